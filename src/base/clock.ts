@@ -1,0 +1,25 @@
+// The only door to the time for logic, so that a test can hold it. Durations for figures may use performance.now().
+
+/** Reads the time. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = { now: () => Date.now() };
+
+/** A clock that stands still until it is moved; for tests. */
+export class FakeClock implements Clock {
+  #now: number;
+  constructor(startMs = 1_700_000_000_000) {
+    this.#now = startMs;
+  }
+  now(): number {
+    return this.#now;
+  }
+  /** Moves the time forward by `ms`. */
+  advance(ms: number): void {
+    this.#now += ms;
+  }
+}

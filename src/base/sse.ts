@@ -1,0 +1,92 @@
+// Server-Sent Events: cutting a byte stream into whole frames, and reading one frame. Bounded: a frame that never ends
+// is an error, not a growing buffer.
+
+/** One frame. `data` lines are joined with "\n" as the standard says. */
+export interface SseFrame {
+  event: string | undefined;
+  data: string;
+}
+
+/** A frame larger than this is refused; the largest real ones carry a whole answer or an image. */
+const FRAME_CHARS_MAX = 32 * 1024 * 1024;
+
+/** Thrown when a frame outgrows its limit. */
+export class SseOverflow extends Error {
+  override name = "SseOverflow";
+}
+
+/**
+ * Cuts a stream of bytes into text blocks of whole frames: any byte split gives the same text. Line ends become "\n", a
+ * byte order mark is dropped and invalid UTF-8 becomes U+FFFD (contract §3 "an upstream that ends early").
+ */
+export class FrameCutter {
+  readonly #decoder = new TextDecoder("utf-8");
+  #rest = "";
+  #restEndsInNewline = false;
+  #endedInCr = false;
+
+  /** Takes bytes, gives the text of the frames they complete: it ends in an empty line, or is "". */
+  push(bytes: Uint8Array): string {
+    return this.#cut(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** The stream ended: what is left, as a last frame (some servers leave out the closing empty line); "" when nothing is. */
+  end(): string {
+    const whole = this.#cut(this.#decoder.decode());
+    const rest = this.#rest;
+    this.#rest = "";
+    return whole + (rest.trim() === "" ? "" : `${rest.replace(/\n*$/, "")}\n\n`);
+  }
+
+  #cut(decoded: string): string {
+    let text = decoded;
+    if (this.#endedInCr && text.startsWith("\n")) text = text.slice(1);
+    if (text !== "") this.#endedInCr = text.endsWith("\r");
+    if (text.includes("\r")) text = text.replaceAll("\r\n", "\n").replaceAll("\r", "\n");
+    const completes = text.includes("\n\n") || (this.#restEndsInNewline && text.startsWith("\n"));
+    const all = this.#rest === "" ? text : this.#rest + text;
+    if (!completes) {
+      // `all` stays an unflattened rope here, so that a large frame in small pieces costs linear time.
+      if (all.length > FRAME_CHARS_MAX) throw new SseOverflow("An event of the stream is too large.");
+      this.#rest = all;
+      if (text !== "") this.#restEndsInNewline = text.endsWith("\n");
+      return "";
+    }
+    const end = all.lastIndexOf("\n\n") + 2;
+    this.#rest = all.slice(end);
+    this.#restEndsInNewline = this.#rest.endsWith("\n");
+    return all.slice(0, end);
+  }
+}
+
+/** Reads the frames of a block that ends at a frame boundary. Comments and frames without data are left out. */
+export function parseFrames(block: string): SseFrame[] {
+  const frames: SseFrame[] = [];
+  let at = 0;
+  while (at < block.length) {
+    let end = block.indexOf("\n\n", at);
+    if (end < 0) end = block.length;
+    const frame = parseFrame(block.slice(at, end));
+    if (frame !== undefined) frames.push(frame);
+    at = end + 2;
+  }
+  return frames;
+}
+
+/** Reads one frame (without its empty line); undefined when it carries no data. */
+export function parseFrame(text: string): SseFrame | undefined {
+  // The common case by far: one data line.
+  if (text.startsWith("data: ") && !text.includes("\n")) return { event: undefined, data: text.slice(6) };
+  let event: string | undefined;
+  let data: string | undefined;
+  for (const line of text.split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon === 0 || line === "") continue;
+    const field = colon < 0 ? line : line.slice(0, colon);
+    let value = colon < 0 ? "" : line.slice(colon + 1);
+    if (value.startsWith(" ")) value = value.slice(1);
+    if (field === "data") data = data === undefined ? value : `${data}\n${value}`;
+    else if (field === "event") event = value;
+  }
+  return data === undefined ? undefined : { event, data };
+}

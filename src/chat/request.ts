@@ -1,0 +1,211 @@
+// The neutral request: everything a chat client can ask for, in words of no protocol. Pure data; wire formats decode
+// into it and dialects write from it. Raw values ride beside unified ones where a protocol says more than we unify.
+
+/** Where the bytes of an image, document or audio clip are. */
+export type MediaSource =
+  | { kind: "url"; url: string }
+  | { kind: "base64"; mediaType: string; data: string }
+  | { kind: "file"; fileId: string };
+
+/** A prompt-cache marker (Anthropic `cache_control`), carried verbatim. */
+export type CacheControl = Readonly<Record<string, unknown>>;
+
+export interface TextPart {
+  type: "text";
+  text: string;
+  cacheControl?: CacheControl;
+  /** Citations or annotations, verbatim, in the words of the protocol they came in. */
+  annotations?: unknown[];
+}
+
+export interface ImagePart {
+  type: "image";
+  source: MediaSource;
+  /** OpenAI's `detail`: auto, low, high, original. */
+  detail?: string;
+  cacheControl?: CacheControl;
+}
+
+/** A document such as a PDF. */
+export interface FilePart {
+  type: "file";
+  source: MediaSource | { kind: "text"; text: string };
+  filename?: string;
+  cacheControl?: CacheControl;
+}
+
+export interface AudioPart {
+  type: "audio";
+  data: string;
+  format: string;
+}
+
+/** Model reasoning handed back by the client. `signature`, `encrypted` and `redacted` are byte-for-byte values. */
+export interface ReasoningPart {
+  type: "reasoning";
+  /** Empty for signature-only and redacted blocks. */
+  text: string;
+  signature?: string;
+  /** Anthropic `redacted_thinking` data. */
+  redacted?: string;
+  /** OpenAI Responses reasoning item: id, encrypted_content and summary. */
+  itemId?: string;
+  encrypted?: string;
+  summary?: string[];
+  /** Which protocol minted the signature or encrypted value; another protocol cannot read it. */
+  origin?: string;
+}
+
+export interface RefusalPart {
+  type: "refusal";
+  text: string;
+}
+
+export interface ToolCallPart {
+  type: "tool-call";
+  callId: string;
+  name: string;
+  /** `custom` tools take free text instead of JSON. */
+  kind: "function" | "custom";
+  /** JSON text for a function, free text for a custom tool; exactly as received. */
+  arguments: string;
+  namespace?: string;
+  /** Signature of the reasoning behind the call (Gemini `thoughtSignature`). */
+  signature?: string;
+  itemId?: string;
+  cacheControl?: CacheControl;
+}
+
+export interface ToolResultPart {
+  type: "tool-result";
+  callId: string;
+  /** The tool's name where the protocol gives one. */
+  name?: string;
+  kind?: "function" | "custom";
+  content: (TextPart | ImagePart | FilePart | OpaquePart)[];
+  isError?: boolean;
+  cacheControl?: CacheControl;
+}
+
+/** A piece only one protocol has words for (server tool results, search results …). */
+export interface OpaquePart {
+  type: "opaque";
+  /** The protocol, as `anthropic-messages`. */
+  origin: string;
+  value: Readonly<Record<string, unknown>>;
+}
+
+export type SystemContent = TextPart | OpaquePart;
+export type UserContent = TextPart | ImagePart | FilePart | AudioPart | OpaquePart;
+export type AssistantContent =
+  | TextPart
+  | RefusalPart
+  | ReasoningPart
+  | ToolCallPart
+  | ImagePart
+  | AudioPart
+  | OpaquePart;
+
+/**
+ * One turn. Several tool results of one turn are one `tool` message with several parts. System messages may stand
+ * anywhere; a dialect whose protocol has them only at the top hoists them.
+ */
+export type ChatMessage =
+  | { role: "system"; content: SystemContent[]; name?: string }
+  | { role: "user"; content: UserContent[]; name?: string }
+  | { role: "assistant"; content: AssistantContent[]; name?: string }
+  | { role: "tool"; content: ToolResultPart[] };
+
+export interface FunctionTool {
+  type: "function";
+  name: string;
+  description?: string;
+  /** JSON Schema; absent means no parameters. */
+  parameters?: Readonly<Record<string, unknown>>;
+  strict?: boolean;
+  namespace?: string;
+  cacheControl?: CacheControl;
+}
+
+/** A tool whose input is free text, maybe bound by a grammar (OpenAI `custom`). */
+export interface CustomTool {
+  type: "custom";
+  name: string;
+  description?: string;
+  format?: Readonly<Record<string, unknown>>;
+  namespace?: string;
+}
+
+/** A tool that the provider runs itself; only its own protocol knows it. */
+export interface ServerTool {
+  type: "server";
+  origin: string;
+  /** What to call it in `x-sallyport-dropped`, as `web_search_20250305`. */
+  name: string;
+  value: Readonly<Record<string, unknown>>;
+}
+
+export type Tool = FunctionTool | CustomTool | ServerTool;
+
+export type ToolChoice =
+  | { type: "auto" }
+  | { type: "none" }
+  | { type: "required" }
+  | { type: "tool"; name: string; kind?: "function" | "custom" }
+  | { type: "allowed"; mode: "auto" | "required"; names: string[] };
+
+export type ResponseFormat =
+  | { type: "text" }
+  | { type: "json_object" }
+  | {
+      type: "json_schema";
+      name: string;
+      schema: Readonly<Record<string, unknown>>;
+      strict?: boolean;
+      description?: string;
+    };
+
+export interface ReasoningOptions {
+  /** none, minimal, low, medium, high, xhigh, max: as the client wrote it. */
+  effort?: string;
+  budgetTokens?: number;
+  /** Absent: the model's own default. */
+  enabled?: boolean;
+  /** OpenAI Responses `summary`: auto, concise, detailed. */
+  summary?: string;
+}
+
+export interface ChatRequest {
+  /** The model as the client wrote it. */
+  model: string;
+  messages: ChatMessage[];
+  stream: boolean;
+  /** The client wants usage in its stream; always asked for upstream all the same. */
+  includeUsage: boolean;
+  tools: Tool[];
+  toolChoice?: ToolChoice;
+  parallelToolCalls?: boolean;
+  maxTokens?: number;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  seed?: number;
+  stop?: string[];
+  n?: number;
+  logprobs?: boolean;
+  topLogprobs?: number;
+  logitBias?: Readonly<Record<string, number>>;
+  responseFormat?: ResponseFormat;
+  reasoning?: ReasoningOptions;
+  user?: string;
+  metadata?: Readonly<Record<string, unknown>>;
+  store?: boolean;
+  serviceTier?: string;
+  verbosity?: string;
+  /** `thread_id` or `conversation_id`: compaction may act. */
+  threadId?: string;
+  /** Top-level members this program has no word for, verbatim, in the client's protocol. */
+  extra: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,45 @@
+// A whole answer: what `fold` makes of the events.
+
+import type { FinishReason, Usage } from "./event.ts";
+
+/** One finished block of an answer. */
+export type ResultBlock =
+  | { type: "text"; text: string; refusal?: boolean; logprobs?: unknown[]; annotations?: unknown[] }
+  | {
+      type: "reasoning";
+      text: string;
+      summary?: string[];
+      itemId?: string;
+      signature?: string;
+      redacted?: string;
+      encrypted?: string;
+      origin?: string;
+    }
+  | {
+      type: "tool-call";
+      callId: string;
+      name: string;
+      kind: "function" | "custom";
+      arguments: string;
+      namespace?: string;
+      signature?: string;
+      itemId?: string;
+    }
+  | { type: "opaque"; origin: string; value: Readonly<Record<string, unknown>> };
+
+export interface ResultChoice {
+  index: number;
+  blocks: ResultBlock[];
+  reason: FinishReason;
+  rawReason?: string;
+  stopSequence?: string;
+}
+
+export interface ChatResult {
+  upstreamId?: string;
+  upstreamModel?: string;
+  choices: ResultChoice[];
+  usage?: Usage;
+  rawUsage?: unknown;
+  raw?: Readonly<Record<string, unknown>>;
+}

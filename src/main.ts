@@ -1,0 +1,1 @@
+// The program: hands its arguments to the command line.

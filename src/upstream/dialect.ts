@@ -1,0 +1,121 @@
+// How a protocol speaks, apart from who speaks it (provider.ts). A dialect parses its protocol in one place: the stream
+// reader; a whole (non-streaming) answer is turned into the same events.
+//
+// Readers and relays are synchronous transducers (push frames in, take events or text out) rather than async iterables:
+// one await per network read instead of one per token is what keeps the cost per chunk near the floor.
+
+import type { SseFrame } from "../base/sse.ts";
+import type { ChatEvent, Usage } from "../chat/event.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import type { UpstreamFault } from "./fault.ts";
+
+export type DialectName = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
+
+/** Facts about a provider that change what may be sent to it. All optional: absent means the dialect's plain behaviour. */
+export interface Quirks {
+  /** false: the upstream refuses `stream_options`. */
+  stream_options?: boolean;
+  /** The name of the output limit, `max_tokens` or `max_completion_tokens`. */
+  max_tokens_field?: "max_tokens" | "max_completion_tokens";
+  /** Assistant turns with tool calls must carry their `reasoning_content` back. */
+  return_reasoning_content?: boolean;
+  /** false: the upstream cannot take image URLs; they must become base64. */
+  image_urls?: boolean;
+  /** Top-level parameters the upstream refuses: left out and named in `x-sallyport-dropped`. */
+  refuses?: readonly string[];
+  /** false: `developer` messages go up as `system`. */
+  developer_role?: boolean;
+  /** false: json_schema response formats are refused; sent as json_object with the schema in the system text. */
+  json_schema?: boolean;
+  /** The provider has no `/responses` endpoint state of its own. */
+  [key: string]: unknown;
+}
+
+export interface RequestContext {
+  /** The model id the upstream knows. */
+  model: string;
+  stream: boolean;
+  quirks: Quirks;
+  /** The catalog's word: reasoning models get no default temperature and some parameters differ. */
+  supportsReasoning: boolean;
+  maxOutputTokens: number;
+  /** Client headers the dialect forwards, lower-case names (`anthropic-beta`, `openai-beta` …). */
+  clientHeaders: Readonly<Record<string, string>>;
+}
+
+/** What goes over the wire, relative to the provider's base URL. */
+export interface UpstreamRequest {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  /** Parameters that the target cannot express and that were harmless to drop. */
+  dropped: string[];
+}
+
+/** Turns the frames of one streamed answer into events. */
+export interface EventReader {
+  /** Appends the events of one frame to `out`. Never throws: broken frames become an `error` event. */
+  push(frame: SseFrame, out: ChatEvent[]): void;
+  /** The upstream closed: closes open blocks and finishes, or appends an error `provider_stream_interrupted`. */
+  end(out: ChatEvent[]): void;
+}
+
+/** The values of ours that replace the upstream's on the lossless path. */
+export interface RelayIdentity {
+  /** Top-level response id. */
+  id: string;
+  /** Canonical catalog id. */
+  model: string;
+  /** False: usage frames that only we asked for are withheld. */
+  includeUsage: boolean;
+  /** Extra top-level members the client's request had that must be echoed unchanged are not touched. */
+  requestId: string;
+}
+
+/** Relays a same-format stream: frames pass as they came but for id and model; what must be known is read on the way. */
+export interface FrameRelay {
+  /** Takes whole frames (text that ends at a frame boundary) and gives what the client gets, maybe "". */
+  push(block: string): string;
+  /** The upstream closed. Gives the closing text: terminator, or the family's error event when the answer broke off. */
+  end(): string;
+  /** True once the answer's own end was seen. */
+  readonly finished: boolean;
+  /** True once content (not just the opening frame) was relayed: no other route may be tried. */
+  readonly committed: boolean;
+  /** Set when the upstream reported an error in the stream or broke off. */
+  readonly fault: { code: string; message: string } | undefined;
+  readonly usage: Usage | undefined;
+  /** Characters of output (text, reasoning, arguments) seen, for estimates when no usage came. */
+  readonly outputChars: number;
+  /** The output text, bounded; for token counts when no usage came. */
+  outputText(): string;
+}
+
+/** The lossless path of a dialect: same format in and out. Works on JSON text so that unknown and unusual values survive. */
+export interface Lossless {
+  /**
+   * The original body with only what must change changed: model, stream options we need, defaults of the contract and
+   * `members` (top-level members to set; undefined removes).
+   */
+  request(
+    text: string,
+    chat: ChatRequest,
+    ctx: RequestContext,
+    members: Readonly<Record<string, unknown>>,
+  ): UpstreamRequest;
+  relay(identity: RelayIdentity): FrameRelay;
+  /** A whole answer's text with id and model replaced, and the events it stands for. */
+  result(text: string, identity: RelayIdentity): { text: string; events: ChatEvent[] };
+}
+
+export interface Dialect {
+  name: DialectName;
+  /** Throws `ApiError` `unsupported_parameter` (400, param named) for what the protocol cannot express and may not be dropped. */
+  request(chat: ChatRequest, ctx: RequestContext): UpstreamRequest;
+  reader(): EventReader;
+  /** The events of a whole (non-streaming) answer: equal, folded, to the streamed one's. */
+  events(body: unknown): ChatEvent[];
+  /** What an HTTP error answer of this protocol means. */
+  fault(status: number, body: string, headers: Headers): UpstreamFault;
+  lossless: Lossless;
+}

@@ -1,0 +1,58 @@
+// A client's protocol: reads requests into neutral words and writes neutral answers in the client's. Knows no upstream.
+
+import type { ErrorBody } from "../base/errors.ts";
+import type { ChatEvent } from "../chat/event.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import type { ChatResult } from "../chat/result.ts";
+
+/** What an answer is dressed in: ids and names of ours, and what the request asked to be echoed. */
+export interface Exchange {
+  /** The answer's top-level id, in the format's own prefix. */
+  id: string;
+  /** Canonical catalog id. */
+  model: string;
+  createdSeconds: number;
+  requestId: string;
+  request: ChatRequest;
+  /** The validated request body, for formats that echo it. */
+  body: Readonly<Record<string, unknown>>;
+  /** `x-sallyport-event-types: short` was sent (responses only). */
+  shortEventTypes?: boolean;
+}
+
+/** An error as it stands in a stream. */
+export interface StreamError extends ErrorBody {
+  request_id: string;
+}
+
+/** Writes one streamed answer. Text in, text out; whoever holds it does the bytes. */
+export interface EventWriter {
+  /** The SSE text of one event, "" when it says nothing in this format. Takes no event after `finish` of the last choice or `error`. */
+  push(event: ChatEvent): string;
+  /** After the last event of a good answer: the terminator (`data: [DONE]` where the format has one). */
+  end(): string;
+  /** The family's own error event (contract §3 "an upstream that ends early"); nothing follows it. */
+  fail(error: StreamError): string;
+}
+
+export interface WireFormat {
+  /** Also the name of the dialect that speaks it, where there is one. */
+  name: "openai-chat" | "openai-responses" | "anthropic-messages" | "openai-completions";
+  path: string;
+  /** Prefix of answer ids, as `chatcmpl-`. */
+  idPrefix: string;
+  /** The dialect whose upstreams can be spoken to losslessly; none for legacy completions. */
+  dialect?: "openai-chat" | "openai-responses" | "anthropic-messages";
+  /** What is sent in silence (contract §3 "silence in a stream"). */
+  keepalive: string;
+  /**
+   * Validates a parsed JSON body and reads it. Throws `ApiError` `invalid_request` with `param` for whatever breaks the
+   * specification's parameter table. `betas` is the `anthropic-beta` header, which loosens the messages format.
+   */
+  decode(body: Readonly<Record<string, unknown>>, options: { betas?: string }): ChatRequest;
+  /** The non-streaming answer. */
+  encode(result: ChatResult, exchange: Exchange): Record<string, unknown>;
+  writer(exchange: Exchange): EventWriter;
+  /** The body of an HTTP error in this format (messages adds a top-level `type`). */
+  error(body: ErrorBody): Record<string, unknown>;
+}
