@@ -40,8 +40,10 @@ export class FrameCutter {
 
   #cut(decoded: string): string {
     let text = decoded;
-    if (this.#endedInCr && text.startsWith("\n")) text = text.slice(1);
-    if (text !== "") this.#endedInCr = text.endsWith("\r");
+    if (decoded !== "") {
+      if (this.#endedInCr && text.startsWith("\n")) text = text.slice(1);
+      this.#endedInCr = decoded.endsWith("\r");
+    }
     if (text.includes("\r")) text = text.replaceAll("\r\n", "\n").replaceAll("\r", "\n");
     const completes = text.includes("\n\n") || (this.#restEndsInNewline && text.startsWith("\n"));
     const all = this.#rest === "" ? text : this.#rest + text;

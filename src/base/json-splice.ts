@@ -1,0 +1,132 @@
+// Edits top-level members of a JSON object as text, so that everything else keeps its bytes: unknown fields, number
+// spellings that a parse would round, key order, escapes. The text must already have been accepted by JSON.parse.
+
+/** Where one top-level member stands in the text. */
+export interface MemberSpan {
+  /** Offset of the key's opening quote. */
+  keyStart: number;
+  valueStart: number;
+  /** Offset just after the value. */
+  valueEnd: number;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
+}
+
+/** Offset just after the string whose opening quote is at `at`. Jumps from quote to quote, so megabytes of base64 cost little. */
+function stringEnd(text: string, at: number): number {
+  let quote = at;
+  for (;;) {
+    quote = text.indexOf('"', quote + 1);
+    if (quote < 0) return text.length;
+    let slashes = 0;
+    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return quote + 1;
+  }
+}
+
+function skipSpace(text: string, at: number): number {
+  let i = at;
+  while (isSpace(text.charCodeAt(i))) i++;
+  return i;
+}
+
+/** Offset just after the JSON value that starts at `at`. */
+function valueEnd(text: string, at: number): number {
+  const first = text.charCodeAt(at);
+  if (first === QUOTE) return stringEnd(text, at);
+  if (first !== 123 && first !== 91) {
+    let i = at;
+    for (; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code === 44 || code === 125 || code === 93 || isSpace(code)) break;
+    }
+    return i;
+  }
+  let depth = 0;
+  for (let i = at; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) i = stringEnd(text, i) - 1;
+    else if (code === 123 || code === 91) depth++;
+    else if ((code === 125 || code === 93) && --depth === 0) return i + 1;
+  }
+  return text.length;
+}
+
+/** The top-level members of a JSON object text, in order; a repeated key appears repeatedly. `from` is the `{`'s offset. */
+export function topLevelMembers(text: string, from = 0): Map<string, MemberSpan[]> {
+  const members = new Map<string, MemberSpan[]>();
+  let i = skipSpace(text, from) + 1;
+  for (;;) {
+    i = skipSpace(text, i);
+    if (text.charCodeAt(i) !== QUOTE) return members;
+    const keyStart = i;
+    const keyEnd = stringEnd(text, i);
+    const raw = text.slice(keyStart + 1, keyEnd - 1);
+    const key = raw.includes("\\") ? (JSON.parse(text.slice(keyStart, keyEnd)) as string) : raw;
+    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = valueEnd(text, valueStart);
+    const span = { keyStart, valueStart, valueEnd: end };
+    const spans = members.get(key);
+    if (spans === undefined) members.set(key, [span]);
+    else spans.push(span);
+    i = skipSpace(text, end);
+    if (text.charCodeAt(i) !== 44) return members;
+    i++;
+  }
+}
+
+/**
+ * Sets and removes top-level members of a JSON object text: a value of undefined removes, anything else is put in place
+ * of the old value or appended as the last member. Everything else keeps its bytes.
+ */
+export function spliceMembers(text: string, members: Readonly<Record<string, unknown>>): string {
+  const spans = topLevelMembers(text);
+  const repeated = (key: string) => (spans.get(key)?.length ?? 0) > 1;
+  for (const [key, value] of Object.entries(members)) {
+    if (repeated(key) || (value === undefined && spans.has(key))) return rebuilt(text, spans, members);
+  }
+  const cuts: { span: MemberSpan; put: string }[] = [];
+  let appended = "";
+  for (const [key, value] of Object.entries(members)) {
+    const span = spans.get(key)?.[0];
+    if (value === undefined) continue;
+    if (span === undefined) appended += `,${JSON.stringify(key)}:${JSON.stringify(value)}`;
+    else cuts.push({ span, put: JSON.stringify(value) });
+  }
+  cuts.sort((a, b) => a.span.keyStart - b.span.keyStart);
+  let out = "";
+  let at = 0;
+  for (const { span, put } of cuts) {
+    out += text.slice(at, span.valueStart) + put;
+    at = span.valueEnd;
+  }
+  if (appended === "") return out + text.slice(at);
+  const close = text.lastIndexOf("}");
+  out += text.slice(at, close);
+  return out + (spans.size === 0 ? appended.slice(1) : appended) + text.slice(close);
+}
+
+/** The rare case, where members go: the kept ones keep their bytes, the white space between members does not. */
+function rebuilt(text: string, spans: Map<string, MemberSpan[]>, members: Readonly<Record<string, unknown>>): string {
+  const kept: { at: number; put: string }[] = [];
+  for (const [key, found] of spans) {
+    // JSON.parse lets the last of repeated keys win; the earlier ones go, lest an upstream read the other one.
+    const span = found.at(-1);
+    if (span === undefined) continue;
+    if (!Object.hasOwn(members, key)) kept.push({ at: span.keyStart, put: text.slice(span.keyStart, span.valueEnd) });
+    else if (members[key] !== undefined) {
+      kept.push({ at: span.keyStart, put: text.slice(span.keyStart, span.valueStart) + JSON.stringify(members[key]) });
+    }
+  }
+  kept.sort((a, b) => a.at - b.at);
+  const parts = kept.map((member) => member.put);
+  for (const [key, value] of Object.entries(members)) {
+    if (value !== undefined && !spans.has(key)) parts.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  }
+  return `{${parts.join(",")}}`;
+}

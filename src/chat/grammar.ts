@@ -1,0 +1,50 @@
+// The legal order of the neutral events. Readers keep it and writers rely on it; tests hold both to it.
+//
+//   answer := start? (block events of any choice, interleaved)* (finish per choice)+ | … error
+//   block  := X-start X-delta* X-end, ids unique in the answer; every block of a choice ends before its finish
+//   usage rides on the last finish; nothing follows `error` or the last finish but finishes of other choices
+
+import type { ChatEvent } from "./event.ts";
+
+/** Checks an event sequence; the messages name what broke the grammar, an empty list means it is legal. */
+export function grammarFaults(events: readonly ChatEvent[]): string[] {
+  const faults: string[] = [];
+  const open = new Map<string, { kind: string; choice: number }>();
+  const used = new Set<string>();
+  const finished = new Set<number>();
+  let ended = false;
+  events.forEach((event, at) => {
+    const say = (text: string) => faults.push(`event ${at} (${event.type}): ${text}`);
+    if (ended) say("comes after the error");
+    if (event.type === "start") {
+      if (at !== 0) say("is not the first");
+      return;
+    }
+    if (event.type === "error") {
+      ended = true;
+      return;
+    }
+    if (finished.has(event.choice)) say(`choice ${event.choice} has finished`);
+    if (event.type === "finish") {
+      finished.add(event.choice);
+      for (const [id, block] of open) if (block.choice === event.choice) say(`block ${id} is still open`);
+      return;
+    }
+    if (event.type === "opaque") return;
+    const [kind, step] = event.type.split("-") as [string, string];
+    const block = open.get(event.id);
+    if (step === "start") {
+      if (used.has(event.id)) say(`id ${event.id} was used before`);
+      used.add(event.id);
+      open.set(event.id, { kind, choice: event.choice });
+    } else if (block === undefined) say(`block ${event.id} is not open`);
+    else {
+      if (block.kind !== kind) say(`block ${event.id} is a ${block.kind} block`);
+      if (block.choice !== event.choice) say(`block ${event.id} belongs to choice ${block.choice}`);
+      if (step === "end") open.delete(event.id);
+    }
+  });
+  if (!ended && finished.size === 0) faults.push("the answer neither finishes nor fails");
+  if (!ended) for (const id of open.keys()) faults.push(`block ${id} never ends`);
+  return faults;
+}

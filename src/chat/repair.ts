@@ -1,0 +1,258 @@
+// Tool-argument JSON: telling early whether fragments still are a prefix of valid JSON, and mending what models break
+// most: cut-off ends, trailing commas, single quotes, code fences, bare words. Refuses to guess at anything else.
+
+type Mode =
+  | "value"
+  | "string"
+  | "escape"
+  | "unicode"
+  | "number"
+  | "word"
+  | "key-or-end"
+  | "key"
+  | "colon"
+  | "comma-or-end"
+  | "end";
+
+const NUMBER_CHARS = "0123456789+-.eE";
+const NUMBER_WHOLE = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const NUMBER_PREFIX = /^-?(?:0|[1-9]\d*)?(?:(?<=\d)\.\d*)?(?:(?<=\d)[eE][+-]?\d*)?$/;
+const WORDS = ["true", "false", "null"];
+
+/** Nesting deeper than this is refused; no tool schema comes near it, and it bounds memory. */
+const DEPTH_MAX = 512;
+
+/** An incremental JSON checker: fed fragments, it knows whether all so far is a prefix of one valid JSON text (RFC 8259). */
+export class JsonPrefix {
+  #mode: Mode = "value";
+  #stack: ("{" | "[")[] = [];
+  #token = "";
+  #inKey = false;
+  #emptyAllowed = false;
+  #hexLeft = 0;
+  #valid = true;
+
+  /** Takes a fragment; true while everything so far can still become valid JSON. Once false it stays false. */
+  push(text: string): boolean {
+    for (let i = 0; i < text.length && this.#valid; i++) {
+      if (this.#mode === "string") {
+        i = this.#skipPlain(text, i);
+        if (i >= text.length) break;
+      }
+      if (!this.#step(text[i] as string)) this.#valid = false;
+    }
+    return this.#valid;
+  }
+
+  /** True when what was pushed is one whole JSON value. */
+  get complete(): boolean {
+    if (!this.#valid || this.#stack.length > 0) return false;
+    return this.#mode === "end" || (this.#mode === "number" && NUMBER_WHOLE.test(this.#token));
+  }
+
+  /** Offset of the next character of a string that needs a look. */
+  #skipPlain(text: string, from: number): number {
+    let i = from;
+    for (; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code === 34 || code === 92 || code < 32) break;
+    }
+    return i;
+  }
+
+  #step(char: string): boolean {
+    switch (this.#mode) {
+      case "string":
+        if (char === '"') this.#mode = this.#inKey ? "colon" : this.#after();
+        else if (char === "\\") this.#mode = "escape";
+        else if (char < " ") return false;
+        return true;
+      case "escape":
+        if (char === "u") {
+          this.#hexLeft = 4;
+          this.#mode = "unicode";
+          return true;
+        }
+        this.#mode = "string";
+        return '"\\/bfnrt'.includes(char);
+      case "unicode":
+        if (!/[0-9a-fA-F]/.test(char)) return false;
+        if (--this.#hexLeft === 0) this.#mode = "string";
+        return true;
+      case "number":
+        if (NUMBER_CHARS.includes(char)) {
+          this.#token += char;
+          return NUMBER_PREFIX.test(this.#token);
+        }
+        if (!NUMBER_WHOLE.test(this.#token)) return false;
+        this.#mode = this.#after();
+        return this.#step(char);
+      case "word":
+        this.#token += char;
+        if (WORDS.includes(this.#token)) this.#mode = this.#after();
+        return WORDS.some((word) => word.startsWith(this.#token));
+      default:
+        return char === " " || char === "\n" || char === "\t" || char === "\r" || this.#structure(char);
+    }
+  }
+
+  #structure(char: string): boolean {
+    switch (this.#mode) {
+      case "value":
+        if (char === "]" && this.#emptyAllowed) return this.#close("[");
+        this.#emptyAllowed = false;
+        return this.#startValue(char);
+      case "key-or-end":
+        if (char === "}") return this.#close("{");
+        return this.#startKey(char);
+      case "key":
+        return this.#startKey(char);
+      case "colon":
+        this.#mode = "value";
+        this.#inKey = false;
+        return char === ":";
+      case "comma-or-end":
+        if (char === ",") {
+          this.#mode = this.#stack.at(-1) === "{" ? "key" : "value";
+          return true;
+        }
+        return char === "}" ? this.#close("{") : char === "]" && this.#close("[");
+      default:
+        return false;
+    }
+  }
+
+  #startKey(char: string): boolean {
+    this.#inKey = true;
+    this.#mode = "string";
+    return char === '"';
+  }
+
+  #startValue(char: string): boolean {
+    if (char === "{" || char === "[") {
+      this.#stack.push(char);
+      this.#emptyAllowed = char === "[";
+      this.#mode = char === "{" ? "key-or-end" : "value";
+      return this.#stack.length <= DEPTH_MAX;
+    }
+    if (char === '"') {
+      this.#inKey = false;
+      this.#mode = "string";
+      return true;
+    }
+    this.#token = char;
+    if (char === "-" || (char >= "0" && char <= "9")) this.#mode = "number";
+    else this.#mode = "word";
+    return this.#mode === "number" || WORDS.some((word) => word.startsWith(char));
+  }
+
+  #close(open: "{" | "["): boolean {
+    if (this.#stack.pop() !== open) return false;
+    this.#emptyAllowed = false;
+    this.#mode = this.#after();
+    return true;
+  }
+
+  #after(): Mode {
+    return this.#stack.length === 0 ? "end" : "comma-or-end";
+  }
+}
+
+/** True when the text is one valid JSON value. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Argument text made valid JSON: the text itself when it is valid, `{}` for an empty one, the mended text where the
+ * damage is of a known kind, else undefined.
+ */
+export function repairJson(text: string): string | undefined {
+  const trimmed = text.trim();
+  if (trimmed === "") return "{}";
+  if (isJson(trimmed)) return text;
+  const bare = trimmed.replace(/^```[a-zA-Z]*\s*/, "").replace(/\s*```$/, "");
+  if (isJson(bare)) return bare;
+  // A JSON text written as a JSON string more than once (`{}{"a":1}`, seen where a start frame carries `{}`).
+  if (bare.startsWith("{}") && isJson(bare.slice(2))) return bare.slice(2);
+  const mended = mend(bare);
+  return mended !== undefined && isJson(mended) ? mended : undefined;
+}
+
+const CLOSERS: Readonly<Record<string, string>> = { "{": "}", "[": "]" };
+const BARE_WORDS: Readonly<Record<string, string>> = {
+  True: "true",
+  False: "false",
+  None: "null",
+  undefined: "null",
+  NaN: "null",
+};
+
+/** Walks the text once, rewriting quotes, bare words, control characters and trailing commas, and closing what is open. */
+function mend(text: string): string | undefined {
+  const stack: string[] = [];
+  let out = "";
+  let i = 0;
+  while (i < text.length) {
+    const char = text[i] as string;
+    if (char === '"' || char === "'") {
+      const [string, next] = mendString(text, i, char);
+      out += string;
+      i = next;
+    } else if (char === "{" || char === "[") {
+      if (stack.length >= DEPTH_MAX) return undefined;
+      stack.push(char);
+      out += char;
+      i++;
+    } else if (char === "}" || char === "]") {
+      if (CLOSERS[stack.pop() ?? ""] !== char) return undefined;
+      out = out.replace(/,\s*$/, "") + char;
+      i++;
+    } else {
+      const word = /^[A-Za-z_$][\w$]*/.exec(text.slice(i, i + 64))?.[0];
+      if (word === undefined) {
+        out += char;
+        i++;
+      } else {
+        const isKey = /^\s*:/.test(text.slice(i + word.length, i + word.length + 16));
+        out += isKey ? JSON.stringify(word) : (BARE_WORDS[word] ?? word);
+        i += word.length;
+      }
+    }
+  }
+  if (stack.length > 0) out = closeTail(out);
+  for (let open = stack.pop(); open !== undefined; open = stack.pop()) out += CLOSERS[open];
+  return out;
+}
+
+/** A cut-off end: a dangling comma, colon or key gets what makes it whole. */
+function closeTail(out: string): string {
+  const text = out.replace(/[,\s]+$/, "");
+  return text.endsWith(":") ? `${text}null` : text;
+}
+
+function mendString(text: string, at: number, quote: string): [string, number] {
+  let body = "";
+  let i = at + 1;
+  for (; i < text.length; i++) {
+    const char = text[i] as string;
+    if (char === quote) return [`"${body}"`, i + 1];
+    if (char === "\\") {
+      const next = text[i + 1];
+      if (next === undefined) break;
+      if (next === "'") body += "'";
+      else if (next === "u" && !/^[0-9a-fA-F]{4}/.test(text.slice(i + 2, i + 6))) {
+        if (i + 6 > text.length) return [`"${body}"`, text.length];
+        body += "\\\\u";
+      } else body += '"\\/bfnrtu'.includes(next) ? char + next : `\\\\${next}`;
+      i++;
+    } else if (char === '"') body += '\\"';
+    else body += char < " " ? JSON.stringify(char).slice(1, -1) : char;
+  }
+  return [`"${body}"`, i];
+}
