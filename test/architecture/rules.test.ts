@@ -1,0 +1,153 @@
+// Holds the tree to the rules of the house, and shows every rule failing on a planted violation.
+
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { FLOORS, RULES, roomOf } from "./rules.ts";
+import { type FileMap, importsOf, readFiles } from "./source.ts";
+
+const root = join(import.meta.dir, "../..");
+const real = await readFiles(root, ["src", "test", "scripts"]);
+
+/** A rule that is about the sources must not be satisfied by an empty folder. */
+const SOURCE_FILES_MIN = 10;
+
+describe("the tree", () => {
+  test("was read", () => {
+    const sources = [...real.keys()].filter((path) => path.startsWith("src/"));
+    expect(sources.length).toBeGreaterThan(SOURCE_FILES_MIN);
+    expect(sources).toContain("src/main.ts");
+  });
+
+  test("has only rooms with a floor", () => {
+    const rooms = new Set([...real.keys()].filter((path) => path.startsWith("src/")).map(roomOf));
+    expect([...rooms].filter((room) => FLOORS[room] === undefined)).toEqual([]);
+  });
+
+  test.each(RULES.map((rule) => [rule.name, rule] as const))("%s", (_name, rule) => {
+    const { looked, violations } = rule.check(real);
+    expect(looked).toBeGreaterThan(SOURCE_FILES_MIN);
+    expect(violations).toEqual([]);
+  });
+});
+
+type Plant = [rule: string, violation: string, files: Record<string, string>];
+
+const plants: Plant[] = [
+  ["a file imports its own room", "up from floor 0 to 2", { "src/base/a.ts": 'import { x } from "../http/b.ts";' }],
+  ["a file imports its own room", "sideways", { "src/net/a.ts": 'import type { X } from "../store/b.ts";' }],
+  ["a file imports its own room", "up from", { "src/chat/a.ts": 'export { x } from "../gateway/run.ts";' }],
+  ["a file imports its own room", "up from", { "src/chat/a.ts": 'const x = await import("../gateway/run.ts");' }],
+  ["a file imports its own room", "up from", { "src/net/a.ts": 'type X = import("../app.ts").App;' }],
+  ["a file imports its own room", "sideways", { "src/net/a.ts": 'import {\n  a,\n  type B,\n} from "../http/b.ts";' }],
+  [
+    "a file imports its own room",
+    "up from",
+    { "src/net/a.ts": 'new Worker(new URL("../pages/w.ts", import.meta.url))' },
+  ],
+  ["a file imports its own room", "has no floor", { "src/attic/a.ts": 'import { x } from "../base/ids.ts";' }],
+  ["relative imports stay", "outside src", { "src/base/a.ts": 'import { x } from "../../test/support/x.ts";' }],
+  ["relative imports stay", "no extension", { "src/base/a.ts": 'import { x } from "./ids";' }],
+  [
+    "no two files stand in a circle",
+    "src/base/a.ts -> src/base/b.ts -> src/base/a.ts",
+    { "src/base/a.ts": 'import type { B } from "./b.ts";', "src/base/b.ts": 'import type { A } from "./a.ts";' },
+  ],
+  ["wire and upstream", "src/wire/a.ts", { "src/wire/a.ts": 'import type { D } from "../upstream/dialect.ts";' }],
+  ["wire and upstream", "src/upstream/a.ts", { "src/upstream/a.ts": 'import type { W } from "../wire/format.ts";' }],
+  [
+    "wire and upstream",
+    "catalog knows",
+    {
+      "src/catalog/a.ts": 'import type { W } from "../wire/format.ts";',
+      "src/catalog/b.ts": 'import type { D } from "../upstream/dialect.ts";',
+    },
+  ],
+  ["only store speaks SQL", "bun:sqlite", { "src/accounts/a.ts": 'import { Database } from "bun:sqlite";' }],
+  ["only store speaks SQL", "drizzle-orm/bun", { "src/app.ts": 'import { x } from "drizzle-orm/bun-sqlite";' }],
+  ["only http, app.ts", "elysia", { "src/gateway/run.ts": 'import type { Context } from "elysia";' }],
+  ["only http, app.ts", "@elysiajs/jwt", { "src/accounts/jwt.ts": 'import { jwt } from "@elysiajs/jwt";' }],
+  ["pages and search/engines", "src/pages/a.ts", { "src/pages/a.ts": 'import { ApiError } from "../base/errors.ts";' }],
+  [
+    "pages and search/engines",
+    "engines/a.ts",
+    { "src/search/engines/a.ts": 'import { ApiError } from "../../base/errors.ts";' },
+  ],
+  ["dashboard/ui", "server code", { "src/dashboard/ui/a.tsx": 'import { x } from "../routes.ts";' }],
+  ["dashboard/ui", "a server module", { "src/dashboard/ui/a.tsx": 'import { x } from "node:fs";' }],
+  ["rooms that take URLs from users have", "node:http", { "src/web/a.ts": 'import { request } from "node:http";' }],
+  ["rooms that take URLs from users call", "await fetch", { "src/pages/a.ts": "const r = await fetch(url);" }],
+  ["rooms that take URLs from users call", "Bun.connect", { "src/jobs/a.ts": "Bun.connect({ hostname, port })" }],
+  ["only config/load.ts reads", "process.env", { "src/gateway/a.ts": "const key = process.env.OPENAI_API_KEY;" }],
+  ["only config/load.ts reads", "Bun.env", { "src/cli/a.ts": "const key = Bun.env.KEY;" }],
+  ["only config/load.ts reads", "{ env }", { "src/cli/a.ts": "const { env } = process;" }],
+  ["only config/load.ts reads", "node:process", { "src/cli/a.ts": 'import { env } from "node:process";' }],
+  ["only base/clock.ts", "Date.now", { "src/store/a.ts": "const at = Date.now();" }],
+  ["only base/clock.ts", "new Date()", { "src/store/a.ts": "const at = new Date();" }],
+  ["only base/clock.ts", "Date.now", { "src/store/a.ts": "schema.$defaultFn(Date.now)" }],
+  ["console only in cli", "console.log", { "src/main.ts": 'console.log("hello");' }],
+  ["no default export", "export default", { "src/base/a.ts": "export default 1;" }],
+  ["no default export", "as default", { "src/base/a.ts": "export { a as default };" }],
+  ["no file over 400 lines", "401 lines", { "src/base/a.ts": "x\n".repeat(401) }],
+  ["a header says", "no comment", { "src/base/a.ts": "export const a = 1;\n" }],
+  ["names are kebab-case", "says nothing", { "src/base/utils.ts": "" }],
+  ["names are kebab-case", "says nothing", { "test/helpers/a.ts": "" }],
+  ["names are kebab-case", "not kebab-case", { "src/base/rateLimit.ts": "" }],
+  ["no barrel files", "export *", { "src/base/a.ts": 'export * from "./b.ts";' }],
+  ["no barrel files", "nothing of its own", { "src/base/a.ts": '// All.\nexport { b } from "./b.ts";\n' }],
+];
+
+describe("a planted violation", () => {
+  test.each(plants)("breaks: %s (%s)", (name, violation, files) => {
+    const rule = RULES.find((one) => one.name.startsWith(name));
+    if (rule === undefined) throw new Error(`no rule is called ${name}`);
+    expect(rule.check(planted(files)).violations.join("\n")).toContain(violation);
+  });
+
+  test("exists for every rule", () => {
+    const unplanted = RULES.filter((rule) => !plants.some(([name]) => rule.name.startsWith(name)));
+    expect(unplanted.map((rule) => rule.name)).toEqual([]);
+  });
+
+  test("an empty tree is not held to be good", () => {
+    expect(RULES.map((rule) => rule.check(new Map()).looked)).toEqual(RULES.map(() => 0));
+  });
+});
+
+describe("what is allowed", () => {
+  test.each([
+    ["a lower floor", { "src/gateway/a.ts": '// H.\nimport type { D } from "../upstream/dialect.ts";\n' }],
+    ["a comment about time", { "src/base/a.ts": "// Date.now() is not asked here.\nlet a = 1; // not new Date()\n" }],
+    ["a date from a number", { "src/base/a.ts": "// H.\nexport const at = (ms: number) => new Date(ms);\n" }],
+    ["net's own fetch", { "src/pages/a.ts": "// H.\nconst r = await deps.fetch(url); await fetchPage(url);\n" }],
+    ["routes with Elysia", { "src/web/routes.ts": '// H.\nimport { Elysia } from "elysia";\n' }],
+    ["a list", { "src/wire/index.ts": '// H.\nimport { a } from "./a.ts";\nexport const FORMATS = [a];\n' }],
+    ["the UI's contract", { "src/dashboard/ui/a.tsx": '// H.\nimport type { C } from "../contract.ts";\n' }],
+    ["cli and app in one room", { "src/cli/serve.ts": '// H.\nimport { buildApp } from "../app.ts";\n' }],
+  ])("%s", (_name, files) => {
+    const violations = RULES.flatMap((rule) => rule.check(planted(files)).violations);
+    expect(violations).toEqual([]);
+  });
+});
+
+test("imports are found in every spelling", () => {
+  const text = [
+    'import a from "./a.ts";',
+    'import type { B } from "./b.ts";',
+    'import {\n  c,\n} from "./c.ts";',
+    'import "./d.ts";',
+    'export { e } from "./e.ts";',
+    'const f = await import("./f.ts");',
+    'const g = require("./g.ts");',
+    'import h from "./h.sql" with { type: "text" };',
+    '// import i from "./i.ts";',
+    '/* import j from "./j.ts"; */',
+  ].join("\n");
+  const found = importsOf("src/base/x.ts", text).map((one) => one.target);
+  expect(found.sort()).toEqual(
+    ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts", "f.ts", "g.ts", "h.sql"].map((f) => `src/base/${f}`),
+  );
+});
+
+function planted(files: Record<string, string>): FileMap {
+  return new Map(Object.entries(files));
+}

@@ -1,0 +1,62 @@
+// Reads source files as text for the architecture rules: import lines (type-only ones count), and code without comments.
+
+import { posix } from "node:path";
+
+/** Repository path (`src/base/ids.ts`) → text. */
+export type FileMap = ReadonlyMap<string, string>;
+
+/** The files of `folders` under `root` that hold code, styles or pages. */
+export async function readFiles(root: string, folders: readonly string[]): Promise<FileMap> {
+  const files = new Map<string, string>();
+  for (const folder of folders) {
+    for await (const path of new Bun.Glob(`${folder}/**/*.{ts,tsx}`).scan({ cwd: root })) {
+      files.set(path.replaceAll("\\", "/"), await Bun.file(`${root}/${path}`).text());
+    }
+  }
+  return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** One import: what is written, and the repository path it means when it is relative. */
+export interface Import {
+  from: string;
+  specifier: string;
+  /** Undefined for packages and builtins. */
+  target: string | undefined;
+}
+
+const IMPORT_SHAPES: readonly RegExp[] = [
+  /^[ \t]*(?:import|export)\b[^"'`;]*?\bfrom\s*["']([^"']+)["']/gm,
+  /^[ \t]*import\s*["']([^"']+)["']/gm,
+  /\bimport\s*\(\s*["'`]([^"'`]+)["'`]/g,
+  /\brequire(?:\.resolve)?\s*\(\s*["'`]([^"'`]+)["'`]/g,
+  // A worker's entry file is an import too.
+  /\bnew\s+(?:URL|Worker)\s*\(\s*["'`](\.{1,2}\/[^"'`]+)["'`]/g,
+];
+
+/** Every import of a file, in any of the ways TypeScript knows. */
+export function importsOf(path: string, text: string): Import[] {
+  const code = codeOf(text);
+  const found = IMPORT_SHAPES.flatMap((shape) => [...code.matchAll(shape)].map((match) => match[1] ?? ""));
+  return found.map((specifier) => ({
+    from: path,
+    specifier,
+    target: specifier.startsWith(".") ? posix.normalize(posix.join(posix.dirname(path), specifier)) : undefined,
+  }));
+}
+
+/** The text without comments; line numbers stay. Errs on the side of keeping text, so that nothing is hidden from a rule. */
+export function codeOf(text: string): string {
+  const withoutBlocks = text.replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, (block) => block.replace(/[^\n]/g, ""));
+  return withoutBlocks
+    .split("\n")
+    .map((line) => (/^\s*\/\//.test(line) ? "" : withoutTrailingComment(line)))
+    .join("\n");
+}
+
+function withoutTrailingComment(line: string): string {
+  const at = line.lastIndexOf(" // ");
+  if (at < 0) return line;
+  // An odd number of quotes before it: it stands inside a string.
+  const quotes = line.slice(0, at).match(/["'`]/g)?.length ?? 0;
+  return quotes % 2 === 0 ? line.slice(0, at) : line;
+}
