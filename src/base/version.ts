@@ -1,0 +1,11 @@
+// The program's own name for itself. A build puts version and commit in; a run from source says so.
+
+import { version } from "../../package.json" with { type: "json" };
+
+declare const SALLYPORT_COMMIT: string | undefined;
+
+/** The release, as `0.1.0`. */
+export const VERSION: string = version;
+
+/** The short git commit a binary was built from; `source` when the program runs uncompiled. */
+export const COMMIT: string = typeof SALLYPORT_COMMIT === "undefined" ? "source" : SALLYPORT_COMMIT;
