@@ -1,0 +1,96 @@
+// Who speaks a dialect: base URL, credentials, facts. A card is what is known of a vendor; a provider is a card with the
+// operator's configuration applied, and the state that belongs to it (key rotation).
+
+import type { Dialect, DialectName, Quirks } from "./dialect.ts";
+
+/** A model as an upstream lists it. */
+export interface DiscoveredModel {
+  id: string;
+  name?: string;
+  description?: string;
+  contextLength?: number;
+  maxOutputTokens?: number;
+  supportsTools?: boolean;
+  supportsVision?: boolean;
+  supportsReasoning?: boolean;
+  /** False for embedding, speech and image models, which no chat endpoint can use. */
+  chat?: boolean;
+}
+
+/** What is known of a vendor: data, and at most a few lines of code. One file each under providers/. */
+export interface ProviderCard {
+  /** The preset's name in the config. */
+  name: string;
+  dialect: DialectName;
+  /** With its version segment, as the vendor's own SDK takes it. */
+  baseUrl: string;
+  /** Request headers that carry the credential and protocol version; `secret` is "" where no key is needed. */
+  headers(secret: string): Record<string, string>;
+  quirks: Quirks;
+  /** Path of the model list, relative to the base URL; absent where the vendor has none. */
+  modelsPath?: string;
+  /** Reads the model list; throws on a body that is not one. */
+  parseModels?(body: unknown): DiscoveredModel[];
+}
+
+/** Sends a request; `fetch` unless the provider is embedded. */
+export type Transport = (url: string, init: RequestInit) => Promise<Response>;
+
+/** A configured provider. */
+export interface Provider {
+  /** The key of its entry in the config. */
+  name: string;
+  dialect: Dialect;
+  card: ProviderCard;
+  baseUrl: string;
+  quirks: Quirks;
+  /** Headers of the operator's, sent last so that they win. */
+  extraHeaders: Readonly<Record<string, string>>;
+  keys: KeyRing;
+  timeoutsMs: { connect: number; firstByte: number; idle: number };
+  retry: { attempts: number; baseMs: number; maxMs: number };
+  transport: Transport;
+  /** True for `demo`: never chosen as a fallback for another model. */
+  embedded: boolean;
+}
+
+/** How long a key that the upstream refused or limited is passed over, when it does not say. */
+const REST_MS = 60_000;
+
+/** The credentials of one provider, used in turn; a failing one is rested. */
+export class KeyRing {
+  readonly #keys: readonly string[];
+  readonly #restUntil: number[];
+  #next = 0;
+
+  constructor(keys: readonly string[]) {
+    this.#keys = keys;
+    this.#restUntil = keys.map(() => 0);
+  }
+
+  get size(): number {
+    return this.#keys.length;
+  }
+
+  /** The next key that is not resting; the one whose rest ends first when all are; "" when there is none. */
+  take(nowMs: number): string {
+    if (this.#keys.length <= 1) return this.#keys[0] ?? "";
+    let best = this.#next % this.#keys.length;
+    for (let i = 0; i < this.#keys.length; i++) {
+      const at = (this.#next + i) % this.#keys.length;
+      if ((this.#restUntil[at] ?? 0) <= nowMs) {
+        best = at;
+        break;
+      }
+      if ((this.#restUntil[at] ?? 0) < (this.#restUntil[best] ?? 0)) best = at;
+    }
+    this.#next = (best + 1) % this.#keys.length;
+    return this.#keys[best] ?? "";
+  }
+
+  /** Rests a key that failed. */
+  rest(key: string, nowMs: number, ms = REST_MS): void {
+    const at = this.#keys.indexOf(key);
+    if (at >= 0) this.#restUntil[at] = nowMs + ms;
+  }
+}
