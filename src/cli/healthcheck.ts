@@ -1,0 +1,27 @@
+// `sallyport healthcheck`: for containers that have no other HTTP client.
+import { type Command, CommandError, UsageError } from "./command.ts";
+
+/** Longer than any healthy answer of `/livez`, shorter than a supervisor's patience. */
+const ANSWER_TIMEOUT_MS = 5000;
+
+/** Exits 0 when `/livez` answers 200. */
+export const healthcheck: Command = {
+  summary: "exit 0 when the gateway answers",
+  usage: "[--url U]",
+  options: [{ name: "url", value: "U", summary: "the gateway's address (default: http://127.0.0.1:8787)" }],
+  async run({ flags }) {
+    const base = flags.text("url") ?? "http://127.0.0.1:8787";
+    if (!URL.canParse(base)) throw new UsageError(`--url: expected a URL, got "${base}"`);
+    const url = new URL("/livez", base);
+    let status: number;
+    try {
+      const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS), redirect: "error" });
+      await response.body?.cancel();
+      status = response.status;
+    } catch (error) {
+      throw new CommandError(`${url}: no answer (${error instanceof Error ? error.message : String(error)})`);
+    }
+    if (status !== 200) throw new CommandError(`${url}: answered ${status}`);
+    return 0;
+  },
+};

@@ -1,0 +1,22 @@
+// The list of commands: one line each. Code is imported only when its command runs, so that `serve` starts without the
+// code of the others.
+import type { Command, CommandGroup } from "./command.ts";
+
+/** A command as the list knows it, before its code is loaded. */
+export interface Listed {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Command | CommandGroup>;
+}
+
+/** Every command, in the order of `--help`. */
+export const COMMANDS: readonly Listed[] = [
+  {
+    name: "healthcheck",
+    summary: "exit 0 when the gateway answers",
+    load: async () => (await import("./healthcheck.ts")).healthcheck,
+  },
+];
+
+/** Runs when the arguments name no command. */
+export const DEFAULT_COMMAND = "serve";

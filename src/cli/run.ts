@@ -1,0 +1,127 @@
+// From the argument list to an exit code: 0 done, 1 the command failed, 2 the arguments were wrong. Failures print one
+// line (one per problem), never a stack.
+import {
+  COMMON_OPTIONS,
+  type Command,
+  CommandError,
+  type CommandGroup,
+  type Context,
+  type Io,
+  UsageError,
+} from "./command.ts";
+import { parseArguments } from "./flags.ts";
+import { commandHelp, groupHelp, programHelp } from "./help.ts";
+import { COMMANDS, DEFAULT_COMMAND, type Listed } from "./index.ts";
+
+/** What the command line depends on besides its arguments. */
+export interface Program {
+  readonly version: string;
+  readonly io: Io;
+  /** The commands; for tests. */
+  readonly commands?: readonly Listed[];
+}
+
+/** Runs the program with `argv` (without the executable and script) and gives the exit code. */
+export async function runCommandLine(argv: readonly string[], program: Program): Promise<number> {
+  try {
+    return await dispatch(argv, program);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      program.io.err(`sallyport: ${oneLine(error.message)} (see sallyport --help)\n`);
+      return 2;
+    }
+    if (error instanceof CommandError) {
+      program.io.err(`${error.message}\n`);
+      return 1;
+    }
+    program.io.err(`sallyport: ${oneLine(error instanceof Error ? error.message : String(error))}\n`);
+    return 1;
+  }
+}
+
+async function dispatch(argv: readonly string[], program: Program): Promise<number> {
+  const commands = program.commands ?? COMMANDS;
+  const at = commandIndex(argv);
+  const word = argv[at];
+  if (word === "--version" || word === "-V") {
+    program.io.out(`sallyport ${program.version}\n`);
+    return 0;
+  }
+  if (word === "--help" || word === "-h" || word === "help") {
+    program.io.out(programHelp(commands));
+    return 0;
+  }
+  const named = word !== undefined && !word.startsWith("-");
+  const name = named ? word : DEFAULT_COMMAND;
+  const listed = commands.find((command) => command.name === name);
+  if (listed === undefined) throw new UsageError(`unknown command "${name}"`);
+  const loaded = await listed.load();
+  const rest = named ? [...argv.slice(0, at), ...argv.slice(at + 1)] : argv;
+  if (!("verbs" in loaded)) return runOne(loaded, { name, argv: rest, io: program.io });
+  return runVerb(loaded, { name, argv: rest, io: program.io });
+}
+
+interface Call {
+  readonly name: string;
+  readonly argv: readonly string[];
+  readonly io: Io;
+}
+
+async function runVerb(group: CommandGroup, call: Call): Promise<number> {
+  const at = commandIndex(call.argv);
+  const verb = call.argv[at];
+  const verbs = Object.keys(group.verbs).join(", ");
+  if (verb === "--help" || verb === "-h") {
+    call.io.out(groupHelp(call.name, group));
+    return 0;
+  }
+  if (verb === undefined || verb.startsWith("-")) throw new UsageError(`${call.name} needs a verb: ${verbs}`);
+  const command = Object.hasOwn(group.verbs, verb) ? group.verbs[verb] : undefined;
+  if (command === undefined) throw new UsageError(`unknown verb "${verb}" of ${call.name}: expected ${verbs}`);
+  return runOne(command, {
+    name: `${call.name} ${verb}`,
+    argv: [...call.argv.slice(0, at), ...call.argv.slice(at + 1)],
+    io: call.io,
+  });
+}
+
+async function runOne(command: Command, call: Call): Promise<number> {
+  const options = [...(command.options ?? []), ...COMMON_OPTIONS];
+  const { flags, args } = parseArguments(call.argv, options);
+  if (flags.has("help")) {
+    call.io.out(commandHelp(call.name, command));
+    return 0;
+  }
+  const [least, most] = command.args ?? [0, 0];
+  const surplus = args[most];
+  if (surplus !== undefined) throw new UsageError(`${call.name}: unexpected argument "${surplus}"`);
+  if (args.length < least) {
+    throw new UsageError(`${call.name} needs ${command.usage ?? `${least} argument${least === 1 ? "" : "s"}`}`);
+  }
+  const { io } = call;
+  const context: Context = {
+    args,
+    flags,
+    interactive: io.interactive,
+    out: (text) => io.out(text),
+    err: (text) => io.err(text),
+    readStdin: () => io.readStdin(),
+    ask: (question) => io.ask(question),
+  };
+  return command.run(context);
+}
+
+/** Where the command's name stands: common options may come before it, as in `--config FILE account list`. */
+function commandIndex(argv: readonly string[]): number {
+  let at = 0;
+  for (;;) {
+    const word = argv[at];
+    const option = COMMON_OPTIONS.find(({ name }) => name !== "help" && word?.split("=", 1)[0] === `--${name}`);
+    if (word === undefined || option === undefined) return at;
+    at += option.value !== undefined && !word.includes("=") ? 2 : 1;
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, "; ");
+}

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { COMMANDS } from "../../src/cli/index.ts";
+import { runCommandLine } from "../../src/cli/run.ts";
+import { FakeTerminal } from "../support/terminal.ts";
+
+let server: Bun.Server<undefined>;
+let status = 200;
+beforeAll(() => {
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => new Response("{}", { status: new URL(request.url).pathname === "/livez" ? status : 404 }),
+  });
+});
+afterAll(() => server.stop(true));
+
+async function check(url: string) {
+  const io = new FakeTerminal();
+  const code = await runCommandLine(["healthcheck", "--url", url], { version: "0", io, commands: COMMANDS });
+  return { code, stderr: io.stderr };
+}
+
+test("exit 0 when /livez answers, 1 with one line when it does not", async () => {
+  status = 200;
+  expect(await check(server.url.href)).toEqual({ code: 0, stderr: "" });
+  status = 503;
+  expect(await check(server.url.href)).toEqual({ code: 1, stderr: `${server.url}livez: answered 503\n` });
+});
+
+test("nobody there: exit 1; not a URL: exit 2", async () => {
+  const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const url = gone.url.href;
+  await gone.stop(true);
+  const { code, stderr } = await check(url);
+  expect([code, stderr.split("\n").length]).toEqual([1, 2]);
+  expect(stderr).toContain("no answer");
+  expect((await check("nonsense")).code).toBe(2);
+});

@@ -1,0 +1,30 @@
+// A command line without a process: what was printed is kept, stdin and answers are scripted.
+import type { Io } from "../../src/cli/command.ts";
+
+/** An `Io` that remembers. */
+export class FakeTerminal implements Io {
+  stdout = "";
+  stderr = "";
+  readonly interactive: boolean;
+  readonly #stdin: string;
+  readonly #answers: string[];
+
+  constructor(options: { stdin?: string; answers?: string[]; interactive?: boolean } = {}) {
+    this.#stdin = options.stdin ?? "";
+    this.#answers = [...(options.answers ?? [])];
+    this.interactive = options.interactive ?? false;
+  }
+  out(text: string): void {
+    this.stdout += text;
+  }
+  err(text: string): void {
+    this.stderr += text;
+  }
+  async readStdin(): Promise<string> {
+    return this.#stdin;
+  }
+  async ask(question: string): Promise<string | undefined> {
+    this.stderr += question;
+    return this.#answers.shift();
+  }
+}
