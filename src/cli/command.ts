@@ -1,16 +1,6 @@
 // What a command of the program is, and what it is handed. A command prints through its context only, reads no
 // environment and returns its exit code; a wrong argument is a UsageError (exit 2), a failure a CommandError (exit 1).
-import type { Flags } from "./flags.ts";
-
-/** One `--name` of a command. */
-export interface Option {
-  readonly name: string;
-  readonly summary: string;
-  /** The placeholder of its value in the help, as `FILE`; absent: a switch without value. */
-  readonly value?: string;
-  /** May be given more than once. */
-  readonly multiple?: boolean;
-}
+import type { Flags, Option } from "./flags.ts";
 
 /** Where a command reads and writes; tests hand in their own. */
 export interface Io {
@@ -52,21 +42,3 @@ export interface CommandGroup {
   readonly summary: string;
   readonly verbs: Readonly<Record<string, Command>>;
 }
-
-/** The arguments are wrong: exit 2 and this one line. */
-export class UsageError extends Error {
-  override name = "UsageError";
-}
-
-/** The command failed: exit 1 and this text, one line a problem. */
-export class CommandError extends Error {
-  override name = "CommandError";
-}
-
-/** The options every command takes. */
-export const COMMON_OPTIONS: readonly Option[] = [
-  { name: "config", value: "FILE", summary: "configuration file (default: SALLYPORT_CONFIG, else ./sallyport.yaml)" },
-  { name: "data-dir", value: "DIR", summary: "where the database and secrets live (default: data_dir of the config)" },
-  { name: "json", summary: "print data as JSON" },
-  { name: "help", summary: "show this help" },
-];

@@ -1,5 +1,23 @@
 // Reads a command's arguments against its options. Every mistake is a UsageError of one line that names the argument.
-import { type Option, UsageError } from "./command.ts";
+import { UsageError } from "./failure.ts";
+
+/** One `--name` of a command. */
+export interface Option {
+  readonly name: string;
+  readonly summary: string;
+  /** The placeholder of its value in the help, as `FILE`; absent: a switch without value. */
+  readonly value?: string;
+  /** May be given more than once. */
+  readonly multiple?: boolean;
+}
+
+/** The options every command takes. */
+export const COMMON_OPTIONS: readonly Option[] = [
+  { name: "config", value: "FILE", summary: "configuration file (default: SALLYPORT_CONFIG, else ./sallyport.yaml)" },
+  { name: "data-dir", value: "DIR", summary: "where the database and secrets live (default: data_dir of the config)" },
+  { name: "json", summary: "print data as JSON" },
+  { name: "help", summary: "show this help" },
+];
 
 /** The options that were given. Asking for an option that the command does not declare is a programming error and throws. */
 export class Flags {

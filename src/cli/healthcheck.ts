@@ -1,5 +1,6 @@
 // `sallyport healthcheck`: for containers that have no other HTTP client.
-import { type Command, CommandError, UsageError } from "./command.ts";
+import type { Command } from "./command.ts";
+import { CommandError, UsageError } from "./failure.ts";
 
 /** Longer than any healthy answer of `/livez`, shorter than a supervisor's patience. */
 const ANSWER_TIMEOUT_MS = 5000;

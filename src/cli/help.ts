@@ -1,5 +1,6 @@
 // The texts of `--help`.
-import { COMMON_OPTIONS, type Command, type CommandGroup, type Option } from "./command.ts";
+import type { Command, CommandGroup } from "./command.ts";
+import { COMMON_OPTIONS, type Option } from "./flags.ts";
 import { DEFAULT_COMMAND, type Listed } from "./index.ts";
 
 /** `sallyport --help`. */

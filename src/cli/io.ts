@@ -1,6 +1,7 @@
 // The process's own streams as a command sees them.
 import { createInterface } from "node:readline/promises";
-import { CommandError, type Io } from "./command.ts";
+import type { Io } from "./command.ts";
+import { CommandError } from "./failure.ts";
 
 /** What a command may read from stdin: passwords and small documents. */
 const STDIN_BYTES_MAX = 1024 * 1024;

@@ -1,15 +1,8 @@
 // From the argument list to an exit code: 0 done, 1 the command failed, 2 the arguments were wrong. Failures print one
 // line (one per problem), never a stack.
-import {
-  COMMON_OPTIONS,
-  type Command,
-  CommandError,
-  type CommandGroup,
-  type Context,
-  type Io,
-  UsageError,
-} from "./command.ts";
-import { parseArguments } from "./flags.ts";
+import type { Command, CommandGroup, Context, Io } from "./command.ts";
+import { CommandError, UsageError } from "./failure.ts";
+import { COMMON_OPTIONS, parseArguments } from "./flags.ts";
 import { commandHelp, groupHelp, programHelp } from "./help.ts";
 import { COMMANDS, DEFAULT_COMMAND, type Listed } from "./index.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Command, CommandError, type CommandGroup } from "../../src/cli/command.ts";
+import type { Command, CommandGroup } from "../../src/cli/command.ts";
+import { CommandError } from "../../src/cli/failure.ts";
 import { COMMANDS, type Listed } from "../../src/cli/index.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { FakeTerminal } from "../support/terminal.ts";
@@ -176,7 +177,7 @@ describe("the list", () => {
   });
   test("no command's code is imported before it runs", async () => {
     const folder = join(import.meta.dir, "../../src/cli");
-    const frame = ["command.ts", "flags.ts", "help.ts", "index.ts", "io.ts", "run.ts"];
+    const frame = ["command.ts", "failure.ts", "flags.ts", "help.ts", "index.ts", "io.ts", "run.ts"];
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(frame));
     for (const file of frame) {
       const text = await Bun.file(join(folder, file)).text();
