@@ -1,0 +1,287 @@
+// The catalog in memory: one immutable snapshot made from the configured models, what the providers listed and what is
+// publicly known about a model. Pure: same input, same catalog. A model no provider lists any more is simply not in it.
+
+import { isTierId, type TierId } from "./tiers.ts";
+
+/** US dollars per token. */
+export interface Prices {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+/** What may be said about a model; absent means nobody said it. */
+export interface ModelFacts {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly contextLength?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly supportsTools?: boolean | undefined;
+  readonly supportsVision?: boolean | undefined;
+  readonly supportsReasoning?: boolean | undefined;
+  readonly prices?: Prices | undefined;
+}
+
+/** A way to a model: the provider's key in the config and the id it knows the model by. */
+export interface ModelRoute {
+  readonly provider: string;
+  readonly model: string;
+  /** Lower goes first. */
+  readonly priority: number;
+  /** Share of the load among routes of equal priority. */
+  readonly weight: number;
+}
+
+/** An entry of the config's `models`. */
+export interface ConfiguredModel extends ModelFacts {
+  readonly id: string;
+  readonly ownedBy?: string | undefined;
+  readonly tier?: TierId | undefined;
+  /** `list`, or anything else for a model that resolves but is not listed. */
+  readonly visibility?: string | undefined;
+  readonly aliases?: readonly string[] | undefined;
+  readonly routes?: readonly {
+    readonly provider: string;
+    readonly model?: string | undefined;
+    readonly priority?: number | undefined;
+    readonly weight?: number | undefined;
+  }[];
+}
+
+/** A model as a provider listed it. */
+export interface DiscoveredModel extends ModelFacts {
+  readonly id: string;
+}
+
+/** What the catalog must know about a provider; given in config order. */
+export interface CatalogProvider {
+  readonly key: string;
+  readonly discoverTier?: TierId | undefined;
+  readonly modelDefaults?: ModelFacts | undefined;
+  /** The embedded demo: its models never stand in for another provider's. */
+  readonly demo?: boolean | undefined;
+}
+
+/** The parts of the metadata that can be unknown; a limit is enforced only where it is configured or known. */
+export interface KnownFacts {
+  readonly contextLength: boolean;
+  readonly maxOutputTokens: boolean;
+  readonly supportsTools: boolean;
+  readonly supportsVision: boolean;
+  readonly supportsReasoning: boolean;
+}
+
+/** A model as the rest of the program sees it. */
+export interface CatalogModel {
+  readonly id: string;
+  readonly name: string;
+  readonly ownedBy: string;
+  readonly description: string;
+  readonly tier: TierId;
+  readonly visibility: string;
+  readonly aliases: readonly string[];
+  readonly contextLength: number;
+  readonly maxOutputTokens: number;
+  readonly supportsTools: boolean;
+  readonly supportsVision: boolean;
+  readonly supportsReasoning: boolean;
+  readonly known: KnownFacts;
+  readonly prices: Prices | undefined;
+  /** By priority; never empty. */
+  readonly routes: readonly ModelRoute[];
+}
+
+/** One state of the catalog. */
+export interface Catalog {
+  readonly models: readonly CatalogModel[];
+  readonly plain: NameIndex;
+  /** `<provider key>/<name>` and `<owned_by>/<name>`, with the routes that the prefix leaves open. */
+  readonly prefixed: NameIndex;
+}
+
+/** Names to models, in the order of looking them up; lower-case keys in the `lower` maps. The first holder keeps a key. */
+export interface NameIndex {
+  readonly ids: ReadonlyMap<string, ResolvedModel>;
+  readonly lowerIds: ReadonlyMap<string, ResolvedModel>;
+  readonly aliases: ReadonlyMap<string, ResolvedModel>;
+  readonly lowerAliases: ReadonlyMap<string, ResolvedModel>;
+}
+
+/** A model and the routes that the id a client wrote leaves open: never empty. */
+export interface ResolvedModel {
+  readonly model: CatalogModel;
+  readonly routes: readonly ModelRoute[];
+}
+
+export interface CatalogInput {
+  readonly models: readonly ConfiguredModel[];
+  /** In config order. */
+  readonly providers: readonly CatalogProvider[];
+  /** By provider key: what each listed last. */
+  readonly discovered: ReadonlyMap<string, readonly DiscoveredModel[]>;
+  /** What is publicly known about a model; `provider` is the key of its first route. */
+  readonly metadata: (upstreamModel: string, provider: string) => ModelFacts | undefined;
+}
+
+/** What is reported, and not enforced, for a model nobody described (contract §2). */
+export const UNKNOWN_MODEL = {
+  contextLength: 128_000,
+  maxOutputTokens: 32_000,
+  supportsTools: true,
+  supportsVision: true,
+  supportsReasoning: false,
+} as const;
+
+/** Builds the catalog: configured models first, in their order, then discovered ones by provider. */
+export function buildCatalog(input: CatalogInput): Catalog {
+  const found = collectDiscovered(input);
+  const providers = new Map(input.providers.map((provider) => [provider.key, provider]));
+  const models: CatalogModel[] = [];
+  const taken = new Set<string>();
+  for (const entry of input.models) {
+    if (taken.has(entry.id)) continue;
+    const routes = configuredRoutes(entry, found.get(entry.id), providers);
+    if (routes.length === 0) continue;
+    taken.add(entry.id);
+    models.push(assemble(entry, routes, { input, providers, found: found.get(entry.id)?.facts }));
+  }
+  for (const [id, entry] of found) {
+    if (taken.has(id)) continue;
+    models.push(assemble({ id }, entry.routes, { input, providers, found: entry.facts }));
+  }
+  return index(models);
+}
+
+interface Found {
+  routes: ModelRoute[];
+  facts: DiscoveredModel;
+  demo: boolean;
+}
+
+/** One id at several providers is one model with several routes, tried in config order. */
+function collectDiscovered(input: CatalogInput): Map<string, Found> {
+  const found = new Map<string, Found>();
+  for (const provider of input.providers) {
+    const demo = provider.demo === true;
+    for (const model of input.discovered.get(provider.key) ?? []) {
+      const entry = found.get(model.id);
+      const route = { provider: provider.key, model: model.id, priority: (entry?.routes.length ?? 0) + 1, weight: 1 };
+      if (entry === undefined || (entry.demo && !demo)) {
+        found.set(model.id, { routes: [{ ...route, priority: 1 }], facts: model, demo });
+      } else if (!demo && !entry.routes.some((other) => other.provider === provider.key)) {
+        entry.routes.push(route);
+      }
+    }
+  }
+  return found;
+}
+
+/**
+ * An entry without routes takes those its id was discovered at, else the provider it says owns it. Routes to providers
+ * that do not exist are left out, and a model without any is not offered.
+ */
+function configuredRoutes(
+  entry: ConfiguredModel,
+  found: Found | undefined,
+  providers: ReadonlyMap<string, CatalogProvider>,
+): readonly ModelRoute[] {
+  const written = entry.routes ?? [];
+  if (written.length === 0) {
+    if (found !== undefined) return found.routes;
+    const owner = entry.ownedBy !== undefined && providers.has(entry.ownedBy) ? entry.ownedBy : undefined;
+    return owner === undefined ? [] : [{ provider: owner, model: entry.id, priority: 1, weight: 1 }];
+  }
+  return written
+    .filter((route) => providers.has(route.provider))
+    .map((route) => ({
+      provider: route.provider,
+      model: route.model ?? entry.id,
+      priority: route.priority ?? 1,
+      weight: route.weight ?? 1,
+    }))
+    .sort((a, b) => a.priority - b.priority);
+}
+
+interface Sources {
+  input: CatalogInput;
+  providers: ReadonlyMap<string, CatalogProvider>;
+  found: DiscoveredModel | undefined;
+}
+
+/** Puts a model together: the config's word first, then the provider's, then public knowledge, then the defaults. */
+function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources: Sources): CatalogModel {
+  const first = routes[0]!;
+  const provider = sources.providers.get(first.provider);
+  const layers: readonly (ModelFacts | undefined)[] = [
+    entry,
+    sources.found,
+    sources.input.metadata(first.model, first.provider),
+    provider?.modelDefaults,
+  ];
+  const pick = <K extends keyof ModelFacts>(key: K): ModelFacts[K] => layers.find((l) => l?.[key] !== undefined)?.[key];
+  const contextLength = pick("contextLength");
+  const maxOutputTokens = pick("maxOutputTokens");
+  const supportsTools = pick("supportsTools");
+  const supportsVision = pick("supportsVision");
+  const supportsReasoning = pick("supportsReasoning");
+  return {
+    id: entry.id,
+    name: pick("name") ?? entry.id,
+    ownedBy: entry.ownedBy ?? first.provider,
+    description: pick("description") ?? "",
+    tier: isTierId(entry.tier) ? entry.tier : (provider?.discoverTier ?? "free"),
+    visibility: entry.visibility ?? "list",
+    aliases: entry.aliases ?? [],
+    contextLength: contextLength ?? UNKNOWN_MODEL.contextLength,
+    maxOutputTokens: maxOutputTokens ?? UNKNOWN_MODEL.maxOutputTokens,
+    supportsTools: supportsTools ?? UNKNOWN_MODEL.supportsTools,
+    supportsVision: supportsVision ?? UNKNOWN_MODEL.supportsVision,
+    supportsReasoning: supportsReasoning ?? UNKNOWN_MODEL.supportsReasoning,
+    known: {
+      contextLength: contextLength !== undefined,
+      maxOutputTokens: maxOutputTokens !== undefined,
+      supportsTools: supportsTools !== undefined,
+      supportsVision: supportsVision !== undefined,
+      supportsReasoning: supportsReasoning !== undefined,
+    },
+    prices: pick("prices"),
+    routes,
+  };
+}
+
+function index(models: readonly CatalogModel[]): Catalog {
+  const whole = models.map((model) => ({ prefix: "", model, routes: model.routes }));
+  // A provider's own routes come before an owner's name, whatever the order of the models.
+  const byProvider = models.flatMap((model) =>
+    [...new Set(model.routes.map((route) => route.provider))].map((key) => ({
+      prefix: `${key}/`,
+      model,
+      routes: model.routes.filter((route) => route.provider === key),
+    })),
+  );
+  // An owner that is not one of the model's providers (`openai/x` served by another) leaves all routes open.
+  const byOwner = models.map((model) => ({ prefix: `${model.ownedBy}/`, model, routes: model.routes }));
+  return { models, plain: indexNames(whole), prefixed: indexNames([...byProvider, ...byOwner]) };
+}
+
+function indexNames(entries: readonly { prefix: string; model: CatalogModel; routes: readonly ModelRoute[] }[]) {
+  const ids = new Map<string, ResolvedModel>();
+  const lowerIds = new Map<string, ResolvedModel>();
+  const aliases = new Map<string, ResolvedModel>();
+  const lowerAliases = new Map<string, ResolvedModel>();
+  for (const { prefix, model, routes } of entries) {
+    const resolved = { model, routes };
+    keep(ids, prefix + model.id, resolved);
+    keep(lowerIds, (prefix + model.id).toLowerCase(), resolved);
+    for (const alias of model.aliases) {
+      keep(aliases, prefix + alias, resolved);
+      keep(lowerAliases, (prefix + alias).toLowerCase(), resolved);
+    }
+  }
+  return { ids, lowerIds, aliases, lowerAliases };
+}
+
+function keep<V>(map: Map<string, V>, key: string, value: V): void {
+  if (!map.has(key)) map.set(key, value);
+}

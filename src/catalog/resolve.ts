@@ -1,0 +1,71 @@
+// From the id a client wrote to a model and the routes it may take: exact, then ignoring case, then alias, then
+// `<owned_by>/<id>` or `<provider key>/<id>` with that provider's routes only (contract §3 "id resolution").
+
+import { ApiError } from "../base/errors.ts";
+import type { Catalog, CatalogModel, NameIndex, ResolvedModel } from "./models.ts";
+import { type TierId, tierIncludes } from "./tiers.ts";
+
+/** Finds the model an id names; undefined when there is none. Says nothing about who may use it. */
+export function resolveModel(catalog: Catalog, id: string): ResolvedModel | undefined {
+  const lower = id.toLowerCase();
+  return lookUp(catalog.plain, id, lower) ?? lookUp(catalog.prefixed, id, lower);
+}
+
+/** Who asks, and how the catalog's other family is known. */
+export interface ModelUse {
+  readonly tier: TierId;
+  /** True for ids and aliases of decision models, which live behind their own endpoint. */
+  readonly isDecisionModel: (id: string) => boolean;
+}
+
+/**
+ * The model a caller wants to use in a chat endpoint. Throws 404 for unknown ids and for hidden models above the caller's
+ * tier, 400 for decision models, 403 for listed models above the tier.
+ */
+export function requireModel(catalog: Catalog, id: string, use: ModelUse): ResolvedModel {
+  const found = resolveModel(catalog, id);
+  if (found === undefined) {
+    if (use.isDecisionModel(id)) {
+      throw new ApiError(
+        "wrong_model_family",
+        `${quoted(id)} is a decision model. Send it to POST /v1/systemone instead.`,
+        { param: "model" },
+      );
+    }
+    throw modelNotFound(id);
+  }
+  const { model } = found;
+  if (!tierIncludes(use.tier, model.tier)) {
+    if (model.visibility !== "list") throw modelNotFound(id);
+    throw new ApiError(
+      "tier_required",
+      `The model ${quoted(model.id)} needs the ${model.tier} tier; your plan is ${use.tier}.`,
+      { param: "model" },
+    );
+  }
+  return found;
+}
+
+/** The model as the catalog endpoint may show it to a caller of this tier: listed ones always, hidden ones within the tier. */
+export function requireVisibleModel(catalog: Catalog, id: string, tier: TierId): CatalogModel {
+  const found = resolveModel(catalog, id);
+  if (found === undefined) throw modelNotFound(id);
+  if (found.model.visibility !== "list" && !tierIncludes(tier, found.model.tier)) throw modelNotFound(id);
+  return found.model;
+}
+
+/** The 404 of the specification. */
+export function modelNotFound(id: string): ApiError {
+  return new ApiError("model_not_found", `The model ${quoted(id)} does not exist or is not available to you.`, {
+    param: "model",
+  });
+}
+
+function lookUp(names: NameIndex, id: string, lower: string): ResolvedModel | undefined {
+  return names.ids.get(id) ?? names.lowerIds.get(lower) ?? names.aliases.get(id) ?? names.lowerAliases.get(lower);
+}
+
+/** Ids come from the client: quoted, and cut so that an error stays a line. */
+function quoted(id: string): string {
+  return JSON.stringify(id.length > 100 ? `${id.slice(0, 100)}…` : id);
+}

@@ -1,0 +1,53 @@
+// GET /v1/models, GET /v1/models/{id} (ids with slashes and percent signs too) and GET /v1/tiers. Free of the rate limit
+// and open to accounts whose plan has ended; a key is needed all the same.
+
+import { Elysia } from "elysia";
+import type { Catalog } from "./models.ts";
+import { modelNotFound, requireVisibleModel } from "./resolve.ts";
+import { type TierGrant, type TierId, tiersView } from "./tiers.ts";
+import { modelListView, modelView } from "./view.ts";
+
+export interface CatalogRoutesDeps {
+  /** Throws `ApiError` 401 when the request carries no live key. */
+  authenticate(request: Request): Promise<{ readonly tier: TierId }> | { readonly tier: TierId };
+  /** The catalog of this moment. */
+  catalog(): Catalog;
+  tiers(): Readonly<Record<TierId, TierGrant>>;
+}
+
+/** Longer ids name no model and are not worth decoding. */
+const ID_CHARS_MAX = 1024;
+
+const MODEL_PATH = "/v1/models/";
+
+/** The catalog's endpoints. */
+export function catalogRoutes(deps: CatalogRoutesDeps) {
+  return new Elysia()
+    .get("/v1/models", async ({ request }) => {
+      await deps.authenticate(request);
+      return Response.json(modelListView(deps.catalog().models));
+    })
+    .get("/v1/models/*", async ({ request }) => {
+      const caller = await deps.authenticate(request);
+      return Response.json(modelView(requireVisibleModel(deps.catalog(), idFromUrl(request.url), caller.tier)));
+    })
+    .get("/v1/tiers", async ({ request }) => {
+      const caller = await deps.authenticate(request);
+      const listed = deps.catalog().models.filter((model) => model.visibility === "list");
+      return Response.json(tiersView(deps.tiers(), listed, caller.tier));
+    });
+}
+
+/** Read from the raw URL: routers differ in what they decode, and an id may hold an encoded slash or percent sign. */
+function idFromUrl(url: string): string {
+  const from = url.indexOf(MODEL_PATH) + MODEL_PATH.length;
+  const ends = [url.indexOf("?", from), url.indexOf("#", from)].filter((at) => at >= 0);
+  const raw = url.slice(from, Math.min(url.length, ...ends));
+  if (raw.length > ID_CHARS_MAX) throw modelNotFound(raw);
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    // Not percent-encoding after all: the text as it stands may still be an id.
+    return raw;
+  }
+}

@@ -1,0 +1,78 @@
+// Plans: their order, what an account may use, and when its trial or subscription has ended. Pure; the caller brings the
+// time. (Contract §3: 402 codes, 403 codes, "a model above the caller's tier".)
+
+import { ApiError } from "../base/errors.ts";
+
+/** The plans, from the least to the most. */
+export const TIER_IDS = ["free", "pro", "premium"] as const;
+
+export type TierId = (typeof TIER_IDS)[number];
+
+const TIER_NAMES: Readonly<Record<TierId, string>> = { free: "Free", pro: "Pro", premium: "Premium" };
+
+const DAY_MS = 86_400_000;
+
+/** What a plan grants, from the config. */
+export interface TierGrant {
+  /** Requests per minute of one key. */
+  readonly rpm: number;
+  /** How long a new account may use the plan; absent: no trial, the plan is paid for or given. */
+  readonly trialMs?: number | undefined;
+}
+
+/** What of an account decides its plan. Times are milliseconds since the epoch; null or absent: no such end. */
+export interface Subscriber {
+  readonly tier: TierId;
+  readonly trialEndsAt?: number | null | undefined;
+  readonly subscriptionEndsAt?: number | null | undefined;
+}
+
+/** True for a word that names a plan. */
+export function isTierId(word: unknown): word is TierId {
+  return TIER_IDS.some((id) => id === word);
+}
+
+/** True when the plan `held` includes what `needed` asks for. */
+export function tierIncludes(held: TierId, needed: TierId): boolean {
+  return TIER_IDS.indexOf(held) >= TIER_IDS.indexOf(needed);
+}
+
+/**
+ * Throws 402 when the account's trial or subscription has ended. For inference, decisions and web tools; the catalog,
+ * tiers and auth go on. A running subscription outweighs an ended trial.
+ */
+export function requireActivePlan(account: Subscriber, nowMs: number): void {
+  const { trialEndsAt, subscriptionEndsAt } = account;
+  if (subscriptionEndsAt != null) {
+    if (subscriptionEndsAt > nowMs) return;
+    throw new ApiError("subscription_inactive", "Your subscription has ended. Renew it to go on.");
+  }
+  if (trialEndsAt != null && trialEndsAt <= nowMs) {
+    throw new ApiError("trial_expired", "Your trial has ended. Choose a plan to go on.");
+  }
+}
+
+/** One entry of `GET /v1/tiers`. */
+interface TierView {
+  id: TierId;
+  name: string;
+  rpm: number;
+  trial_days: number | null;
+  models: string[];
+}
+
+/** The body of `GET /v1/tiers`: each plan with the listed models it may use, and the caller's own plan. */
+export function tiersView(
+  grants: Readonly<Record<TierId, TierGrant>>,
+  listed: readonly { readonly id: string; readonly tier: TierId }[],
+  current: TierId,
+): { object: "list"; data: TierView[]; current: TierId } {
+  const data = TIER_IDS.map((id) => ({
+    id,
+    name: TIER_NAMES[id],
+    rpm: grants[id].rpm,
+    trial_days: grants[id].trialMs === undefined ? null : grants[id].trialMs / DAY_MS,
+    models: listed.filter((model) => tierIncludes(id, model.tier)).map((model) => model.id),
+  }));
+  return { object: "list", data, current };
+}
