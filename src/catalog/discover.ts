@@ -1,7 +1,7 @@
 // Asks every provider for its models at start, every five minutes and on demand (SIGHUP). A provider that is down keeps
 // the list it gave last; one that left the config loses it. Never throws, never overlaps with itself.
 
-import type { DiscoveredModel } from "./models.ts";
+import type { DiscoveredModel } from "../upstream/provider.ts";
 
 /** A provider as discovery needs it. */
 export interface DiscoverySource {
@@ -104,12 +104,12 @@ export function createDiscovery<P extends DiscoverySource>(
   };
 }
 
-/** Bounded and without what cannot be an id; the first of equal ids stays. */
+/** Bounded, and without what no chat endpoint can use or what cannot be an id; the first of equal ids stays. */
 function usable(models: readonly DiscoveredModel[]): readonly DiscoveredModel[] {
   const seen = new Set<string>();
   const out: DiscoveredModel[] = [];
   for (const model of models) {
-    if (model.id === "" || model.id.length > ID_CHARS_MAX || seen.has(model.id)) continue;
+    if (model.chat === false || model.id === "" || model.id.length > ID_CHARS_MAX || seen.has(model.id)) continue;
     seen.add(model.id);
     out.push(model);
     if (out.length === MODELS_PER_PROVIDER_MAX) break;

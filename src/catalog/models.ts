@@ -1,6 +1,7 @@
 // The catalog in memory: one immutable snapshot made from the configured models, what the providers listed and what is
 // publicly known about a model. Pure: same input, same catalog. A model no provider lists any more is simply not in it.
 
+import type { DiscoveredModel } from "../upstream/provider.ts";
 import { isTierId, type TierId } from "./tiers.ts";
 
 /** US dollars per token. */
@@ -47,11 +48,6 @@ export interface ConfiguredModel extends ModelFacts {
     readonly priority?: number | undefined;
     readonly weight?: number | undefined;
   }[];
-}
-
-/** A model as a provider listed it. */
-export interface DiscoveredModel extends ModelFacts {
-  readonly id: string;
 }
 
 /** What the catalog must know about a provider; given in config order. */

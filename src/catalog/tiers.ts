@@ -23,8 +23,8 @@ export interface TierGrant {
 /** What of an account decides its plan. Times are milliseconds since the epoch; null or absent: no such end. */
 export interface Subscriber {
   readonly tier: TierId;
-  readonly trialEndsAt?: number | null | undefined;
-  readonly subscriptionEndsAt?: number | null | undefined;
+  readonly trialEndsAtMs?: number | null | undefined;
+  readonly subscriptionUntilMs?: number | null | undefined;
 }
 
 /** True for a word that names a plan. */
@@ -42,12 +42,12 @@ export function tierIncludes(held: TierId, needed: TierId): boolean {
  * tiers and auth go on. A running subscription outweighs an ended trial.
  */
 export function requireActivePlan(account: Subscriber, nowMs: number): void {
-  const { trialEndsAt, subscriptionEndsAt } = account;
-  if (subscriptionEndsAt != null) {
-    if (subscriptionEndsAt > nowMs) return;
+  const { trialEndsAtMs, subscriptionUntilMs } = account;
+  if (subscriptionUntilMs != null) {
+    if (subscriptionUntilMs > nowMs) return;
     throw new ApiError("subscription_inactive", "Your subscription has ended. Renew it to go on.");
   }
-  if (trialEndsAt != null && trialEndsAt <= nowMs) {
+  if (trialEndsAtMs != null && trialEndsAtMs <= nowMs) {
     throw new ApiError("trial_expired", "Your trial has ended. Choose a plan to go on.");
   }
 }

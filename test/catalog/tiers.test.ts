@@ -6,14 +6,14 @@ const NOW = 1_000;
 
 test.each([
   ["no end", {}, "ok"],
-  ["nulls", { trialEndsAt: null, subscriptionEndsAt: null }, "ok"],
-  ["trial runs", { trialEndsAt: NOW + 1 }, "ok"],
-  ["trial ends this moment", { trialEndsAt: NOW }, "402 trial_expired"],
-  ["trial over", { trialEndsAt: 1 }, "402 trial_expired"],
-  ["subscription runs", { subscriptionEndsAt: NOW + 1 }, "ok"],
-  ["subscription runs, trial over", { subscriptionEndsAt: NOW + 1, trialEndsAt: 1 }, "ok"],
-  ["subscription over", { subscriptionEndsAt: NOW }, "402 subscription_inactive"],
-  ["both over", { subscriptionEndsAt: 1, trialEndsAt: 1 }, "402 subscription_inactive"],
+  ["nulls", { trialEndsAtMs: null, subscriptionUntilMs: null }, "ok"],
+  ["trial runs", { trialEndsAtMs: NOW + 1 }, "ok"],
+  ["trial ends this moment", { trialEndsAtMs: NOW }, "402 trial_expired"],
+  ["trial over", { trialEndsAtMs: 1 }, "402 trial_expired"],
+  ["subscription runs", { subscriptionUntilMs: NOW + 1 }, "ok"],
+  ["subscription runs, trial over", { subscriptionUntilMs: NOW + 1, trialEndsAtMs: 1 }, "ok"],
+  ["subscription over", { subscriptionUntilMs: NOW }, "402 subscription_inactive"],
+  ["both over", { subscriptionUntilMs: 1, trialEndsAtMs: 1 }, "402 subscription_inactive"],
 ])("plan: %s", (_name, ends, want) => {
   let got = "ok";
   try {

@@ -1,0 +1,45 @@
+// When to try again: exponential backoff with jitter, a server's Retry-After honoured, never past the deadline.
+
+export interface Backoff {
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
+
+/**
+ * The wait before retry number `retry` (0 is the first): half of the exponential step, and up to as much again at random,
+ * so that clients that failed together do not come back together.
+ */
+export function backoffMs(retry: number, backoff: Backoff, random: () => number): number {
+  const step = Math.min(backoff.maxMs, backoff.baseMs * 2 ** Math.min(retry, 30));
+  return Math.round(step / 2 + (random() * step) / 2);
+}
+
+/**
+ * The wait before the next try, or undefined when it would reach past the deadline. A `Retry-After` is a floor, even above
+ * the backoff's maximum: asking earlier would only be refused again.
+ */
+export function retryWaitMs(
+  retry: number,
+  backoff: Backoff,
+  options: { random: () => number; remainingMs: number; retryAfterSeconds?: number | undefined },
+): number | undefined {
+  const asked = Math.max(0, options.retryAfterSeconds ?? 0) * 1000;
+  const waitMs = Math.max(backoffMs(retry, backoff, options.random), asked);
+  return waitMs < options.remainingMs ? waitMs : undefined;
+}
+
+/** Waits; rejects with the signal's reason as soon as it aborts, and leaves neither timer nor listener behind. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,60 @@
+// The order in which a model's routes are tried: by priority, equal ones shared by weight at random. Pure; breakers and the
+// failures of this request are asked, not kept.
+
+/** A route, as far as its order is concerned. */
+export interface Orderable {
+  readonly provider: string;
+  /** Lower goes first. */
+  readonly priority: number;
+  /** Share among routes of equal priority; 0 or less: only after the others of its priority. */
+  readonly weight: number;
+}
+
+export interface OrderOptions<R> {
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** True for routes that may not be tried now: breaker open, or failed already in this request. */
+  readonly skip?: (route: R) => boolean;
+}
+
+/** The routes that may be tried, first to last. Equal input and random numbers give equal order; nothing is invented. */
+export function orderRoutes<R extends Orderable>(routes: readonly R[], options: OrderOptions<R>): R[] {
+  const { skip, random } = options;
+  const open = skip === undefined ? [...routes] : routes.filter((route) => !skip(route));
+  if (open.length <= 1) return open;
+  open.sort((a, b) => a.priority - b.priority);
+  const out: R[] = [];
+  let from = 0;
+  while (from < open.length) {
+    let to = from + 1;
+    while (to < open.length && open[to]!.priority === open[from]!.priority) to++;
+    if (to - from === 1) out.push(open[from]!);
+    else drawAll(open.slice(from, to), random, out);
+    from = to;
+  }
+  return out;
+}
+
+/** Draws without putting back, each time by weight. */
+function drawAll<R extends Orderable>(group: R[], random: () => number, out: R[]): void {
+  while (group.length > 0) {
+    let total = 0;
+    for (const route of group) total += weightOf(route);
+    let at = group.length - 1;
+    if (total === 0) at = 0;
+    else {
+      let mark = random() * total;
+      for (let i = 0; i < group.length; i++) {
+        const weight = weightOf(group[i]!);
+        if (weight > 0) at = i;
+        mark -= weight;
+        if (mark < 0) break;
+      }
+    }
+    out.push(...group.splice(at, 1));
+  }
+}
+
+function weightOf(route: Orderable): number {
+  return route.weight > 0 && Number.isFinite(route.weight) ? route.weight : 0;
+}
