@@ -1,0 +1,52 @@
+// Brings a database to this program's schema. The numbered files are embedded in the executable; each is applied whole
+// or not at all, exactly once, also when two processes start together. A database of a newer program is refused.
+import type { Database } from "bun:sqlite";
+import init from "./migrations/0000_init.sql" with { type: "text" };
+import { StoreError } from "./store-error.ts";
+
+/** One numbered step. */
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** All steps in order. Append only: a step that has shipped is never edited. */
+export const MIGRATIONS: readonly Migration[] = [{ name: "0000_init", sql: init }];
+
+/** Applies the steps that are missing; gives the names of those it applied. */
+export function migrate(sqlite: Database, nowMs: number, steps: readonly Migration[] = MIGRATIONS): string[] {
+  sqlite.run("CREATE TABLE IF NOT EXISTS _migrations (name TEXT PRIMARY KEY NOT NULL, applied_at INTEGER NOT NULL)");
+  if (missing(sqlite, steps).length === 0) return [];
+  // A step that rebuilds a table would cascade deletes through it; the pragma has no effect inside a transaction.
+  sqlite.run("PRAGMA foreign_keys = OFF");
+  try {
+    const applied: string[] = [];
+    // Asked again under the write lock: another process may have applied the step meanwhile.
+    const applyNext = sqlite.transaction(() => {
+      const step = missing(sqlite, steps)[0];
+      if (step === undefined) return undefined;
+      sqlite.run(step.sql);
+      const orphans = sqlite.query("PRAGMA foreign_key_check").all();
+      if (orphans.length > 0)
+        throw new StoreError(`Migration ${step.name} would leave ${orphans.length} orphaned rows.`);
+      sqlite.query("INSERT INTO _migrations (name, applied_at) VALUES (?, ?)").run(step.name, nowMs);
+      return step.name;
+    });
+    for (let name = applyNext.immediate(); name !== undefined; name = applyNext.immediate()) applied.push(name);
+    return applied;
+  } finally {
+    sqlite.run("PRAGMA foreign_keys = ON");
+  }
+}
+
+function missing(sqlite: Database, steps: readonly Migration[]): Migration[] {
+  const rows = sqlite.query("SELECT name FROM _migrations").all() as { name: string }[];
+  const done = new Set(rows.map((row) => row.name));
+  const known = new Set(steps.map((step) => step.name));
+  for (const name of done) {
+    if (!known.has(name)) {
+      throw new StoreError(`The database was made by a newer version of Sallyport (it has migration ${name}).`);
+    }
+  }
+  return steps.filter((step) => !done.has(step.name));
+}

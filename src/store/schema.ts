@@ -1,0 +1,154 @@
+// The tables of accounts, keys, usage and settings. Times are whole milliseconds since the epoch, money whole
+// micro-dollars, so that sums are exact. After a change here: `bun run migration`, then list the new file in migrate.ts.
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+/** People and what their plan allows. The `*Key` columns are the folded spellings that make uniqueness ignore case. */
+export const accounts = sqliteTable(
+  "accounts",
+  {
+    id: text("id").primaryKey(),
+    username: text("username").notNull(),
+    usernameKey: text("username_key").notNull(),
+    email: text("email").notNull(),
+    emailKey: text("email_key").notNull(),
+    /** Null for accounts that only sign in through an identity provider. */
+    passwordHash: text("password_hash"),
+    emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
+    tier: text("tier").notNull(),
+    trialEndsAtMs: integer("trial_ends_at"),
+    subscriptionUntilMs: integer("subscription_until"),
+    admin: integer("admin", { mode: "boolean" }).notNull().default(false),
+    createdAtMs: integer("created_at").notNull(),
+  },
+  (t) => [uniqueIndex("accounts_username_key").on(t.usernameKey), uniqueIndex("accounts_email_key").on(t.emailKey)],
+);
+
+/** API keys: only the SHA-256 is kept; prefix and last four are for display. */
+export const apiKeys = sqliteTable(
+  "api_keys",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.id, { onDelete: "cascade" }),
+    name: text("name").notNull(),
+    hash: text("hash").notNull(),
+    prefix: text("prefix").notNull(),
+    lastFour: text("last_four").notNull(),
+    /** The operator's own limit for this key; null: the tier's. */
+    rpm: integer("rpm"),
+    budgetMicros: integer("budget_micros"),
+    /** Length of a budget window; null: the budget never refills. */
+    budgetPeriodMs: integer("budget_period_ms"),
+    budgetWindowStartMs: integer("budget_window_start"),
+    /** Spent within the window that began at `budgetWindowStartMs`. */
+    spentMicros: integer("spent_micros").notNull().default(0),
+    expiresAtMs: integer("expires_at"),
+    revokedAtMs: integer("revoked_at"),
+    createdAtMs: integer("created_at").notNull(),
+    lastUsedAtMs: integer("last_used_at"),
+  },
+  (t) => [uniqueIndex("api_keys_hash").on(t.hash), index("api_keys_account").on(t.accountId, t.createdAtMs)],
+);
+
+/** One row per request that reached an upstream, kept for `usage.rollup_after`. No foreign key: an insert must not fail. */
+export const usage = sqliteTable(
+  "usage",
+  {
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    requestId: text("request_id").notNull(),
+    accountId: text("account_id").notNull(),
+    keyId: text("key_id").notNull(),
+    model: text("model").notNull(),
+    provider: text("provider").notNull(),
+    upstreamModel: text("upstream_model").notNull(),
+    endpoint: text("endpoint").notNull(),
+    status: integer("status").notNull(),
+    errorCode: text("error_code"),
+    inputTokens: integer("input_tokens").notNull(),
+    outputTokens: integer("output_tokens").notNull(),
+    cachedTokens: integer("cached_tokens").notNull(),
+    cacheWriteTokens: integer("cache_write_tokens").notNull(),
+    reasoningTokens: integer("reasoning_tokens").notNull(),
+    /** True where the upstream reported no usage and the tokens were counted here. */
+    estimated: integer("estimated", { mode: "boolean" }).notNull(),
+    costMicros: integer("cost_micros").notNull(),
+    latencyMs: integer("latency_ms").notNull(),
+    ttfbMs: integer("ttfb_ms"),
+    stream: integer("stream", { mode: "boolean" }).notNull(),
+    createdAtMs: integer("created_at").notNull(),
+  },
+  (t) => [
+    index("usage_created").on(t.createdAtMs),
+    // The row id rides along in every index, so this one pages an account's requests newest first.
+    index("usage_account").on(t.accountId),
+    index("usage_model").on(t.model, t.createdAtMs),
+  ],
+);
+
+/** The summed columns every roll-up has. */
+const sums = () => ({
+  requests: integer("requests").notNull().default(0),
+  errors: integer("errors").notNull().default(0),
+  inputTokens: integer("input_tokens").notNull().default(0),
+  outputTokens: integer("output_tokens").notNull().default(0),
+  cachedTokens: integer("cached_tokens").notNull().default(0),
+  cacheWriteTokens: integer("cache_write_tokens").notNull().default(0),
+  reasoningTokens: integer("reasoning_tokens").notNull().default(0),
+  costMicros: integer("cost_micros").notNull().default(0),
+});
+
+/** Sums per UTC day; written with the rows, so never behind them. Account and key are "" once the account is deleted. */
+export const usageDaily = sqliteTable(
+  "usage_daily",
+  {
+    /** Whole days since the epoch, UTC. */
+    day: integer("day").notNull(),
+    accountId: text("account_id").notNull(),
+    keyId: text("key_id").notNull(),
+    model: text("model").notNull(),
+    ...sums(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.day, t.accountId, t.keyId, t.model] }),
+    index("usage_daily_account").on(t.accountId, t.day),
+  ],
+);
+
+/** All-time sums per model: the public token statistics read these few rows instead of every day's. */
+export const usageModels = sqliteTable("usage_models", {
+  model: text("model").primaryKey(),
+  firstAtMs: integer("first_at").notNull(),
+  lastAtMs: integer("last_at").notNull(),
+  ...sums(),
+});
+
+/** All-time sums per account, for the leaderboard; gone with the account. */
+export const usageAccounts = sqliteTable(
+  "usage_accounts",
+  {
+    accountId: text("account_id")
+      .primaryKey()
+      .references(() => accounts.id, { onDelete: "cascade" }),
+    ...sums(),
+  },
+  (t) => [index("usage_accounts_tokens").on(sql`(${t.inputTokens} + ${t.outputTokens})`)],
+);
+
+/** Request times of the last minute per key, so that a restart does not refill anybody's rate limit. */
+export const rateWindows = sqliteTable("rate_windows", {
+  keyId: text("key_id")
+    .primaryKey()
+    .references(() => apiKeys.id, { onDelete: "cascade" }),
+  /** JSON array of milliseconds since the epoch, oldest first. */
+  timesMs: text("times_ms", { mode: "json" }).$type<number[]>().notNull(),
+  savedAtMs: integer("saved_at").notNull(),
+});
+
+/** Small facts that outlive a restart: which decision version an alias points to, when something last ran. */
+export const settings = sqliteTable("settings", {
+  name: text("name").primaryKey(),
+  value: text("value", { mode: "json" }).$type<unknown>().notNull(),
+  updatedAtMs: integer("updated_at").notNull(),
+});

@@ -1,0 +1,34 @@
+// One server per data directory. The lock is an exclusive SQLite transaction on a file of its own: the operating system
+// releases it with the process, however that ends, so there is never a stale lock to clean up.
+import { Database } from "bun:sqlite";
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { StoreError } from "./store-error.ts";
+
+const LOCK_FILE = "sallyport.lock";
+
+/** Held for the life of a server. */
+export interface ServeLock {
+  release(): void;
+}
+
+/** Takes the lock of `dataDir`, which must exist; throws StoreError when another server holds it. Never waits. */
+export function acquireServeLock(dataDir: string): ServeLock {
+  const path = join(dataDir, LOCK_FILE);
+  closeSync(openSync(path, "a", 0o600));
+  const sqlite = new Database(path, { create: true, strict: true });
+  try {
+    sqlite.run("PRAGMA busy_timeout = 0");
+    sqlite.run("BEGIN EXCLUSIVE");
+  } catch (error) {
+    sqlite.close();
+    if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
+    throw new StoreError(`Another server is running on the data directory ${dataDir}.`);
+  }
+  return {
+    release: () => {
+      sqlite.run("ROLLBACK");
+      sqlite.close();
+    },
+  };
+}

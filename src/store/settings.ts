@@ -1,0 +1,35 @@
+// Named JSON values that outlive a restart.
+import { eq, sql } from "drizzle-orm";
+import type { Store } from "./open.ts";
+import { settings } from "./schema.ts";
+
+/** Verbs over the settings table. */
+export type SettingsStore = ReturnType<typeof settingsStore>;
+
+/** Builds the verbs. */
+export function settingsStore(store: Store) {
+  const { db, clock } = store;
+  const byName = db
+    .select({ value: settings.value })
+    .from(settings)
+    .where(eq(settings.name, sql.placeholder("name")))
+    .prepare();
+  return {
+    /** The value under `name`; undefined when there is none. */
+    async readSetting(name: string): Promise<unknown> {
+      return byName.get({ name })?.value;
+    },
+    /** Stores a JSON value under `name`. */
+    async writeSetting(name: string, value: unknown): Promise<void> {
+      const row = { value, updatedAtMs: clock.now() };
+      db.insert(settings)
+        .values({ name, ...row })
+        .onConflictDoUpdate({ target: settings.name, set: row })
+        .run();
+    },
+    /** Removes `name`; true when it was there. */
+    async deleteSetting(name: string): Promise<boolean> {
+      return db.delete(settings).where(eq(settings.name, name)).returning({ name: settings.name }).all().length > 0;
+    },
+  };
+}

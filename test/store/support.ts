@@ -1,0 +1,37 @@
+// A fresh database in a directory of its own, gone with the test.
+import { afterEach } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FakeClock } from "../../src/base/clock.ts";
+import { openStore, type Store } from "../../src/store/open.ts";
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0).reverse()) cleanup();
+});
+
+/** A directory that is removed after the test. */
+export function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), "sallyport-store-"));
+  cleanups.push(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A database and its clock. */
+export function freshStore(): { store: Store; clock: FakeClock; dataDir: string } {
+  const dataDir = join(tempDir(), "data");
+  const clock = new FakeClock();
+  const store = openStore({ dataDir, clock });
+  cleanups.push(() => store.close());
+  return { store, clock, dataDir };
+}
+
+/** Another connection to the same database, as another process has. */
+export function secondStore(first: Store): Store {
+  const store = openStore({ dataDir: first.dataDir, clock: first.clock, busyTimeoutMs: 100 });
+  cleanups.push(() => store.close());
+  return store;
+}
+
+export { usageRecord } from "./records.ts";
