@@ -1,0 +1,189 @@
+// Accounts. User names and e-mail addresses are unique without regard to case; deleting an account takes everything of
+// its own along and leaves its token counts in the totals, unattributed.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { asc, count, eq, gt, sql } from "drizzle-orm";
+import { uuid } from "../base/ids.ts";
+import type { Store } from "./open.ts";
+import { accounts, usage, usageDaily } from "./schema.ts";
+
+/** An account as stored. */
+export type Account = Omit<typeof accounts.$inferSelect, "usernameKey" | "emailKey">;
+
+/** What a new account is made of; the rest has defaults. */
+export interface NewAccount {
+  readonly username: string;
+  readonly email: string;
+  readonly tier: string;
+  readonly passwordHash?: string | null;
+  readonly emailVerified?: boolean;
+  readonly trialEndsAtMs?: number | null;
+  readonly subscriptionUntilMs?: number | null;
+  readonly admin?: boolean;
+  /** Only when there is no account yet, checked in the same transaction. */
+  readonly mustBeFirst?: boolean;
+}
+
+/** Why an account was not made. */
+export interface AccountRefused {
+  readonly refused: "email_taken" | "username_taken" | "not_first";
+}
+
+/** Columns that may be changed after creation. */
+export type AccountChange = Partial<Omit<Account, "id" | "createdAtMs">>;
+
+/** Verbs over accounts. */
+export type AccountStore = ReturnType<typeof accountStore>;
+
+/** Most accounts that one page of a listing holds. */
+const PAGE_MAX = 500;
+
+/** The spelling under which a name or an address is unique. */
+export function foldName(text: string): string {
+  return text.trim().normalize("NFKC").toLowerCase();
+}
+
+const COLUMNS = {
+  id: accounts.id,
+  username: accounts.username,
+  email: accounts.email,
+  passwordHash: accounts.passwordHash,
+  emailVerified: accounts.emailVerified,
+  tier: accounts.tier,
+  trialEndsAtMs: accounts.trialEndsAtMs,
+  subscriptionUntilMs: accounts.subscriptionUntilMs,
+  admin: accounts.admin,
+  createdAtMs: accounts.createdAtMs,
+};
+
+/** Builds the verbs. */
+export function accountStore(store: Store) {
+  const { db, clock } = store;
+  const key = sql.placeholder("key");
+  const byId = db.select(COLUMNS).from(accounts).where(eq(accounts.id, key)).prepare();
+  const byEmail = db.select(COLUMNS).from(accounts).where(eq(accounts.emailKey, key)).prepare();
+  const byUsername = db.select(COLUMNS).from(accounts).where(eq(accounts.usernameKey, key)).prepare();
+  const counted = db.select({ n: count() }).from(accounts).prepare();
+
+  /** Who holds the name or the address already, other than `exceptId`. */
+  const taken = (input: { username?: string; email?: string }, exceptId = ""): AccountRefused | undefined => {
+    const emailOwner = input.email === undefined ? undefined : byEmail.get({ key: foldName(input.email) });
+    if (emailOwner !== undefined && emailOwner.id !== exceptId) return { refused: "email_taken" };
+    const nameOwner = input.username === undefined ? undefined : byUsername.get({ key: foldName(input.username) });
+    if (nameOwner !== undefined && nameOwner.id !== exceptId) return { refused: "username_taken" };
+    return undefined;
+  };
+
+  return {
+    /** Makes an account, or says why not. */
+    async createAccount(input: NewAccount): Promise<Account | AccountRefused> {
+      return store.transaction(() => {
+        if (input.mustBeFirst === true && (counted.get()?.n ?? 0) > 0) return { refused: "not_first" };
+        const refused = taken(input);
+        if (refused !== undefined) return refused;
+        const account: Account = {
+          id: uuid(),
+          username: input.username.trim(),
+          email: input.email.trim(),
+          passwordHash: input.passwordHash ?? null,
+          emailVerified: input.emailVerified ?? false,
+          tier: input.tier,
+          trialEndsAtMs: input.trialEndsAtMs ?? null,
+          subscriptionUntilMs: input.subscriptionUntilMs ?? null,
+          admin: input.admin ?? false,
+          createdAtMs: clock.now(),
+        };
+        db.insert(accounts)
+          .values({ ...account, usernameKey: foldName(account.username), emailKey: foldName(account.email) })
+          .run();
+        return account;
+      });
+    },
+
+    /** The account with this id. */
+    async findAccount(id: string): Promise<Account | undefined> {
+      return byId.get({ key: id });
+    },
+
+    /** The account with this address, ignoring case. */
+    async findAccountByEmail(email: string): Promise<Account | undefined> {
+      return byEmail.get({ key: foldName(email) });
+    },
+
+    /** The account that signs in under this name: its address or its user name, ignoring case. */
+    async findAccountByLogin(usernameOrEmail: string): Promise<Account | undefined> {
+      const name = { key: foldName(usernameOrEmail) };
+      return byEmail.get(name) ?? byUsername.get(name);
+    },
+
+    /** How many accounts there are. */
+    async countAccounts(): Promise<number> {
+      return counted.get()?.n ?? 0;
+    },
+
+    /** Up to `limit` (at most 500) accounts in the order they were made, after the account `afterId`. */
+    async listAccounts(options: { afterId?: string; limit?: number } = {}): Promise<Account[]> {
+      // Ids sort by the time they were made.
+      return db
+        .select(COLUMNS)
+        .from(accounts)
+        .where(gt(accounts.id, options.afterId ?? ""))
+        .orderBy(asc(accounts.id))
+        .limit(Math.min(options.limit ?? PAGE_MAX, PAGE_MAX))
+        .all();
+    },
+
+    /** Changes columns of an account; undefined when there is no such account. */
+    async updateAccount(id: string, change: AccountChange): Promise<Account | AccountRefused | undefined> {
+      return store.transaction(() => {
+        const refused = taken(change, id);
+        if (refused !== undefined) return refused;
+        const keys = {
+          ...(change.username === undefined ? {} : { usernameKey: foldName(change.username) }),
+          ...(change.email === undefined ? {} : { emailKey: foldName(change.email) }),
+        };
+        if (Object.keys(change).length === 0) return byId.get({ key: id });
+        return db
+          .update(accounts)
+          .set({ ...change, ...keys })
+          .where(eq(accounts.id, id))
+          .returning(COLUMNS)
+          .get();
+      });
+    },
+
+    /** Removes the account and everything of its own, uploads included; its tokens stay in the totals. True when it existed. */
+    async deleteAccount(id: string): Promise<boolean> {
+      const existed = store.transaction(() => {
+        if (byId.get({ key: id }) === undefined) return false;
+        unattribute(store, id);
+        db.delete(usage).where(eq(usage.accountId, id)).run();
+        // Keys, sessions, files, jobs, threads and responses go by cascade.
+        db.delete(accounts).where(eq(accounts.id, id)).run();
+        return true;
+      });
+      if (existed) await rm(join(store.dataDir, "uploads", id), { recursive: true, force: true });
+      return existed;
+    },
+  };
+}
+
+/** Moves the daily sums of an account to nobody's. */
+function unattribute(store: Store, accountId: string): void {
+  store.sqlite
+    .query(
+      `INSERT INTO usage_daily (day, account_id, key_id, model, requests, errors, input_tokens, output_tokens,
+         cached_tokens, cache_write_tokens, reasoning_tokens, cost_micros)
+       SELECT day, '', '', model, SUM(requests), SUM(errors), SUM(input_tokens), SUM(output_tokens),
+         SUM(cached_tokens), SUM(cache_write_tokens), SUM(reasoning_tokens), SUM(cost_micros)
+       FROM usage_daily WHERE account_id = ? GROUP BY day, model
+       ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, errors = errors + excluded.errors,
+         input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
+         cached_tokens = cached_tokens + excluded.cached_tokens,
+         cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
+         reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens,
+         cost_micros = cost_micros + excluded.cost_micros`,
+    )
+    .run(accountId);
+  store.db.delete(usageDaily).where(eq(usageDaily.accountId, accountId)).run();
+}

@@ -1,0 +1,136 @@
+// Reads usage: the totals and rankings come from roll-ups and cost the same at a thousand rows as at ten million. Old
+// rows are deleted in small steps, without loading them; their sums stay.
+import { and, asc, desc, eq, gte, lt, sql } from "drizzle-orm";
+import type { Store } from "./open.ts";
+import { usage, usageAccounts, usageDaily, usageModels } from "./schema.ts";
+import type { UsageSums } from "./usage-record.ts";
+
+/** Tokens over all time and all models. */
+export interface TokenTotals {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** When the first and the last counted request came; null when there was none. */
+  readonly sinceMs: number | null;
+  readonly updatedAtMs: number | null;
+}
+
+/** Verbs over usage. */
+export type UsageStore = ReturnType<typeof usageStore>;
+
+/** Rows deleted per transaction: a few milliseconds. */
+const DELETE_BATCH = 500;
+const PAGE_MAX = 1000;
+
+const SUM_COLUMNS = {
+  requests: usageDaily.requests,
+  errors: usageDaily.errors,
+  inputTokens: usageDaily.inputTokens,
+  outputTokens: usageDaily.outputTokens,
+  cachedTokens: usageDaily.cachedTokens,
+  cacheWriteTokens: usageDaily.cacheWriteTokens,
+  reasoningTokens: usageDaily.reasoningTokens,
+  costMicros: usageDaily.costMicros,
+};
+
+/** Builds the verbs. */
+export function usageStore(store: Store) {
+  const { db, sqlite } = store;
+  const totals = sqlite.query<{ requests: number; input: number; output: number; since: number; last: number }, []>(
+    `SELECT SUM(requests) AS requests, SUM(input_tokens) AS input, SUM(output_tokens) AS output,
+       MIN(first_at) AS since, MAX(last_at) AS last FROM usage_models`,
+  );
+  const modelTokens = sql<number>`${usageModels.inputTokens} + ${usageModels.outputTokens}`;
+  const accountTokens = sql<number>`${usageAccounts.inputTokens} + ${usageAccounts.outputTokens}`;
+  const deleteOld = sqlite.query("DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE created_at < ? LIMIT ?)");
+
+  return {
+    /** Tokens over all time, deleted accounts' included. */
+    async tokenTotals(): Promise<TokenTotals> {
+      const row = totals.get();
+      return {
+        requests: row?.requests ?? 0,
+        inputTokens: row?.input ?? 0,
+        outputTokens: row?.output ?? 0,
+        sinceMs: row?.since ?? null,
+        updatedAtMs: row?.last ?? null,
+      };
+    },
+
+    /** Models by tokens, most first; deleted accounts' included. */
+    async totalsByModel(limit = 100): Promise<{ model: string; totalTokens: number; requests: number }[]> {
+      return db
+        .select({ model: usageModels.model, totalTokens: modelTokens, requests: usageModels.requests })
+        .from(usageModels)
+        .orderBy(desc(modelTokens), asc(usageModels.model))
+        .limit(limit)
+        .all();
+    },
+
+    /** Accounts by tokens, most first. */
+    async topAccounts(limit = 10): Promise<{ accountId: string; totalTokens: number }[]> {
+      return db
+        .select({ accountId: usageAccounts.accountId, totalTokens: accountTokens })
+        .from(usageAccounts)
+        .orderBy(desc(accountTokens), asc(usageAccounts.accountId))
+        .limit(limit)
+        .all();
+    },
+
+    /** An account's sums per UTC day, key and model, oldest first; days are whole days since the epoch, both ends included. */
+    async dailyUsage(
+      accountId: string,
+      range: { fromDay: number; toDay: number },
+    ): Promise<(UsageSums & { day: number; keyId: string; model: string })[]> {
+      return db
+        .select({ day: usageDaily.day, keyId: usageDaily.keyId, model: usageDaily.model, ...SUM_COLUMNS })
+        .from(usageDaily)
+        .where(
+          and(
+            eq(usageDaily.accountId, accountId),
+            gte(usageDaily.day, range.fromDay),
+            lt(usageDaily.day, range.toDay + 1),
+          ),
+        )
+        .orderBy(asc(usageDaily.day))
+        .all();
+    },
+
+    /** An account's latest requests, newest first, older than the row `beforeId`. */
+    async listRequests(accountId: string, options: { beforeId?: number; limit?: number } = {}) {
+      return db
+        .select()
+        .from(usage)
+        .where(
+          and(
+            eq(usage.accountId, accountId),
+            options.beforeId === undefined ? undefined : lt(usage.id, options.beforeId),
+          ),
+        )
+        .orderBy(desc(usage.id))
+        .limit(Math.min(options.limit ?? 50, PAGE_MAX))
+        .all();
+    },
+
+    /** A model's requests since a time, newest first: what model health is judged by. */
+    async recentOfModel(model: string, options: { sinceMs: number; limit: number }) {
+      return db
+        .select({
+          status: usage.status,
+          errorCode: usage.errorCode,
+          latencyMs: usage.latencyMs,
+          createdAtMs: usage.createdAtMs,
+        })
+        .from(usage)
+        .where(and(eq(usage.model, model), gte(usage.createdAtMs, options.sinceMs)))
+        .orderBy(desc(usage.createdAtMs))
+        .limit(Math.min(options.limit, PAGE_MAX))
+        .all();
+    },
+
+    /** Deletes up to `limit` rows made before a time; gives how many went. Their sums stay in the roll-ups. */
+    async deleteRowsBefore(timeMs: number, limit = DELETE_BATCH): Promise<number> {
+      return deleteOld.run(timeMs, limit).changes;
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { expect, test } from "bun:test";
+import { sha256Hex } from "../../src/base/ids.ts";
+import { type Account, accountStore } from "../../src/store/accounts.ts";
+import { keyStore, type NewKey } from "../../src/store/keys.ts";
+import { rateStore } from "../../src/store/rates.ts";
+import { UsageWriter } from "../../src/store/usage-writer.ts";
+import { freshStore, secondStore, usageRecord } from "./support.ts";
+
+const HOUR_MS = 3_600_000;
+
+async function withAccount() {
+  const fresh = freshStore();
+  const account = (await accountStore(fresh.store).createAccount({
+    username: "ann",
+    email: "a@x.example",
+    tier: "pro",
+    trialEndsAtMs: 5,
+    emailVerified: true,
+  })) as Account;
+  const keys = keyStore(fresh.store);
+  const make = (change: Partial<NewKey> = {}) => keys.createKey({ accountId: account.id, name: "k", ...change });
+  return { ...fresh, account, keys, make };
+}
+
+test("a key is long, random and nowhere in the database", async () => {
+  const { store, keys, make, account } = await withAccount();
+  const { id, key } = await make({ rpm: 7 });
+  expect(key).toMatch(/^sk-[0-9A-Za-z]{48}$/);
+  expect((await make()).key).not.toBe(key);
+  const listed = await keys.listKeys(account.id);
+  expect(listed[0]).toMatchObject({
+    id,
+    name: "k",
+    prefix: key.slice(0, 7),
+    lastFour: key.slice(-4),
+    rpm: 7,
+    lastUsedAtMs: null,
+  });
+  expect(JSON.stringify(store.sqlite.query("SELECT * FROM api_keys").all())).not.toContain(key.slice(3, 40));
+  expect(JSON.stringify(listed)).not.toContain(sha256Hex(key));
+});
+
+test("a live key brings its limits and its account's plan", async () => {
+  const { keys, make, account } = await withAccount();
+  const { id, key } = await make({ rpm: 7, budgetMicros: 100 });
+  expect(await keys.findLiveKey(sha256Hex(key))).toEqual({
+    keyId: id,
+    accountId: account.id,
+    rpm: 7,
+    expiresAtMs: null,
+    budgetMicros: 100,
+    account: { tier: "pro", trialEndsAtMs: 5, subscriptionUntilMs: null, emailVerified: true, admin: false },
+  });
+  expect(await keys.findLiveKey(sha256Hex("sk-other"))).toBeUndefined();
+});
+
+test("a revoked, an expired and a deleted account's key are not live", async () => {
+  const { store, clock, keys, make, account } = await withAccount();
+  const revoked = await make();
+  expect(await keys.revokeKey(revoked.id, { accountId: "someone else" })).toBe(false);
+  expect(await keys.findLiveKey(sha256Hex(revoked.key))).toBeDefined();
+  expect(await keys.revokeKey(revoked.id, { accountId: account.id })).toBe(true);
+  expect(await keys.revokeKey(revoked.id)).toBe(false);
+  expect(await keys.findLiveKey(sha256Hex(revoked.key))).toBeUndefined();
+
+  const expiring = await make({ expiresAtMs: clock.now() + 1 });
+  expect(keys.findLiveKeySync(sha256Hex(expiring.key))).toBeDefined();
+  clock.advance(1);
+  expect(keys.findLiveKeySync(sha256Hex(expiring.key))).toBeUndefined();
+
+  const orphan = await make();
+  await accountStore(store).deleteAccount(account.id);
+  expect(await keys.findLiveKey(sha256Hex(orphan.key))).toBeUndefined();
+  await expect(make()).rejects.toThrow("FOREIGN KEY");
+});
+
+test("a revocation by another process is seen by its sign", async () => {
+  const { store, keys, make } = await withAccount();
+  const { id, key } = await make();
+  keys.findLiveKeySync(sha256Hex(key));
+  const before = store.changeCounter();
+  await keyStore(secondStore(store)).revokeKey(id);
+  expect(store.changeCounter()).not.toBe(before);
+  expect(keys.findLiveKeySync(sha256Hex(key))).toBeUndefined();
+});
+
+test("a key's last use never goes back", async () => {
+  const { keys, make, account } = await withAccount();
+  const { id } = await make();
+  await keys.touchKeys([
+    { keyId: id, atMs: 50 },
+    { keyId: "unknown", atMs: 9 },
+  ]);
+  await keys.touchKeys([{ keyId: id, atMs: 40 }]);
+  expect((await keys.listKeys(account.id))[0]?.lastUsedAtMs).toBe(50);
+});
+
+test("a budget shrinks with usage and refills when its window ends", async () => {
+  const { store, clock, keys, make, account } = await withAccount();
+  const { id } = await make({ budgetMicros: 100, budgetPeriodMs: HOUR_MS });
+  const writer = new UsageWriter(store);
+  const spend = (costMicros: number) => {
+    writer.record(usageRecord({ accountId: account.id, keyId: id, costMicros, createdAtMs: clock.now() }));
+    expect(writer.pendingCostMicros(id)).toBe(costMicros);
+    expect(writer.flush()).toBe(true);
+    expect(writer.pendingCostMicros(id)).toBe(0);
+  };
+  expect(keys.budgetLeftMicrosSync(id)).toBe(100);
+  spend(60);
+  spend(30);
+  expect(keys.budgetLeftMicrosSync(id)).toBe(10);
+  clock.advance(HOUR_MS - 1);
+  spend(20);
+  expect(keys.budgetLeftMicrosSync(id)).toBe(-10);
+  clock.advance(1);
+  expect(keys.budgetLeftMicrosSync(id)).toBe(100);
+  // Two and a half windows later: the new window starts where a third one would have.
+  clock.advance(2.5 * HOUR_MS);
+  spend(5);
+  expect(keys.budgetLeftMicrosSync(id)).toBe(95);
+  const row = (await keys.listKeys(account.id))[0];
+  expect(row?.budgetWindowStartMs).toBe((row?.createdAtMs ?? 0) + 3 * HOUR_MS);
+  expect(row?.lastUsedAtMs).toBe(clock.now());
+  clock.advance(0.5 * HOUR_MS);
+  expect(keys.budgetLeftMicrosSync(id)).toBe(100);
+  writer.close();
+});
+
+test("a budget without a period never refills, and no budget is no limit", async () => {
+  const { store, clock, keys, make, account } = await withAccount();
+  const { id } = await make({ budgetMicros: 100 });
+  const writer = new UsageWriter(store);
+  writer.record(usageRecord({ accountId: account.id, keyId: id, costMicros: 70, createdAtMs: clock.now() }));
+  writer.close();
+  clock.advance(1000 * HOUR_MS);
+  expect(keys.budgetLeftMicrosSync(id)).toBe(30);
+  expect(keys.budgetLeftMicrosSync((await make()).id)).toBeUndefined();
+  expect(keys.budgetLeftMicrosSync("unknown")).toBeUndefined();
+});
+
+test("rate windows come back after a restart, old ones and unknown keys do not", async () => {
+  const { store, clock, make } = await withAccount();
+  const rates = rateStore(store);
+  const [a, b] = [await make(), await make()];
+  await rates.saveRateWindows([{ keyId: b.id, timesMs: [1] }]);
+  clock.advance(100);
+  await rates.saveRateWindows([
+    { keyId: a.id, timesMs: [1, 2] },
+    { keyId: "gone", timesMs: [3] },
+  ]);
+  await rates.saveRateWindows([{ keyId: a.id, timesMs: [2, 5] }]);
+  expect(await rates.loadRateWindows(clock.now())).toEqual([{ keyId: a.id, timesMs: [2, 5] }]);
+  expect(await rates.loadRateWindows(0)).toEqual([{ keyId: a.id, timesMs: [2, 5] }]);
+});

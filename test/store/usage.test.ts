@@ -1,0 +1,256 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { type Account, accountStore } from "../../src/store/accounts.ts";
+import { openStore } from "../../src/store/open.ts";
+import { usageStore } from "../../src/store/usage.ts";
+import { dayOf } from "../../src/store/usage-record.ts";
+import { UsageWriter } from "../../src/store/usage-writer.ts";
+import { freshStore, secondStore, tempDir, usageRecord } from "./support.ts";
+
+const DAY_MS = 86_400_000;
+
+async function withAccounts(count = 2) {
+  const fresh = freshStore();
+  const accounts = accountStore(fresh.store);
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) {
+    ids.push(
+      ((await accounts.createAccount({ username: `u${i}`, email: `u${i}@x.example`, tier: "free" })) as Account).id,
+    );
+  }
+  return { ...fresh, ids, usage: usageStore(fresh.store) };
+}
+
+test("no usage at all is zeros", async () => {
+  const { usage } = await withAccounts(0);
+  expect(await usage.tokenTotals()).toEqual({
+    requests: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    sinceMs: null,
+    updatedAtMs: null,
+  });
+  expect(await usage.totalsByModel()).toEqual([]);
+  expect(await usage.topAccounts()).toEqual([]);
+});
+
+test("a request is kept as it was reported", async () => {
+  const { store, ids, usage } = await withAccounts();
+  const record = usageRecord({
+    accountId: ids[0]!,
+    requestId: "r".repeat(300),
+    errorCode: "provider_timeout",
+    status: 504,
+    estimated: true,
+    stream: true,
+    ttfbMs: null,
+  });
+  const writer = new UsageWriter(store);
+  writer.record(record);
+  writer.close();
+  expect(await usage.listRequests(ids[0]!)).toEqual([{ ...record, id: 1, requestId: "r".repeat(200) }]);
+  expect(await usage.recentOfModel("m", { sinceMs: record.createdAtMs, limit: 9 })).toEqual([
+    { status: 504, errorCode: "provider_timeout", latencyMs: 12, createdAtMs: record.createdAtMs },
+  ]);
+  expect(await usage.recentOfModel("m", { sinceMs: record.createdAtMs + 1, limit: 9 })).toEqual([]);
+});
+
+test("every roll-up equals the sum of the rows, in whatever batches they are written", async () => {
+  const entry = fc.record({
+    account: fc.integer({ min: 0, max: 1 }),
+    keyId: fc.constantFrom("k1", "k2"),
+    model: fc.constantFrom("m1", "m2"),
+    day: fc.integer({ min: 0, max: 2 }),
+    inputTokens: fc.nat(1_000_000),
+    outputTokens: fc.nat(1_000_000),
+    failed: fc.boolean(),
+    flushAfter: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(entry, { maxLength: 30 }), async (entries) => {
+      const { store, ids, usage } = await withAccounts();
+      const writer = new UsageWriter(store, { queueMax: 4 });
+      const sum = (rows: typeof entries) => rows.reduce((n, e) => n + e.inputTokens + e.outputTokens, 0);
+      for (const { account, keyId, model, day, inputTokens, outputTokens, failed, flushAfter } of entries) {
+        const errorCode = failed ? "x" : null;
+        writer.record(
+          usageRecord({
+            accountId: ids[account]!,
+            keyId,
+            model,
+            inputTokens,
+            outputTokens,
+            errorCode,
+            createdAtMs: day * DAY_MS + 5,
+          }),
+        );
+        if (flushAfter) writer.flush();
+      }
+      writer.close();
+
+      const totals = await usage.tokenTotals();
+      expect([totals.requests, totals.inputTokens + totals.outputTokens]).toEqual([entries.length, sum(entries)]);
+      for (const { model, totalTokens, requests } of await usage.totalsByModel()) {
+        const of = entries.filter((e) => e.model === model);
+        expect([requests, totalTokens]).toEqual([of.length, sum(of)]);
+      }
+      for (const { accountId, totalTokens } of await usage.topAccounts()) {
+        expect(totalTokens).toBe(sum(entries.filter((e) => ids[e.account] === accountId)));
+      }
+      for (const [account, id] of ids.entries()) {
+        for (const row of await usage.dailyUsage(id, { fromDay: 0, toDay: 2 })) {
+          const of = entries.filter(
+            (e) => e.account === account && e.keyId === row.keyId && e.model === row.model && e.day === row.day,
+          );
+          expect([row.requests, row.errors, row.inputTokens + row.outputTokens]).toEqual([
+            of.length,
+            of.filter((e) => e.failed).length,
+            sum(of),
+          ]);
+        }
+      }
+      store.close();
+    }),
+    { numRuns: 25 },
+  );
+}, 20_000);
+
+test("rankings put the most tokens first", async () => {
+  const { store, ids, usage } = await withAccounts(3);
+  const writer = new UsageWriter(store);
+  for (const [i, inputTokens] of [5, 50, 20].entries()) {
+    writer.record(usageRecord({ accountId: ids[i]!, model: `m${i}`, inputTokens, outputTokens: 1 }));
+  }
+  writer.close();
+  expect(await usage.topAccounts(2)).toEqual([
+    { accountId: ids[1]!, totalTokens: 51 },
+    { accountId: ids[2]!, totalTokens: 21 },
+  ]);
+  expect((await usage.totalsByModel(1)).map((row) => row.model)).toEqual(["m1"]);
+});
+
+test("the leaderboard reads an index, not every account", async () => {
+  const { store } = await withAccounts(0);
+  const plan = store.sqlite
+    .query(
+      "EXPLAIN QUERY PLAN SELECT account_id FROM usage_accounts ORDER BY input_tokens + output_tokens DESC LIMIT 10",
+    )
+    .all() as { detail: string }[];
+  expect(plan.map((step) => step.detail).join()).toContain("usage_accounts_tokens");
+});
+
+test("usage is written after the flush interval without being asked", async () => {
+  const { store, ids, usage } = await withAccounts();
+  const other = secondStore(store);
+  const before = other.changeCounter();
+  const writer = new UsageWriter(store, { flushMs: 1 });
+  writer.record(usageRecord({ accountId: ids[0]! }));
+  expect(await usage.listRequests(ids[0]!)).toEqual([]);
+  while (other.changeCounter() === before) await new Promise((resolve) => setImmediate(resolve));
+  expect(await usage.listRequests(ids[0]!)).toHaveLength(1);
+  expect(writer.state).toEqual({ queued: 0, rowsWithout: 0, failures: 0 });
+});
+
+test("while the database is locked usage waits, beyond the queue it still counts, and nothing is lost", async () => {
+  const { store, ids, usage } = await withAccounts();
+  const locker = secondStore(store);
+  store.sqlite.run("PRAGMA busy_timeout = 0");
+  locker.sqlite.run("BEGIN IMMEDIATE");
+  const errors: unknown[] = [];
+  const writer = new UsageWriter(store, { queueMax: 3, onError: (error) => errors.push(error) });
+  for (let i = 0; i < 5; i++)
+    writer.record(usageRecord({ accountId: ids[0]!, inputTokens: 1, outputTokens: 0, costMicros: 2 }));
+  expect(writer.flush()).toBe(false);
+  expect(errors).toHaveLength(1);
+  expect(writer.state).toEqual({ queued: 3, rowsWithout: 2, failures: 1 });
+  expect(writer.pendingCostMicros("k")).toBe(10);
+  locker.sqlite.run("ROLLBACK");
+  expect(writer.close()).toBe(true);
+  expect(await usage.listRequests(ids[0]!)).toHaveLength(3);
+  expect(await usage.tokenTotals()).toMatchObject({ requests: 5, inputTokens: 5 });
+  expect(await usage.topAccounts()).toEqual([{ accountId: ids[0]!, totalTokens: 5 }]);
+  expect(writer.pendingCostMicros("k")).toBe(0);
+});
+
+test("what comes after close is written at once", async () => {
+  const { store, ids, usage } = await withAccounts();
+  const writer = new UsageWriter(store);
+  writer.close();
+  writer.record(usageRecord({ accountId: ids[0]! }));
+  expect(await usage.listRequests(ids[0]!)).toHaveLength(1);
+});
+
+test("a batch larger than one transaction is written whole", async () => {
+  const { store, ids, usage } = await withAccounts();
+  const writer = new UsageWriter(store);
+  for (let i = 0; i < 4500; i++) writer.record(usageRecord({ accountId: ids[i % 2]! }));
+  expect(writer.close()).toBe(true);
+  expect((await usage.tokenTotals()).requests).toBe(4500);
+});
+
+test("old rows go in steps and their sums stay", async () => {
+  const { store, clock, ids, usage } = await withAccounts();
+  const writer = new UsageWriter(store);
+  for (let i = 0; i < 10; i++) writer.record(usageRecord({ accountId: ids[0]!, createdAtMs: clock.now() + i }));
+  writer.close();
+  const before = await usage.tokenTotals();
+  expect(await usage.deleteRowsBefore(clock.now() + 8, 5)).toBe(5);
+  expect(await usage.deleteRowsBefore(clock.now() + 8, 5)).toBe(3);
+  expect(await usage.deleteRowsBefore(clock.now() + 8, 5)).toBe(0);
+  expect(await usage.listRequests(ids[0]!)).toHaveLength(2);
+  expect(await usage.tokenTotals()).toEqual(before);
+});
+
+test("requests are paged newest first", async () => {
+  const { store, ids, usage } = await withAccounts();
+  const writer = new UsageWriter(store);
+  for (let i = 0; i < 5; i++) writer.record(usageRecord({ accountId: ids[i % 2]!, requestId: `r${i}` }));
+  writer.close();
+  const page = await usage.listRequests(ids[0]!, { limit: 2 });
+  expect(page.map((row) => row.requestId)).toEqual(["r4", "r2"]);
+  expect((await usage.listRequests(ids[0]!, { beforeId: page[1]!.id })).map((row) => row.requestId)).toEqual(["r0"]);
+});
+
+test("days are counted in UTC", () => {
+  expect(dayOf(DAY_MS - 1)).toBe(0);
+  expect(dayOf(DAY_MS)).toBe(1);
+});
+
+test("kill -9 while writing loses at most what came since the last flush and leaves the file sound", async () => {
+  const dataDir = join(tempDir(), "data");
+  const src = join(import.meta.dir, "../../src/store");
+  const script = `
+    const { openStore } = await import(${JSON.stringify(join(src, "open.ts"))});
+    const { UsageWriter } = await import(${JSON.stringify(join(src, "usage-writer.ts"))});
+    const { usageRecord } = await import(${JSON.stringify(join(import.meta.dir, "records.ts"))});
+    const store = openStore({ dataDir: ${JSON.stringify(dataDir)} });
+    const writer = new UsageWriter(store, { flushMs: 20 });
+    let n = 0;
+    setInterval(() => {
+      for (let i = 0; i < 20; i++) { n += 1; writer.record(usageRecord({ createdAtMs: Date.now() })); }
+      console.log(n, Date.now());
+    }, 1);`;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+  const sent: { n: number; atMs: number }[] = [];
+  let text = "";
+  for await (const chunk of child.stdout) {
+    const lines = (text + new TextDecoder().decode(chunk)).split("\n");
+    text = lines.pop() ?? "";
+    for (const line of lines) {
+      const [n = 0, atMs = 0] = line.split(" ").map(Number);
+      sent.push({ n, atMs });
+    }
+    // Long enough that there is something older than a second to be missing.
+    if (sent.length > 0 && sent.at(-1)!.atMs - sent[0]!.atMs > 1300) child.kill("SIGKILL");
+  }
+  await child.exited;
+  const store = openStore({ dataDir, create: false });
+  expect(store.integrityCheck()).toEqual([]);
+  const { requests } = await usageStore(store).tokenTotals();
+  const last = sent.at(-1)!;
+  const sentBefore = sent.findLast((entry) => entry.atMs <= last.atMs - 1000)?.n ?? 0;
+  expect(requests).toBeGreaterThanOrEqual(sentBefore);
+  expect(sentBefore).toBeGreaterThan(0);
+  store.close();
+}, 20_000);
