@@ -1,0 +1,194 @@
+// One log record as one bounded line without secrets: JSON, or words for a terminal. Control characters are escaped, so
+// that no value can forge a line or speak to a terminal. Never throws, whatever the values are.
+
+import { isSecretName, REDACTED, type Redact } from "./redact.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** Fields beside the message. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface LogRecord {
+  timeMs: number;
+  level: LogLevel;
+  message: string;
+  fields: LogFields | undefined;
+}
+
+/** Longer values are cut: a log is no archive. */
+const STRING_CHARS_MAX = 4096;
+/** What is read of a longer value before secrets are taken out; see `safeText`. */
+const STRING_CHARS_READ = 8192;
+/** A partial secret at the cut has no shape any more, so this much of the end goes too. */
+const CUT_MARGIN_CHARS = 2048;
+/** Most log collectors split lines at 16 KiB. */
+const LINE_CHARS_MAX = 16_000;
+const DEPTH_MAX = 4;
+const ENTRIES_MAX = 50;
+const STACK_LINES_MAX = 12;
+/** Request ids come from clients. Contract §3 "X-Request-ID": logs cut it at 200. */
+const REQUEST_ID_CHARS_MAX = 200;
+const UNREADABLE = "[unreadable]";
+
+/** A JSON line with its newline. */
+export function jsonLine(record: LogRecord, redact: Redact): string {
+  const message = quote(safeText(record.message, redact));
+  let line = `{"time":"${isoTime(record.timeMs)}","level":"${record.level}","msg":${message}`;
+  for (const [name, value] of entriesOf(record.fields, redact)) {
+    if (value === undefined) continue;
+    const member = `,${quote(name)}:${JSON.stringify(value)}`;
+    if (line.length + member.length > LINE_CHARS_MAX) {
+      line += ',"truncated":true';
+      break;
+    }
+    line += member;
+  }
+  return `${escapeRest(line)}}\n`;
+}
+
+const COLOURS: Readonly<Record<LogLevel, string>> = { debug: "90", info: "32", warn: "33", error: "31" };
+
+/** A line for people, with its newline; stack frames follow indented. */
+export function prettyLine(record: LogRecord, redact: Redact, options: { colour: boolean }): string {
+  const paint = (text: string, code: string) => (options.colour ? `\x1b[${code}m${text}\x1b[0m` : text);
+  const time = isoTime(record.timeMs).slice(11, 23);
+  const word = paint(record.level.toUpperCase().padEnd(5), COLOURS[record.level]);
+  let line = "";
+  let frames: readonly unknown[] = [];
+  for (const [name, value] of entriesOf(record.fields, redact)) {
+    if (value === undefined) continue;
+    let shown = value;
+    if (isErrorView(value)) {
+      frames = value.stack;
+      shown = `${value.name}: ${value.message}`;
+    }
+    const text = typeof shown === "string" && /^[\w./:@+-]+$/.test(shown) ? shown : JSON.stringify(shown);
+    const member = ` ${paint(`${bare(name)}=`, "90")}${escapeRest(text)}`;
+    if (line.length + member.length > LINE_CHARS_MAX) {
+      line += " …";
+      break;
+    }
+    line += member;
+  }
+  const stack = frames.map((frame) => `\n    ${bare(String(frame))}`).join("");
+  return `${paint(time, "90")} ${word} ${bare(safeText(record.message, redact))}${line}${stack}\n`;
+}
+
+/** What an Error becomes. */
+interface ErrorView {
+  name: string;
+  message: string;
+  stack: unknown[];
+}
+
+const isErrorView = (value: unknown): value is ErrorView =>
+  typeof value === "object" && value !== null && "stack" in value && Array.isArray(value.stack) && "message" in value;
+
+/** The fields as plain, bounded values without secrets. */
+function* entriesOf(fields: LogFields | undefined, redact: Redact): Generator<[string, unknown]> {
+  if (fields === undefined) return;
+  for (const name in fields) yield [name, safeValue(name, readMember(fields, name), redact)];
+}
+
+function safeValue(name: string, value: unknown, redact: Redact, depth = 0): unknown {
+  if (value === null || value === undefined || typeof value === "boolean") return value;
+  if (isSecretName(name)) return REDACTED;
+  switch (typeof value) {
+    case "string":
+      return safeText(name === "requestId" ? value.slice(0, REQUEST_ID_CHARS_MAX) : value, redact);
+    case "number":
+      return Number.isFinite(value) ? value : String(value);
+    case "object":
+      return depth < DEPTH_MAX ? safeObject(value, redact, depth) : "[deep]";
+    case "bigint":
+      return String(value);
+    default:
+      return `[${typeof value}]`;
+  }
+}
+
+/** Proxies and getters may throw; a log call must not. */
+function safeObject(value: object, redact: Redact, depth: number): unknown {
+  try {
+    return objectView(value, redact, depth);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+function objectView(value: object, redact: Redact, depth: number): unknown {
+  if (value instanceof Error) return errorView(value, redact, depth);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[no date]" : value.toISOString();
+  if (value instanceof URL) return safeText(value.href, redact);
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
+  if (Array.isArray(value)) {
+    const kept = value.slice(0, ENTRIES_MAX).map((item) => safeValue("", item, redact, depth + 1) ?? null);
+    return value.length > ENTRIES_MAX ? [...kept, `… ${value.length - ENTRIES_MAX} more`] : kept;
+  }
+  const out: Record<string, unknown> = {};
+  const names = value instanceof Headers || value instanceof Map ? [...value.keys()].map(String) : Object.keys(value);
+  for (const name of names.slice(0, ENTRIES_MAX)) {
+    const member = value instanceof Headers || value instanceof Map ? value.get(name) : readMember(value, name);
+    out[safeText(name, redact)] = safeValue(name, member, redact, depth + 1);
+  }
+  if (names.length > ENTRIES_MAX) out["…"] = names.length - ENTRIES_MAX;
+  return out;
+}
+
+function errorView(error: Error, redact: Redact, depth: number): Record<string, unknown> {
+  const stack = String(readMember(error, "stack") ?? "").split("\n");
+  const frames = stack.map((line) => line.trim()).filter((line) => line.startsWith("at "));
+  const view: Record<string, unknown> = {
+    name: safeText(String(readMember(error, "name")), redact),
+    message: safeText(String(readMember(error, "message")), redact),
+    stack: frames.slice(0, STACK_LINES_MAX).map((line) => safeText(line, redact)),
+  };
+  const code = readMember(error, "code");
+  if (code !== undefined) view["code"] = safeValue("code", code, redact, depth + 1);
+  const cause = readMember(error, "cause");
+  if (cause !== undefined) view["cause"] = safeValue("cause", cause, redact, depth + 1);
+  return view;
+}
+
+function readMember(object: object, name: string): unknown {
+  try {
+    return (object as Record<string, unknown>)[name];
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** Bounded and without secrets; a secret that the cut would halve is gone with the margin before the cut. */
+function safeText(text: string, redact: Redact): string {
+  if (text.length <= STRING_CHARS_MAX) return redact(text);
+  const read = redact(text.slice(0, STRING_CHARS_READ));
+  const whole = text.length <= STRING_CHARS_READ ? read : read.slice(0, Math.max(0, read.length - CUT_MARGIN_CHARS));
+  return whole.length <= STRING_CHARS_MAX ? whole : `${whole.slice(0, STRING_CHARS_MAX)}…`;
+}
+
+const quote = (text: string): string => JSON.stringify(text);
+
+/** Control characters, quotes left alone: for text that stands without quotes. */
+const bare = (text: string): string => escapeRest(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"'));
+
+// What JSON leaves as it is: DEL, the C1 controls, line separators and the marks that reorder text on a screen.
+const UNSAFE_REST = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
+const UNSAFE_REST_ALL = new RegExp(UNSAFE_REST, "g");
+
+function escapeRest(text: string): string {
+  if (!UNSAFE_REST.test(text)) return text;
+  return text.replace(UNSAFE_REST_ALL, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+let lastSecond = Number.NaN;
+let lastPrefix = "";
+
+/** `2026-11-21T14:52:52.123Z`; the part up to the second is kept from line to line. */
+function isoTime(timeMs: number): string {
+  const second = Math.floor(timeMs / 1000);
+  if (second !== lastSecond) {
+    lastPrefix = new Date(second * 1000).toISOString().slice(0, 20);
+    lastSecond = second;
+  }
+  return `${lastPrefix}${String(timeMs - second * 1000).padStart(3, "0")}Z`;
+}

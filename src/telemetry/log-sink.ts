@@ -1,0 +1,97 @@
+// Writes log text to a file descriptor without ever blocking the event loop or failing: one write is under way at a time,
+// what waits is bounded and the surplus is counted and dropped, and a reader that went away ends the writing for good.
+
+import { write as writeFile } from "node:fs";
+
+/** The two functions a logger needs of a sink; spread it into the logger's options. */
+export interface LogSink {
+  /** Takes whole lines. Never blocks, never throws. */
+  write(text: string): void;
+  /** Resolves when nothing waits any more; after `DRAIN_MS_MAX` in any case. */
+  drain(): Promise<void>;
+}
+
+/** About ten thousand lines: what may wait for a slow reader. */
+const WAITING_BYTES_MAX = 4 * 1024 * 1024;
+/** A descriptor that is not ready is tried again after this. */
+const RETRY_MS = 10;
+/** A stalled reader must not keep the program from ending. */
+const DRAIN_MS_MAX = 1000;
+
+/** Writes like `fs.write`: may take less than it was given. */
+export type WriteBytes = (bytes: Uint8Array, done: (error: { code?: string } | null, written: number) => void) => void;
+
+/** A sink on an open descriptor (2: standard error). */
+export function descriptorSink(descriptor: number): LogSink {
+  return bytesSink((bytes, done) => writeFile(descriptor, bytes, 0, bytes.length, null, done));
+}
+
+/** A sink on any such function. */
+export function bytesSink(writeBytes: WriteBytes): LogSink {
+  const encoder = new TextEncoder();
+  let waiting: string[] = [];
+  let waitingBytes = 0;
+  let droppedLines = 0;
+  let busy = false;
+  let gone = false;
+  let idle: (() => void)[] = [];
+
+  const rest = () => {
+    busy = false;
+    const waiters = idle;
+    idle = [];
+    for (const resolve of waiters) resolve();
+  };
+
+  const next = () => {
+    if (droppedLines > 0) {
+      const notice = `{"level":"warn","msg":"log lines dropped: the reader is too slow","lines":${droppedLines}}\n`;
+      waiting.push(notice);
+      waitingBytes += notice.length;
+      droppedLines = 0;
+    }
+    if (waiting.length === 0 || gone) return rest();
+    busy = true;
+    const bytes = encoder.encode(waiting.join(""));
+    waiting = [];
+    send(bytes);
+  };
+
+  const send = (bytes: Uint8Array) => {
+    writeBytes(bytes, (error, written) => {
+      if (error === null) {
+        waitingBytes -= written;
+        return written < bytes.length ? send(bytes.subarray(written)) : next();
+      }
+      if (error.code === "EAGAIN" || error.code === "EINTR") return void setTimeout(send, RETRY_MS, bytes);
+      // EPIPE and the like: nobody reads, nobody can be told.
+      gone = true;
+      waiting = [];
+      rest();
+    });
+  };
+
+  return {
+    write(text) {
+      if (gone) return;
+      const bytes = Buffer.byteLength(text);
+      if (waitingBytes + bytes > WAITING_BYTES_MAX) {
+        droppedLines += text.split("\n").length - 1;
+        return;
+      }
+      waiting.push(text);
+      waitingBytes += bytes;
+      if (!busy) next();
+    },
+    drain() {
+      if (!busy) return Promise.resolve();
+      return new Promise((resolve) => {
+        const limit = setTimeout(resolve, DRAIN_MS_MAX);
+        idle.push(() => {
+          clearTimeout(limit);
+          resolve();
+        });
+      });
+    },
+  };
+}

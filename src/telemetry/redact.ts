@@ -1,0 +1,69 @@
+// Takes secrets out of text and names the fields that hold them. Two nets: the shapes that keys and tokens have, and the
+// exact secrets this installation is configured with (many providers' keys have no shape). Prefers to hide too much.
+
+/** What stands where a secret stood. */
+export const REDACTED = "[redacted]";
+
+/** Shorter configured secrets are left alone: hiding every occurrence of "test" would make logs unreadable. */
+const EXACT_CHARS_MIN = 6;
+
+/** One cheap look decides whether the shapes below can match at all; most strings end here. */
+const GATE =
+  /sk[-_]|xai-|gsk_|pplx-|gh[a-z]_|github_pat|glpat|hf_|xox|aiza|akia|eyj|bearer|basic|@|passw|passphrase|secret|token|api[-_]?key|authorization|cookie|credential|private key/i;
+
+const SHAPES: readonly (readonly [RegExp, string])[] = [
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
+  // Header dumps: a cookie line holds several values, all of it goes.
+  [/((?:set-)?cookie\\{0,3}["']?\s{0,3}[:=])[^\n]*/gi, `$1 ${REDACTED}`],
+  // name=value and "name": "value", also inside JSON that is itself a string.
+  [
+    /((?:passw(?:or)?d|passphrase|secret|token|api[-_]?key|authorization|credentials?)\\{0,3}["']?\s{0,3}[=:]\s{0,3})(?:\\{0,3}"[^"]*|'[^']*|(?:(?:bearer|basic)\s+)?[^\s"'&,;}]+)/gi,
+    `$1${REDACTED}`,
+  ],
+  [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${REDACTED}`],
+  // The last @ before the path ends the user part, so a password may hold one.
+  [/(:\/\/)[^\s/?#"']*@/g, `$1${REDACTED}@`],
+  [/(?<![A-Za-z0-9])(?:sk[-_]|xai-|gsk_|pplx-|gh[a-z]_|github_pat_|glpat-|hf_|xox[a-z]-)[\w-]{6,}/g, REDACTED],
+  [/AIza[\w-]{16,}|AKIA[0-9A-Z]{12,}/g, REDACTED],
+  // JSON Web Tokens: every header starts with {" in base64.
+  [/eyJ[\w-]{6,}(?:\.[\w-]*){0,4}/g, REDACTED],
+];
+
+/** Text in, text without secrets out. */
+export type Redact = (text: string) => string;
+
+/** A redactor that also knows these exact secrets, as they are, URL-encoded or JSON-escaped. */
+export function makeRedactor(secrets: readonly string[]): Redact {
+  const exact = exactPattern(secrets);
+  return (text) => {
+    const known = exact === undefined ? text : text.replace(exact, REDACTED);
+    return GATE.test(known) ? SHAPES.reduce((rest, [shape, instead]) => rest.replace(shape, instead), known) : known;
+  };
+}
+
+function exactPattern(secrets: readonly string[]): RegExp | undefined {
+  const spellings = new Set<string>();
+  for (const secret of secrets) {
+    if (secret.length < EXACT_CHARS_MIN) continue;
+    spellings.add(secret).add(encodeURIComponent(secret.toWellFormed())).add(JSON.stringify(secret).slice(1, -1));
+  }
+  // The longest first, so that a secret that begins with another one goes whole.
+  const sorted = [...spellings].sort((a, b) => b.length - a.length);
+  return sorted.length === 0 ? undefined : new RegExp(sorted.map(RegExp.escape).join("|"), "g");
+}
+
+const SECRET_NAME =
+  /(?:passw(?:or)?d|passphrase|secrets?|token|authorization|cookies?|apikeys?|credentials?|privatekey|verifier)$/;
+
+/** Field names are few and repeat; more than this many come from data, and are not worth remembering. */
+const NAMES_REMEMBERED_MAX = 2000;
+const remembered = new Map<string, boolean>();
+
+/** Whether a field of this name holds a secret whatever its value looks like: `password`, `client_secret`, `accessToken`. */
+export function isSecretName(name: string): boolean {
+  const known = remembered.get(name);
+  if (known !== undefined) return known;
+  const answer = SECRET_NAME.test(name.replace(/[-_. ]/g, "").toLowerCase());
+  if (remembered.size < NAMES_REMEMBERED_MAX) remembered.set(name, answer);
+  return answer;
+}
