@@ -68,8 +68,10 @@ export interface RelayIdentity {
   model: string;
   /** False: usage frames that only we asked for are withheld. */
   includeUsage: boolean;
-  /** Extra top-level members the client's request had that must be echoed unchanged are not touched. */
   requestId: string;
+  createdSeconds: number;
+  /** Counts tokens here where the upstream reported none; `outputText` is what was streamed. */
+  estimate(outputText: string): Usage;
 }
 
 /** Relays a same-format stream: frames pass as they came but for id and model; what must be known is read on the way. */

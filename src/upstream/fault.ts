@@ -46,3 +46,52 @@ export class UpstreamFault extends Error {
     this.headers = detail.headers ?? {};
   }
 }
+
+/** Headers of a failed answer that clients act on (Claude Code retries by them). */
+const FORWARDED = /^(?:retry-after(?:-ms)?|anthropic-ratelimit-.+|x-ratelimit-.+|x-should-retry)$/;
+
+/** Phrases by which providers say that the prompt does not fit (their documented errors and SDKs' tests). */
+const CONTEXT_LENGTH =
+  /context[_ ]length|maximum context|context window|prompt is too long|input is too long|too many (?:input )?tokens|exceeds? the (?:maximum|max) (?:number of )?(?:input )?tokens|input token count.*exceeds|reduce the length of/i;
+
+/** What a provider's error body says. */
+export interface FaultText {
+  message: string;
+  code?: string;
+  param?: string | null;
+}
+
+/** Sorts an HTTP error answer into its kind (contract §3 "upstream failures"). */
+export function faultFromHttp(status: number, said: FaultText, headers: Headers): UpstreamFault {
+  const forwarded: Record<string, string> = {};
+  headers.forEach((value, name) => {
+    if (FORWARDED.test(name)) forwarded[name] = value;
+  });
+  return new UpstreamFault(kindOf(status, said), said.message, {
+    status,
+    param: said.param ?? null,
+    retryAfterSeconds: retryAfterSeconds(headers),
+    headers: forwarded,
+  });
+}
+
+function kindOf(status: number, said: FaultText): FaultKind {
+  if (status === 401 || status === 402 || status === 403) return "auth";
+  if (status === 404) return "model_missing";
+  if (status === 408) return "timeout";
+  if (status === 429) return "rate_limited";
+  if (status >= 500) return "unavailable";
+  if (said.code === "context_length_exceeded" || CONTEXT_LENGTH.test(said.message)) return "context_length";
+  return "bad_request";
+}
+
+/** Seconds of a `Retry-After` header (or `retry-after-ms`); a date is read against the answer's own `Date`. */
+export function retryAfterSeconds(headers: Headers): number | undefined {
+  const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
+  if (Number.isFinite(ms) && ms >= 0) return ms / 1000;
+  const text = headers.get("retry-after");
+  if (text === null) return undefined;
+  if (/^\d+(?:\.\d+)?$/.test(text.trim())) return Number(text);
+  const seconds = (Date.parse(text) - Date.parse(headers.get("date") ?? "")) / 1000;
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}

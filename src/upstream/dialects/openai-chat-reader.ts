@@ -1,0 +1,305 @@
+// OpenAI chat completions -> neutral events, for streams and, as one large chunk, for whole answers. Finishes are held
+// until the stream's end, because the usage chunk comes after `finish_reason`.
+
+import { prefixedId } from "../../base/ids.ts";
+import type { SseFrame } from "../../base/sse.ts";
+import type { ChatEvent, Usage } from "../../chat/event.ts";
+import type { EventReader } from "../dialect.ts";
+import { argumentText, CallTable, type GrowingCall } from "./openai-chat-tools.ts";
+import { isObject, openaiFinish, openaiUsage } from "./openai-chat-usage.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** One choice as it streams. */
+interface Choice {
+  index: number;
+  textId: string | undefined;
+  refusal: boolean;
+  reasoningId: string | undefined;
+  signature: string | undefined;
+  table: CallTable;
+  /** Calls whose start event went out, and whether they are still open. */
+  open: Map<GrowingCall, { id: string; sent: number }>;
+  closed: Set<GrowingCall>;
+  annotations: unknown[];
+  reason: string | undefined;
+}
+
+/** More choices than this are not taken; OpenAI's own limit for `n` is 128. */
+const CHOICES_MAX = 128;
+
+/** Envelope members worth keeping beside the answer. */
+const ENVELOPE = ["system_fingerprint", "service_tier", "citations", "search_results"];
+
+export class OpenaiChatReader implements EventReader {
+  readonly #choices = new Map<number, Choice>();
+  #blocks = 0;
+  #started = false;
+  #over = false;
+  #usage: Usage | undefined;
+  #rawUsage: unknown;
+
+  push(frame: SseFrame, out: ChatEvent[]): void {
+    if (this.#over) return;
+    if (frame.data === "[DONE]") {
+      this.#finishAll(out);
+      return;
+    }
+    let chunk: unknown;
+    try {
+      chunk = JSON.parse(frame.data);
+    } catch {
+      this.#fail("The provider sent an event that is not JSON.", out);
+      return;
+    }
+    this.chunk(chunk, out);
+  }
+
+  end(out: ChatEvent[]): void {
+    if (this.#over) return;
+    const waiting = [...this.#choices.values()].some((choice) => choice.reason === undefined);
+    if (this.#choices.size === 0 || waiting) this.#fail("The provider's answer broke off.", out);
+    else this.#finishAll(out);
+  }
+
+  /** One parsed chunk. */
+  chunk(chunk: unknown, out: ChatEvent[]): void {
+    if (this.#over) return;
+    if (!isObject(chunk)) {
+      this.#fail("The provider sent an event that is not a completion chunk.", out);
+      return;
+    }
+    if (chunk["error"] !== undefined && chunk["error"] !== null) {
+      this.#fail(errorText(chunk["error"]), out);
+      return;
+    }
+    this.#start(chunk, out);
+    const usage =
+      openaiUsage(chunk["usage"]) ?? openaiUsage(isObject(chunk["x_groq"]) ? chunk["x_groq"]["usage"] : undefined);
+    if (usage !== undefined) {
+      this.#usage = usage;
+      this.#rawUsage = chunk["usage"];
+    }
+    const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
+    for (const choice of choices) if (isObject(choice)) this.#choice(choice, out);
+  }
+
+  #start(chunk: Json, out: ChatEvent[]): void {
+    if (this.#started) return;
+    this.#started = true;
+    const raw = Object.fromEntries(ENVELOPE.filter((name) => chunk[name] != null).map((name) => [name, chunk[name]]));
+    out.push({
+      type: "start",
+      ...(typeof chunk["id"] === "string" ? { id: chunk["id"] } : {}),
+      ...(typeof chunk["model"] === "string" ? { model: chunk["model"] } : {}),
+      ...(typeof chunk["created"] === "number" ? { createdSeconds: chunk["created"] } : {}),
+      ...(Object.keys(raw).length > 0 ? { raw } : {}),
+    });
+  }
+
+  #choice(raw: Json, out: ChatEvent[]): void {
+    const index = typeof raw["index"] === "number" ? raw["index"] : 0;
+    let choice = this.#choices.get(index);
+    if (choice === undefined) {
+      if (this.#choices.size >= CHOICES_MAX) return;
+      choice = {
+        index,
+        textId: undefined,
+        refusal: false,
+        reasoningId: undefined,
+        signature: undefined,
+        table: new CallTable(),
+        open: new Map(),
+        closed: new Set(),
+        annotations: [],
+        reason: undefined,
+      };
+      this.#choices.set(index, choice);
+    }
+    if (choice.reason !== undefined) return;
+    const delta = isObject(raw["delta"]) ? raw["delta"] : {};
+    const logprobs =
+      isObject(raw["logprobs"]) && Array.isArray(raw["logprobs"]["content"]) ? raw["logprobs"]["content"] : undefined;
+    this.#delta(choice, delta, logprobs, out);
+    if (typeof raw["finish_reason"] === "string" && raw["finish_reason"] !== "") {
+      choice.reason = raw["finish_reason"];
+      this.#closeAll(choice, out);
+    }
+  }
+
+  #delta(choice: Choice, delta: Json, logprobs: unknown[] | undefined, out: ChatEvent[]): void {
+    const reasoning = delta["reasoning_content"] ?? delta["reasoning"];
+    if (typeof reasoning === "string" && reasoning !== "") this.#reason(choice, reasoning, out);
+    const content = delta["content"];
+    if (typeof content === "string") {
+      if (content !== "" || logprobs !== undefined) this.#text(choice, content, logprobs, out);
+    } else if (Array.isArray(content)) this.#parts(choice, content, out);
+    if (Array.isArray(delta["annotations"])) choice.annotations.push(...delta["annotations"]);
+    if (typeof delta["refusal"] === "string" && delta["refusal"] !== "")
+      this.#text(choice, delta["refusal"], undefined, out, true);
+    if (Array.isArray(delta["tool_calls"]))
+      for (const call of delta["tool_calls"]) if (isObject(call)) this.#call(choice, call, out);
+    // The legacy form, before tools.
+    if (isObject(delta["function_call"])) this.#call(choice, { index: 0, function: delta["function_call"] }, out);
+  }
+
+  /** Mistral streams content as parts when it thinks. */
+  #parts(choice: Choice, parts: readonly unknown[], out: ChatEvent[]): void {
+    for (const part of parts) {
+      if (!isObject(part)) continue;
+      if (part["type"] === "text" && typeof part["text"] === "string") this.#text(choice, part["text"], undefined, out);
+      const thoughts = part["type"] === "thinking" && Array.isArray(part["thinking"]) ? part["thinking"] : [];
+      for (const thought of thoughts)
+        if (isObject(thought) && typeof thought["text"] === "string") this.#reason(choice, thought["text"], out);
+    }
+  }
+
+  #reason(choice: Choice, text: string, out: ChatEvent[]): void {
+    if (choice.reasoningId === undefined) {
+      this.#closeText(choice, out);
+      choice.reasoningId = this.#nextId();
+      out.push({ type: "reasoning-start", choice: choice.index, id: choice.reasoningId });
+    }
+    out.push({ type: "reasoning-delta", choice: choice.index, id: choice.reasoningId, text });
+  }
+
+  #text(choice: Choice, text: string, logprobs: unknown[] | undefined, out: ChatEvent[], refusal = false): void {
+    if (choice.textId !== undefined && choice.refusal !== refusal) this.#closeText(choice, out);
+    if (choice.textId === undefined) {
+      this.#closeReasoning(choice, out);
+      choice.textId = this.#nextId();
+      choice.refusal = refusal;
+      out.push({ type: "text-start", choice: choice.index, id: choice.textId, ...(refusal ? { refusal } : {}) });
+    }
+    out.push({
+      type: "text-delta",
+      choice: choice.index,
+      id: choice.textId,
+      text,
+      ...(logprobs === undefined ? {} : { logprobs }),
+    });
+  }
+
+  #call(choice: Choice, raw: Json, out: ChatEvent[]): void {
+    const custom = isObject(raw["custom"]) ? raw["custom"] : undefined;
+    const fn = custom ?? (isObject(raw["function"]) ? raw["function"] : {});
+    const found = choice.table.find({ index: raw["index"], id: raw["id"], name: fn["name"] });
+    if (found === undefined) return;
+    const { call } = found;
+    if (call.id === "" && typeof raw["id"] === "string" && raw["id"] !== "") call.id = raw["id"];
+    // The name comes whole; some servers repeat it on every fragment.
+    if (call.name === "" && typeof fn["name"] === "string") call.name = fn["name"];
+    let text = argumentText(custom === undefined ? fn["arguments"] : fn["input"]);
+    // `{}` beside the name is a stand-in that some servers send before the real fragments.
+    if (found.isNew && text === "{}") text = "";
+    call.text += text;
+    call.json.push(text);
+    if (call.name === "") return;
+    this.#stream(choice, call, custom !== undefined, out);
+  }
+
+  /** Sends what of a call has not been sent; opens it first, and closes earlier calls that are whole. */
+  #stream(choice: Choice, call: GrowingCall, custom: boolean, out: ChatEvent[]): void {
+    // A closed call was whole JSON: whatever follows could only break it.
+    if (choice.closed.has(call)) return;
+    let state = choice.open.get(call);
+    if (state === undefined) {
+      this.#closeReasoning(choice, out);
+      this.#closeText(choice, out);
+      for (const other of [...choice.open.keys()]) if (other.json.complete) this.#closeCall(choice, other, out);
+      if (call.id === "") call.id = prefixedId("call_");
+      state = { id: this.#nextId(), sent: 0 };
+      choice.open.set(call, state);
+      const kind = custom ? "custom" : "function";
+      out.push({ type: "tool-start", choice: choice.index, id: state.id, callId: call.id, name: call.name, kind });
+    }
+    if (call.text.length > state.sent) {
+      out.push({ type: "tool-delta", choice: choice.index, id: state.id, text: call.text.slice(state.sent) });
+      state.sent = call.text.length;
+    }
+  }
+
+  #closeCall(choice: Choice, call: GrowingCall, out: ChatEvent[]): void {
+    const state = choice.open.get(call);
+    if (state === undefined) return;
+    choice.open.delete(call);
+    choice.closed.add(call);
+    out.push({ type: "tool-end", choice: choice.index, id: state.id });
+  }
+
+  #closeText(choice: Choice, out: ChatEvent[]): void {
+    if (choice.textId === undefined) return;
+    const annotations = choice.annotations.length > 0 ? { annotations: choice.annotations } : {};
+    choice.annotations = [];
+    out.push({ type: "text-end", choice: choice.index, id: choice.textId, ...annotations });
+    choice.textId = undefined;
+  }
+
+  #closeReasoning(choice: Choice, out: ChatEvent[]): void {
+    if (choice.reasoningId === undefined) return;
+    out.push({ type: "reasoning-end", choice: choice.index, id: choice.reasoningId });
+    choice.reasoningId = undefined;
+  }
+
+  #closeAll(choice: Choice, out: ChatEvent[]): void {
+    this.#closeReasoning(choice, out);
+    this.#closeText(choice, out);
+    for (const call of [...choice.open.keys()]) this.#closeCall(choice, call, out);
+  }
+
+  #finishAll(out: ChatEvent[]): void {
+    if (this.#choices.size === 0) {
+      this.#fail("The provider gave an empty answer.", out);
+      return;
+    }
+    this.#over = true;
+    const choices = [...this.#choices.values()];
+    choices.forEach((choice, at) => {
+      this.#closeAll(choice, out);
+      const last = at === choices.length - 1;
+      out.push({
+        type: "finish",
+        choice: choice.index,
+        reason: openaiFinish(choice.reason ?? "", choice.closed.size > 0),
+        ...(choice.reason === undefined ? {} : { rawReason: choice.reason }),
+        ...(last && this.#usage !== undefined ? { usage: this.#usage, rawUsage: this.#rawUsage } : {}),
+      });
+    });
+  }
+
+  #fail(message: string, out: ChatEvent[]): void {
+    this.#over = true;
+    const usage = this.#usage === undefined ? {} : { usage: this.#usage };
+    out.push({ type: "error", code: "provider_stream_interrupted", message, ...usage });
+  }
+
+  #nextId(): string {
+    return `b${this.#blocks++}`;
+  }
+}
+
+/** The text of an error object as servers write it in a stream. */
+export function errorText(error: unknown): string {
+  if (typeof error === "string") return error;
+  const message = isObject(error) ? error["message"] : undefined;
+  return typeof message === "string" && message !== "" ? message : "The provider reported an error.";
+}
+
+/** The events of a whole answer: its message is one large delta. */
+export function openaiChatEvents(body: unknown): ChatEvent[] {
+  const out: ChatEvent[] = [];
+  const reader = new OpenaiChatReader();
+  const choices = isObject(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
+  reader.chunk(isObject(body) ? { ...body, choices: choices.map(asChunkChoice) } : body, out);
+  reader.push({ event: undefined, data: "[DONE]" }, out);
+  return out;
+}
+
+function asChunkChoice(choice: unknown, at: number): Json {
+  if (!isObject(choice)) return { index: at, delta: {} };
+  const message = isObject(choice["message"]) ? choice["message"] : {};
+  const calls = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
+  // Whole calls carry no index; their place is it.
+  const indexed = calls.map((call, index) => (isObject(call) ? { ...call, index } : call));
+  return { ...choice, index: choice["index"] ?? at, delta: { ...message, tool_calls: indexed } };
+}

@@ -1,0 +1,369 @@
+// The lossless path of OpenAI chat streams: frames go to the client as they came, but for id and model. Frames that repeat
+// the last plain text frame around another text, which is nearly all of them, are recognised by comparing bytes and are
+// never parsed. What the specification's order table demands (role first, empty delta with the finish reason, usage alone
+// and only when asked, [DONE] last) is put right on the way.
+
+import { spliceMembers, topLevelMembers } from "../../base/json-splice.ts";
+import { parseFrame } from "../../base/sse.ts";
+import type { Usage } from "../../chat/event.ts";
+import { repairJson } from "../../chat/repair.ts";
+import type { FrameRelay, RelayIdentity } from "../dialect.ts";
+import { OutputText } from "../output-text.ts";
+import { errorText } from "./openai-chat-reader.ts";
+import { argumentText, CallTable, type GrowingCall } from "./openai-chat-tools.ts";
+import { isObject, openaiUsage } from "./openai-chat-usage.ts";
+
+type Json = Record<string, unknown>;
+
+/** What surrounds the text of a plain content frame, upstream's and ours. */
+interface Template {
+  prefix: string;
+  suffix: string;
+  ourPrefix: string;
+  ourSuffix: string;
+  same: boolean;
+}
+
+/** Tool calls of one choice, and how far their arguments were passed on. */
+interface ChoiceState {
+  table: CallTable;
+  sent: Map<GrowingCall, string>;
+  finished: boolean;
+  roleSent: boolean;
+}
+
+export class OpenaiChatRelay implements FrameRelay {
+  readonly #identity: RelayIdentity;
+  readonly #choices = new Map<number, ChoiceState>();
+  readonly #output = new OutputText();
+  #template: Template | undefined;
+  #usage: Usage | undefined;
+  #usageFrame: string | undefined;
+  #fault: { code: string; message: string } | undefined;
+  #done = false;
+  #committed = false;
+
+  constructor(identity: RelayIdentity) {
+    this.#identity = identity;
+  }
+
+  get finished(): boolean {
+    return this.#done && this.#fault === undefined;
+  }
+  get committed(): boolean {
+    return this.#committed;
+  }
+  get fault(): { code: string; message: string } | undefined {
+    return this.#fault;
+  }
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+  get outputChars(): number {
+    return this.#output.chars;
+  }
+  outputText(): string {
+    return this.#output.toString();
+  }
+
+  push(block: string): string {
+    let out = "";
+    let at = 0;
+    // Frames that pass unchanged are cut out together.
+    let passFrom = 0;
+    while (at < block.length && !this.#done) {
+      const found = block.indexOf("\n\n", at);
+      const next = found < 0 ? block.length : found + 2;
+      const template = this.#template;
+      if (template !== undefined && block.startsWith(template.prefix, at)) {
+        const textFrom = at + template.prefix.length;
+        const textTo = next - template.suffix.length;
+        if (
+          textTo >= textFrom &&
+          block.startsWith(template.suffix, textTo) &&
+          block.indexOf('"', textFrom) === textTo
+        ) {
+          const text = block.slice(textFrom, textTo);
+          this.#output.add(text);
+          if (!template.same) {
+            if (passFrom < at) out += block.slice(passFrom, at);
+            out += template.ourPrefix + text + template.ourSuffix;
+            passFrom = next;
+          }
+          at = next;
+          continue;
+        }
+      }
+      if (passFrom < at) out += block.slice(passFrom, at);
+      out += this.#frame(block.slice(at, next));
+      at = next;
+      passFrom = next;
+    }
+    return passFrom < at && passFrom < block.length ? out + block.slice(passFrom, at) : out;
+  }
+
+  end(): string {
+    if (this.#done) return "";
+    const states = [...this.#choices.values()];
+    if (states.length > 0 && states.every((state) => state.finished)) return this.#close();
+    return this.#fail("provider_stream_interrupted", "The provider's answer broke off.");
+  }
+
+  #frame(raw: string): string {
+    const frame = parseFrame(raw.replace(/\n+$/, ""));
+    // Comments are keepalives: they pass.
+    if (frame === undefined) return raw.trim() === "" ? "" : raw;
+    if (frame.data === "[DONE]") return this.#doneFrame();
+    let chunk: unknown;
+    try {
+      chunk = JSON.parse(frame.data);
+    } catch {
+      return this.#fail("provider_stream_interrupted", "The provider sent an event that is not JSON.");
+    }
+    if (!isObject(chunk)) return raw;
+    if (chunk["error"] != null) return this.#fail("provider_stream_interrupted", errorText(chunk["error"]));
+    return this.#chunk(frame.data, chunk);
+  }
+
+  #chunk(data: string, chunk: Readonly<Json>): string {
+    const { id, model, includeUsage } = this.#identity;
+    const usage = openaiUsage(chunk["usage"]);
+    if (usage !== undefined) this.#usage = usage;
+    const members: Json = { id, model };
+    const choices = (Array.isArray(chunk["choices"]) ? chunk["choices"] : []).filter(isObject);
+    if (choices.length === 0 && usage !== undefined) {
+      // Held until [DONE]: the order table has it last, and some servers send it more than once.
+      if (includeUsage) this.#usageFrame = `data: ${spliceMembers(data, members)}\n\n`;
+      return "";
+    }
+    if (usage !== undefined || (!includeUsage && Object.hasOwn(chunk, "usage"))) members["usage"] = undefined;
+    const spliced = spliceMembers(data, members);
+    const only = choices.length === 1 ? choices[0] : undefined;
+    if (only !== undefined && this.#isPlainText(only)) {
+      this.#learn(data, spliced);
+      this.#output.add((only["delta"] as Json)["content"] as string);
+      this.#committed = true;
+      return `data: ${spliced}\n\n`;
+    }
+    return this.#special(spliced, choices);
+  }
+
+  /** A choice that holds a piece of text and nothing that needs a look. */
+  #isPlainText(choice: Readonly<Json>): boolean {
+    const delta = choice["delta"];
+    if (!isObject(delta) || typeof delta["content"] !== "string" || delta["content"] === "") return false;
+    if (choice["finish_reason"] != null || delta["tool_calls"] != null || delta["role"] !== undefined) return false;
+    return this.#choices.get(numberOr(choice["index"], 0))?.roleSent === true && Object.keys(delta).length === 1;
+  }
+
+  #learn(data: string, spliced: string): void {
+    const theirs = contentSpan(data);
+    const ours = contentSpan(spliced);
+    if (theirs === undefined || ours === undefined) return;
+    const prefix = `data: ${data.slice(0, theirs.start)}`;
+    const suffix = `${data.slice(theirs.end)}\n\n`;
+    const ourPrefix = `data: ${spliced.slice(0, ours.start)}`;
+    const ourSuffix = `${spliced.slice(ours.end)}\n\n`;
+    this.#template = { prefix, suffix, ourPrefix, ourSuffix, same: prefix === ourPrefix && suffix === ourSuffix };
+  }
+
+  /** Frames with a role, tool calls, reasoning, a finish reason or several choices. */
+  #special(spliced: string, choices: readonly Readonly<Json>[]): string {
+    const chunk = JSON.parse(spliced) as Json;
+    let changed = false;
+    let before = "";
+    let after = "";
+    const kept: Json[] = [];
+    for (const original of choices) {
+      const choice: Json = { ...original };
+      const index = numberOr(choice["index"], 0);
+      const state = this.#state(index);
+      const delta: Json = isObject(choice["delta"]) ? { ...choice["delta"] } : {};
+      if (!state.roleSent) {
+        state.roleSent = true;
+        if (delta["role"] === undefined)
+          before += this.#write(chunk, { index, delta: { role: "assistant", content: "" }, finish_reason: null });
+      }
+      this.#note(delta);
+      const calls = this.#calls(state, delta);
+      if (this.#fault !== undefined) return before + this.#failText();
+      if (calls !== delta["tool_calls"]) {
+        changed = true;
+        if (calls === undefined) delete delta["tool_calls"];
+        else delta["tool_calls"] = calls;
+      }
+      const finish = choice["finish_reason"];
+      if (typeof finish === "string" && finish !== "") {
+        const ending = this.#finish(state, choice, delta, finish);
+        if (this.#fault !== undefined) return before + this.#failText();
+        if (ending.split) {
+          changed = true;
+          if (Object.keys(delta).length > 0) before += this.#write(chunk, { ...choice, delta, finish_reason: null });
+          for (const fragment of ending.fragments)
+            before += this.#write(chunk, { index, delta: fragment, finish_reason: null });
+          after += this.#write(chunk, { ...choice, delta: {}, finish_reason: ending.reason });
+          continue;
+        }
+      }
+      kept.push({ ...choice, delta });
+    }
+    if (!changed) return `${before}data: ${spliced}\n\n`;
+    const useful = kept.filter(
+      (choice) => choice["finish_reason"] != null || Object.keys(choice["delta"] as Json).length > 0,
+    );
+    return before + (useful.length > 0 ? `data: ${JSON.stringify({ ...chunk, choices: useful })}\n\n` : "") + after;
+  }
+
+  /** Counts output that the template path does not see. */
+  #note(delta: Readonly<Json>): void {
+    for (const name of ["content", "reasoning_content", "reasoning", "refusal"]) {
+      const text = delta[name];
+      if (typeof text !== "string" || text === "") continue;
+      this.#committed = true;
+      // Servers that send both names send the same text in both.
+      if (name !== "reasoning" || typeof delta["reasoning_content"] !== "string") this.#output.add(text);
+    }
+  }
+
+  /**
+   * Tool call fragments as they may go out: distinct indices, argument text only while it is a prefix of valid JSON
+   * (contract §3 "tool arguments in streams"). Gives back the same array when nothing had to change.
+   */
+  #calls(state: ChoiceState, delta: Readonly<Json>): unknown {
+    const fragments = delta["tool_calls"];
+    if (!Array.isArray(fragments) || fragments.length === 0) return fragments;
+    this.#committed = true;
+    let changed = false;
+    const out: Json[] = [];
+    for (const fragment of fragments) {
+      if (!isObject(fragment)) continue;
+      const fn = isObject(fragment["function"]) ? fragment["function"] : {};
+      const found = state.table.find({ index: fragment["index"], id: fragment["id"], name: fn["name"] });
+      if (found === undefined || isObject(fragment["custom"])) {
+        out.push({ ...fragment });
+        continue;
+      }
+      const { call } = found;
+      if (call.id === "" && typeof fragment["id"] === "string") call.id = fragment["id"];
+      if (call.name === "" && typeof fn["name"] === "string") call.name = fn["name"];
+      const given = fn["arguments"];
+      const text = argumentText(given);
+      call.text += text;
+      this.#output.add(text);
+      const flows = call.json.push(text);
+      const sent = state.sent.get(call) ?? "";
+      if (flows) state.sent.set(call, sent + text);
+      const next: Json = { ...fragment };
+      if (call.index !== fragment["index"]) {
+        next["index"] = call.index;
+        changed = true;
+      }
+      if (!flows || (given !== undefined && typeof given !== "string")) {
+        changed = true;
+        next["function"] = { ...fn, arguments: flows ? text : "" };
+        if (!flows && !found.isNew) continue;
+      }
+      out.push(next);
+    }
+    return changed ? (out.length > 0 ? out : undefined) : fragments;
+  }
+
+  /** What the finish frame of a choice must become. `split`: it cannot stay one frame as it came. */
+  #finish(
+    state: ChoiceState,
+    choice: Readonly<Json>,
+    delta: Readonly<Json>,
+    finish: string,
+  ): { split: boolean; reason: string; fragments: Json[] } {
+    state.finished = true;
+    const fragments: Json[] = [];
+    // A legacy or custom call has no argument JSON to look after.
+    for (const call of state.table.calls) {
+      const sent = state.sent.get(call) ?? "";
+      if (call.json.complete && sent === call.text) continue;
+      const mended = repairJson(call.text);
+      if (mended === undefined || !mended.startsWith(sent)) {
+        this.#fault = {
+          code: "tool_arguments_invalid",
+          message: `The model called ${call.name} with arguments that are not valid JSON.`,
+        };
+        break;
+      }
+      fragments.push({ tool_calls: [{ index: call.index, function: { arguments: mended.slice(sent.length) } }] });
+    }
+    const called = state.table.calls.length > 0;
+    const reason = called && finish === "stop" ? "tool_calls" : finish;
+    // Spec: Chat completions stream, row n+1: the delta of the finish frame is empty.
+    const full = Object.entries(delta).some(
+      ([name, value]) =>
+        value != null && value !== "" && !(Array.isArray(value) && value.length === 0) && name !== "role",
+    );
+    return { split: full || fragments.length > 0 || reason !== choice["finish_reason"], reason, fragments };
+  }
+
+  #state(index: number): ChoiceState {
+    let state = this.#choices.get(index);
+    if (state === undefined) {
+      state = { table: new CallTable(), sent: new Map(), finished: false, roleSent: false };
+      this.#choices.set(index, state);
+    }
+    return state;
+  }
+
+  #write(chunk: Readonly<Json>, choice: Json): string {
+    return `data: ${JSON.stringify({ ...chunk, choices: [choice] })}\n\n`;
+  }
+
+  #doneFrame(): string {
+    if (this.#choices.size === 0)
+      return this.#fail("provider_stream_interrupted", "The provider gave an empty answer.");
+    return this.#close();
+  }
+
+  #close(): string {
+    this.#done = true;
+    if (!this.#identity.includeUsage) return "data: [DONE]\n\n";
+    return `${this.#usageFrame ?? this.#ownUsageFrame()}data: [DONE]\n\n`;
+  }
+
+  /** The usage chunk where the upstream sent none of its own, or sent it inside another frame. */
+  #ownUsageFrame(): string {
+    const { id, model, createdSeconds } = this.#identity;
+    this.#usage ??= this.#identity.estimate(this.outputText());
+    const { inputTokens, outputTokens } = this.#usage;
+    const usage = {
+      prompt_tokens: inputTokens,
+      completion_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+    };
+    const chunk = { id, object: "chat.completion.chunk", created: createdSeconds, model, choices: [], usage };
+    return `data: ${JSON.stringify(chunk)}\n\n`;
+  }
+
+  #fail(code: string, message: string): string {
+    this.#fault = { code, message };
+    return this.#failText();
+  }
+
+  #failText(): string {
+    this.#done = true;
+    const { code, message } = this.#fault ?? { code: "internal_error", message: "" };
+    const error = { message, type: "provider_error", code, param: null, request_id: this.#identity.requestId };
+    return `data: ${JSON.stringify({ error })}\n\n`;
+  }
+}
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === "number" ? value : otherwise;
+}
+
+/** Where the text of `choices[0].delta.content` stands, without its quotes. */
+function contentSpan(data: string): { start: number; end: number } | undefined {
+  const choices = topLevelMembers(data).get("choices")?.[0];
+  if (choices === undefined) return undefined;
+  const open = data.indexOf("{", choices.valueStart);
+  const delta = topLevelMembers(data, open).get("delta")?.[0];
+  if (delta === undefined) return undefined;
+  const content = topLevelMembers(data, delta.valueStart).get("content")?.[0];
+  return content === undefined ? undefined : { start: content.valueStart + 1, end: content.valueEnd - 1 };
+}

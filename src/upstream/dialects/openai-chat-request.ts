@@ -1,0 +1,219 @@
+// ChatRequest -> an OpenAI chat completions body, as OpenAI-compatible servers take it. Custom tools and namespaces were
+// flattened before (chat/tools.ts): few compatible servers know them.
+
+import { ApiError } from "../../base/errors.ts";
+import type {
+  AssistantContent,
+  ChatMessage,
+  ChatRequest,
+  MediaSource,
+  ReasoningPart,
+  Tool,
+  ToolChoice,
+  ToolResultPart,
+  UserContent,
+} from "../../chat/request.ts";
+import type { RequestContext, UpstreamRequest } from "../dialect.ts";
+
+type Json = Record<string, unknown>;
+
+/** The upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol has no words for. */
+export function openaiChatRequest(chat: ChatRequest, ctx: RequestContext): UpstreamRequest {
+  const dropped: string[] = [];
+  const body: Json = { model: ctx.model, messages: chat.messages.flatMap((message, at) => turnsOf(message, at, ctx)) };
+  const set = (name: string, value: unknown) => {
+    if (value === undefined) return;
+    if (ctx.quirks.refuses?.includes(name)) dropped.push(name);
+    else body[name] = value;
+  };
+  set(ctx.quirks.max_tokens_field ?? "max_tokens", chat.maxTokens);
+  set("temperature", chat.temperature);
+  set("top_p", chat.topP);
+  set("presence_penalty", chat.presencePenalty);
+  set("frequency_penalty", chat.frequencyPenalty);
+  set("seed", chat.seed);
+  set("stop", chat.stop);
+  set("n", chat.n);
+  set("logprobs", chat.logprobs);
+  set("top_logprobs", chat.topLogprobs);
+  set("logit_bias", chat.logitBias);
+  set("user", chat.user);
+  set("store", chat.store);
+  set("service_tier", chat.serviceTier);
+  set("verbosity", chat.verbosity);
+  set("reasoning_effort", effortOf(chat));
+  // OpenAI refuses metadata on completions that are not stored.
+  if (chat.metadata !== undefined && chat.store === true) set("metadata", chat.metadata);
+  if (chat.topK !== undefined) dropped.push("top_k");
+  const tools = toolsOf(chat.tools, dropped);
+  if (tools.length > 0) {
+    set("tools", tools);
+    if (chat.toolChoice !== undefined) set("tool_choice", toolChoiceOf(chat.toolChoice));
+    set("parallel_tool_calls", chat.parallelToolCalls);
+  }
+  setResponseFormat(body, chat, ctx);
+  body["stream"] = chat.stream;
+  if (chat.stream && ctx.quirks.stream_options !== false) body["stream_options"] = { include_usage: true };
+  return { path: "/chat/completions", headers: {}, body: JSON.stringify(body), dropped };
+}
+
+function effortOf(chat: ChatRequest): string | undefined {
+  const { effort, budgetTokens, enabled } = chat.reasoning ?? {};
+  if (effort !== undefined) return effort;
+  if (enabled === false || budgetTokens === undefined) return undefined;
+  // A token budget has no place in this protocol; its nearest word is the effort.
+  if (budgetTokens <= 4096) return "low";
+  return budgetTokens <= 16_384 ? "medium" : "high";
+}
+
+function setResponseFormat(body: Json, chat: ChatRequest, ctx: RequestContext): void {
+  const format = chat.responseFormat;
+  if (format === undefined || format.type === "text") return;
+  if (format.type === "json_object") {
+    body["response_format"] = { type: "json_object" };
+    return;
+  }
+  const { type: _type, ...schema } = format;
+  if (ctx.quirks.json_schema !== false) {
+    body["response_format"] = { type: "json_schema", json_schema: schema };
+    return;
+  }
+  body["response_format"] = { type: "json_object" };
+  const text = `Answer with one JSON object that follows this JSON Schema:\n${JSON.stringify(format.schema)}`;
+  (body["messages"] as Json[]).unshift({ role: "system", content: text });
+}
+
+const EMPTY_SCHEMA = { type: "object", properties: {} };
+
+function toolsOf(tools: readonly Tool[], dropped: string[]): Json[] {
+  const out: Json[] = [];
+  for (const tool of tools) {
+    if (tool.type === "function") {
+      const { name, description, parameters, strict } = tool;
+      out.push({ type: "function", function: { name, description, parameters: parameters ?? EMPTY_SCHEMA, strict } });
+    } else if (tool.type === "custom") {
+      const { name, description, format } = tool;
+      out.push({ type: "custom", custom: { name, description, format } });
+    } else if (tool.origin === "openai-chat") out.push({ ...tool.value });
+    else dropped.push(`tools.${tool.name}`);
+  }
+  return out;
+}
+
+function toolChoiceOf(choice: ToolChoice): unknown {
+  switch (choice.type) {
+    case "tool":
+      return choice.kind === "custom"
+        ? { type: "custom", custom: { name: choice.name } }
+        : { type: "function", function: { name: choice.name } };
+    case "allowed": {
+      const tools = choice.names.map((name) => ({ type: "function", function: { name } }));
+      return { type: "allowed_tools", allowed_tools: { mode: choice.mode, tools } };
+    }
+    default:
+      return choice.type;
+  }
+}
+
+function turnsOf(message: ChatMessage, at: number, ctx: RequestContext): Json[] {
+  const path = `messages[${at}].content`;
+  switch (message.role) {
+    case "system":
+      return [named(message.name, { role: "system", content: contentOf(message.content, path) })];
+    case "user":
+      return [named(message.name, { role: "user", content: contentOf(message.content, path) })];
+    case "assistant":
+      return [named(message.name, assistantOf(message.content, ctx))];
+    case "tool":
+      return toolTurns(message.content, path);
+  }
+}
+
+function named(name: string | undefined, turn: Json): Json {
+  return name === undefined ? turn : { ...turn, name };
+}
+
+/** A string for plain text, which every server takes; parts where there is more. */
+function contentOf(content: readonly UserContent[], path: string): string | Json[] {
+  const only = content[0];
+  if (only === undefined) return "";
+  if (content.length === 1 && only.type === "text" && only.cacheControl === undefined) return only.text;
+  return content.map((part, i) => partOf(part, `${path}[${i}]`));
+}
+
+function partOf(part: UserContent, path: string): Json {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text, ...(part.cacheControl ? { cache_control: part.cacheControl } : {}) };
+    case "image": {
+      const detail = part.detail === undefined ? {} : { detail: part.detail };
+      return { type: "image_url", image_url: { url: urlOf(part.source, path), ...detail } };
+    }
+    case "audio":
+      return { type: "input_audio", input_audio: { data: part.data, format: part.format } };
+    case "file":
+      if (part.source.kind === "text") return { type: "text", text: part.source.text };
+      if (part.source.kind === "file") return { type: "file", file: { file_id: part.source.fileId } };
+      if (part.source.kind === "url") throw unsupported("a document by URL", path);
+      return { type: "file", file: { filename: part.filename ?? "document.pdf", file_data: urlOf(part.source, path) } };
+    case "opaque":
+      if (part.origin === "openai-chat") return { ...part.value };
+      throw unsupported(`content of type "${String(part.value["type"])}"`, path);
+  }
+}
+
+function urlOf(source: MediaSource, path: string): string {
+  if (source.kind === "url") return source.url;
+  if (source.kind === "base64") return `data:${source.mediaType};base64,${source.data}`;
+  throw unsupported("a stored file", path);
+}
+
+function unsupported(what: string, path: string): ApiError {
+  return new ApiError("unsupported_parameter", `The provider of this model cannot take ${what}.`, { param: path });
+}
+
+function assistantOf(content: readonly AssistantContent[], ctx: RequestContext): Json {
+  const texts: string[] = [];
+  const reasoning: ReasoningPart[] = [];
+  const calls: Json[] = [];
+  let refusal: string | undefined;
+  for (const part of content) {
+    if (part.type === "text") texts.push(part.text);
+    else if (part.type === "refusal") refusal = (refusal ?? "") + part.text;
+    else if (part.type === "reasoning") reasoning.push(part);
+    else if (part.type === "tool-call") {
+      calls.push(
+        part.kind === "custom"
+          ? { id: part.callId, type: "custom", custom: { name: part.name, input: part.arguments } }
+          : { id: part.callId, type: "function", function: { name: part.name, arguments: part.arguments || "{}" } },
+      );
+    }
+  }
+  const turn: Json = { role: "assistant", content: texts.length > 0 ? texts.join("") : null };
+  if (refusal !== undefined) turn["refusal"] = refusal;
+  if (calls.length > 0) turn["tool_calls"] = calls;
+  else if (turn["content"] === null && refusal === undefined) turn["content"] = "";
+  const thought = reasoning.map((part) => part.text || (part.summary ?? []).join("\n")).join("");
+  if (ctx.quirks.return_reasoning_content === true && thought !== "") turn["reasoning_content"] = thought;
+  return turn;
+}
+
+/** One `tool` turn per result. Images cannot stand in a tool turn of this protocol: they follow in a user turn. */
+function toolTurns(results: readonly ToolResultPart[], path: string): Json[] {
+  const turns: Json[] = [];
+  const shown: Json[] = [];
+  results.forEach((result, i) => {
+    const texts: string[] = [];
+    result.content.forEach((part, j) => {
+      if (part.type === "text") texts.push(part.text);
+      else if (part.type === "opaque") texts.push(JSON.stringify(part.value));
+      else {
+        shown.push({ type: "text", text: `Attached to the result of tool call ${result.callId}:` });
+        shown.push(partOf(part, `${path}[${i}].content[${j}]`));
+      }
+    });
+    const text = texts.join("\n");
+    turns.push({ role: "tool", tool_call_id: result.callId, content: result.isError ? `Error: ${text}` : text });
+  });
+  return shown.length > 0 ? [...turns, { role: "user", content: shown }] : turns;
+}

@@ -1,0 +1,50 @@
+// Usage and finish reasons in the words of OpenAI chat completions and its compatible servers.
+
+import type { FinishReason, Usage } from "../../chat/event.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** True for a JSON object. */
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const count = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined;
+
+/** Usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined when it is none. */
+export function openaiUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const input = count(value["prompt_tokens"]);
+  const output = count(value["completion_tokens"]);
+  if (input === undefined && output === undefined) return undefined;
+  const inputDetails = isObject(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
+  const outputDetails = isObject(value["completion_tokens_details"]) ? value["completion_tokens_details"] : {};
+  const cached = count(inputDetails["cached_tokens"]) ?? count(value["prompt_cache_hit_tokens"]);
+  const written = count(inputDetails["cache_write_tokens"]);
+  const reasoning = count(outputDetails["reasoning_tokens"]);
+  return {
+    inputTokens: input ?? 0,
+    outputTokens: output ?? 0,
+    ...(cached === undefined ? {} : { cachedTokens: cached }),
+    ...(written === undefined ? {} : { cacheWriteTokens: written }),
+    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+  };
+}
+
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "tool_calls",
+  function_call: "tool_calls",
+  content_filter: "content_filter",
+  // Mistral and vLLM.
+  model_length: "length",
+  eos: "stop",
+};
+
+/** The unified reason. An answer with tool calls ends `tool_calls` whatever the upstream said, unless it was cut short. */
+export function openaiFinish(raw: string, calledTools: boolean): FinishReason {
+  const reason = REASONS[raw] ?? "unknown";
+  return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
+}

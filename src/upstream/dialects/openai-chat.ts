@@ -1,0 +1,141 @@
+// The OpenAI chat completions protocol, as OpenAI and the many compatible servers speak it.
+
+import { ApiError } from "../../base/errors.ts";
+import { spliceMembers } from "../../base/json-splice.ts";
+import { repairJson } from "../../chat/repair.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import type { Dialect, Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../dialect.ts";
+import { faultFromHttp, type UpstreamFault } from "../fault.ts";
+import { OpenaiChatReader, openaiChatEvents } from "./openai-chat-reader.ts";
+import { OpenaiChatRelay } from "./openai-chat-relay.ts";
+import { openaiChatRequest } from "./openai-chat-request.ts";
+import { isObject } from "./openai-chat-usage.ts";
+
+/** The dialect of OpenAI-compatible servers. */
+export const openaiChat: Dialect = {
+  name: "openai-chat",
+  request: openaiChatRequest,
+  reader: () => new OpenaiChatReader(),
+  events: openaiChatEvents,
+  fault: openaiFault,
+  lossless: {
+    request: losslessRequest,
+    relay: (identity) => new OpenaiChatRelay(identity),
+    result: losslessResult,
+  } satisfies Lossless,
+};
+
+/** OpenAI's error body: `{error:{message,type,param,code}}`; some servers send a bare string or `{message}`. */
+export function openaiFault(status: number, body: string, headers: Headers): UpstreamFault {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    parsed = undefined;
+  }
+  const error = isObject(parsed) ? (parsed["error"] ?? parsed["detail"] ?? parsed) : undefined;
+  const fields = isObject(error) ? error : {};
+  const text = typeof error === "string" ? error : fields["message"];
+  return faultFromHttp(
+    status,
+    {
+      message: typeof text === "string" && text !== "" ? text : `The provider answered with status ${status}.`,
+      ...(typeof fields["code"] === "string" ? { code: fields["code"] } : {}),
+      param: typeof fields["param"] === "string" ? fields["param"] : null,
+    },
+    headers,
+  );
+}
+
+/** Members that are between the client and us. */
+const OURS = { thread_id: undefined, conversation_id: undefined };
+
+function losslessRequest(
+  text: string,
+  chat: ChatRequest,
+  ctx: RequestContext,
+  members: Readonly<Record<string, unknown>>,
+): UpstreamRequest {
+  const body = JSON.parse(text) as Record<string, unknown>;
+  const edits: Record<string, unknown> = { ...OURS, ...members, model: ctx.model };
+  const dropped: string[] = [];
+  for (const name of ctx.quirks.refuses ?? []) {
+    if (edits[name] === undefined && Object.hasOwn(body, name)) dropped.push(name);
+    edits[name] = undefined;
+  }
+  if (chat.stream) setStreamOptions(body, edits, ctx);
+  renameLimit(body, edits, ctx);
+  return { path: "/chat/completions", headers: {}, body: spliceMembers(text, edits), dropped };
+}
+
+/** Usage is always asked for, unless the server refuses the field. */
+function setStreamOptions(body: Record<string, unknown>, edits: Record<string, unknown>, ctx: RequestContext): void {
+  if (ctx.quirks.stream_options === false) {
+    edits["stream_options"] = undefined;
+    return;
+  }
+  const options = isObject(body["stream_options"]) ? body["stream_options"] : {};
+  if (options["include_usage"] !== true) edits["stream_options"] = { ...options, include_usage: true };
+}
+
+/** The output limit goes up once, under the name the server knows; `max_completion_tokens` wins (specification). */
+function renameLimit(body: Record<string, unknown>, edits: Record<string, unknown>, ctx: RequestContext): void {
+  const field =
+    ctx.quirks.max_tokens_field ??
+    (Object.hasOwn(body, "max_completion_tokens") ? "max_completion_tokens" : "max_tokens");
+  const other = field === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+  const limit =
+    body["max_completion_tokens"] ??
+    body["max_tokens"] ??
+    edits["max_completion_tokens"] ??
+    edits["max_tokens"] ??
+    undefined;
+  if (limit === undefined) return;
+  if (body[field] !== limit) edits[field] = limit;
+  else delete edits[field];
+  if (Object.hasOwn(body, other) || Object.hasOwn(edits, other)) edits[other] = undefined;
+}
+
+function losslessResult(
+  text: string,
+  identity: RelayIdentity,
+): { text: string; events: ReturnType<typeof openaiChatEvents> } {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (cause) {
+    throw new ApiError("provider_unavailable", "The provider's answer is not JSON.", { cause });
+  }
+  const events = openaiChatEvents(body);
+  const edits: Record<string, unknown> = { id: identity.id, model: identity.model };
+  const choices = isObject(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
+  const mended = choices.map((choice) => mendChoice(choice));
+  if (mended.some((choice, at) => choice !== choices[at])) edits["choices"] = mended;
+  return { text: spliceMembers(text, edits), events };
+}
+
+/** Whole answers too end `tool_calls` when they call tools, and carry valid argument JSON as text. */
+function mendChoice(choice: unknown): unknown {
+  if (!isObject(choice) || !isObject(choice["message"])) return choice;
+  const calls = choice["message"]["tool_calls"];
+  if (!Array.isArray(calls) || calls.length === 0) return choice;
+  const mended = calls.map(mendCall);
+  const same = mended.every((call, at) => call === calls[at]) && choice["finish_reason"] !== "stop";
+  if (same) return choice;
+  const finish = choice["finish_reason"] === "stop" ? "tool_calls" : choice["finish_reason"];
+  return { ...choice, message: { ...choice["message"], tool_calls: mended }, finish_reason: finish };
+}
+
+function mendCall(call: unknown): unknown {
+  if (!isObject(call) || !isObject(call["function"])) return call;
+  const fn = call["function"];
+  const text = typeof fn["arguments"] === "string" ? fn["arguments"] : JSON.stringify(fn["arguments"] ?? {});
+  const mended = repairJson(text);
+  if (mended === undefined) {
+    throw new ApiError(
+      "tool_arguments_invalid",
+      `The model called ${String(fn["name"])} with arguments that are not valid JSON.`,
+    );
+  }
+  return mended === fn["arguments"] ? call : { ...call, function: { ...fn, arguments: mended } };
+}
