@@ -1,0 +1,153 @@
+// What an IP address is for: the open internet, a private place, or a cloud's metadata service. An address counts as
+// open only when it and every IPv4 address embedded in it are global unicast; whatever cannot be read is not open.
+
+/** Where an address leads. */
+export type AddressKind = "global" | "private" | "metadata" | "invalid";
+
+/** An address as 4 or 16 bytes. */
+type Bytes = readonly number[];
+
+interface Range {
+  readonly bytes: Bytes;
+  readonly bits: number;
+}
+
+/** Reads a dotted IPv4 or an IPv6 address (brackets and a zone are tolerated); undefined when it is neither. */
+export function parseAddress(text: string): Bytes | undefined {
+  const bare = text.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
+  return bare.includes(":") ? parseV6(bare) : parseV4(bare);
+}
+
+/** Where `text` leads. Metadata wins over private, so that it stays refused where private networks are allowed. */
+export function classifyAddress(text: string): AddressKind {
+  const bytes = parseAddress(text);
+  if (bytes === undefined) return "invalid";
+  const embedded = embeddedV4(bytes);
+  if (METADATA.some((range) => contains(range, bytes) || embedded.some((inner) => contains(range, inner))))
+    return "metadata";
+  return isGlobal(bytes) ? "global" : "private";
+}
+
+/** A CIDR (`10.0.0.0/8`) or a single address as a test for addresses; undefined when it is neither. */
+export function parseCidr(text: string): ((address: string) => boolean) | undefined {
+  const range = readRange(text);
+  if (range === undefined) return undefined;
+  return (address) => {
+    const bytes = parseAddress(address);
+    if (bytes === undefined) return false;
+    return contains(range, bytes) || mappedV4(bytes).some((inner) => contains(range, inner));
+  };
+}
+
+function isGlobal(bytes: Bytes): boolean {
+  if (bytes.length === 4) return !PRIVATE_V4.some((range) => contains(range, bytes));
+  // IPv4-mapped and NAT64 addresses lead where the IPv4 address inside leads; RFC 4291 2.5.5.2, RFC 6052 2.1.
+  if (contains(MAPPED, bytes) || contains(NAT64, bytes)) return isGlobal(bytes.slice(12));
+  // Only 2000::/3 is given out as global unicast, and not all of it.
+  return contains(GLOBAL_V6, bytes) && !PRIVATE_V6.some((range) => contains(range, bytes));
+}
+
+/** Every IPv4 address a transition mechanism might read out of an IPv6 address. */
+function embeddedV4(bytes: Bytes): Bytes[] {
+  if (bytes.length === 4) return [];
+  const found: Bytes[] = [];
+  // Mapped, IPv4-compatible, SIIT (::ffff:0:a.b.c.d), NAT64, local NAT64 and ISATAP keep it in the last four bytes.
+  found.push(bytes.slice(12));
+  if (contains(SIX_TO_FOUR, bytes)) found.push(bytes.slice(2, 6));
+  return found;
+}
+
+function mappedV4(bytes: Bytes): Bytes[] {
+  return bytes.length === 16 && contains(MAPPED, bytes) ? [bytes.slice(12)] : [];
+}
+
+function contains(range: Range, bytes: Bytes): boolean {
+  if (range.bytes.length !== bytes.length) return false;
+  for (let bit = 0; bit < range.bits; bit += 8) {
+    const mask = range.bits - bit >= 8 ? 0xff : (0xff << (8 - (range.bits - bit))) & 0xff;
+    if (((range.bytes[bit / 8] ?? 0) & mask) !== ((bytes[bit / 8] ?? 0) & mask)) return false;
+  }
+  return true;
+}
+
+function parseV4(text: string): Bytes | undefined {
+  // Strict: four decimal parts. Other spellings are the URL parser's to normalise; here they are not addresses.
+  if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(text)) return undefined;
+  const bytes = text.split(".").map(Number);
+  return bytes.every((byte) => byte <= 255) ? bytes : undefined;
+}
+
+function parseV6(text: string): Bytes | undefined {
+  let body = text;
+  const tail = /:(\d+\.\d+\.\d+\.\d+)$/.exec(text)?.[1];
+  if (tail !== undefined) {
+    const v4 = parseV4(tail);
+    if (v4 === undefined) return undefined;
+    const [a = 0, b = 0, c = 0, d = 0] = v4;
+    body = `${text.slice(0, -tail.length)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  }
+  const halves = body.split("::");
+  if (halves.length > 2) return undefined;
+  const groups = halves.map((half) => (half === "" ? [] : half.split(":")));
+  const count = groups.reduce((sum, half) => sum + half.length, 0);
+  if (halves.length === 1 ? count !== 8 : count > 7) return undefined;
+  const all = [...(groups[0] ?? []), ...Array<string>(8 - count).fill("0"), ...(groups[1] ?? [])];
+  if (!all.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined;
+  return all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]);
+}
+
+function readRange(text: string): Range | undefined {
+  const [address = "", bitsText, more] = text.trim().split("/");
+  const bytes = parseAddress(address);
+  if (bytes === undefined || more !== undefined) return undefined;
+  const bits = bitsText === undefined ? bytes.length * 8 : /^\d{1,3}$/.test(bitsText) ? Number(bitsText) : -1;
+  return bits < 0 || bits > bytes.length * 8 ? undefined : { bytes, bits };
+}
+
+function ranges(...texts: string[]): Range[] {
+  return texts.map((text) => {
+    const range = readRange(text);
+    if (range === undefined) throw new Error(`not a CIDR: ${text}`);
+    return range;
+  });
+}
+
+// IANA special-purpose registries, whatever is not globally reachable.
+const PRIVATE_V4 = ranges(
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+);
+const [GLOBAL_V6, MAPPED, NAT64, SIX_TO_FOUR] = ranges("2000::/3", "::ffff:0:0/96", "64:ff9b::/96", "2002::/16") as [
+  Range,
+  Range,
+  Range,
+  Range,
+];
+// 2001::/23 holds Teredo, ORCHID and benchmarking; 6to4 (2002::/16) reaches whatever its relay likes.
+const PRIVATE_V6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
+// Instance metadata services: the common link-local ones, AWS ECS and EKS, Alibaba, Oracle, Azure's wire server, and
+// the IPv6 ones of AWS, Google and Scaleway.
+const METADATA = ranges(
+  "169.254.169.0/24",
+  "169.254.170.0/24",
+  "169.254.42.42",
+  "100.100.100.200",
+  "192.0.0.192",
+  "168.63.129.16",
+  "fd00:ec2::/32",
+  "fd20:ce::254",
+  "fd00:42::42",
+);

@@ -1,0 +1,215 @@
+// The only way to a URL that came from a user, a page, a sitemap or a robots file. Every hop of a redirect chain is
+// checked again and connected to by its checked address; size (before and after decompression) and time are bounded.
+
+import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
+import { BlockedAddress, type Guard } from "./guard.ts";
+import { exchange, WireError, type WireFault, type WireResponse } from "./http1.ts";
+import { UnknownHost } from "./resolve.ts";
+
+/** Why a fetch that the guard let pass failed. */
+export type FetchFault = WireFault | "dns" | "redirects" | "timeout" | "encoding";
+
+/** The target failed, or took too long. */
+export class FetchError extends Error {
+  override name = "FetchError";
+  readonly fault: FetchFault;
+  constructor(fault: FetchFault, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.fault = fault;
+  }
+}
+
+/** What may be asked for beside the URL. */
+export interface FetchOptions {
+  readonly method?: "GET" | "HEAD" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string;
+  /** Cap on the body, before and after decompression. */
+  readonly bytesMax: number;
+  /** Over all hops. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly redirectsMax?: number;
+}
+
+/** The last answer of the chain. */
+export interface Fetched {
+  /** After redirects. */
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Decompressed. */
+  readonly body: Uint8Array;
+  /** Every URL asked for, in order. */
+  readonly chain: readonly string[];
+}
+
+/** Fetches through the guard. Throws `BlockedAddress`, `FetchError`, or the caller's abort reason. */
+export type GuardedFetch = (url: string, options: FetchOptions) => Promise<Fetched>;
+
+/** Browsers stop at 20; contract §3 at 10. */
+const REDIRECTS_MAX = 10;
+/** Stacked encodings; more than two do not exist in good faith. */
+const ENCODINGS_MAX = 2;
+/** Cookies kept within one chain, for sites that redirect until their cookie comes back. */
+const COOKIES_MAX = 20;
+const COOKIE_CHARS_MAX = 4096;
+
+/** Builds the fetch over a guard. `ca` adds a certificate authority. */
+export function createFetch(guard: Guard, { ca }: { ca?: string } = {}): GuardedFetch {
+  return async (input, options) => {
+    const timer = AbortSignal.timeout(options.timeoutMs);
+    const signal = options.signal === undefined ? timer : AbortSignal.any([options.signal, timer]);
+    try {
+      return await followChain(guard, input, { options, signal, ca });
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (timer.aborted) throw new FetchError("timeout", "The server did not answer in time.", error);
+      if (error instanceof WireError) throw new FetchError(error.fault, error.message, error);
+      if (error instanceof UnknownHost) throw new FetchError("dns", error.message, error);
+      throw error;
+    }
+  };
+}
+
+interface Chain {
+  readonly options: FetchOptions;
+  readonly signal: AbortSignal;
+  readonly ca: string | undefined;
+}
+
+async function followChain(guard: Guard, input: string, { options, signal, ca }: Chain): Promise<Fetched> {
+  const chain: string[] = [];
+  const jar = new ChainCookies();
+  let target: string | URL = input;
+  let method: string = options.method ?? "GET";
+  let body = typeof options.body === "string" ? new TextEncoder().encode(options.body) : options.body;
+  for (let hop = 0; hop <= (options.redirectsMax ?? REDIRECTS_MAX); hop++) {
+    const checked = await guard.check(target, { purpose: "navigation", signal });
+    const isWeb = checked.url.protocol === "http:" || checked.url.protocol === "https:";
+    if (!isWeb) throw new BlockedAddress("scheme", "Only http and https URLs can be fetched.");
+    chain.push(checked.url.href);
+    const response = await exchange({
+      ...checked,
+      method,
+      headers: requestHeaders(options, jar.header(checked.host), isSameOrigin(chain)),
+      body,
+      signal,
+      bodyBytesMax: options.bytesMax,
+      ca,
+    });
+    jar.keep(checked.host, response.headers);
+    const next = redirectTarget(response, checked.url);
+    if (next === undefined) {
+      const decoded = await decode(response, options.bytesMax);
+      return { url: checked.url.href, status: response.status, headers: response.headers, body: decoded, chain };
+    }
+    if (method === "POST" && response.status !== 307 && response.status !== 308) {
+      method = "GET";
+      body = undefined;
+    }
+    target = next;
+  }
+  throw new FetchError("redirects", "The server redirects too often.");
+}
+
+function isSameOrigin(chain: readonly string[]): boolean {
+  const origins = new Set(chain.map((url) => new URL(url).origin));
+  return origins.size === 1;
+}
+
+function requestHeaders(options: FetchOptions, cookie: string, sameOrigin: boolean): Record<string, string> {
+  const headers: Record<string, string> = { accept: "*/*", "accept-encoding": "gzip, deflate, br, zstd" };
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    const key = name.toLowerCase();
+    // Credentials stay with the origin they were given for.
+    if (sameOrigin || (key !== "authorization" && key !== "cookie")) headers[key] = value;
+  }
+  if (cookie !== "") headers["cookie"] = headers["cookie"] === undefined ? cookie : `${headers["cookie"]}; ${cookie}`;
+  return headers;
+}
+
+function redirectTarget(response: WireResponse, from: URL): URL | undefined {
+  if (![301, 302, 303, 307, 308].includes(response.status)) return undefined;
+  const location = response.headers.get("location");
+  if (location === null) return undefined;
+  // Header bytes are read as Latin-1; servers send UTF-8 paths raw.
+  const text = Buffer.from(location, "latin1").toString("utf8");
+  const spelled = text.includes("\ufffd") ? location : text;
+  if (!URL.canParse(spelled, from))
+    throw new FetchError("protocol", "The server redirects to something that is no URL.");
+  const next = new URL(spelled, from);
+  if (next.hash === "") next.hash = from.hash;
+  return next;
+}
+
+async function decode(response: WireResponse, bytesMax: number): Promise<Uint8Array> {
+  const encodings = (response.headers.get("content-encoding") ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "" && part !== "identity");
+  if (encodings.length > ENCODINGS_MAX) throw new FetchError("encoding", "The answer is compressed too many times.");
+  let body = response.body;
+  for (const encoding of encodings.reverse()) {
+    if (body.byteLength === 0) return body;
+    body = await decompress(encoding, body, bytesMax);
+  }
+  return body;
+}
+
+type Decompressor = (input: Uint8Array, bytesMax: number) => Promise<Uint8Array>;
+
+/** Sync flush: a body that was cut off gives what arrived, as in browsers. */
+const zlibOptions = (maxOutputLength: number) => ({ maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH });
+
+const DECOMPRESSORS: Readonly<Record<string, Decompressor>> = {
+  gzip: (input, max) => run((done) => gunzip(input, zlibOptions(max), done)),
+  "x-gzip": (input, max) => run((done) => gunzip(input, zlibOptions(max), done)),
+  // The standard means zlib by "deflate"; some servers send it raw.
+  deflate: (input, max) =>
+    ((input[0] ?? 0) & 0x0f) === 8
+      ? run((done) => inflate(input, zlibOptions(max), done))
+      : run((done) => inflateRaw(input, zlibOptions(max), done)),
+  br: (input, max) => run((done) => brotliDecompress(input, { maxOutputLength: max }, done)),
+  zstd: (input, max) => run((done) => zstdDecompress(input, { maxOutputLength: max }, done)),
+};
+
+/** Decompresses one layer under a cap. Throws `FetchError` `too_large` or `encoding`. */
+export async function decompress(encoding: string, input: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+  const decompressor = DECOMPRESSORS[encoding];
+  if (decompressor === undefined) throw new FetchError("encoding", "The answer's compression is unknown.");
+  try {
+    return await decompressor(input, bytesMax);
+  } catch (error) {
+    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE")
+      throw new FetchError("too_large", "The answer is larger than allowed.", error);
+    throw new FetchError("encoding", "The answer's compression is broken.", error);
+  }
+}
+
+function run(start: (done: (error: Error | null, output: Buffer) => void) => void): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  start((error, output) => (error === null || error === undefined ? resolve(output) : reject(error)));
+  return promise;
+}
+
+/** Cookies of one redirect chain, by exact host. Nothing outlives the chain. */
+class ChainCookies {
+  readonly #byHost = new Map<string, Map<string, string>>();
+
+  keep(host: string, headers: Headers): void {
+    for (const line of headers.getSetCookie().slice(0, COOKIES_MAX)) {
+      const pair = line.split(";", 1)[0] ?? "";
+      const equals = pair.indexOf("=");
+      if (equals <= 0 || pair.length > COOKIE_CHARS_MAX) continue;
+      const kept = this.#byHost.get(host) ?? new Map<string, string>();
+      this.#byHost.set(host, kept);
+      if (kept.size < COOKIES_MAX) kept.set(pair.slice(0, equals).trim(), pair.slice(equals + 1).trim());
+    }
+  }
+
+  header(host: string): string {
+    return [...(this.#byHost.get(host) ?? [])].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+}

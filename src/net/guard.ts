@@ -1,0 +1,136 @@
+// URL → an address that may be connected to. Every address a name has is checked, and the caller connects to one of the
+// checked addresses without asking the name again, so that a second answer (DNS rebinding) changes nothing.
+
+import { classifyAddress, parseAddress, parseCidr } from "./address.ts";
+import type { Resolve } from "./resolve.ts";
+
+/** Why a URL was refused. */
+export type BlockReason = "malformed" | "scheme" | "userinfo" | "port" | "address";
+
+/** The URL may not be reached from here. The text never tells what a name resolved to. */
+export class BlockedAddress extends Error {
+  override name = "BlockedAddress";
+  readonly reason: BlockReason;
+  constructor(reason: BlockReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** The operator's word on where pages may come from. */
+export interface GuardPolicy {
+  readonly allowPrivateNetworks: boolean;
+  /** Host (all its ports), `host:port`, or CIDR. */
+  readonly allowHosts: readonly string[];
+  /** When not empty, the only target ports. */
+  readonly ports: readonly number[];
+}
+
+/** What the address is wanted for: the operator's allowed hosts hold for navigation only. */
+export type Purpose = "navigation" | "subresource";
+
+/** A URL with the addresses that may be connected to. */
+export interface CheckedUrl {
+  readonly url: URL;
+  /** Host without brackets and trailing dot. */
+  readonly host: string;
+  readonly port: number;
+  readonly addresses: readonly string[];
+}
+
+/** The check every fetch and every browser connection passes. */
+export interface Guard {
+  /** Throws `BlockedAddress`, or `UnknownHost` when the name has no address. */
+  check(url: string | URL, options?: { purpose?: Purpose; signal?: AbortSignal | undefined }): Promise<CheckedUrl>;
+  /** Whether the operator's list names this host and port: such a target is private in all likelihood. */
+  isListed(host: string, port: number): boolean;
+}
+
+/** What browsers refuse to fetch from (Fetch standard, "port blocking"): mail, printing, X11, IRC and other non-web services. */
+const UNSAFE_PORTS = new Set(
+  (
+    "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 " +
+    "137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 " +
+    "1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080"
+  )
+    .split(" ")
+    .map(Number),
+);
+
+/** Names of metadata services, refused whatever they resolve to. */
+const METADATA_HOSTS = new Set(["metadata.google.internal", "metadata.goog", "metadata", "instance-data"]);
+
+const SCHEME_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443, "ws:": 80, "wss:": 443 };
+
+/** Builds the check from the operator's policy. Throws on an `allowHosts` entry that cannot be read. */
+export function createGuard(policy: GuardPolicy, resolve: Resolve): Guard {
+  const allow = readAllowList(policy.allowHosts);
+
+  const isListed = (host: string, port: number) =>
+    allow.hosts.has(host) || allow.hostPorts.has(`${host}:${port}`) || allow.cidrs.some((inside) => inside(host));
+
+  const permits = (address: string, listed: boolean, purpose: Purpose) => {
+    const kind = classifyAddress(address);
+    if (kind === "global") return true;
+    if (kind !== "private") return false;
+    if (policy.allowPrivateNetworks) return true;
+    return purpose === "navigation" && (listed || allow.cidrs.some((inside) => inside(address)));
+  };
+
+  const check: Guard["check"] = async (input, options = {}) => {
+    const { url, host, port } = readUrl(input);
+    if (METADATA_HOSTS.has(host)) throw new BlockedAddress("address", "This address may not be fetched.");
+    const listed = isListed(host, port);
+    if (UNSAFE_PORTS.has(port) || (policy.ports.length > 0 && !policy.ports.includes(port) && !listed))
+      throw new BlockedAddress("port", `Port ${port} may not be fetched.`);
+    const addresses = await resolve(host, options.signal);
+    const purpose = options.purpose ?? "navigation";
+    // All of them, not just the first: a mixed answer is how rebinding starts.
+    if (!addresses.every((address) => permits(address, listed, purpose)))
+      throw new BlockedAddress("address", "This address may not be fetched: it leads to a private network.");
+    return { url, host, port, addresses };
+  };
+  return { check, isListed };
+}
+
+/** Parses once, by the WHATWG rules that also normalise odd spellings of addresses; everybody downstream uses the result. */
+function readUrl(input: string | URL): { url: URL; host: string; port: number } {
+  const url = typeof input === "string" ? (URL.canParse(input) ? new URL(input) : undefined) : input;
+  if (url === undefined) throw new BlockedAddress("malformed", "This is not a URL.");
+  const defaultPort = SCHEME_PORTS[url.protocol];
+  if (defaultPort === undefined) throw new BlockedAddress("scheme", "Only http and https URLs can be fetched.");
+  if (url.username !== "" || url.password !== "")
+    throw new BlockedAddress("userinfo", "A URL with a user name or password is not fetched.");
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
+  if (host === "") throw new BlockedAddress("malformed", "The URL has no host.");
+  return { url, host, port: url.port === "" ? defaultPort : Number(url.port) };
+}
+
+interface AllowList {
+  readonly hosts: ReadonlySet<string>;
+  readonly hostPorts: ReadonlySet<string>;
+  readonly cidrs: readonly ((address: string) => boolean)[];
+}
+
+function readAllowList(entries: readonly string[]): AllowList {
+  const hosts = new Set<string>();
+  const hostPorts = new Set<string>();
+  const cidrs: ((address: string) => boolean)[] = [];
+  for (const entry of entries) {
+    const cidr = entry.includes("/") ? parseCidr(entry) : undefined;
+    if (cidr !== undefined) {
+      cidrs.push(cidr);
+      continue;
+    }
+    const isBareV6 = !entry.startsWith("[") && parseAddress(entry)?.length === 16;
+    const text = `http://${isBareV6 ? `[${entry}]` : entry}/`;
+    if (entry.includes("/") || !URL.canParse(text)) throw new Error(`not a host, host:port or CIDR: ${entry}`);
+    const url = new URL(text);
+    const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
+    // The URL parser swallows ":80", so the port is read from the text.
+    const port = isBareV6 ? undefined : /:(\d+)$/.exec(entry.replace(/^\[.*\]/, ""))?.[1];
+    if (port === undefined) hosts.add(host);
+    else hostPorts.add(`${host}:${port}`);
+  }
+  return { hosts, hostPorts, cidrs };
+}

@@ -1,0 +1,249 @@
+// One HTTP/1.1 exchange over a connection to an address that was already checked. A client of our own, because the
+// platform's `fetch` looks names up again, obeys proxy variables of the environment and queues beyond 256 requests.
+// One request per connection; heads, chunks and bodies are bounded.
+
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { parseAddress } from "./address.ts";
+
+/** What went wrong on the wire. */
+export type WireFault = "connect" | "tls" | "reset" | "protocol" | "too_large";
+
+/** A failed exchange. */
+export class WireError extends Error {
+  override name = "WireError";
+  readonly fault: WireFault;
+  constructor(fault: WireFault, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.fault = fault;
+  }
+}
+
+/** One request to one checked address. */
+export interface WireRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** Without brackets and trailing dot; also the name the certificate must carry. */
+  readonly host: string;
+  readonly addresses: readonly string[];
+  readonly port: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+  readonly signal: AbortSignal;
+  /** More bytes of body than this are an error. */
+  readonly bodyBytesMax: number;
+  /** Extra certificate authority (PEM), for tests and intranets. */
+  readonly ca?: string | undefined;
+}
+
+/** The answer, body as sent (still compressed). */
+export interface WireResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+/** An address that does not answer is given up for the next one. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A server that falls silent for this long is taken for dead. */
+const IDLE_TIMEOUT_MS = 60_000;
+const HEAD_BYTES_MAX = 128 * 1024;
+const CHUNK_LINE_BYTES_MAX = 4096;
+/** Interim answers (100, 103) before the real one. */
+const INTERIM_MAX = 16;
+
+/** Sends the request and reads the whole answer. Throws `WireError`, or the signal's reason. */
+export async function exchange(request: WireRequest): Promise<WireResponse> {
+  const socket = await openAny(request);
+  const stop = () => socket.destroy();
+  request.signal.addEventListener("abort", stop, { once: true });
+  try {
+    request.signal.throwIfAborted();
+    socket.setTimeout(IDLE_TIMEOUT_MS, stop);
+    socket.write(requestHead(request));
+    if (request.body !== undefined) socket.write(request.body);
+    return await readResponse(new ByteReader(socket), request);
+  } catch (error) {
+    request.signal.throwIfAborted();
+    throw error instanceof WireError ? error : new WireError("reset", "The connection broke off.", error);
+  } finally {
+    request.signal.removeEventListener("abort", stop);
+    socket.destroy();
+  }
+}
+
+async function openAny(request: WireRequest): Promise<Socket> {
+  let last: unknown;
+  for (const address of request.addresses) {
+    try {
+      return await open(request, address);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      last = error;
+    }
+  }
+  throw last ?? new WireError("connect", "There is no address to connect to.");
+}
+
+function open(request: WireRequest, address: string): Promise<Socket> {
+  const secure = request.url.protocol === "https:";
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const isName = parseAddress(request.host) === undefined;
+  const socket = secure
+    ? connectTls({
+        host: address,
+        port: request.port,
+        ALPNProtocols: ["http/1.1"],
+        // The certificate must be the name's, not the address's.
+        ...(isName ? { servername: request.host } : {}),
+        ...(request.ca === undefined ? {} : { ca: request.ca }),
+      })
+    : connectTcp({ host: address, port: request.port });
+  let connected = false;
+  const stop = () => socket.destroy(new Error("aborted"));
+  const timer = setTimeout(() => socket.destroy(new Error("connect timeout")), CONNECT_TIMEOUT_MS);
+  request.signal.addEventListener("abort", stop, { once: true });
+  if (request.signal.aborted) stop();
+  socket.once("connect", () => {
+    connected = true;
+  });
+  socket.once(secure ? "secureConnect" : "connect", () => resolve(socket));
+  socket.on("error", (error) => {
+    const isTls = secure && (connected || /CERT|SSL|TLS|SIGNED/i.test(String((error as { code?: string }).code)));
+    reject(
+      isTls
+        ? new WireError("tls", "The server's certificate or TLS handshake was refused.", error)
+        : new WireError("connect", "The server could not be reached.", error),
+    );
+  });
+  socket.once("close", () => reject(new WireError("connect", "The server closed the connection.")));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    request.signal.removeEventListener("abort", stop);
+  });
+}
+
+function requestHead(request: WireRequest): string {
+  const { url } = request;
+  const headers: Record<string, string> = { host: url.host, connection: "close", ...request.headers };
+  if (request.body !== undefined) headers["content-length"] = String(request.body.byteLength);
+  const lines = Object.entries(headers).map(([name, value]) => {
+    if (/[\r\n\0]/.test(name + value)) throw new WireError("protocol", "A request header holds a line break.");
+    return `${name}: ${value}`;
+  });
+  return `${request.method} ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`;
+}
+
+async function readResponse(reader: ByteReader, request: WireRequest): Promise<WireResponse> {
+  for (let interim = 0; interim <= INTERIM_MAX; interim++) {
+    const { status, headers } = parseHead(await reader.until("\r\n\r\n", HEAD_BYTES_MAX));
+    if (status >= 100 && status < 200) continue;
+    if (request.method === "HEAD" || status === 204 || status === 304)
+      return { status, headers, body: new Uint8Array(0) };
+    return { status, headers, body: await readBody(reader, headers, request.bodyBytesMax) };
+  }
+  throw new WireError("protocol", "The server sent too many interim answers.");
+}
+
+function parseHead(text: string): { status: number; headers: Headers } {
+  const [statusLine = "", ...lines] = text.split(/\r?\n/);
+  const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(statusLine)?.[1] ?? Number.NaN);
+  if (!(status >= 100)) throw new WireError("protocol", "The server's answer is not HTTP/1.1.");
+  const headers = new Headers();
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    if (colon <= 0) continue;
+    try {
+      headers.append(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
+    } catch {
+      // A header that no client would accept (a space in its name) is as good as absent.
+    }
+  }
+  return { status, headers };
+}
+
+async function readBody(reader: ByteReader, headers: Headers, bytesMax: number): Promise<Uint8Array> {
+  if (/\bchunked\b/i.test(headers.get("transfer-encoding") ?? "")) return readChunked(reader, bytesMax);
+  const length = /^\d+/.exec(headers.get("content-length") ?? "")?.[0];
+  if (length !== undefined && Number(length) > bytesMax) throw tooLarge();
+  return length === undefined ? reader.rest(bytesMax) : reader.exactly(Number(length));
+}
+
+async function readChunked(reader: ByteReader, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for (;;) {
+    const size = Number.parseInt(await reader.until("\r\n", CHUNK_LINE_BYTES_MAX), 16);
+    if (!(size >= 0)) throw new WireError("protocol", "The server sent a broken chunk.");
+    if (size === 0) return Buffer.concat(chunks);
+    total += size;
+    if (total > bytesMax) throw tooLarge();
+    chunks.push(await reader.exactly(size));
+    await reader.until("\r\n", 2);
+  }
+}
+
+function tooLarge(): WireError {
+  return new WireError("too_large", "The answer is larger than allowed.");
+}
+
+/** Pulls bytes off a socket as they are asked for; the socket is paused in between, so memory stays bounded. */
+class ByteReader {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(socket: Socket) {
+    this.#chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  }
+
+  /** The text before `mark`, which is consumed too. */
+  async until(mark: string, bytesMax: number): Promise<string> {
+    let from = 0;
+    for (;;) {
+      const at = this.#held.indexOf(mark, from, "latin1");
+      if (at >= 0) {
+        const text = this.#held.toString("latin1", 0, at);
+        this.#held = this.#held.subarray(at + mark.length);
+        return text;
+      }
+      if (this.#held.length > bytesMax) throw new WireError("protocol", "A line or head of the answer is too long.");
+      from = Math.max(0, this.#held.length - mark.length);
+      const more = await this.#next();
+      if (more === undefined) throw new WireError("reset", "The connection broke off.");
+      this.#held = Buffer.concat([this.#held, more]);
+    }
+  }
+
+  /** Exactly `count` bytes. */
+  async exactly(count: number): Promise<Uint8Array> {
+    const parts: Buffer[] = [this.#held];
+    let have = this.#held.length;
+    while (have < count) {
+      const more = await this.#next();
+      if (more === undefined) throw new WireError("reset", "The connection broke off.");
+      parts.push(more);
+      have += more.length;
+    }
+    const all = Buffer.concat(parts);
+    this.#held = all.subarray(count);
+    return all.subarray(0, count);
+  }
+
+  /** Everything until the server closes. */
+  async rest(bytesMax: number): Promise<Uint8Array> {
+    const parts: Buffer[] = [this.#held];
+    let have = this.#held.length;
+    for (;;) {
+      if (have > bytesMax) throw tooLarge();
+      const more = await this.#next();
+      if (more === undefined) return Buffer.concat(parts);
+      parts.push(more);
+      have += more.length;
+    }
+  }
+
+  async #next(): Promise<Buffer | undefined> {
+    const { done, value } = await this.#chunks.next();
+    return done === true ? undefined : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  }
+}

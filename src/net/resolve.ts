@@ -1,0 +1,63 @@
+// Host name → addresses, by the system's resolver or by the configured servers. Gives every address there is, because
+// the guard must see them all; never caches, because the guard pins what it checked.
+
+import { lookup, Resolver } from "node:dns/promises";
+import { parseAddress } from "./address.ts";
+
+/** Gives all addresses of a host, IPv4 first; throws `UnknownHost` when there is none. */
+export type Resolve = (host: string, signal?: AbortSignal) => Promise<string[]>;
+
+/** The name has no address, or nobody could say. */
+export class UnknownHost extends Error {
+  override name = "UnknownHost";
+}
+
+/** A server that has not answered by then is asked once more, then given up. */
+const QUERY_TIMEOUT_MS = 3000;
+/** Far more than any real site has; more would only slow the checks. */
+const ADDRESSES_MAX = 64;
+
+/** A resolver over `servers` (`"IP:port"` or `"IP"`); the system's when there are none. */
+export function createResolve(servers: readonly string[] = []): Resolve {
+  const ask = servers.length === 0 ? askSystem : askServers(servers);
+  return async (host, signal) => {
+    const bare = host.replace(/^\[|\]$/g, "");
+    if (parseAddress(bare) !== undefined) return [bare];
+    // RFC 6761: these names are loopback whatever a name server says.
+    if (/(^|\.)localhost$/i.test(bare)) return ["127.0.0.1", "::1"];
+    signal?.throwIfAborted();
+    const addresses = await untilAborted(ask(bare), signal);
+    if (addresses.length === 0) throw new UnknownHost(`The host name ${bare} cannot be resolved.`);
+    return addresses.slice(0, ADDRESSES_MAX);
+  };
+}
+
+async function askSystem(host: string): Promise<string[]> {
+  const found = await lookup(host, { all: true }).catch(() => []);
+  return found.sort((a, b) => a.family - b.family).map((entry) => entry.address);
+}
+
+function askServers(servers: readonly string[]): (host: string) => Promise<string[]> {
+  return async (host) => {
+    // A resolver of its own for each look-up: the library keeps answers in a cache that outlives their time to live.
+    const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 2 });
+    resolver.setServers([...servers]);
+    const [v4, v6] = await Promise.all([
+      resolver.resolve4(host).catch(() => []),
+      resolver.resolve6(host).catch(() => []),
+    ]);
+    return [...v4, ...v6];
+  };
+}
+
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

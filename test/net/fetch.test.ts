@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createServer, type Server } from "node:net";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { createFetch, FetchError, type FetchOptions } from "../../src/net/fetch.ts";
+import { BlockedAddress, createGuard } from "../../src/net/guard.ts";
+import { createResolve } from "../../src/net/resolve.ts";
+import { startFakeDns } from "../support/fake-dns.ts";
+import { TEST_CERT, TEST_KEY } from "../support/tls.ts";
+
+const TEXT = "Grüße ".repeat(500);
+const LIMITS: FetchOptions = { bytesMax: 100_000, timeoutMs: 5000 };
+const encoded: Record<string, (text: string) => Uint8Array> = {
+  gzip: (text) => gzipSync(text),
+  deflate: (text) => deflateSync(text),
+  "deflate-raw": (text) => deflateRawSync(text),
+  br: (text) => brotliCompressSync(text),
+  zstd: (text) => zstdCompressSync(text),
+};
+
+let site: ReturnType<typeof Bun.serve>;
+let canary: ReturnType<typeof Bun.serve>;
+let canaryHits = 0;
+let base = "";
+
+beforeAll(() => {
+  canary = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(String(++canaryHits)) });
+  site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: (request) => answer(request) });
+  base = `http://127.0.0.1:${site.port}`;
+});
+afterAll(() => {
+  site.stop(true);
+  canary.stop(true);
+});
+
+function answer(request: Request): Response | Promise<Response> {
+  const url = new URL(request.url);
+  const [, kind = "", rest = ""] = url.pathname.split("/");
+  if (kind === "encoded") {
+    const headers = { "content-encoding": rest.replace("-raw", "") };
+    return new Response(encoded[rest]?.(TEXT) as BodyInit, { headers });
+  }
+  if (kind === "bomb")
+    return new Response(gzipSync(new Uint8Array(5_000_000)) as BodyInit, { headers: { "content-encoding": "gzip" } });
+  if (kind === "hops") {
+    const left = Number(rest);
+    return left === 0 ? new Response("arrived") : Response.redirect(`${base}/hops/${left - 1}`, 302);
+  }
+  if (kind === "loop") return Response.redirect(`${base}/loop`, 302);
+  if (kind === "to")
+    return new Response(null, { status: 302, headers: { location: url.searchParams.get("url") ?? "" } });
+  if (kind === "big") return new Response("x".repeat(200_000));
+  if (kind === "echo")
+    return request
+      .text()
+      .then((body) => Response.json({ body, method: request.method, ...Object.fromEntries(request.headers) }));
+  if (kind === "cookie")
+    return request.headers.get("cookie") === "seen=1"
+      ? new Response("welcome")
+      : new Response(null, { status: 302, headers: { location: "/cookie", "set-cookie": "seen=1; Path=/" } });
+  if (kind === "never") return new Promise<Response>(() => undefined);
+  return new Response(TEXT);
+}
+
+const open = createFetch(createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve()));
+/** Only the site itself may be navigated to; the canary is private. */
+const strict = () =>
+  createFetch(
+    createGuard({ allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] }, createResolve()),
+  );
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const fault = (url: string, options: Partial<FetchOptions> = {}) =>
+  open(url, { ...LIMITS, ...options }).then(
+    () => "none",
+    (error: unknown) => (error instanceof FetchError ? error.fault : String(error)),
+  );
+
+describe("bodies", () => {
+  for (const name of Object.keys(encoded))
+    test(name, async () => expect(text((await open(`${base}/encoded/${name}`, LIMITS)).body)).toBe(TEXT));
+  test("plain", async () => expect(text((await open(`${base}/`, LIMITS)).body)).toBe(TEXT));
+  test("a body over the cap", async () => expect(await fault(`${base}/big`)).toBe("too_large"));
+  test("a decompression bomb", async () => expect(await fault(`${base}/bomb`)).toBe("too_large"));
+});
+
+describe("redirects", () => {
+  test("ten hops arrive", async () => {
+    const { url, body, chain } = await open(`${base}/hops/10`, LIMITS);
+    expect([url, text(body), chain.length]).toEqual([`${base}/hops/0`, "arrived", 11]);
+  });
+  test("eleven hops do not", async () => expect(await fault(`${base}/hops/11`)).toBe("redirects"));
+  test("a loop", async () => expect(await fault(`${base}/loop`)).toBe("redirects"));
+  test("a site that waits for its cookie", async () =>
+    expect(text((await open(`${base}/cookie`, LIMITS)).body)).toBe("welcome"));
+  test("credentials stay with their origin", async () => {
+    const away = encodeURIComponent(`http://localhost:${site.port}/echo`);
+    const { body } = await open(`${base}/to?url=${away}`, { ...LIMITS, headers: { Authorization: "secret" } });
+    expect(JSON.parse(text(body))).not.toHaveProperty("authorization");
+  });
+  const targets = (port: number) => [
+    `http://127.0.0.1:${port}/`,
+    `http://localhost:${port}/`,
+    `http://2130706433:${port}/`,
+    `http://[::ffff:127.0.0.1]:${port}/`,
+    `//127.1:${port}/`,
+  ];
+  for (let index = 0; index < 5; index++)
+    test(`to a private canary, spelling ${index}`, async () => {
+      const before = canaryHits;
+      const url = `${base}/to?url=${encodeURIComponent(targets(canary.port!)[index]!)}`;
+      await expect(strict()(url, LIMITS)).rejects.toThrow(BlockedAddress);
+      expect(canaryHits).toBe(before);
+    });
+  test("to another scheme", async () =>
+    await expect(strict()(`${base}/to?url=file:///etc/passwd`, LIMITS)).rejects.toThrow(BlockedAddress));
+});
+
+describe("rebinding", () => {
+  test("the checked address is the one connected to, and the name is asked once", async () => {
+    // First answer public, every later one the canary: a second look-up would reach it.
+    const dns = await startFakeDns((_name, nth) => (nth === 0 ? ["192.0.2.200"] : ["127.0.0.1"]));
+    const guard = createGuard(
+      { allowPrivateNetworks: false, allowHosts: ["192.0.2.0/24"], ports: [] },
+      createResolve([dns.server]),
+    );
+    const before = canaryHits;
+    const outcome = await createFetch(guard)(`http://rebind.example:${canary.port}/`, { ...LIMITS, timeoutMs: 300 })
+      .then(() => "fetched")
+      .catch((error: Error) => error.name);
+    expect(outcome).toBe("FetchError");
+    expect(dns.asked).toEqual(["rebind.example"]);
+    expect(canaryHits).toBe(before);
+    dns.close();
+  });
+  test("a name that turns private is refused the next time", async () => {
+    const dns = await startFakeDns((_name, nth) => (nth === 0 ? ["93.184.216.34"] : ["127.0.0.1"]));
+    const guard = createGuard({ allowPrivateNetworks: false, allowHosts: [], ports: [] }, createResolve([dns.server]));
+    expect((await guard.check("http://turn.example/")).addresses).toEqual(["93.184.216.34"]);
+    await expect(guard.check("http://turn.example/")).rejects.toThrow(BlockedAddress);
+    dns.close();
+  });
+  test("an unknown name is a DNS fault", async () => {
+    const dns = await startFakeDns(() => []);
+    const guard = createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve([dns.server]));
+    const error = await createFetch(guard)("http://nowhere.example/", LIMITS).catch((caught: unknown) => caught);
+    expect((error as FetchError).fault).toBe("dns");
+    dns.close();
+  });
+});
+
+describe("requests", () => {
+  test("method, headers and body go out; the Host is the URL's", async () => {
+    const options = { ...LIMITS, method: "POST" as const, body: "q=1", headers: { "User-Agent": "test/1" } };
+    const echo = JSON.parse(text((await open(`http://localhost:${site.port}/echo`, options)).body));
+    expect(echo).toMatchObject({ method: "POST", body: "q=1", "user-agent": "test/1", host: `localhost:${site.port}` });
+  });
+  test("a silent server", async () => expect(await fault(`${base}/never`, { timeoutMs: 100 })).toBe("timeout"));
+  test("a closed port", async () => expect(await fault("http://127.0.0.1:1023/")).toBe("connect"));
+  test("the caller's abort is the caller's", async () => {
+    const stop = new AbortController();
+    const pending = open(`${base}/never`, { ...LIMITS, signal: stop.signal });
+    stop.abort(new Error("gone"));
+    await expect(pending).rejects.toThrow("gone");
+  });
+});
+
+describe("TLS", () => {
+  const secure = (ca?: string) =>
+    createFetch(
+      createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, async () => ["127.0.0.1"]),
+      ca === undefined ? {} : { ca },
+    );
+  const attempt = async (host: string, ca?: string) => {
+    const tls = { cert: TEST_CERT, key: TEST_KEY };
+    using server = Bun.serve({ hostname: "127.0.0.1", port: 0, tls, fetch: () => new Response("hi") });
+    return await secure(ca)(`https://${host}:${server.port}/`, LIMITS).then(
+      ({ body }) => text(body),
+      (error: FetchError) => error.fault,
+    );
+  };
+  test("the certificate is held against the name, not the pinned address", async () =>
+    expect(await attempt("secure.example", TEST_CERT)).toBe("hi"));
+  test("a certificate of another name", async () => expect(await attempt("other.example", TEST_CERT)).toBe("tls"));
+  test("an unknown authority", async () => expect(await attempt("secure.example")).toBe("tls"));
+});
+
+describe("odd servers", () => {
+  const raw: Record<string, [string, string]> = {
+    "early hints": ["HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "hi"],
+    "chunks with extensions and a trailer": [
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nhi\r\n1\r\n!\r\n0\r\nX: y\r\n\r\n",
+      "hi!",
+    ],
+    "until close": ["HTTP/1.0 200 OK\r\n\r\nhi", "hi"],
+    "a header without a colon": ["HTTP/1.1 200 OK\r\nbroken\r\nbad name: x\r\nContent-Length: 2\r\n\r\nhi", "hi"],
+    "not HTTP": ["SSH-2.0-x\r\n\r\n", "protocol"],
+    "a broken chunk": ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "protocol"],
+    "a short body": ["HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhi", "reset"],
+    "an endless head": [`HTTP/1.1 200 OK\r\n${"X: y\r\n".repeat(40_000)}`, "protocol"],
+  };
+  for (const [name, [bytes, expected]] of Object.entries(raw))
+    test(name, async () => {
+      const server: Server = createServer((socket) => {
+        socket.on("error", () => undefined);
+        socket.once("data", () => socket.end(bytes));
+      });
+      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+      const { port } = server.address() as { port: number };
+      const got = await open(`http://127.0.0.1:${port}/`, LIMITS).then(
+        ({ body }) => text(body),
+        (error: FetchError) => error.fault,
+      );
+      server.close();
+      expect(got).toBe(expected);
+    });
+});

@@ -1,0 +1,21 @@
+// A self-signed certificate for "secure.example" and its key, for tests of TLS on loopback.
+
+/** PEM certificate, valid for a hundred years. */
+export const TEST_CERT = `-----BEGIN CERTIFICATE-----
+MIIBozCCAUqgAwIBAgIUdfaOICiDSBOqDFvm9ljyvL/dX0wwCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOc2VjdXJlLmV4YW1wbGUwIBcNMjYxMTIxMTUwMDI2WhgPMjEy
+NjEwMjgxNTAwMjZaMBkxFzAVBgNVBAMMDnNlY3VyZS5leGFtcGxlMFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAErE6iOFjUj/VObudevqBHT5Lusfwe/Ocf+uF7CLyo
+8373gRZ2YGTM4El/3bDoYigDixE7fl7KFWT8ga3wiVSLxqNuMGwwHQYDVR0OBBYE
+FPq3gBrmqgB4+nZbD5v04UhKgVGZMB8GA1UdIwQYMBaAFPq3gBrmqgB4+nZbD5v0
+4UhKgVGZMA8GA1UdEwEB/wQFMAMBAf8wGQYDVR0RBBIwEIIOc2VjdXJlLmV4YW1w
+bGUwCgYIKoZIzj0EAwIDRwAwRAIgNxbxjYo7YuPRrmbK5BuSrJAZ1hmZT2LTecZ0
+UaUzr4QCIEX/VVeAZgkLWqsY0oMG8a8ThRvFWQ9lqSpltqFM+7Oj
+-----END CERTIFICATE-----`;
+
+/** PEM key of TEST_CERT. Not a secret: it protects nothing. */
+export const TEST_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgP0dm1FTN+qWfQCjR
+7jHjKXWhBWs1Jkv9B/UngO07+WOhRANCAASsTqI4WNSP9U5u516+oEdPku6x/B78
+5x/64XsIvKjzfveBFnZgZMzgSX/dsOhiKAOLETt+XsoVZPyBrfCJVIvG
+-----END PRIVATE KEY-----`;
