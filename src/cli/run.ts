@@ -1,8 +1,10 @@
 // From the argument list to an exit code: 0 done, 1 the command failed, 2 the arguments were wrong. Failures print one
 // line (one per problem), never a stack.
+import { LiveConfig } from "../config/live.ts";
+import { type LoadOptions, loadConfig } from "../config/load.ts";
 import type { Command, CommandGroup, Context, Io } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
-import { COMMON_OPTIONS, parseArguments } from "./flags.ts";
+import { COMMON_OPTIONS, type Flags, parseArguments } from "./flags.ts";
 import { commandHelp, groupHelp, programHelp } from "./help.ts";
 import { COMMANDS, DEFAULT_COMMAND, type Listed } from "./index.ts";
 
@@ -12,6 +14,8 @@ export interface Program {
   readonly io: Io;
   /** The commands; for tests. */
   readonly commands?: readonly Listed[];
+  /** Where configuration is looked for; the process's own unless a test says otherwise. */
+  readonly surroundings?: Pick<LoadOptions, "env" | "cwd">;
 }
 
 /** Runs the program with `argv` (without the executable and script) and gives the exit code. */
@@ -50,14 +54,14 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
   if (listed === undefined) throw new UsageError(`unknown command "${name}"`);
   const loaded = await listed.load();
   const rest = named ? [...argv.slice(0, at), ...argv.slice(at + 1)] : argv;
-  if (!("verbs" in loaded)) return runOne(loaded, { name, argv: rest, io: program.io });
-  return runVerb(loaded, { name, argv: rest, io: program.io });
+  if (!("verbs" in loaded)) return runOne(loaded, { name, argv: rest, program });
+  return runVerb(loaded, { name, argv: rest, program });
 }
 
 interface Call {
   readonly name: string;
   readonly argv: readonly string[];
-  readonly io: Io;
+  readonly program: Program;
 }
 
 async function runVerb(group: CommandGroup, call: Call): Promise<number> {
@@ -65,7 +69,7 @@ async function runVerb(group: CommandGroup, call: Call): Promise<number> {
   const verb = call.argv[at];
   const verbs = Object.keys(group.verbs).join(", ");
   if (verb === "--help" || verb === "-h") {
-    call.io.out(groupHelp(call.name, group));
+    call.program.io.out(groupHelp(call.name, group));
     return 0;
   }
   if (verb === undefined || verb.startsWith("-")) throw new UsageError(`${call.name} needs a verb: ${verbs}`);
@@ -74,7 +78,7 @@ async function runVerb(group: CommandGroup, call: Call): Promise<number> {
   return runOne(command, {
     name: `${call.name} ${verb}`,
     argv: [...call.argv.slice(0, at), ...call.argv.slice(at + 1)],
-    io: call.io,
+    program: call.program,
   });
 }
 
@@ -82,7 +86,7 @@ async function runOne(command: Command, call: Call): Promise<number> {
   const options = [...(command.options ?? []), ...COMMON_OPTIONS];
   const { flags, args } = parseArguments(call.argv, options);
   if (flags.has("help")) {
-    call.io.out(commandHelp(call.name, command));
+    call.program.io.out(commandHelp(call.name, command));
     return 0;
   }
   const [least, most] = command.args ?? [0, 0];
@@ -91,17 +95,34 @@ async function runOne(command: Command, call: Call): Promise<number> {
   if (args.length < least) {
     throw new UsageError(`${call.name} needs ${command.usage ?? `${least} argument${least === 1 ? "" : "s"}`}`);
   }
-  const { io } = call;
-  const context: Context = {
-    args,
-    flags,
+  return command.run({ args, flags, ...ioOf(call.program.io), ...configOf(call.program, flags) });
+}
+
+function ioOf(io: Io): Io {
+  return {
     interactive: io.interactive,
     out: (text) => io.out(text),
     err: (text) => io.err(text),
     readStdin: () => io.readStdin(),
     ask: (question) => io.ask(question),
   };
-  return command.run(context);
+}
+
+function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "config" | "liveConfig"> {
+  const options: LoadOptions = { ...surroundings, file: flags.text("config"), dataDir: flags.text("data-dir") };
+  const load = (more: LoadOptions) => {
+    const result = loadConfig({ ...options, ...more });
+    if (!result.ok) throw new CommandError(result.problems.join("\n"));
+    return result;
+  };
+  return {
+    config: () => load({}).config,
+    liveConfig: (overrides = {}) => {
+      const { config, warnings } = load(overrides);
+      for (const warning of warnings) io.err(`sallyport: ${warning}\n`);
+      return new LiveConfig(config, () => loadConfig({ ...options, ...overrides }));
+    },
+  };
 }
 
 /** Where the command's name stands: common options may come before it, as in `--config FILE account list`. */

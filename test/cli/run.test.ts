@@ -186,3 +186,42 @@ describe("the list", () => {
     }
   });
 });
+
+describe("the configuration a command is given", () => {
+  const show: Command = {
+    summary: "show",
+    options: [{ name: "port", value: "N", summary: "a port" }],
+    async run({ config, liveConfig, flags, out }) {
+      out(
+        `${config().server.port} ${config().dataDir} ${liveConfig({ port: flags.integer("port", 0) }).get().server.port}`,
+      );
+      return 0;
+    },
+  };
+  async function runWith(env: Record<string, string>, ...argv: string[]) {
+    const io = new FakeTerminal();
+    const listed = [{ name: "show", summary: "show", load: async () => show }];
+    const surroundings = { env, cwd: "/nowhere" };
+    const code = await runCommandLine(["show", ...argv], { version: "0", io, commands: listed, surroundings });
+    return { code, stdout: io.stdout, stderr: io.stderr };
+  }
+  test("--data-dir and what the command adds win", async () => {
+    const { stdout } = await runWith({ SALLYPORT_SERVER_PORT: "7" }, "--data-dir", "d", "--port", "8");
+    expect(stdout).toBe("7 /nowhere/d 8");
+  });
+  test("a bad one: exit 1, one line a problem", async () => {
+    const { code, stderr } = await runWith({ SALLYPORT_SERVER_PORT: "x", SALLYPORT_LOG_LEVEL: "loud" });
+    expect(code).toBe(1);
+    expect(stderr.trim().split("\n")).toEqual([
+      'SALLYPORT_SERVER_PORT: server.port: expected a whole number from 0 to 65535, got "x"',
+      'SALLYPORT_LOG_LEVEL: log.level: expected one of debug, info, warn, error, got "loud"',
+    ]);
+    const missing = await runWith({}, "--config", "no-such.yaml");
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toStartWith("no-such.yaml: cannot be read (");
+    expect(missing.stderr.trim().split("\n")).toHaveLength(1);
+  });
+  test("a variable that names no key is reported by a program that stays", async () => {
+    expect((await runWith({ SALLYPORT_SERVER_PROT: "1" })).stderr).toContain("SALLYPORT_SERVER_PROT: names no");
+  });
+});

@@ -1,0 +1,98 @@
+// What one key cannot know alone: names that must exist elsewhere, ids that must be unique, keys that need each other.
+import type { Problem } from "./read.ts";
+import type { ReadConfig } from "./schema.ts";
+import { joinPath, nearest, show } from "./show.ts";
+
+/** Every contradiction in a configuration that is right key by key. */
+export function crossCheck(config: ReadConfig): Problem[] {
+  const problems: Problem[] = [];
+  const report = (path: string, message: string) => void problems.push({ path, message });
+  checkTiers(config, report);
+  checkRoutes(config, report);
+  checkIds(config, report);
+  checkOauth(config, report);
+  checkBrowser(config, report);
+  return problems;
+}
+
+type Report = (path: string, message: string) => void;
+
+interface Listed {
+  readonly path: string;
+  readonly id: string;
+  readonly tier: string;
+  readonly aliases: readonly string[];
+  readonly routes: readonly { readonly provider: string }[];
+  readonly routesPath: string;
+}
+
+function listed(config: ReadConfig): Listed[] {
+  const models = config.models.map((model, i) => ({
+    ...model,
+    path: `models[${i}]`,
+    routesPath: `models[${i}].routes`,
+  }));
+  const decisions = config.decisions.models.map((model, i) => {
+    const path = `decisions.models[${i}]`;
+    return { ...model, routes: model.backend?.routes ?? [], path, routesPath: `${path}.backend.routes` };
+  });
+  return [...models, ...decisions];
+}
+
+function checkTiers(config: ReadConfig, report: Report): void {
+  const tiers = [...config.tiers.keys()];
+  const check = (tier: string, path: string) => {
+    if (!tiers.includes(tier)) report(path, `expected one of the tiers ${tiers.join(", ")}, got ${show(tier)}`);
+  };
+  for (const { tier, path } of listed(config)) check(tier, `${path}.tier`);
+  for (const [name, entry] of config.providers) {
+    check(entry.discoverTier, joinPath(joinPath("providers", name), "discover_tier"));
+  }
+}
+
+function checkRoutes(config: ReadConfig, report: Report): void {
+  const names = [...config.providers.keys()];
+  for (const { routes, routesPath } of listed(config)) {
+    for (const [i, { provider }] of routes.entries()) {
+      if (names.includes(provider)) continue;
+      const meant = nearest(provider, names);
+      const hint = meant === undefined ? `configured: ${names.join(", ")}` : `did you mean ${meant}?`;
+      report(`${routesPath}[${i}].provider`, `no provider is called ${show(provider)} (${hint})`);
+    }
+  }
+}
+
+function checkIds(config: ReadConfig, report: Report): void {
+  // Ids are matched without regard to case, so they must differ in more than case.
+  const taken = new Map<string, string>();
+  const claim = (id: string, path: string) => {
+    const before = taken.get(id.toLowerCase());
+    if (before === undefined) taken.set(id.toLowerCase(), path);
+    else report(path, `${show(id)} is already taken by ${before}`);
+  };
+  const all = listed(config);
+  for (const { id, path } of all) claim(id, `${path}.id`);
+  for (const { aliases, path } of all) {
+    for (const [i, alias] of aliases.entries()) claim(alias, `${path}.aliases[${i}]`);
+  }
+}
+
+function checkOauth(config: ReadConfig, report: Report): void {
+  for (const [slug, entry] of config.auth.oauth) {
+    if (entry.clientId === "") continue;
+    const path = joinPath("auth.oauth", slug);
+    if (entry.clientSecret === "") report(`${path}.client_secret`, "is required beside client_id");
+    if (entry.issuer !== "") continue;
+    for (const key of ["authorize_url", "token_url", "user_url"] as const) {
+      const value = { authorize_url: entry.authorizeUrl, token_url: entry.tokenUrl, user_url: entry.userUrl }[key];
+      if (value === "") report(`${path}.${key}`, "is required without an issuer");
+    }
+  }
+}
+
+function checkBrowser(config: ReadConfig, report: Report): void {
+  const { browser, allowPrivateNetworks } = config.web;
+  if (browser.endpoint !== "" && browser.proxyAddress === "" && !allowPrivateNetworks) {
+    report("web.browser.proxy_address", "is required beside endpoint, unless web.allow_private_networks is true");
+  }
+}

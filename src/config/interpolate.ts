@@ -1,0 +1,67 @@
+// `${NAME}`, `${NAME:-default}` and `${file:/path}` in configuration texts; `$${` stands for a plain `${`. What was put in
+// is never looked at again, so a value cannot pull in another.
+
+/** Where interpolation looks. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The text of a file; throws when it cannot be read. Paths are as written. */
+  readFile(path: string): string;
+}
+
+/** What became of a text. */
+export interface Interpolated {
+  readonly text: string;
+  /** Something was put in. */
+  readonly changed: boolean;
+  /** What was put in may be a secret: it came from a file or a variable whose name says so. */
+  readonly secret: boolean;
+}
+
+const SECRET_NAME = /KEY|SECRET|TOKEN|PASS|CREDENTIAL|AUTH/i;
+
+/** Puts the values in. Gives the reason as a string when that is impossible. */
+export function interpolate(text: string, surroundings: Surroundings): Interpolated | string {
+  if (!text.includes("${")) return { text, changed: false, secret: false };
+  let out = "";
+  let at = 0;
+  let changed = false;
+  let secret = false;
+  for (;;) {
+    const open = text.indexOf("${", at);
+    if (open < 0) return { text: out + text.slice(at), changed, secret };
+    if (text[open - 1] === "$" && open > at) {
+      out += `${text.slice(at, open - 1)}\${`;
+      at = open + 2;
+      continue;
+    }
+    const close = text.indexOf("}", open);
+    if (close < 0) return "a ${ that no } closes";
+    const found = lookUp(text.slice(open + 2, close), surroundings);
+    if (typeof found === "string") return found;
+    out += text.slice(at, open) + found.value;
+    changed = true;
+    secret ||= found.secret;
+    at = close + 1;
+  }
+}
+
+function lookUp(word: string, { env, readFile }: Surroundings): { value: string; secret: boolean } | string {
+  if (word.startsWith("file:")) {
+    const path = word.slice("file:".length);
+    try {
+      // Editors and `echo` end a file with a line end that is no part of the value.
+      return { value: readFile(path).replace(/\r?\n$/, ""), secret: true };
+    } catch (error) {
+      return `cannot read the file ${path} (${error instanceof Error ? error.message : String(error)})`;
+    }
+  }
+  const match = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/.exec(word);
+  const name = match?.[1];
+  if (name === undefined) return `"\${${word}}" is not \${NAME}, \${NAME:-default} or \${file:/path}`;
+  const secret = SECRET_NAME.test(name);
+  const value = env[name];
+  const fallback = match?.[2];
+  // As in a shell, `:-` also replaces an empty value.
+  if (fallback !== undefined) return { value: value === undefined || value === "" ? fallback : value, secret };
+  return value === undefined ? `the environment variable ${name} is not set` : { value, secret };
+}

@@ -1,0 +1,69 @@
+// The configuration of a running program. A reload replaces it as a whole or not at all.
+import type { LoadResult } from "./load.ts";
+import type { Config } from "./schema.ts";
+
+/** What a reload came to. */
+export type ReloadResult =
+  | {
+      readonly ok: true;
+      /** Keys that changed but are read at the start only. */
+      readonly needRestart: readonly string[];
+    }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Told the new and the old configuration. */
+export type ConfigListener = (config: Config, before: Config) => void;
+
+/** Holds the present configuration and tells who asked when it changes. */
+export class LiveConfig {
+  #config: Config;
+  readonly #load: () => LoadResult;
+  readonly #listeners = new Set<ConfigListener>();
+
+  /** `load` gives the next configuration; it is called at each reload. */
+  constructor(config: Config, load: () => LoadResult) {
+    this.#config = config;
+    this.#load = load;
+  }
+
+  /** The present configuration. Ask again rather than keep it. */
+  get(): Config {
+    return this.#config;
+  }
+
+  /** Takes the new configuration if it is right. Throws what listeners threw, after all of them were told. */
+  reload(): ReloadResult {
+    const result = this.#load();
+    if (!result.ok) return { ok: false, problems: result.problems };
+    const before = this.#config;
+    this.#config = result.config;
+    const failures: unknown[] = [];
+    for (const listener of this.#listeners) {
+      try {
+        listener(result.config, before);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0)
+      throw new AggregateError(failures, "A part of the program failed to take the new configuration.");
+    return { ok: true, needRestart: changedFixtures(before, result.config) };
+  }
+
+  /** Calls `listener` after each change; gives the function that ends it. */
+  onChange(listener: ConfigListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}
+
+function changedFixtures(before: Config, after: Config): string[] {
+  const fixtures = {
+    "server.host": (c: Config) => c.server.host,
+    "server.port": (c: Config) => c.server.port,
+    data_dir: (c: Config) => c.dataDir,
+  };
+  return Object.entries(fixtures)
+    .filter(([, of]) => of(before) !== of(after))
+    .map(([key]) => key);
+}

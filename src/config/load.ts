@@ -1,0 +1,178 @@
+// The only reader of the environment. Finds the file, lays the overrides over it, reads it against the schema and gives
+// either a whole configuration or every problem there is, one line each, without a secret in it.
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { crossCheck } from "./check.ts";
+import { childOf, environmentOverrides, withValue } from "./overrides.ts";
+import { presetsOf } from "./presets.ts";
+import { resolveProviders } from "./providers.ts";
+import { Given, type Problem, Reader } from "./read.ts";
+import { type Config, ConfigFile, type ReadConfig } from "./schema.ts";
+import { parseYaml } from "./yaml.ts";
+
+/** Looked for in the working directory when nobody names a file. */
+export const DEFAULT_FILE = "sallyport.yaml";
+/** No configuration is larger; keeps a wrong path from filling the memory. */
+const FILE_BYTES_MAX = 4 * 1024 * 1024;
+/** No secret is larger. */
+const SECRET_BYTES_MAX = 64 * 1024;
+
+/** Where a configuration comes from. */
+export interface LoadOptions {
+  /** `--config` */
+  readonly file?: string | undefined;
+  /** `--data-dir`, `--host`, `--port` */
+  readonly dataDir?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  /** The process's own unless a test says otherwise. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+}
+
+/** A whole configuration, or every reason why there is none. */
+export type LoadResult =
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      readonly file: string | undefined;
+      readonly warnings: readonly string[];
+    }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** The process's environment; for the few who need a variable that is not configuration. */
+export function environment(): Readonly<Record<string, string | undefined>> {
+  return process.env;
+}
+
+/** Loads the configuration. Reads files, writes nothing. */
+export function loadConfig(options: LoadOptions = {}): LoadResult {
+  const env = options.env ?? environment();
+  const cwd = options.cwd ?? process.cwd();
+  const file = findFile(options, env, cwd);
+  const label = file ?? "environment";
+  const parsed = file === undefined ? { value: undefined } : readFileForm(resolve(cwd, file));
+  if ("problem" in parsed) return { ok: false, problems: [`${label}: ${parsed.problem}`] };
+  const base = file === undefined ? cwd : dirname(resolve(cwd, file));
+  const readText = (path: string) => readBounded(resolve(base, path), SECRET_BYTES_MAX);
+  const reader = new Reader({ env, readFile: readText });
+  const { raw, warnings } = overlay(parsed.value, options, env);
+  const read = reader.read(ConfigFile, raw, "") as ReadConfig;
+  const problems: Problem[] = [...reader.problems];
+  const providers = resolveProviders(read.providers, env, problems);
+  // A problem at a key would make its neighbours look wrong too.
+  if (problems.length === 0) problems.push(...crossCheck(read));
+  if (problems.length > 0) return { ok: false, problems: problems.map((problem) => line(label, problem)) };
+  return { ok: true, config: finish(read, providers, { cwd, base }), file, warnings };
+}
+
+function findFile({ file }: LoadOptions, env: NonNullable<LoadOptions["env"]>, cwd: string): string | undefined {
+  if (file !== undefined) return file;
+  const named = env["SALLYPORT_CONFIG"];
+  if (named !== undefined && named !== "") return named;
+  const found = statSync(resolve(cwd, DEFAULT_FILE), { throwIfNoEntry: false });
+  return found === undefined ? undefined : DEFAULT_FILE;
+}
+
+function readFileForm(path: string): { value: unknown } | { problem: string } {
+  let text: string;
+  try {
+    text = readBounded(path, FILE_BYTES_MAX);
+  } catch (error) {
+    return { problem: `cannot be read (${error instanceof Error ? error.message : String(error)})` };
+  }
+  return parseYaml(text);
+}
+
+function readBounded(path: string, most: number): string {
+  const stat = statSync(path);
+  if (!stat.isFile() && !stat.isFIFO() && !stat.isCharacterDevice()) throw new Error("not a file");
+  if (stat.size > most) throw new Error(`larger than ${most} bytes`);
+  return readFileSync(path, "utf8");
+}
+
+/** The file's form with the environment's providers, the demo and all overrides laid in. */
+function overlay(value: unknown, options: LoadOptions, env: NonNullable<LoadOptions["env"]>) {
+  let raw: unknown = value ?? {};
+  if (childOf(raw, "providers") === undefined) {
+    raw = withValue(raw, ["providers"], Object.fromEntries(presetsOf(env).map((name) => [name, {}])));
+  }
+  const { overrides, unknown } = environmentOverrides(ConfigFile, raw, env);
+  for (const { path, given } of overrides) raw = withValue(raw, path, given);
+  const flags: [string[], string, string | number | undefined][] = [
+    [["data_dir"], "--data-dir", options.dataDir],
+    [["server", "host"], "--host", options.host],
+    [["server", "port"], "--port", options.port],
+  ];
+  for (const [path, source, given] of flags) {
+    if (given !== undefined) raw = withValue(raw, path, new Given(String(given), source));
+  }
+  if (childOf(childOf(raw, "providers"), "demo") === undefined) raw = withValue(raw, ["providers", "demo"], {});
+  return { raw, warnings: unknown.map((name) => `${name}: names no configuration key and is ignored`) };
+}
+
+function finish(
+  read: ReadConfig,
+  providers: Config["providers"],
+  { cwd, base }: { cwd: string; base: string },
+): Config {
+  const usable = new Set(providers.map(({ name }) => name));
+  const kept = <R extends { readonly provider: string }>(routes: readonly R[]) =>
+    routes.filter((r) => usable.has(r.provider));
+  return {
+    ...read,
+    dataDir: resolve(cwd, read.dataDir),
+    providers,
+    tiers: [...read.tiers].map(([id, { rpm, trialMs }]) => ({
+      id,
+      rpm,
+      ...(trialMs === undefined || trialMs === 0 ? {} : { trialMs }),
+    })),
+    models: read.models
+      .map((model) => ({
+        ...model,
+        name: model.name === "" ? model.id : model.name,
+        ownedBy: model.ownedBy === "" ? (model.routes[0]?.provider ?? "") : model.ownedBy,
+        routes: kept(model.routes).map((route) => ({ ...route, model: route.model === "" ? model.id : route.model })),
+      }))
+      .filter(({ routes }) => routes.length > 0),
+    decisions: {
+      models: read.decisions.models
+        .map((model) => ({
+          ...model,
+          name: model.name === "" ? model.id : model.name,
+          backend: {
+            ...model.backend,
+            routes: kept(model.backend.routes).map((route) => ({
+              ...route,
+              model: route.model === "" ? model.id : route.model,
+            })),
+          },
+          calibration: model.calibration === "" ? "" : resolve(base, model.calibration),
+        }))
+        .filter(({ backend }) => backend.routes.length > 0),
+    },
+    auth: { ...read.auth, oauth: new Map([...read.auth.oauth].filter(([, { clientId }]) => clientId !== "")) },
+  };
+}
+
+function line(label: string, { path, message, source }: Problem): string {
+  const at = path === "" ? message : `${path}: ${message}`;
+  return `${source ?? label}: ${at}`.replaceAll(/[\r\n]+/g, " ");
+}
+
+/** Every secret of a configuration, for the redaction of logs. */
+export function secretsOf(config: Config): string[] {
+  const found: string[] = [config.server.metrics.token, config.auth.jwtSecret];
+  for (const { apiKeys, headers, baseUrl } of config.providers) {
+    found.push(...apiKeys, ...Object.values(headers), passwordOf(baseUrl));
+  }
+  for (const { clientSecret } of config.auth.oauth.values()) found.push(clientSecret);
+  for (const { apiKey } of config.search.engines.values()) found.push(apiKey ?? "");
+  found.push(config.email.smtpUrl, passwordOf(config.email.smtpUrl));
+  return [...new Set(found)].filter((secret) => secret !== "");
+}
+
+function passwordOf(url: string): string {
+  return URL.canParse(url) ? decodeURIComponent(new URL(url).password) : "";
+}

@@ -1,0 +1,98 @@
+// Words from outside the file that win over it: SALLYPORT_<SECTION>_<KEY> variables and command-line options. They are
+// laid into the parsed file before it is read, so they are checked like everything in it.
+import type { TSchema } from "@sinclair/typebox";
+import type { Annotations } from "./fields.ts";
+import { Given } from "./read.ts";
+
+const PREFIX = "SALLYPORT_";
+/** Variables of ours that are no configuration keys. */
+const OTHER = new Set(["SALLYPORT_CONFIG"]);
+
+/** A value and where it belongs. */
+interface Override {
+  readonly path: readonly string[];
+  readonly given: Given;
+}
+
+/** The overrides of an environment, and the variables that look like one and name no key. */
+export function environmentOverrides(
+  schema: TSchema,
+  raw: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+): { overrides: Override[]; unknown: string[] } {
+  const overrides: Override[] = [];
+  const unknown: string[] = [];
+  for (const [name, value] of Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    // An empty variable is how compose files pass on one that is not set.
+    if (!name.startsWith(PREFIX) || OTHER.has(name) || value === undefined || value === "") continue;
+    const path = findKey(schema, raw, name.slice(PREFIX.length));
+    if (path === undefined) unknown.push(name);
+    else overrides.push({ path, given: new Given(value, name) });
+  }
+  return { overrides, unknown };
+}
+
+/** The path of the key that `word` (`SERVER_MAX_BODY`) names; entries of maps by the names in use, else in lower case. */
+function findKey(schema: TSchema, raw: unknown, word: string): string[] | undefined {
+  const node = schema as TSchema & Annotations;
+  if (word === "") return [];
+  if (node.properties !== undefined) {
+    return firstOf(Object.keys(node.properties), word, (key, rest) =>
+      findKey(node.properties?.[key] ?? ({} as TSchema), childOf(raw, key), rest),
+    );
+  }
+  const value = Object.values(node.patternProperties ?? {})[0];
+  if (value === undefined || value["type"] !== "object") return undefined;
+  const used = [...Object.keys(keysOf(raw)), ...Object.keys(node.entries ?? {})];
+  return (
+    firstOf(used, word, (key, rest) => (rest === "" ? undefined : findKey(value, childOf(raw, key), rest))) ??
+    newEntry(value, word)
+  );
+}
+
+/** `MY_LLM_BASE_URL` is `base_url` of an entry `my_llm` that nobody has named yet. */
+function newEntry(value: TSchema, word: string): string[] | undefined {
+  for (let at = word.indexOf("_"); at > 0; at = word.indexOf("_", at + 1)) {
+    const rest = findKey(value, undefined, word.slice(at + 1));
+    if (rest !== undefined && rest.length > 0) return [word.slice(0, at).toLowerCase(), ...rest];
+  }
+  return undefined;
+}
+
+function firstOf(
+  keys: readonly string[],
+  word: string,
+  then: (key: string, rest: string) => string[] | undefined,
+): string[] | undefined {
+  // Longest first: a key that begins with another one's name is the nearer meaning.
+  for (const key of [...keys].sort((a, b) => b.length - a.length)) {
+    const name = variableName(key);
+    if (word !== name && !word.startsWith(`${name}_`)) continue;
+    const path = then(key, word === name ? "" : word.slice(name.length + 1));
+    if (path !== undefined) return [key, ...path];
+  }
+  return undefined;
+}
+
+/** A key as it stands in a variable's name. */
+export function variableName(key: string): string {
+  return key.toUpperCase().replace(/[^A-Z0-9]/g, "_");
+}
+
+function keysOf(raw: unknown): Record<string, unknown> {
+  return typeof raw === "object" && raw !== null && !Array.isArray(raw) ? (raw as Record<string, unknown>) : {};
+}
+
+/** What a group holds under `key`; undefined when it holds nothing there or is no group. */
+export function childOf(raw: unknown, key: string): unknown {
+  const keys = keysOf(raw);
+  return Object.hasOwn(keys, key) ? (keys[key] ?? undefined) : undefined;
+}
+
+/** A copy of `raw` in which `path` holds `value`. A value in the way that is no group stays: reading it reports it. */
+export function withValue(raw: unknown, path: readonly string[], value: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (raw !== undefined && raw !== null && (typeof raw !== "object" || Array.isArray(raw))) return raw;
+  return { ...keysOf(raw), [key]: withValue(childOf(raw, key), rest, value) };
+}

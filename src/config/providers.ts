@@ -1,0 +1,56 @@
+// From a provider entry as written to a provider as used: the preset applied, keys gathered, disabled entries left out.
+import { findPreset, PRESET_NAMES, presetFacts } from "./presets.ts";
+import type { Problem } from "./read.ts";
+import type { ProviderConfig, ReadConfig } from "./schema.ts";
+import { joinPath } from "./show.ts";
+
+type Entries = ReadConfig["providers"];
+type Entry = Entries extends ReadonlyMap<string, infer E> ? E : never;
+
+/** The enabled providers in order. Adds a problem for an entry that cannot work. */
+export function resolveProviders(
+  entries: Entries,
+  env: Readonly<Record<string, string | undefined>>,
+  problems: Problem[],
+): ProviderConfig[] {
+  const out: ProviderConfig[] = [];
+  for (const [name, entry] of entries) {
+    if (!entry.enabled) continue;
+    const provider = resolveProvider(name, entry, env);
+    const at = joinPath("providers", name);
+    if (provider.baseUrl === "" && provider.kind !== "demo") {
+      const why =
+        provider.preset === undefined
+          ? `"${name}" is no preset: ${PRESET_NAMES.join(", ")}`
+          : `"${provider.preset}" has none of its own`;
+      problems.push({ path: joinPath(at, "base_url"), message: `is required (${why})` });
+    }
+    if (entry.retry.maxMs < entry.retry.baseMs) {
+      problems.push({ path: `${at}.retry.max`, message: "must not be less than base" });
+    }
+    out.push(provider);
+  }
+  return out;
+}
+
+function resolveProvider(
+  name: string,
+  entry: Entry,
+  env: Readonly<Record<string, string | undefined>>,
+): ProviderConfig {
+  const { enabled: _enabled, preset: named, kind, baseUrl, apiKey, apiKeys, timeout, ...rest } = entry;
+  const preset = named ?? (findPreset(name) === undefined ? undefined : name);
+  const facts = preset === undefined ? undefined : presetFacts(preset, env);
+  const own = [apiKey, ...apiKeys].filter((key) => key !== "");
+  // The environment's key goes to the preset's own address only: another address is another receiver.
+  const inherited = own.length === 0 && baseUrl === "" && facts !== undefined && facts.apiKey !== "";
+  return {
+    ...rest,
+    name,
+    preset,
+    kind: kind ?? facts?.kind ?? "openai",
+    baseUrl: (baseUrl === "" ? (facts?.baseUrl ?? "") : baseUrl).replace(/\/+$/, ""),
+    apiKeys: inherited ? [facts.apiKey] : [...new Set(own)],
+    timeoutMs: { connect: timeout.connectMs, firstByte: timeout.firstByteMs, idle: timeout.idleMs },
+  };
+}

@@ -1,0 +1,255 @@
+// Reads a parsed file against the schema: interpolates, applies defaults, checks, and turns it into the program's form
+// (fields.ts). Every problem is collected; a value that has one is read as its default so that reading can go on.
+import { OptionalKind, type TSchema } from "@sinclair/typebox";
+import { parseDurationMs, parseSizeBytes } from "../base/quantity.ts";
+import type { Annotations } from "./fields.ts";
+import { FORMATS } from "./formats.ts";
+import { interpolate, type Surroundings } from "./interpolate.ts";
+import { joinPath, kindOf, nearest, show } from "./show.ts";
+
+/** Something wrong at a place. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+  /** Where the value came from when that is not the file. */
+  readonly source?: string;
+}
+
+/** A value that was given as text from outside the file: it is turned into the type of its key, and not interpolated. */
+export class Given {
+  readonly text: string;
+  readonly source: string;
+  constructor(text: string, source: string) {
+    this.text = text;
+    this.source = source;
+  }
+}
+
+/** Reads one file; `problems` and `secrets` fill up on the way. */
+export class Reader {
+  readonly problems: Problem[] = [];
+  readonly secrets = new Set<string>();
+  readonly #surroundings: Surroundings;
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  /** The program's form of `raw`. With problems, the result only serves to find more of them. */
+  read(schema: TSchema, raw: unknown, path: string): unknown {
+    const node = schema as TSchema & Annotations;
+    if (raw === undefined || raw === null) {
+      if (node.default !== undefined) return this.#fallback(node, path);
+      if (schema[OptionalKind] !== "Optional") this.#report(path, "is required");
+      return undefined;
+    }
+    if (node.properties !== undefined) return this.#section(node, raw, path);
+    if (node.patternProperties !== undefined) return this.#map(node, raw, path);
+    if (node.type === "array") return this.#list(node, raw, path);
+    return this.#scalar(node, raw, path);
+  }
+
+  /** A default is written in the file's form, and trusted. */
+  #fallback(node: TSchema & Annotations, path: string): unknown {
+    const { default: value } = node;
+    if (node.format === "duration") return parseDurationMs(String(value));
+    if (node.format === "size") return parseSizeBytes(String(value));
+    return typeof value === "object" ? this.read(node, value, path) : value;
+  }
+
+  #section(node: TSchema & Annotations, raw: unknown, path: string): Record<string, unknown> {
+    const given = this.#keys(raw, path);
+    const properties = node.properties ?? {};
+    for (const key of Object.keys(given)) {
+      if (!Object.hasOwn(properties, key)) this.#unknownKey(path, key, Object.keys(properties));
+    }
+    const out: Record<string, unknown> = {};
+    for (const [key, schema] of Object.entries(properties)) {
+      const value = this.read(schema, Object.hasOwn(given, key) ? given[key] : undefined, joinPath(path, key));
+      if (value !== undefined) out[resolvedKey(key, schema)] = value;
+    }
+    return out;
+  }
+
+  #map(node: TSchema & Annotations, raw: unknown, path: string): unknown {
+    const given = this.#keys(raw, path);
+    const [pattern = "", schema] = Object.entries(node.patternProperties ?? {})[0] ?? [];
+    if (schema === undefined) return {};
+    const defaults = node.entries ?? {};
+    const keys = [...Object.keys(defaults), ...Object.keys(given).filter((key) => !Object.hasOwn(defaults, key))];
+    const out = new Map<string, unknown>();
+    for (const key of keys) {
+      const at = joinPath(path, key);
+      if (!new RegExp(pattern).test(key)) {
+        this.#report(at, "is not a usable name (letters, digits, '.', '_' and '-')");
+        continue;
+      }
+      const own = Object.hasOwn(given, key) ? given[key] : undefined;
+      // An entry without keys (`demo:`) is an entry with its defaults.
+      const value = schema["type"] === "object" ? withDefaults(own ?? {}, defaults[key]) : own;
+      out.set(key, this.read(schema, value, at));
+    }
+    return schema["type"] === "object" ? out : Object.fromEntries(out);
+  }
+
+  #list(node: TSchema & Annotations, raw: unknown, path: string): unknown[] {
+    const items = node.items;
+    const elements = raw instanceof Given ? splitList(raw) : raw;
+    if (!Array.isArray(elements) || items === undefined) {
+      this.#report(path, `expected a list, got ${kindOf(raw)}`);
+      return [];
+    }
+    if (node.minItems !== undefined && elements.length < node.minItems) this.#report(path, "needs at least one entry");
+    return elements.map((element, i) => this.read(items, element, joinPath(path, i))).filter((e) => e !== undefined);
+  }
+
+  #scalar(node: TSchema & Annotations, raw: unknown, path: string): unknown {
+    let value = raw;
+    let secret = node.secret === true;
+    let source: string | undefined;
+    let loose = false;
+    if (raw instanceof Given) {
+      value = raw.text;
+      source = raw.source;
+      loose = true;
+    } else if (typeof raw === "string") {
+      const result = interpolate(raw, this.#surroundings);
+      if (typeof result === "string") {
+        this.#report(path, result);
+        return node.default;
+      }
+      value = result.text;
+      loose = result.changed;
+      secret ||= result.secret;
+    }
+    if (node.type === undefined) return this.#open(value, path);
+    const text = typeof value === "string" && loose ? value.trim() : undefined;
+    if (text !== undefined && node.type !== "string") value = coerce(text, node.type);
+    const outcome = check(node, value);
+    if (outcome.expected !== undefined) {
+      const hint = node.type === "string" && typeof value === "number" ? " (put it in quotes)" : "";
+      this.#report(path, `expected ${outcome.expected}, got ${show(value, secret)}${hint}`, source);
+      return this.#fallback(node, path);
+    }
+    if (node.secret === true && typeof outcome.value === "string") this.secrets.add(outcome.value);
+    return outcome.value;
+  }
+
+  /** A value without a schema: interpolated, otherwise as written. */
+  #open(value: unknown, path: string): unknown {
+    if (Array.isArray(value)) return value.map((element, i) => this.#openChild(element, joinPath(path, i)));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, this.#openChild(v, joinPath(path, key))]));
+  }
+
+  #openChild(value: unknown, path: string): unknown {
+    if (typeof value !== "string") return this.#open(value, path);
+    const result = interpolate(value, this.#surroundings);
+    if (typeof result !== "string") return result.text;
+    this.#report(path, result);
+    return undefined;
+  }
+
+  /** The keys of a group; a problem and none when it is not one. Its value is not shown: it may be a misplaced secret. */
+  #keys(raw: unknown, path: string): Record<string, unknown> {
+    let value = raw;
+    if (raw instanceof Given) {
+      try {
+        value = JSON.parse(raw.text);
+      } catch {
+        value = raw.text;
+      }
+    }
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    this.#report(path, `expected a group of keys, got ${kindOf(value)}`, raw instanceof Given ? raw.source : undefined);
+    return {};
+  }
+
+  #unknownKey(path: string, key: string, known: readonly string[]): void {
+    const meant = nearest(key, known);
+    const at = joinPath(path, key);
+    this.#report(at, meant === undefined ? "unknown key" : `unknown key (did you mean ${joinPath(path, meant)}?)`);
+  }
+
+  #report(path: string, message: string, source?: string): void {
+    this.problems.push(source === undefined ? { path, message } : { path, message, source });
+  }
+}
+
+/** The program's name of a key: camelCase with the unit last. */
+export function resolvedKey(key: string, schema: TSchema): string {
+  const camel = key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const format = schema["format"];
+  return format === "duration" ? `${camel}Ms` : format === "size" ? `${camel}Bytes` : camel;
+}
+
+function withDefaults(own: unknown, defaults: Readonly<Record<string, unknown>> | undefined): unknown {
+  if (defaults === undefined || typeof own !== "object" || own === null || Array.isArray(own)) return own;
+  if (own instanceof Given) return own;
+  // An empty text means "as by default", as it does where a key has a single default.
+  const written = Object.entries(own).filter(([, value]) => value !== "" && value !== null);
+  return { ...defaults, ...Object.fromEntries(written) };
+}
+
+function splitList(given: Given): unknown {
+  const text = given.text.trim();
+  if (text.startsWith("[")) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  }
+  return text.split(",").map((part) => new Given(part.trim(), given.source));
+}
+
+function coerce(text: string, type: string): unknown {
+  if (type === "boolean") {
+    if (/^(?:true|1|yes|on)$/i.test(text)) return true;
+    return /^(?:false|0|no|off)$/i.test(text) ? false : text;
+  }
+  return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+interface Outcome {
+  readonly value?: unknown;
+  /** What should have been there; absent when it is right. */
+  readonly expected?: string;
+}
+
+function check(node: Annotations, value: unknown): Outcome {
+  if (node.type === "boolean") return typeof value === "boolean" ? { value } : { expected: "true or false" };
+  if (node.type === "integer" || node.type === "number") return checkNumber(node, value);
+  // YAML 1.1 editors and habits turn a bare `off` into false.
+  const text = value === false && node.enum?.includes("off") === true ? "off" : value;
+  if (typeof text !== "string") return { expected: "text" };
+  if (node.enum !== undefined) {
+    return node.enum.includes(text) ? { value: text } : { expected: `one of ${node.enum.join(", ")}` };
+  }
+  if (node.format === "duration")
+    return checkQuantity(node, parseDurationMs(text), "a duration as 500ms, 15s, 10m, 24h or 30d");
+  if (node.format === "size") return checkQuantity(node, parseSizeBytes(text), "a size as 64KiB or 20MiB");
+  const trimmed = text.trim();
+  if (trimmed === "") return node.blank === true ? { value: "" } : { expected: "text that is not empty" };
+  if (node.format === undefined || FORMATS[node.format].accepts(trimmed)) return { value: trimmed };
+  return { expected: FORMATS[node.format].expected };
+}
+
+function checkNumber({ type, minimum, maximum }: Annotations, value: unknown): Outcome {
+  const fits =
+    typeof value === "number" &&
+    (type === "number" ? Number.isFinite(value) : Number.isSafeInteger(value)) &&
+    value >= (minimum ?? -Infinity) &&
+    value <= (maximum ?? Infinity);
+  if (fits) return { value };
+  const range = maximum === undefined ? ` of at least ${minimum ?? 0}` : ` from ${minimum ?? 0} to ${maximum}`;
+  return { expected: `a ${type === "integer" ? "whole " : ""}number${range}` };
+}
+
+function checkQuantity({ format, least, most }: Annotations, value: number | undefined, expected: string): Outcome {
+  if (value === undefined) return { expected };
+  const unit = format === "size" ? " bytes" : "ms";
+  if (least !== undefined && value < least) return { expected: `a ${format} of at least ${least}${unit}` };
+  if (most !== undefined && value > most) return { expected: `a ${format} of at most ${most}${unit}` };
+  return { value };
+}

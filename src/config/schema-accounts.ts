@@ -1,0 +1,43 @@
+// The keys of `auth` and `email`.
+import { age, choice, duration, element, flag, formatted, integer, list, map, section, text } from "./fields.ts";
+
+/** `auth.oauth.SLUG` */
+const OAuthProvider = section("A sign-in provider. It is on when it has a client_id.", {
+  client_id: text("From the provider's registration of this gateway."),
+  client_secret: text("From the same place.", "", { secret: true }),
+  issuer: formatted("url", "OpenID Connect issuer; everything else is discovered from it."),
+  authorize_url: formatted("url", "Where the user is sent (without an issuer)."),
+  token_url: formatted("url", "Where the code is exchanged (without an issuer)."),
+  user_url: formatted("url", "Where the profile is read (without an issuer)."),
+  emails_url: formatted("url", "Where the mail addresses are read (without an issuer)."),
+});
+
+/** `auth` */
+export const Auth = section("Accounts and tokens.", {
+  signup: choice("Who may make an account in the dashboard.", "open", ["open", "invite", "closed"]),
+  require_verified_email: flag("Keys of accounts without a verified address answer 403.", false),
+  login_limit: section("Against guessing, for each account and each address.", {
+    failures: integer("So many failures lock it.", 10, { minimum: 1, maximum: 10_000 }),
+    window: duration("How far back they count.", "15m", 1000),
+  }),
+  refresh_reuse_grace: duration("Within it, a used refresh token answers with the same new pair.", "0s", 0),
+  access_token_ttl: age("Life of an access token.", "15m", 1000),
+  refresh_token_ttl: age("Life of a refresh token.", "30d", 1000),
+  jwt_secret: text("Signs access tokens. Empty: made once and kept in data_dir.", "", { secret: true }),
+  oauth: map("Sign-in providers by slug: github, google, or any other with an issuer.", OAuthProvider, {
+    github: {
+      authorize_url: "https://github.com/login/oauth/authorize",
+      token_url: "https://github.com/login/oauth/access_token",
+      user_url: "https://api.github.com/user",
+      emails_url: "https://api.github.com/user/emails",
+    },
+    google: { issuer: "https://accounts.google.com" },
+  }),
+  oauth_redirects: list("Further allowed redirect_uri values, matched exactly.", element("url")),
+});
+
+/** `email` */
+export const Email = section("Outgoing mail.", {
+  smtp_url: formatted("smtp", "Empty: mails are written to data_dir/outbox and logged.", "", { secret: true }),
+  from: formatted("mailbox", "The sender.", "Sallyport <noreply@localhost>"),
+});

@@ -1,0 +1,141 @@
+// The keys of `providers`, `models` and `decisions`.
+import { Type } from "@sinclair/typebox";
+import {
+  choice,
+  duration,
+  entry,
+  flag,
+  formatted,
+  integer,
+  list,
+  map,
+  number,
+  open,
+  optional,
+  required,
+  section,
+  text,
+} from "./fields.ts";
+import { PRESET_NAMES } from "./presets.ts";
+
+/** How a provider's endpoint speaks. */
+export const KINDS = [
+  "openai",
+  "openai-responses",
+  "anthropic",
+  "gemini",
+  "demo",
+  "systemone",
+  "openai-decisions",
+] as const;
+
+const TOKENS = { minimum: 1, maximum: 1_000_000_000 };
+
+/** What is known of a model; absent: unknown, reported with the defaults and not enforced. */
+const metadata = {
+  context_length: optional(integer("Tokens of input and output together.", 0, TOKENS)),
+  max_output_tokens: optional(integer("Tokens of one answer.", 0, TOKENS)),
+  supports_tools: optional(flag("Can call tools.", true)),
+  supports_vision: optional(flag("Reads images.", true)),
+  supports_reasoning: optional(flag("Thinks before it answers.", false)),
+};
+
+/** `providers.NAME` */
+export const Provider = section("An upstream that serves models.", {
+  enabled: flag("Off: the provider and the routes through it are left out.", true),
+  preset: Type.Optional(
+    Type.Unsafe<string>({
+      type: "string",
+      enum: PRESET_NAMES,
+      description: "Fills kind, base_url and quirks. Default: the entry's own name when it is a known preset.",
+    }),
+  ),
+  kind: optional(choice("The protocol it speaks. Default: the preset's, else openai.", "openai", KINDS)),
+  base_url: formatted("url", "As its own SDK takes it, with the version segment. Default: the preset's."),
+  api_key: text("Its key. Default: the preset's environment variable, when base_url is the preset's too.", "", {
+    secret: true,
+  }),
+  api_keys: list("Several keys, used in turn; a failing one is rested.", Type.String({ secret: true, format: "text" })),
+  headers: Type.Record(
+    Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }),
+    Type.String({ secret: true, blank: true, format: "header" }),
+    {
+      additionalProperties: false,
+      description: "Further request headers.",
+      default: {},
+    },
+  ),
+  quirks: open(
+    "Facts that change what is sent, as { stream_options: false, max_tokens_field: max_completion_tokens }.",
+  ),
+  timeout: section("How long it may be silent.", {
+    connect: duration("Until the connection stands.", "5s"),
+    first_byte: duration("Until the answer begins.", "120s"),
+    idle: duration("Between two pieces of a stream.", "120s"),
+  }),
+  discover: flag("Offers the models that it lists.", true),
+  discover_tier: text("The tier of the models that it lists.", "free", { blank: false }),
+  model_defaults: section("For listed models of which nothing is known.", metadata),
+  retry: section("When a try fails before its first byte.", {
+    attempts: integer("Tries for each route in all.", 2, { minimum: 1, maximum: 10 }),
+    base: duration("The wait before the second try; it doubles.", "1s"),
+    max: duration("The longest wait.", "8s"),
+  }),
+  breaker: section("When to leave it alone.", {
+    failures: integer("So many failures within the window open the breaker.", 5, { minimum: 1, maximum: 10_000 }),
+    window: duration("How far back failures count.", "30s"),
+    cooldown: duration("How long it is left alone before one request tries it.", "15s"),
+  }),
+});
+
+const routeKeys = {
+  provider: required("Name of an entry of providers."),
+  model: text("The id the provider knows. Empty: the model's own id."),
+  priority: integer("Lower is tried first.", 1, { minimum: 0, maximum: 1000 }),
+  weight: number("Its share among routes of equal priority.", 1, { minimum: 0, maximum: 1_000_000 }),
+};
+
+/** An entry of `models`. */
+export const Model = entry("A model of the catalog. It wins over a discovered one with the same id.", {
+  id: required("Its id in the API."),
+  name: text("For people. Empty: the id."),
+  owned_by: text("Who makes it. Empty: the provider of the first route."),
+  description: text("For people."),
+  tier: text("The tier it needs.", "free", { blank: false }),
+  visibility: choice("hidden: usable by id and alias, not listed.", "list", ["list", "hidden"]),
+  aliases: list("Other ids that find it.", required("An id.")),
+  ...metadata,
+  routes: list("Tried in order; equal priority shares the load by weight.", entry("A way to the model.", routeKeys), {
+    minItems: 1,
+    default: undefined,
+  }),
+});
+
+/** An entry of `decisions.models`. */
+const DecisionModel = entry("A version of a decision model.", {
+  id: required("Its id in the API, with its version."),
+  name: text("For people. Empty: the id."),
+  description: text("For people."),
+  tier: text("The tier it needs.", "free", { blank: false }),
+  aliases: list("Names that lead to it at first; afterwards `sallyport decisions promote` rules.", required("An id.")),
+  backend: entry("What answers.", {
+    kind: choice("How the answer is had.", "systemone", ["systemone", "openai-decisions", "logprobs", "verbalized"]),
+    routes: list(
+      "Several must serve the same version.",
+      entry("A way to the model.", {
+        ...routeKeys,
+        path: formatted("path", "The endpoint's path. Empty: the kind's own."),
+      }),
+      { minItems: 1, default: undefined },
+    ),
+    limits: map("Limits of this backend, as { questions: 64, options: 26 }.", Type.Integer({ minimum: 1 })),
+    orders: integer("Orders in which the options are shown (logprobs, verbalized).", 2, { minimum: 1, maximum: 64 }),
+    concurrency: integer("Upstream calls of one request at once.", 8, { minimum: 1, maximum: 256 }),
+  }),
+  calibration: text("File that `sallyport calibrate` wrote; relative to the config file. Empty: none."),
+});
+
+/** `decisions` */
+export const Decisions = section("Typed decisions.", {
+  models: list("The versions offered.", DecisionModel),
+});

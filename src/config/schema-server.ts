@@ -1,0 +1,89 @@
+// The keys of `server`, `log`, `usage`, `health`, `responses` and `compaction`.
+import {
+  age,
+  choice,
+  duration,
+  element,
+  flag,
+  formatted,
+  integer,
+  list,
+  number,
+  optional,
+  section,
+  size,
+  text,
+} from "./fields.ts";
+
+const GIB = 1024 ** 3;
+
+/** `server` */
+export const Server = section("How the gateway listens and answers.", {
+  host: formatted("host", "Address to listen on; 0.0.0.0 for every IPv4 interface.", "127.0.0.1"),
+  port: integer("Port to listen on; 0 picks a free one.", 8787, { minimum: 0, maximum: 65_535 }),
+  public_url: formatted(
+    "url",
+    "Base of the links in mails and of OAuth redirects. Empty: the request's own origin, else the listening address.",
+  ),
+  dashboard_url: formatted("url", "Where the dashboard is reached. Empty: public_url + /dashboard."),
+  max_body: size("Larger request bodies are refused with 413. Counts the decompressed bytes.", "20MiB", {
+    least: 1024,
+    most: GIB,
+  }),
+  drain_timeout: duration("How long open requests and streams may go on after SIGTERM or SIGINT.", "30s", 0),
+  request_timeout: duration("The overall deadline of a request that is not streaming.", "10m"),
+  maintenance: section("While on, /v1/* answers 503 (auth, status, stats and capabilities go on).", {
+    enabled: flag("Turns maintenance on.", false),
+    retry_after: duration("The Retry-After header of the refusals.", "60s", 1000),
+    message: text("Shown to clients. Empty: a plain sentence."),
+  }),
+  trusted_proxies: list("Networks whose X-Forwarded-For header is believed.", element("cidr")),
+  metrics: section("GET /metrics, Prometheus text.", {
+    enabled: flag("Offers /metrics.", true),
+    token: text("When set, /metrics needs this bearer token.", "", { secret: true }),
+  }),
+});
+
+/** `log` */
+export const Log = section("What is logged to stderr.", {
+  level: choice("The least important level that is logged.", "info", ["debug", "info", "warn", "error"]),
+  format: choice("auto: pretty on a terminal, JSON lines elsewhere.", "auto", ["auto", "json", "pretty"]),
+  prompts: flag("Logs prompts and answers too. They hold what users write: leave it off.", false),
+});
+
+/** `usage` */
+export const Usage = section("The record of what was used.", {
+  rollup_after: age("Rows older than this are summed up by day.", "30d"),
+  flush: duration("How often rows are written; a killed process loses at most this much.", "250ms"),
+});
+
+/** `health` */
+export const Health = section("How models are watched.", {
+  interval: duration("How often providers are looked at.", "5m", 1000),
+  probe: choice(
+    "models: recent traffic and the provider's model list; chat: also one-token calls, which cost money; off: none.",
+    "models",
+    ["models", "chat", "off"],
+  ),
+});
+
+/** `responses` */
+export const Responses = section("Stored answers of the Responses API.", {
+  store: flag("Keeps answers for previous_response_id when a request does not say.", true),
+  retention: age("How long an answer is kept.", "30d"),
+});
+
+/** `compaction` */
+export const Compaction = section("Summaries of long conversations.", {
+  enabled: flag("Keeps threads and offers compaction.", true),
+  threshold: number("Compacts from this share of the model's context on.", 0.85, { minimum: 0.05, maximum: 1 }),
+  keep_last: integer("The latest messages that are never summarised.", 6, { minimum: 1, maximum: 1000 }),
+  model: text("The model that summarises. Empty: the request's own."),
+  retention: age("How long a thread is kept.", "30d"),
+});
+
+/** `tiers.NAME` */
+export const Tier = section("A plan.", {
+  rpm: integer("Requests a minute for each API key.", 20, { minimum: 1, maximum: 1_000_000 }),
+  trial: optional(age("How long a new account may use the tier; 0s or absent: without end.", "0s", 0)),
+});

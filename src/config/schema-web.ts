@@ -1,0 +1,59 @@
+// The keys of `web` and `search`.
+import { Type } from "@sinclair/typebox";
+import {
+  age,
+  choice,
+  duration,
+  element,
+  flag,
+  formatted,
+  integer,
+  list,
+  map,
+  number,
+  optional,
+  section,
+  size,
+  text,
+} from "./fields.ts";
+
+/** `web` */
+export const Web = section("Scrape, crawl, map, extract and llms.txt.", {
+  allow_private_networks: flag("Lets pages of private addresses be read. For tests and intranets only.", false),
+  allow_hosts: list("Always allowed: host (all its ports), host:port or CIDR range.", element("destination")),
+  ports: list("When not empty, only these target ports.", Type.Integer({ minimum: 1, maximum: 65_535 })),
+  dns: list("Resolvers, as 127.0.0.1:53. Empty: the system's.", element("resolver")),
+  respect_robots: flag("Obeys robots.txt.", true),
+  job_timeout: duration("The hard limit of one extract, llmstxt or crawl job.", "15m", 1000),
+  user_agent: formatted("header", "How pages are asked for.", "Sallyport/1.0 (self-hosted AI gateway)"),
+  max_page: size("Larger pages (decompressed) are refused.", "10MiB", { least: 1024, most: 1024 ** 3 }),
+  concurrency: integer("Pages at once over all jobs.", 8, { minimum: 1, maximum: 1000 }),
+  per_host_delay: duration("The wait between two requests to one host.", "0ms", 0),
+  job_ttl: age("A finished job is purged after this.", "24h", 1000),
+  render: choice("auto: HTTP first, the browser when the page needs it.", "auto", ["auto", "always", "never"]),
+  browser: section("The browser that renders pages.", {
+    executable: text("Path of a Chromium. Empty: looked for."),
+    endpoint: formatted("browser", "CDP or Playwright URL of a remote browser."),
+    proxy_address: formatted("origin", "How that remote browser reaches this gateway's guard."),
+    max_pages: integer("Pages open at once.", 4, { minimum: 1, maximum: 100 }),
+  }),
+  model: text(
+    "Chat model of extract and llmstxt. Empty: the listed one with the largest context that is not the demo.",
+  ),
+});
+
+/** `search.engines.NAME` */
+const Engine = section("What differs from the built-in facts of a search engine.", {
+  enabled: optional(flag("Asks it.", true)),
+  weight: optional(number("How much its ranking counts.", 1, { minimum: 0, maximum: 100 })),
+  timeout: optional(duration("How long it may take.", "5s")),
+  base_url: optional(formatted("url", "Replaces its origin.")),
+  api_key: optional(text("Its key.", "", { secret: true })),
+});
+
+/** `search` */
+export const Search = section("Web search.", {
+  only: list("When not empty, only these engines run.", element("text")),
+  engines: map("By name.", Engine),
+  safe: flag("Asks engines for safe results.", true),
+});

@@ -1,0 +1,77 @@
+// The whole configuration: its file form as a TypeBox schema, and the form the program uses, derived from it. Keys are
+// declared in the schema-*.ts files; a new key is one line there.
+import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
+import { Auth, Email } from "./schema-accounts.ts";
+import { Decisions, type KINDS, Model, Provider } from "./schema-providers.ts";
+import { Compaction, Health, Log, Responses, Server, Tier, Usage } from "./schema-server.ts";
+import { Search, Web } from "./schema-web.ts";
+
+/** The file form. */
+export const ConfigFile = section("Configuration of the Sallyport AI gateway.", {
+  server: Server,
+  data_dir: text("Database (SQLite), uploads and secrets.", "./data", { blank: false }),
+  log: Log,
+  usage: Usage,
+  health: Health,
+  auth: Auth,
+  email: Email,
+  tiers: map("Plans, lowest first: free, pro, premium.", Tier, {
+    free: { rpm: 20, trial: "14d" },
+    pro: { rpm: 120 },
+    premium: { rpm: 600 },
+  }),
+  providers: map("Upstreams. Absent: those of the environment's well-known keys.", Provider),
+  models: list("Explicit models.", Model),
+  responses: Responses,
+  compaction: Compaction,
+  decisions: Decisions,
+  web: Web,
+  search: Search,
+});
+
+/** What read.ts makes of the file form. */
+export type ReadConfig = ResolvedStatic<typeof ConfigFile>;
+
+/** How a provider's endpoint speaks. */
+export type ProviderKind = (typeof KINDS)[number];
+
+/** A provider entry with its preset applied. */
+export interface ProviderConfig extends Omit<ReadProvider, "enabled" | "apiKey" | "timeout" | "kind" | "preset"> {
+  /** The entry's key. */
+  readonly name: string;
+  /** The preset that applied; names the provider card. */
+  readonly preset: string | undefined;
+  readonly kind: ProviderKind;
+  /** Without a trailing slash; "" for `demo`. */
+  readonly baseUrl: string;
+  /** In the order of use; empty where no key is needed. */
+  readonly apiKeys: readonly string[];
+  readonly timeoutMs: { readonly connect: number; readonly firstByte: number; readonly idle: number };
+}
+
+/** A plan. */
+export interface TierConfig {
+  readonly id: string;
+  readonly rpm: number;
+  /** Absent: without end. */
+  readonly trialMs?: number;
+}
+
+type ReadProvider = ReadConfig["providers"] extends ReadonlyMap<string, infer P> ? P : never;
+
+/** A model of the catalog as configured. Metadata that was not given is absent. */
+export type ModelConfig = ReadConfig["models"][number];
+
+/** A decision model as configured; `calibration` is an absolute path or "". */
+export type DecisionModelConfig = ReadConfig["decisions"]["models"][number];
+
+/** A sign-in provider that is switched on. */
+export type OAuthConfig = ReadConfig["auth"]["oauth"] extends ReadonlyMap<string, infer P> ? P : never;
+
+/** The configuration as the program uses it: checked, durations in ms, sizes in bytes, paths absolute. */
+export interface Config extends Omit<ReadConfig, "providers" | "tiers"> {
+  /** The enabled providers in the order of the file; `demo` last unless the file places it. */
+  readonly providers: readonly ProviderConfig[];
+  /** Lowest first. */
+  readonly tiers: readonly TierConfig[];
+}

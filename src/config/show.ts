@@ -1,0 +1,70 @@
+// How a message names a place in the configuration and shows a value: short, on one line, and never a secret.
+
+/** `providers.openai.api_keys[0]` */
+export function joinPath(path: string, key: string | number): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  const plain = /^[^\s.[\]"]+$/.test(key) ? key : JSON.stringify(key);
+  return path === "" ? plain : `${path}.${plain}`;
+}
+
+/** Longer values say nothing more. */
+const SHOWN_CHARS_MAX = 80;
+
+// Shapes of keys in use, wherever they stand: somebody may have put a key on the wrong line.
+const SECRET_SHAPE =
+  /(?:\b(?:sk|pk|rk|gsk|xai|fw|ghp|gho|tgp|key|pat)[-_][\w-]{6,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|\beyJ[\w-]{8,})/i;
+
+/** A value as a message shows it. */
+export function show(value: unknown, secret = false): string {
+  if (secret) return "***";
+  if (typeof value === "string") {
+    if (SECRET_SHAPE.test(value)) return "***";
+    // The password of a URL.
+    const masked = value.replace(/(:\/\/[^/\s:@]*:)[^/\s@]*@/, "$1***@");
+    return JSON.stringify(masked.length > SHOWN_CHARS_MAX ? `${masked.slice(0, SHOWN_CHARS_MAX)}…` : masked);
+  }
+  return typeof value === "object" && value !== null ? kindOf(value) : String(value);
+}
+
+/** What sort of value it is, in a config author's words. */
+export function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (value === null || value === undefined) return "nothing";
+  if (typeof value === "object") return "a group of keys";
+  return typeof value === "string" ? "text" : typeof value === "number" ? "a number" : "true or false";
+}
+
+/** The candidate that was probably meant; undefined when none is near. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let least = Math.max(2, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), least);
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/** Changes (insert, delete, replace, swap of neighbours) from one word to the other, or `limit` when there are as many. */
+function editDistance(from: string, to: string, limit: number): number {
+  if (Math.abs(from.length - to.length) >= limit) return limit;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const same = from[i - 1] === to[j - 1];
+      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]) {
+        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
+      }
+      row.push(cost);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[to.length] ?? limit;
+}
