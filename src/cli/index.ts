@@ -12,6 +12,16 @@ export interface Listed {
 /** Every command, in the order of `--help`. */
 export const COMMANDS: readonly Listed[] = [
   {
+    name: "account",
+    summary: "make and manage accounts",
+    load: async () => (await import("./account.ts")).account,
+  },
+  {
+    name: "key",
+    summary: "make and manage API keys",
+    load: async () => (await import("./key.ts")).key,
+  },
+  {
     name: "healthcheck",
     summary: "exit 0 when the gateway answers",
     load: async () => (await import("./healthcheck.ts")).healthcheck,

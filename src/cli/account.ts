@@ -1,0 +1,195 @@
+// `sallyport account …`: the operator's way to make and manage accounts, also beside a running server.
+import { emailFault, planStart, usernameFault } from "../accounts/new-account.ts";
+import { hashPassword, passwordFault } from "../accounts/passwords.ts";
+import { randomText } from "../base/ids.ts";
+import { type Account, type AccountStore, accountStore } from "../store/accounts.ts";
+import type { Command, CommandGroup, Context } from "./command.ts";
+import { UsageError } from "./failure.ts";
+import type { Option } from "./flags.ts";
+import {
+  failure,
+  isoTime,
+  nowMs,
+  printRecord,
+  printRows,
+  timeFlag,
+  type WorkspaceConfig,
+  withStore,
+} from "./workspace.ts";
+
+/** 24 of 62 characters: 142 bits. */
+const GENERATED_PASSWORD_CHARS = 24;
+
+const EMAIL: Option = { name: "email", value: "E", summary: "the account's e-mail address" };
+const TIER: Option = { name: "tier", value: "T", summary: "the plan (default: the lowest)" };
+const UNTIL: Option = { name: "until", value: "ISO", summary: "when the subscription ends (default: never)" };
+const PASSWORD_STDIN: Option = { name: "password-stdin", summary: "read the password from stdin" };
+
+const create: Command = {
+  summary: "make an account",
+  usage: "--email E --username U [--password-stdin] [--tier T] [--until ISO] [--verified] [--admin]",
+  options: [
+    EMAIL,
+    { name: "username", value: "U", summary: "the user name" },
+    { ...PASSWORD_STDIN, summary: "read the password from stdin (default: one is made and shown once)" },
+    TIER,
+    UNTIL,
+    { name: "verified", summary: "the e-mail address counts as verified" },
+    { name: "admin", summary: "the account may administer this gateway" },
+  ],
+  async run(context) {
+    const { flags } = context;
+    const email = checked(flags.required("email"), "--email", emailFault);
+    const username = checked(flags.required("username"), "--username", usernameFault);
+    const untilMs = timeFlag(flags, "until");
+    const given = flags.has("password-stdin") ? await readPassword(context) : undefined;
+    const password = given ?? randomText(GENERATED_PASSWORD_CHARS);
+    const account = await withStore(context, { create: true }, async (store, config) => {
+      const tier = tierOf(config, flags.text("tier"));
+      const admin = flags.has("admin");
+      return created(
+        await accountStore(store).createAccount({
+          email,
+          username,
+          tier: tier.id,
+          passwordHash: await hashPassword(password),
+          emailVerified: flags.has("verified"),
+          admin,
+          ...planStart({ nowMs: nowMs(), trialMs: tier.trialMs, untilMs, admin }),
+        }),
+        { email, username },
+      );
+    });
+    printRecord(context, { ...named(account), ...(given === undefined ? { password } : {}) });
+    return 0;
+  },
+};
+
+const list: Command = {
+  summary: "list the accounts",
+  async run(context) {
+    const rows = await withStore(context, { create: false }, async (store) => {
+      const accounts = accountStore(store);
+      const all: Account[] = [];
+      for (;;) {
+        const page = await accounts.listAccounts({ afterId: all.at(-1)?.id ?? "" });
+        all.push(...page);
+        if (page.length === 0) return all.map(shown);
+      }
+    });
+    printRows(context, rows);
+    return 0;
+  },
+};
+
+const setTier: Command = {
+  summary: "put an account on another plan",
+  usage: "--email E --tier T [--until ISO]",
+  options: [EMAIL, { ...TIER, summary: "the plan" }, UNTIL],
+  details: "The plan is the account's own from now on: a trial that was running ends.",
+  run: (context) => {
+    const tierName = context.flags.required("tier");
+    const untilMs = timeFlag(context.flags, "until");
+    return change(context, async (accounts, account, config) => {
+      const tier = tierOf(config, tierName).id;
+      await accounts.updateAccount(account.id, { tier, trialEndsAtMs: null, subscriptionUntilMs: untilMs ?? null });
+      return { ...named(account), tier, subscription_until: isoTime(untilMs ?? null) };
+    });
+  },
+};
+
+const setPassword: Command = {
+  summary: "set an account's password",
+  usage: "--email E --password-stdin",
+  options: [EMAIL, PASSWORD_STDIN],
+  async run(context) {
+    if (!context.flags.has("password-stdin")) throw new UsageError("--password-stdin is required");
+    context.flags.required("email");
+    const passwordHash = await hashPassword(await readPassword(context));
+    return change(context, async (accounts, account) => {
+      await accounts.updateAccount(account.id, { passwordHash });
+      return named(account);
+    });
+  },
+};
+
+const remove: Command = {
+  summary: "delete an account with everything of its own",
+  usage: "--email E --yes",
+  options: [EMAIL, { name: "yes", summary: "confirms it; there is no way back" }],
+  run: (context) => {
+    context.flags.required("email");
+    if (!context.flags.has("yes")) throw new UsageError("--yes is required: deleting an account cannot be undone");
+    return change(context, async (accounts, account) => {
+      await accounts.deleteAccount(account.id);
+      return { ...named(account), deleted: true };
+    });
+  },
+};
+
+/** `sallyport account`. */
+export const account: CommandGroup = {
+  summary: "make and manage accounts",
+  verbs: { create, list, "set-tier": setTier, "set-password": setPassword, delete: remove },
+};
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Finds the account of `--email`, changes it and prints what the change gives. */
+async function change(
+  context: Context,
+  work: (accounts: AccountStore, account: Account, config: WorkspaceConfig) => Promise<Row>,
+): Promise<number> {
+  const email = context.flags.required("email");
+  const row = await withStore(context, { create: false }, async (store, config) => {
+    const accounts = accountStore(store);
+    const found = await accounts.findAccountByEmail(email);
+    if (found === undefined) throw failure(`there is no account with the e-mail address ${email}`);
+    return work(accounts, found, config);
+  });
+  printRecord(context, row);
+  return 0;
+}
+
+function checked(value: string, flag: string, fault: (value: string) => string | undefined): string {
+  const text = value.trim();
+  const problem = fault(text);
+  if (problem !== undefined) throw new UsageError(`${flag}: ${problem}`);
+  return text;
+}
+
+async function readPassword(context: Context): Promise<string> {
+  const password = (await context.readStdin()).replace(/\r?\n$/, "");
+  const fault = passwordFault(password);
+  if (fault !== undefined) throw failure(fault);
+  return password;
+}
+
+function tierOf(config: WorkspaceConfig, name: string | undefined): WorkspaceConfig["tiers"][number] {
+  const tier = name === undefined ? config.tiers[0] : config.tiers.find(({ id }) => id === name);
+  if (tier === undefined) {
+    throw failure(`unknown tier "${name ?? ""}": expected one of ${config.tiers.map(({ id }) => id).join(", ")}`);
+  }
+  return tier;
+}
+
+function created(result: Awaited<ReturnType<AccountStore["createAccount"]>>, wanted: Row): Account {
+  if (!("refused" in result)) return result;
+  if (result.refused === "email_taken") throw failure(`the e-mail address ${wanted["email"]} is taken`);
+  throw failure(`the user name ${wanted["username"]} is taken`);
+}
+
+function named({ id, email, username, tier }: Account): Row {
+  return { id, email, username, tier };
+}
+
+function shown(row: Account): Row {
+  return {
+    ...named(row),
+    email_verified: row.emailVerified,
+    admin: row.admin,
+    trial_ends_at: isoTime(row.trialEndsAtMs),
+    subscription_until: isoTime(row.subscriptionUntilMs),
+    created_at: isoTime(row.createdAtMs),
+  };
+}

@@ -1,0 +1,110 @@
+// `sallyport key …`: API keys. A running server notices a new or revoked key within a second.
+import { parseDurationMs } from "../base/quantity.ts";
+import { accountStore } from "../store/accounts.ts";
+import { type KeyInfo, keyStore } from "../store/keys.ts";
+import type { Store } from "../store/open.ts";
+import type { Command, CommandGroup } from "./command.ts";
+import { UsageError } from "./failure.ts";
+import type { Flags, Option } from "./flags.ts";
+import { failure, isoTime, printRecord, printRows, timeFlag, withStore } from "./workspace.ts";
+
+const MICROS_PER_USD = 1_000_000;
+const NAME_CHARS_MAX = 100;
+
+const ACCOUNT: Option = { name: "account", value: "EMAIL", summary: "the account's e-mail address" };
+
+const create: Command = {
+  summary: "make a key; it is shown once",
+  usage: "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d]",
+  options: [
+    ACCOUNT,
+    { name: "name", value: "N", summary: "what the key is for" },
+    { name: "rpm", value: "N", summary: "requests a minute (default: the plan's)" },
+    { name: "expires", value: "ISO", summary: "when the key ends (default: never)" },
+    { name: "budget", value: "USD", summary: "what its requests may cost" },
+    { name: "budget-period", value: "TIME", summary: "the budget starts anew after each, as 30d (default: never)" },
+  ],
+  async run(context) {
+    const { flags } = context;
+    const email = flags.required("account");
+    const name = flags.required("name");
+    if (name.length > NAME_CHARS_MAX) throw new UsageError(`--name: at most ${NAME_CHARS_MAX} characters`);
+    const rpm = flags.integer("rpm", 1) ?? null;
+    const expiresAtMs = timeFlag(flags, "expires") ?? null;
+    const budget = budgetOf(flags);
+    const made = await withStore(context, { create: false }, async (store) =>
+      keyStore(store).createKey({ accountId: await accountId(store, email), name, rpm, expiresAtMs, ...budget }),
+    );
+    printRecord(context, made);
+    return 0;
+  },
+};
+
+const list: Command = {
+  summary: "list an account's keys",
+  usage: "--account EMAIL",
+  options: [ACCOUNT],
+  async run(context) {
+    const email = context.flags.required("account");
+    const rows = await withStore(context, { create: false }, async (store) =>
+      keyStore(store).listKeys(await accountId(store, email)),
+    );
+    printRows(context, rows.map(shown));
+    return 0;
+  },
+};
+
+const revoke: Command = {
+  summary: "end a key for good",
+  usage: "--id ID",
+  options: [{ name: "id", value: "ID", summary: "the key's id, from `key list`" }],
+  async run(context) {
+    const id = context.flags.required("id");
+    const revoked = await withStore(context, { create: false }, (store) => keyStore(store).revokeKey(id));
+    if (!revoked) throw failure(`there is no live key with the id ${id}`);
+    printRecord(context, { id, revoked: true });
+    return 0;
+  },
+};
+
+/** `sallyport key`. */
+export const key: CommandGroup = { summary: "make and manage API keys", verbs: { create, list, revoke } };
+
+async function accountId(store: Store, email: string): Promise<string> {
+  const account = await accountStore(store).findAccountByEmail(email);
+  if (account === undefined) throw failure(`there is no account with the e-mail address ${email}`);
+  return account.id;
+}
+
+function budgetOf(flags: Flags): { budgetMicros: number | null; budgetPeriodMs: number | null } {
+  const usd = flags.text("budget");
+  const period = flags.text("budget-period");
+  if (usd === undefined) {
+    if (period !== undefined) throw new UsageError("--budget-period needs --budget");
+    return { budgetMicros: null, budgetPeriodMs: null };
+  }
+  const micros = /^\d+(\.\d+)?$/.test(usd) ? Math.round(Number(usd) * MICROS_PER_USD) : Number.NaN;
+  if (!Number.isSafeInteger(micros)) throw new UsageError(`--budget: expected an amount in USD, got "${usd}"`);
+  const periodMs = period === undefined ? null : parseDurationMs(period);
+  if (periodMs === undefined || periodMs === 0) {
+    throw new UsageError(`--budget-period: expected a time such as 30d, got "${period}"`);
+  }
+  return { budgetMicros: micros, budgetPeriodMs: periodMs };
+}
+
+function shown(row: KeyInfo): Readonly<Record<string, unknown>> {
+  const usd = (micros: number | null) => (micros === null ? null : micros / MICROS_PER_USD);
+  return {
+    id: row.id,
+    name: row.name,
+    key: `${row.prefix}…${row.lastFour}`,
+    rpm: row.rpm,
+    budget_usd: usd(row.budgetMicros),
+    spent_usd: usd(row.spentMicros),
+    budget_period_seconds: row.budgetPeriodMs === null ? null : row.budgetPeriodMs / 1000,
+    expires_at: isoTime(row.expiresAtMs),
+    revoked_at: isoTime(row.revokedAtMs),
+    created_at: isoTime(row.createdAtMs),
+    last_used_at: isoTime(row.lastUsedAtMs),
+  };
+}

@@ -1,0 +1,98 @@
+// What the commands that work on the data directory share: the configuration they obey, the open database, and how they
+// read times and print rows.
+import { systemClock } from "../base/clock.ts";
+import { openStore, type Store } from "../store/open.ts";
+import type { Context } from "./command.ts";
+import { CommandError, UsageError } from "./failure.ts";
+import type { Flags } from "./flags.ts";
+
+/** The part of the configuration that these commands need. */
+export interface WorkspaceConfig {
+  readonly dataDir: string;
+  readonly server: { readonly host: string; readonly port: number; readonly publicUrl: string };
+  /** Lowest first. */
+  readonly tiers: readonly { readonly id: string; readonly trialMs?: number }[];
+}
+
+/** A server writes in short batches; a command can wait for many of them. */
+const BUSY_TIMEOUT_MS = 10_000;
+
+/** The configuration that `--config` and `--data-dir` name. */
+export async function workspaceConfig(flags: Flags): Promise<WorkspaceConfig> {
+  return {
+    dataDir: flags.text("data-dir") ?? "./data",
+    server: { host: "127.0.0.1", port: 8787, publicUrl: "" },
+    tiers: [{ id: "free", trialMs: 14 * 86_400_000 }, { id: "pro" }, { id: "premium" }],
+  };
+}
+
+/** Runs `work` on the data directory's database and closes it. `create`: makes the database when there is none. */
+export async function withStore<T>(
+  context: Context,
+  options: { readonly create: boolean },
+  work: (store: Store, config: WorkspaceConfig) => Promise<T>,
+): Promise<T> {
+  const config = await workspaceConfig(context.flags);
+  const store = openStore({ dataDir: config.dataDir, busyTimeoutMs: BUSY_TIMEOUT_MS, create: options.create });
+  try {
+    return await work(store, config);
+  } finally {
+    store.close();
+  }
+}
+
+/** A failure of one line. */
+export function failure(message: string): CommandError {
+  return new CommandError(`sallyport: ${message}`);
+}
+
+/** The flag as milliseconds since the epoch; a date alone is its first moment in UTC. */
+export function timeFlag(flags: Flags, name: string): number | undefined {
+  const text = flags.text(name);
+  if (text === undefined) return undefined;
+  // Date.parse alone takes much that is not ISO 8601.
+  const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i.test(text);
+  const timeMs = iso ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(timeMs)) throw new UsageError(`--${name}: expected an ISO 8601 time, got "${text}"`);
+  return timeMs;
+}
+
+/** ISO 8601 in UTC, or null. */
+export function isoTime(timeMs: number | null): string | null {
+  return timeMs === null ? null : new Date(timeMs).toISOString();
+}
+
+/** Now, for what a command stores. */
+export function nowMs(): number {
+  return systemClock.now();
+}
+
+/** Prints one record: JSON with `--json`, else a line per field that has a value. */
+export function printRecord(context: Context, record: Readonly<Record<string, unknown>>): void {
+  if (context.flags.has("json")) {
+    context.out(`${JSON.stringify(record)}\n`);
+    return;
+  }
+  const fields = Object.entries(record).filter(([, value]) => value !== null);
+  const width = Math.max(...fields.map(([name]) => name.length));
+  for (const [name, value] of fields) context.out(`${name.padEnd(width)}  ${value}\n`);
+}
+
+/** Prints rows: a JSON array with `--json`, else a table. */
+export function printRows(context: Context, rows: readonly Readonly<Record<string, unknown>>[]): void {
+  if (context.flags.has("json")) {
+    context.out(`${JSON.stringify(rows)}\n`);
+    return;
+  }
+  const names = Object.keys(rows[0] ?? {});
+  const lines = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? "-")))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  if (rows.length === 0) return;
+  for (const line of lines)
+    context.out(
+      `${line
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join("  ")
+        .trimEnd()}\n`,
+    );
+}

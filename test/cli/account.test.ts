@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { verifyPassword } from "../../src/accounts/passwords.ts";
+import { sha256Hex } from "../../src/base/ids.ts";
+import { runCommandLine } from "../../src/cli/run.ts";
+import { accountStore } from "../../src/store/accounts.ts";
+import { keyStore } from "../../src/store/keys.ts";
+import { openStore, type Store } from "../../src/store/open.ts";
+import { tempDir } from "../store/support.ts";
+import { FakeTerminal } from "../support/terminal.ts";
+
+const DAY_MS = 86_400_000;
+const ANN = ["account", "create", "--email", "ann@x.example", "--username", "ann"];
+
+function commandLine(parent = tempDir()) {
+  const dataDir = join(parent, "data");
+  const run = async (argv: readonly string[], stdin = "") => {
+    const io = new FakeTerminal({ stdin });
+    const code = await runCommandLine([...argv, "--data-dir", dataDir], { version: "0", io });
+    return { code, out: io.stdout, err: io.stderr };
+  };
+  const json = async (argv: readonly string[], stdin = "") => {
+    const { code, out, err } = await run([...argv, "--json"], stdin);
+    expect([code, err]).toEqual([0, ""]);
+    return JSON.parse(out);
+  };
+  const look = async <T>(read: (store: Store) => Promise<T>): Promise<T> => {
+    const store = openStore({ dataDir, create: false });
+    try {
+      return await read(store);
+    } finally {
+      store.close();
+    }
+  };
+  return { run, json, look };
+}
+
+test("account create prints the account and a password that was made for it", async () => {
+  const { json, look } = commandLine();
+  const before = Date.now();
+  const made = await json(ANN);
+  expect(Object.keys(made).sort()).toEqual(["email", "id", "password", "tier", "username"]);
+  expect(made).toMatchObject({ email: "ann@x.example", username: "ann", tier: "free" });
+  const stored = await look((store) => accountStore(store).findAccount(made.id));
+  expect(await verifyPassword(made.password, stored?.passwordHash ?? "")).toBe(true);
+  expect(stored?.passwordHash).toStartWith("$argon2id$");
+  expect(stored).toMatchObject({ admin: false, emailVerified: false, subscriptionUntilMs: null });
+  expect(stored?.trialEndsAtMs).toBeGreaterThanOrEqual(before + 14 * DAY_MS);
+});
+
+test("account create takes a password, a plan, its end, and the two marks", async () => {
+  const { json, look } = commandLine();
+  const flags = ["--password-stdin", "--tier", "pro", "--until", "2031-01-02T03:04:05Z", "--verified", "--admin"];
+  const made = await json([...ANN, ...flags], "correct horse\n");
+  expect(made).toEqual({ id: made.id, email: "ann@x.example", username: "ann", tier: "pro" });
+  const stored = await look((store) => accountStore(store).findAccount(made.id));
+  expect(stored).toMatchObject({
+    admin: true,
+    emailVerified: true,
+    trialEndsAtMs: null,
+    subscriptionUntilMs: Date.UTC(2031, 0, 2, 3, 4, 5),
+  });
+  expect(await verifyPassword("correct horse", stored?.passwordHash ?? "")).toBe(true);
+});
+
+test("an admin has no trial", async () => {
+  const { json, look } = commandLine();
+  const made = await json([...ANN, "--admin"]);
+  expect((await look((store) => accountStore(store).findAccount(made.id)))?.trialEndsAtMs).toBeNull();
+});
+
+// One account for the whole table: hashing its password is the slow part.
+const sharedDir = mkdtempSync(join(tmpdir(), "sallyport-cli-"));
+const shared = commandLine(sharedDir);
+beforeAll(() => shared.json(ANN));
+afterAll(() => rmSync(sharedDir, { recursive: true }));
+
+test.each([
+  [[...ANN.slice(0, 2), "--email", "ANN@x.example", "--username", "b"], 1, "the e-mail address ANN@x.example is taken"],
+  [[...ANN.slice(0, 2), "--email", "b@x.example", "--username", "ANN"], 1, "the user name ANN is taken"],
+  [[...ANN, "--tier", "gold"], 1, 'unknown tier "gold"'],
+  [[...ANN, "--password-stdin"], 1, "at least 10 characters"],
+  [["account", "create", "--email", "b@x.example"], 2, "--username is required"],
+  [["account", "create", "--email", "nobody", "--username", "b"], 2, "--email: That is not an e-mail"],
+  [["account", "create", "--email", "b@x.example", "--username", "b@c"], 2, "--username: A user name has"],
+  [[...ANN, "--until", "tomorrow"], 2, '--until: expected an ISO 8601 time, got "tomorrow"'],
+  [
+    ["account", "set-tier", "--email", "no@x.example", "--tier", "pro"],
+    1,
+    "no account with the e-mail address no@x.example",
+  ],
+  [["account", "set-tier", "--email", "ann@x.example", "--tier", "gold"], 1, 'unknown tier "gold"'],
+  [["account", "set-tier", "--email", "ann@x.example"], 2, "--tier is required"],
+  [["account", "set-password", "--email", "ann@x.example"], 2, "--password-stdin is required"],
+  [["account", "delete", "--email", "ann@x.example"], 2, "--yes is required"],
+  [["account", "delete", "--email", "no@x.example", "--yes"], 1, "no account with"],
+  [["key", "create", "--account", "no@x.example", "--name", "n"], 1, "no account with"],
+  [["key", "create", "--account", "ann@x.example"], 2, "--name is required"],
+  [["key", "create", "--account", "ann@x.example", "--name", "n", "--rpm", "0"], 2, "--rpm: expected a whole number"],
+  [
+    ["key", "create", "--account", "ann@x.example", "--name", "n", "--budget", "ten"],
+    2,
+    "--budget: expected an amount",
+  ],
+  [["key", "create", "--account", "ann@x.example", "--name", "n", "--budget-period", "1d"], 2, "--budget-period needs"],
+  [
+    ["key", "create", "--account", "ann@x.example", "--name", "n", "--budget", "1", "--budget-period", "soon"],
+    2,
+    "such as 30d",
+  ],
+  [["key", "list", "--account", "no@x.example"], 1, "no account with"],
+  [["key", "revoke", "--id", "nothing"], 1, "there is no live key with the id nothing"],
+])("%p exits %p with one line: %s", async (argv, code, text) => {
+  const got = await shared.run(argv, "short");
+  expect(got.code).toBe(code);
+  expect(got.err).toContain(text);
+  expect(got.err.trimEnd().split("\n")).toHaveLength(1);
+  expect(got.out).toBe("");
+});
+
+test("account list shows every account, as JSON and as a table", async () => {
+  const { run, json } = commandLine();
+  await json(ANN);
+  await json([
+    "account",
+    "create",
+    "--email",
+    "bob@x.example",
+    "--username",
+    "bob",
+    "--until",
+    "2030-05-06",
+    "--verified",
+  ]);
+  const rows = await json(["account", "list"]);
+  expect(rows).toHaveLength(2);
+  expect(rows[1]).toMatchObject({
+    email: "bob@x.example",
+    email_verified: true,
+    subscription_until: "2030-05-06T00:00:00.000Z",
+    trial_ends_at: null,
+  });
+  const table = (await run(["account", "list"])).out;
+  expect(table.split("\n")[0]).toMatch(/^id +email +username +tier/);
+  expect(table).toContain("bob@x.example");
+});
+
+test("account set-tier, set-password and delete change what they say", async () => {
+  const { json, look } = commandLine();
+  const { id } = await json(ANN);
+  expect(
+    await json(["account", "set-tier", "--email", "Ann@X.example", "--tier", "pro", "--until", "2030-01-01"]),
+  ).toEqual({
+    id,
+    email: "ann@x.example",
+    username: "ann",
+    tier: "pro",
+    subscription_until: "2030-01-01T00:00:00.000Z",
+  });
+  await json(["account", "set-password", "--email", "ann@x.example", "--password-stdin"], "another password\r\n");
+  const stored = await look((store) => accountStore(store).findAccount(id));
+  expect(stored).toMatchObject({ tier: "pro", trialEndsAtMs: null, subscriptionUntilMs: Date.UTC(2030, 0, 1) });
+  expect(await verifyPassword("another password", stored?.passwordHash ?? "")).toBe(true);
+  expect(await json(["account", "delete", "--email", "ann@x.example", "--yes"])).toMatchObject({ id, deleted: true });
+  expect(await json(["account", "list"])).toEqual([]);
+});
+
+test("a key is made with its limits, listed without its secret, and revoked", async () => {
+  const { json, look } = commandLine();
+  await json(ANN);
+  const limits = ["--rpm", "7", "--expires", "2031-01-01", "--budget", "2.50", "--budget-period", "30d"];
+  const made = await json(["key", "create", "--account", "ann@x.example", "--name", "laptop", ...limits]);
+  expect(Object.keys(made)).toEqual(["id", "key"]);
+  const live = await look((store) => keyStore(store).findLiveKey(sha256Hex(made.key)));
+  expect(live).toMatchObject({ keyId: made.id, rpm: 7, budgetMicros: 2_500_000, expiresAtMs: Date.UTC(2031, 0, 1) });
+
+  const [row] = await json(["key", "list", "--account", "ann@x.example"]);
+  expect(row).toMatchObject({
+    id: made.id,
+    name: "laptop",
+    rpm: 7,
+    budget_usd: 2.5,
+    budget_period_seconds: 2_592_000,
+    revoked_at: null,
+  });
+  expect(JSON.stringify(row)).not.toContain(made.key);
+
+  expect(await json(["key", "revoke", "--id", made.id])).toEqual({ id: made.id, revoked: true });
+  expect(await look((store) => keyStore(store).findLiveKey(sha256Hex(made.key)))).toBeUndefined();
+});
+
+test("commands other than account create make no database", async () => {
+  const { run } = commandLine();
+  const got = await run(["account", "list"]);
+  expect(got.code).toBe(1);
+  expect(got.err).toContain("There is no database in ");
+});
