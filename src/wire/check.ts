@@ -1,0 +1,121 @@
+// Small validators for client requests. Each takes the value and its JSON path and throws `ApiError` `invalid_request` with
+// that path as `param`, so that every format words and locates its complaints alike.
+
+import { ApiError } from "../base/errors.ts";
+
+/** A JSON object. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Turns a value at a path into what it must be, or throws. */
+export type Check<T> = (value: unknown, path: string) => T;
+
+/** Throws `invalid_request` for the parameter at `path`. */
+export function reject(path: string, message: string): never {
+  throw new ApiError("invalid_request", message, { param: path });
+}
+
+/** Path of a member; the top level has the empty path. */
+export function at(path: string, key: string | number): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  return path === "" ? key : `${path}.${key}`;
+}
+
+/** True for a JSON object. */
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function expected(path: string, what: string, value: unknown): never {
+  if (value === undefined) reject(path, `Missing required parameter: '${path}'.`);
+  const got = value === null ? "null" : Array.isArray(value) ? "an array" : `a value of type ${typeof value}`;
+  reject(path, `Invalid '${path}': expected ${what}, got ${got}.`);
+}
+
+export const expectString: Check<string> = (value, path) =>
+  typeof value === "string" ? value : expected(path, "a string", value);
+
+/** A string with at least one character. */
+export const expectText: Check<string> = (value, path) =>
+  expectString(value, path) === "" ? reject(path, `Invalid '${path}': must not be empty.`) : (value as string);
+
+export const expectBoolean: Check<boolean> = (value, path) =>
+  typeof value === "boolean" ? value : expected(path, "a boolean", value);
+
+export const expectFields: Check<Fields> = (value, path) =>
+  isFields(value) ? value : expected(path, "an object", value);
+
+export const expectList: Check<readonly unknown[]> = (value, path) =>
+  Array.isArray(value) ? value : expected(path, "an array", value);
+
+/** A finite number within the bounds, both included. */
+export function expectNumber(min = -Infinity, max = Infinity): Check<number> {
+  return (value, path) => {
+    if (typeof value !== "number" || !Number.isFinite(value)) expected(path, "a number", value);
+    if (value < min || value > max) {
+      const bounds =
+        max === Infinity ? `at least ${min}` : min === -Infinity ? `at most ${max}` : `from ${min} to ${max}`;
+      reject(path, `Invalid '${path}': must be ${bounds}, got ${value}.`);
+    }
+    return value;
+  };
+}
+
+/** A whole number within the bounds, both included. */
+export function expectInteger(min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER): Check<number> {
+  const within = expectNumber(min, max);
+  return (value, path) => {
+    if (typeof value === "number" && Number.isFinite(value) && !Number.isInteger(value)) {
+      reject(path, `Invalid '${path}': expected a whole number, got ${value}.`);
+    }
+    return within(value, path);
+  };
+}
+
+/** One of some words. */
+export function expectOneOf<const T extends string>(...words: T[]): Check<T> {
+  return (value, path) => {
+    if (typeof value !== "string") expected(path, "a string", value);
+    if (!words.includes(value as T)) {
+      reject(
+        path,
+        `Invalid '${path}': expected one of ${words.map((word) => `'${word}'`).join(", ")}, got '${value}'.`,
+      );
+    }
+    return value as T;
+  };
+}
+
+/** A list of which every element passes the check. */
+export function expectListOf<T>(check: Check<T>): Check<T[]> {
+  return (value, path) => expectList(value, path).map((element, i) => check(element, at(path, i)));
+}
+
+/** The member, checked; absent and null alike are undefined. */
+export function maybe<T>(fields: Fields, key: string, check: Check<T>, path = ""): T | undefined {
+  const value = fields[key];
+  return value === undefined || value === null ? undefined : check(value, at(path, key));
+}
+
+/** The member, checked; absent is an error. */
+export function need<T>(fields: Fields, key: string, check: Check<T>, path = ""): T {
+  return check(fields[key], at(path, key));
+}
+
+/** The members that are not in `known`, verbatim. */
+export function remaining(fields: Fields, known: ReadonlySet<string>): Record<string, unknown> {
+  const rest: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) if (!known.has(key)) rest[key] = value;
+  return rest;
+}
+
+/** An object type whose members that may be undefined are optional instead. */
+export type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The object without its undefined members. */
+export function given<T extends object>(object: T): Given<T> {
+  const out: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(object)) if (value !== undefined) out[key] = value;
+  return out as Given<T>;
+}

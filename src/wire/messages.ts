@@ -1,0 +1,80 @@
+// The client format of `POST /v1/messages`: its entry and whole answers.
+
+import type { ChatResult, ResultBlock } from "../chat/result.ts";
+import type { Exchange, WireFormat } from "./format.ts";
+import { ORIGIN } from "./messages-blocks.ts";
+import { decodeMessages } from "./messages-decode.ts";
+import {
+  type Block,
+  callSignature,
+  citationsOf,
+  envelope,
+  redactedOf,
+  signatureOf,
+  stopMembers,
+  usageMembers,
+} from "./messages-shape.ts";
+import { MessagesWriter } from "./messages-stream.ts";
+
+/** The messages format. */
+export const messages: WireFormat = {
+  name: "anthropic-messages",
+  path: "/v1/messages",
+  idPrefix: "msg_",
+  dialect: "anthropic-messages",
+  keepalive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  decode: decodeMessages,
+  encode,
+  writer: (exchange) => new MessagesWriter(exchange),
+  error: (body) => ({ type: "error", error: body }),
+};
+
+/** The format has one answer per request: further choices are not shown. */
+function encode(result: ChatResult, exchange: Exchange): Block {
+  const choice = result.choices[0];
+  const blocks = choice?.blocks ?? [];
+  const calledTool = blocks.some((block) => block.type === "tool-call");
+  return {
+    ...envelope(exchange),
+    content: blocks.flatMap(encodeBlock),
+    ...stopMembers(choice?.reason ?? "unknown", choice?.stopSequence, calledTool),
+    usage: usageMembers(result.usage),
+  };
+}
+
+function encodeBlock(block: ResultBlock): Block[] {
+  switch (block.type) {
+    case "text": {
+      // An empty text block handed back would be refused by the protocol's own servers.
+      if (block.text === "") return [];
+      const citations = citationsOf(block.annotations);
+      return [{ type: "text", text: block.text, ...(citations.length > 0 ? { citations } : {}) }];
+    }
+    case "reasoning":
+      return encodeReasoning(block);
+    case "tool-call": {
+      const signature = callSignature(block);
+      const call = { type: "tool_use", id: block.callId, name: block.name, input: inputOf(block) };
+      return signature === undefined ? [call] : [{ type: "thinking", thinking: "", signature }, call];
+    }
+    case "opaque":
+      return block.origin === ORIGIN ? [{ ...block.value }] : [];
+  }
+}
+
+function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>): Block[] {
+  const summary = (block.summary ?? []).join("\n\n");
+  const thinking = block.text === "" || summary === "" ? block.text + summary : `${block.text}\n\n${summary}`;
+  const signature = signatureOf(block, block.text === "" && block.summary !== undefined);
+  const out: Block[] = [];
+  if (thinking !== "" || signature !== "") out.push({ type: "thinking", thinking, signature });
+  const data = redactedOf(block);
+  if (data !== undefined) out.push({ type: "redacted_thinking", data });
+  return out;
+}
+
+function inputOf(call: Extract<ResultBlock, { type: "tool-call" }>): unknown {
+  if (call.kind === "custom") return { input: call.arguments };
+  // Arguments of a finished result are valid JSON; none at all is an empty text.
+  return call.arguments.trim() === "" ? {} : JSON.parse(call.arguments);
+}
