@@ -16,6 +16,7 @@ import type {
   ToolEnd,
   ToolStart,
 } from "../chat/event.ts";
+import { given } from "./check.ts";
 import type { EventWriter, Exchange, StreamError } from "./format.ts";
 import { ORIGIN } from "./messages-blocks.ts";
 import {
@@ -60,6 +61,8 @@ export class MessagesWriter implements EventWriter {
   #opened = false;
   #textPrefix = "";
   #summaryIndex: number | undefined;
+  #saidReasoning = false;
+  #itemId: string | undefined;
   #customTool = false;
   #failed = false;
 
@@ -167,8 +170,11 @@ export class MessagesWriter implements EventWriter {
   #write(event: BlockEvent): string {
     switch (event.type) {
       case "text-start":
+        // Opened by the first text: an empty block must not appear.
+        return "";
       case "reasoning-start":
-        // Opened by the first text: an empty block must not appear, and a reasoning block may turn out redacted.
+        // Opened by the first text: the block may turn out redacted.
+        this.#itemId = event.itemId;
         return "";
       case "text-delta":
         return event.text === "" ? "" : this.#text(event.text);
@@ -208,6 +214,7 @@ export class MessagesWriter implements EventWriter {
     // Parts of a summary, and a summary after the reasoning itself, are paragraphs.
     if (this.#opened && event.summaryIndex !== this.#summaryIndex) text = `\n\n${text}`;
     this.#summaryIndex = event.summaryIndex;
+    if (event.summaryIndex === undefined) this.#saidReasoning = true;
     return `${this.#openThinking()}${this.#textPrefix}${JSON.stringify(text)}}}\n\n`;
   }
 
@@ -217,7 +224,8 @@ export class MessagesWriter implements EventWriter {
   }
 
   #thinkingEnd(event: ReasoningEnd): string {
-    const signature = signatureOf(event, this.#summaryIndex !== undefined);
+    const seals = { ...event, ...given({ itemId: this.#itemId }) };
+    const signature = signatureOf(seals, this.#opened && !this.#saidReasoning);
     let out = "";
     if (signature !== "") out = this.#openThinking() + this.#delta({ type: "signature_delta", signature });
     const data = redactedOf(event);
@@ -269,6 +277,8 @@ export class MessagesWriter implements EventWriter {
     const out = this.#opened ? this.#stopBlock() : "";
     this.#current = undefined;
     this.#summaryIndex = undefined;
+    this.#saidReasoning = false;
+    this.#itemId = undefined;
     this.#customTool = false;
     return out;
   }

@@ -63,9 +63,9 @@ function encodeBlock(block: ResultBlock): Block[] {
 }
 
 function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>): Block[] {
-  const summary = (block.summary ?? []).join("\n\n");
+  const summary = (block.summary ?? []).filter((part) => part !== "").join("\n\n");
   const thinking = block.text === "" || summary === "" ? block.text + summary : `${block.text}\n\n${summary}`;
-  const signature = signatureOf(block, block.text === "" && block.summary !== undefined);
+  const signature = signatureOf(block, block.text === "" && summary !== "");
   const out: Block[] = [];
   if (thinking !== "" || signature !== "") out.push({ type: "thinking", thinking, signature });
   const data = redactedOf(block);

@@ -1,0 +1,45 @@
+// Neutral answers and what each client format makes of them, streamed and whole. A missing golden fails; with
+// UPDATE_GOLDEN=1 they are written anew.
+
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ChatEvent } from "../../src/chat/event.ts";
+import { fold } from "../../src/chat/fold.ts";
+import type { WireFormat } from "../../src/wire/format.ts";
+import { messages } from "../../src/wire/messages.ts";
+import { exchangeFor, type Json, streamOf } from "./support.ts";
+
+const GOLDEN = join(import.meta.dir, "../golden");
+const FORMATS: [WireFormat, Json][] = [
+  [messages, { model: "m", max_tokens: 10, messages: [{ role: "user", content: "hi" }] }],
+];
+// Answers read from an upstream's golden have files of their own; these are the ones written for the client formats.
+const cases = readdirSync(join(GOLDEN, "neutral")).filter((name) => /^answer-.*\.jsonl$/.test(name));
+
+test("there are answers to write", () => expect(cases.length).toBeGreaterThan(10));
+
+describe.each(FORMATS)("$name", (format, body) => {
+  const folder = join(GOLDEN, "wire", format.name);
+  const exchange = exchangeFor(format, body);
+  test.each(cases)("%s", (file) => {
+    const name = file.replace(/\.jsonl$/, "");
+    const lines = readFileSync(join(GOLDEN, "neutral", file), "utf8")
+      .trim()
+      .split("\n");
+    const events = lines.map((line) => JSON.parse(line) as ChatEvent);
+    compare(join(folder, `${name}.sse`), streamOf(format.writer(exchange), events));
+    if (events.at(-1)?.type !== "error") {
+      const whole = format.encode(fold(events), exchange);
+      compare(join(folder, `${name}.json`), `${JSON.stringify(whole, null, 2)}\n`);
+    }
+  });
+});
+
+function compare(path: string, actual: string): void {
+  if (process.env["UPDATE_GOLDEN"] === "1") {
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(path, actual);
+  }
+  expect(actual).toBe(readFileSync(path, "utf8"));
+}
