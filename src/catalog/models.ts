@@ -2,15 +2,8 @@
 // publicly known about a model. Pure: same input, same catalog. A model no provider lists any more is simply not in it.
 
 import type { DiscoveredModel } from "../upstream/provider.ts";
+import type { Prices } from "./prices.ts";
 import { isTierId, type TierId } from "./tiers.ts";
-
-/** US dollars per token. */
-export interface Prices {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead?: number;
-  readonly cacheWrite?: number;
-}
 
 /** What may be said about a model; absent means nobody said it. */
 export interface ModelFacts {

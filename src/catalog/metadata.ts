@@ -1,0 +1,60 @@
+// What is publicly known about well-known models: prices, limits, abilities. Only for a vendor that the provider's base URL
+// names: another server may offer the same id with other limits, and a wrong limit would refuse what works.
+
+import type { ModelFacts } from "./models.ts";
+import type { Match, PackedLimits, PackedVendor } from "./pack-metadata.ts";
+
+/** Says what is known of a vendor's model; undefined for unknown vendors and models. */
+export type MetadataLookup = (baseUrl: string, model: string) => ModelFacts | undefined;
+
+/** A snapshot's date or version at the end of an id, as in `gpt-x-2026-01-31`, `claude-x-20260131`, `gemini-x-001`. */
+const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)$/;
+
+/** Reads the packed knowledge. Takes some milliseconds: once, after start. */
+export async function loadMetadata(): Promise<MetadataLookup> {
+  const { PACKED_METADATA } = await import("./packed-metadata.ts");
+  const vendors = (JSON.parse(PACKED_METADATA) as PackedVendor[]).map((vendor) => ({
+    url: new RegExp(`^${vendor.url}`),
+    models: vendor.models,
+    limits: limitsByName(vendor.limits),
+  }));
+  return (baseUrl, model) => {
+    const vendor = vendors.find(({ url }) => url.test(baseUrl));
+    if (vendor === undefined) return undefined;
+    // Google lists its models as `models/NAME`.
+    const id = model.replace(/^models\//, "").toLowerCase();
+    const priced = vendor.models.find(({ match }) => matches(match, id));
+    const limits = vendor.limits.get(id) ?? vendor.limits.get(id.replace(SNAPSHOT, ""));
+    if (priced === undefined && limits === undefined) return undefined;
+    return {
+      contextLength: limits?.[0] ?? priced?.context,
+      maxOutputTokens: limits?.[1],
+      supportsTools: limits && limits[2] === 1,
+      supportsVision: limits && limits[3] === 1,
+      supportsReasoning: limits && limits[4] === 1,
+      prices: priced?.prices,
+    };
+  };
+}
+
+/** Also by the name without its snapshot, for the vendor's floating names; an entry of exactly that name wins. */
+function limitsByName(limits: Readonly<Record<string, PackedLimits>>): Map<string, PackedLimits> {
+  const byName = new Map<string, PackedLimits>();
+  for (const [id, own] of Object.entries(limits)) byName.set(id.toLowerCase(), own);
+  for (const [id, own] of Object.entries(limits)) {
+    const floating = id.toLowerCase().replace(SNAPSHOT, "");
+    if (!byName.has(floating)) byName.set(floating, own);
+  }
+  return byName;
+}
+
+/** Applies a package's rule to a lower-case id. */
+function matches(rule: Match, id: string): boolean {
+  if ("equals" in rule) return id === rule.equals.toLowerCase();
+  if ("starts_with" in rule) return id.startsWith(rule.starts_with.toLowerCase());
+  if ("ends_with" in rule) return id.endsWith(rule.ends_with.toLowerCase());
+  if ("contains" in rule) return id.includes(rule.contains.toLowerCase());
+  if ("regex" in rule) return new RegExp(rule.regex, "i").test(id);
+  if ("or" in rule) return rule.or.some((part) => matches(part, id));
+  return rule.and.every((part) => matches(part, id));
+}

@@ -1,0 +1,101 @@
+// Runs while the program is bundled (a macro), never in it: takes what two public packages know of well-known models and
+// packs the little that the catalog needs. The packages are development dependencies; the program carries only the result.
+
+import { calcPrice, findProvider, type MatchLogic, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
+import { MODEL_CONFIGS } from "llm-zoo";
+import type { PriceRow, Prices } from "./prices.ts";
+
+/** How a package recognises a model's id. */
+export type Match = MatchLogic;
+
+/** Limits and abilities: context, output, then tools, vision and reasoning as 0 or 1. */
+export type PackedLimits = readonly [context: number, output: number, tools: 0 | 1, vision: 0 | 1, reasoning: 0 | 1];
+
+/** A vendor, recognised by its base URL. */
+export interface PackedVendor {
+  /** Source of a regular expression on the base URL. */
+  readonly url: string;
+  readonly models: readonly {
+    readonly match: Match;
+    readonly prices?: Prices | undefined;
+    readonly context?: number | undefined;
+  }[];
+  /** By model id. */
+  readonly limits: Readonly<Record<string, PackedLimits>>;
+}
+
+/** Vendors by their name for prices; with it, whose models the other package's limits are for. */
+const VENDORS: Readonly<Record<string, string>> = {
+  openai: "openai",
+  anthropic: "anthropic",
+  google: "google",
+  openrouter: "",
+  groq: "",
+  mistral: "",
+  deepseek: "deepseek",
+  "x-ai": "xai",
+  together: "",
+  fireworks: "",
+};
+
+/** The packed knowledge as JSON text: a string costs a program that never reads it nearly nothing. */
+export function packMetadata(): string {
+  return JSON.stringify(Object.entries(VENDORS).map(([vendor, owner]) => packVendor(vendor, owner)));
+}
+
+function packVendor(vendor: string, owner: string): PackedVendor {
+  const provider = findProvider({ providerId: vendor });
+  if (provider === undefined) throw new Error(`The price package no longer knows the vendor ${vendor}.`);
+  const models = provider.models.map((model) => {
+    // The first plain id that the model's own rule accepts leads to the prices of this moment.
+    const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model.id, { provider });
+    const prices = found?.model.id === model.id ? pricesOf(found.model_price) : undefined;
+    return { match: model.match, prices, context: model.context_window };
+  });
+  return { url: provider.api_pattern, models, limits: limitsOf(owner, vendor === "openrouter") };
+}
+
+function pricesOf(model: ModelPrice): Prices | undefined {
+  const row = (above?: number): PriceRow | undefined => {
+    const input = priceAt(model["input_mtok"], above);
+    const output = priceAt(model["output_mtok"], above);
+    if (input === undefined || output === undefined) return undefined;
+    const cacheRead = priceAt(model["cache_read_mtok"], above);
+    const cacheWrite = priceAt(model["cache_write_mtok"], above);
+    return { input, output, cacheRead, cacheWrite };
+  };
+  const base = row();
+  if (base === undefined) return undefined;
+  const starts = new Set<number>();
+  for (const price of Object.values(model)) {
+    if (typeof price === "object") for (const tier of price.tiers) starts.add(tier.start);
+  }
+  const tiers = [...starts].sort((a, b) => a - b).map((above) => ({ above, ...(row(above) as PriceRow) }));
+  return tiers.length === 0 ? base : { ...base, tiers };
+}
+
+function priceAt(price: number | TieredPrices | undefined, above: number | undefined): number | undefined {
+  if (typeof price !== "object") return price;
+  let value = price.base;
+  for (const tier of price.tiers) if (above !== undefined && above >= tier.start) value = tier.price;
+  return value;
+}
+
+/** Several entries of one id (with and without thinking) are one model: the most permissive word holds. */
+function limitsOf(owner: string, aggregator: boolean): Record<string, PackedLimits> {
+  const limits: Record<string, PackedLimits> = {};
+  for (const model of Object.values(MODEL_CONFIGS)) {
+    const id = aggregator ? model.openrouterFullName : model.provider === owner ? model.fullName : undefined;
+    if (id === undefined || id === "") continue;
+    const { supportsFunctionCalling, supportsVision, supportsReasoning } = model.capabilities;
+    const known = limits[id] ?? [0, 0, 0, 0, 0];
+    limits[id] = [
+      Math.max(known[0], model.contextWindow),
+      Math.max(known[1], model.maxOutputTokens),
+      supportsFunctionCalling ? 1 : known[2],
+      supportsVision ? 1 : known[3],
+      supportsReasoning ? 1 : known[4],
+    ];
+  }
+  return limits;
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { loadMetadata } from "../../src/catalog/metadata.ts";
+
+const lookUp = await loadMetadata();
+
+const OPENAI = "https://api.openai.com/v1";
+const ANTHROPIC = "https://api.anthropic.com/v1";
+
+test.each([
+  [OPENAI, "gpt-4o-mini", { contextLength: 128_000, maxOutputTokens: 16_384, supportsVision: true }],
+  [OPENAI, "gpt-4o-mini-2024-07-18", { maxOutputTokens: 16_384, supportsReasoning: false }],
+  [OPENAI, "GPT-4o-Mini", { maxOutputTokens: 16_384 }],
+  [OPENAI, "o3-mini", { supportsVision: false, supportsReasoning: true }],
+  [ANTHROPIC, "claude-sonnet-4-5", { maxOutputTokens: 64_000 }],
+  [ANTHROPIC, "claude-sonnet-4-5-20250929", { maxOutputTokens: 64_000, supportsTools: true }],
+  [ANTHROPIC, "claude-opus-4-1", { maxOutputTokens: 32_000 }],
+  ["https://generativelanguage.googleapis.com/v1beta", "models/gemini-2.5-pro", { contextLength: 1_048_576 }],
+  ["https://openrouter.ai/api/v1", "openai/gpt-4.1", { maxOutputTokens: 32_768 }],
+])("%s %s", (baseUrl, model, want) => {
+  const facts = lookUp(baseUrl, model);
+  expect(facts).toMatchObject(want);
+  expect(facts?.prices?.output).toBeGreaterThan(facts?.prices?.input ?? Number.POSITIVE_INFINITY);
+});
+
+test("a vendor with prices only says nothing about limits", () => {
+  const facts = lookUp("https://api.groq.com/openai/v1", "llama-3.3-70b-versatile");
+  expect(facts?.prices).toEqual({ input: 0.59, output: 0.79 });
+  expect(facts?.maxOutputTokens).toBeUndefined();
+  expect(facts?.supportsVision).toBeUndefined();
+});
+
+test("long prompts have their own row", () => {
+  const prices = lookUp("https://generativelanguage.googleapis.com/v1beta", "gemini-2.5-pro")?.prices;
+  expect(prices).toEqual({
+    input: 1.25,
+    output: 10,
+    cacheRead: 0.125,
+    tiers: [{ above: 200_000, input: 2.5, output: 15, cacheRead: 0.25 }],
+  });
+});
+
+test.each([
+  ["another server with the same id", "http://127.0.0.1:9100/v1", "gpt-4o-mini"],
+  ["the vendor's name elsewhere in the address", "https://proxy.example/?to=https://api.openai.com/v1", "gpt-4o-mini"],
+  ["no such model", OPENAI, "no-such-model"],
+  ["empty", "", ""],
+])("nothing is known of %s", (_name, baseUrl, model) => expect(lookUp(baseUrl, model)).toBeUndefined());
+
+test.each([
+  [OPENAI, "gpt-5"],
+  [OPENAI, "gpt-4.1"],
+  [ANTHROPIC, "claude-sonnet-4-5"],
+  [ANTHROPIC, "claude-haiku-4-5"],
+  ["https://api.deepseek.com/v1", "deepseek-chat"],
+])("%s %s: every figure is known and of the right order", (baseUrl, id) => {
+  const facts = lookUp(baseUrl, id);
+  expect(facts?.contextLength).toBeGreaterThan(30_000);
+  expect(facts?.maxOutputTokens).toBeGreaterThan(4_000);
+  // A price per token instead of per million would be a millionth of this.
+  expect(facts?.prices?.input).toBeGreaterThan(0.01);
+  expect(facts?.prices?.output).toBeLessThan(1000);
+});
