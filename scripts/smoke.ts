@@ -1,0 +1,300 @@
+// Runs the compiled program as a stranger would: from an empty directory with nothing beside it but traps, which must
+// not spring. Usage: bun scripts/smoke.ts [BINARY]. The last line is `N passed, N failed`.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { version } from "../package.json";
+
+const binary = resolve(process.argv[2] ?? join(import.meta.dir, "../dist/sallyport"));
+
+/** The program's own promises about itself. */
+const START_MS_MAX = 200;
+const IDLE_MEGABYTES_MAX = 80;
+/** Nothing here takes long; what hangs is a failure. */
+const STEP_MS_MAX = 30_000;
+
+const home = mkdtempSync(join(tmpdir(), "sallyport-smoke-"));
+let passed = 0;
+let failed = 0;
+
+try {
+  layTraps();
+  await checkCommands();
+  await checkUp();
+  await checkServer();
+  await check("no trap of the directory fired", () => equal(read("sprung"), undefined));
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed > 0 ? 1 : 0);
+
+/** Code and settings that a program must not take from the directory it is started in. */
+function layTraps(): void {
+  const trap = `require("node:fs").appendFileSync(${JSON.stringify(join(home, "sprung"))}, "code ran\\n");\n`;
+  writeFileSync(join(home, "trap.js"), trap);
+  writeFileSync(join(home, "bunfig.toml"), 'preload = ["./trap.js"]\n');
+  // With this the program refuses to start: the level does not exist.
+  writeFileSync(join(home, ".env"), "SALLYPORT_LOG_LEVEL=sprung\nSALLYPORT_CONFIG=/nonexistent/sprung.yaml\n");
+  writeFileSync(join(home, "package.json"), '{"name":"trap","imports":{"#x":"./trap.js"},"type":"commonjs"}\n');
+  writeFileSync(join(home, "tsconfig.json"), '{"compilerOptions":{"paths":{"*":["./trap.js"]}}}\n');
+}
+
+async function checkCommands(): Promise<void> {
+  await check("--version", async () => {
+    const run = await sallyport("--version");
+    equal(run.code, 0);
+    contains(run.stdout, version);
+  });
+  await check("--help", async () => {
+    const run = await sallyport("--help");
+    equal(run.code, 0);
+    contains(run.stdout, "serve");
+  });
+  await check("a bad argument: exit 2 and one line", async () => {
+    const run = await sallyport("serve", "--no-such-flag");
+    equal(run.code, 2);
+    equal(run.stderr.trimEnd().split("\n").length, 1);
+    equal(run.stdout, "");
+  });
+}
+
+async function checkUp(): Promise<void> {
+  await check("up --once answers one question and exits 0", async () => {
+    const run = await sallyport("up", "--once", "--port", "0", "--data-dir", join(home, "up"));
+    equal(run.code, 0, run.stderr);
+    contains(run.stdout + run.stderr, "sk-");
+    // The demo model says back what it was asked: question and answer are the same words.
+    const words = run.stdout.split("\n").flatMap((line) => line.match(/[A-Z][\w',]+(?: [\w',]+){2,}/)?.[0] ?? []);
+    equal(
+      words.some((text, index) => words.indexOf(text) !== index),
+      true,
+      `stdout was: ${run.stdout}`,
+    );
+  });
+}
+
+async function checkServer(): Promise<void> {
+  const data = ["--data-dir", join(home, "data")];
+  const email = "smoke@example.org";
+  let key = "";
+
+  await check("an account and a key can be made", async () => {
+    const account = await sallyport("account", "create", "--email", email, "--username", "smoke", "--json", ...data);
+    equal(account.code, 0, account.stderr);
+    equal(JSON.parse(account.stdout).email, email);
+    const made = await sallyport("key", "create", "--account", email, "--name", "smoke", "--json", ...data);
+    equal(made.code, 0, made.stderr);
+    key = JSON.parse(made.stdout).key;
+    equal(key.startsWith("sk-"), true);
+  });
+
+  let started: Server | undefined;
+  await check("serve listens", async () => {
+    started = await startServer(data);
+  });
+  // Without a server there is nothing to ask; the failure is counted.
+  if (started !== undefined) await checkRunning(started, { key, email, data });
+}
+
+async function checkRunning(server: Server, own: { key: string; email: string; data: string[] }): Promise<void> {
+  const { key, email, data } = own;
+  try {
+    await check("serve prints exactly one line with its address", () => {
+      equal(/^sallyport listening on http:\/\/127\.0\.0\.1:\d+\n$/.test(server.stdout()), true, server.stdout());
+    });
+    await check("/livez", async () => equal((await call(`${server.url}/livez`)).status, 200));
+    await check("/v1/models lists the demo model", async () => {
+      const models = await (await call(`${server.url}/v1/models`, { headers: bearer(key) })).text();
+      contains(models, '"demo-echo"');
+    });
+    await check("no key: 401 in the envelope, with a request id", async () => {
+      const answer = await call(`${server.url}/v1/chat/completions`, { method: "POST", body: "{}" });
+      equal(answer.status, 401);
+      equal((answer.headers.get("x-request-id") ?? "") !== "", true);
+      equal((await answer.json()).error.code, "missing_api_key");
+    });
+    await check("a chat completion", async () => {
+      const answer = await chat(server.url, key, { content: "hello out there" });
+      equal(answer.status, 200);
+      contains((await answer.json()).choices[0].message.content, "hello out there");
+    });
+    await check("a streamed chat completion", async () => {
+      const answer = await chat(server.url, key, { content: "hello out there", stream: true });
+      equal(answer.status, 200);
+      const frames = (await answer.text()).split("\n\n").filter((frame) => frame.startsWith("data: "));
+      equal(frames.at(-1), "data: [DONE]");
+      const chunks = frames.slice(0, -1).map((frame) => JSON.parse(frame.slice(6)));
+      const text = chunks.map((chunk) => chunk.choices[0]?.delta?.content ?? "").join("");
+      contains(text, "hello out there");
+    });
+    await check("a key made beside the running server works, revoked it does not", async () => {
+      const made = JSON.parse(
+        (await sallyport("key", "create", "--account", email, "--name", "second", "--json", ...data)).stdout,
+      );
+      equal((await chat(server.url, made.key, { content: "hi" })).status, 200);
+      equal((await sallyport("key", "revoke", "--id", made.id, ...data)).code, 0);
+      await until(async () => (await chat(server.url, made.key, { content: "hi" })).status === 401);
+    });
+    await check("a second serve on the same data is refused", async () => {
+      equal((await sallyport("serve", "--port", "0", ...data)).code, 1);
+    });
+    await check("healthcheck", async () => {
+      equal((await sallyport("healthcheck", "--url", `${server.url}/livez`)).code, 0);
+    });
+    await check(`starts in under ${START_MS_MAX} ms and idles under ${IDLE_MEGABYTES_MAX} MB`, async () => {
+      // The best of five: the machine may be busy, the program is what is measured.
+      const figures = [];
+      for (let run = 0; run < 5; run += 1) figures.push(await measureStart(join(home, `start-${run}`)));
+      const start = Math.min(...figures.map((one) => one.startMs));
+      const memory = Math.min(...figures.map((one) => one.megabytes));
+      console.log(`     start ${start.toFixed(0)} ms, idle ${memory.toFixed(0)} MB`);
+      equal(start < START_MS_MAX, true, `${start} ms`);
+      equal(memory < IDLE_MEGABYTES_MAX, true, `${memory} MB`);
+    });
+    await check("SIGTERM: the open stream ends whole, then exit 0", async () => {
+      const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(" ");
+      const answer = await chat(server.url, key, { content: words, stream: true });
+      server.child.kill("SIGTERM");
+      const text = await answer.text();
+      contains(text, "word399");
+      contains(text, "data: [DONE]");
+      equal(await server.child.exited, 0);
+      equal(server.stdout().split("\n").length, 2, server.stdout());
+    });
+  } finally {
+    server.child.kill("SIGKILL");
+  }
+}
+
+/** Start to the first answer, and resident memory a moment later, of a server with fresh data. */
+async function measureStart(dataDir: string): Promise<{ startMs: number; megabytes: number }> {
+  // The first start of a data directory makes the database; what is promised is every other start.
+  const first = await startServer(["--data-dir", dataDir]);
+  first.child.kill("SIGTERM");
+  await first.child.exited;
+  const started = performance.now();
+  const server = await startServer(["--data-dir", dataDir]);
+  await call(`${server.url}/livez`);
+  const startMs = performance.now() - started;
+  await Bun.sleep(500); // Idle means idle.
+  const status = readFileSync(`/proc/${server.child.pid}/status`, "utf8");
+  server.child.kill("SIGTERM");
+  await server.child.exited;
+  return { startMs, megabytes: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024 };
+}
+
+interface Server {
+  url: string;
+  child: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  stdout(): string;
+}
+
+/** Starts `serve` and waits for its line. */
+async function startServer(args: readonly string[]): Promise<Server> {
+  const child = spawn(["serve", "--port", "0", ...args]);
+  let stdout = "";
+  let stderr = "";
+  const listening = Promise.withResolvers<string>();
+  const collect = async () => {
+    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+      stdout += chunk;
+      const url = /http:\/\/\S+(?=\n)/.exec(stdout)?.[0];
+      if (url !== undefined) listening.resolve(url);
+    }
+    listening.reject(new Error(`serve ended: ${stdout}${stderr}`));
+  };
+  const collectErrors = async () => {
+    for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) stderr += chunk;
+  };
+  void collectErrors();
+  void collect();
+  return { url: await within(listening.promise, "serve to listen"), child, stdout: () => stdout };
+}
+
+async function sallyport(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = spawn(args);
+  const kill = setTimeout(() => child.kill("SIGKILL"), STEP_MS_MAX);
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const code = await child.exited;
+  clearTimeout(kill);
+  return { code, stdout, stderr };
+}
+
+/** In the trapped directory, with an environment that holds nothing of ours. */
+function spawn(args: readonly string[]): Bun.Subprocess<"ignore", "pipe", "pipe"> {
+  return Bun.spawn([binary, ...args], {
+    cwd: home,
+    env: { PATH: "/usr/bin:/bin", HOME: home, TMPDIR: home },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+function call(url: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(url, { ...init, signal: AbortSignal.timeout(STEP_MS_MAX) });
+}
+
+function chat(url: string, key: string, ask: { content: string; stream?: boolean }): Promise<Response> {
+  return call(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { ...bearer(key), "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "demo-echo",
+      messages: [{ role: "user", content: ask.content }],
+      stream: ask.stream ?? false,
+    }),
+  });
+}
+
+async function check(name: string, work: () => unknown): Promise<void> {
+  try {
+    await within(Promise.resolve(work()), name);
+    passed += 1;
+    console.log(`ok   ${name}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAIL ${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function within<T>(work: Promise<T>, what: string): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`waited ${STEP_MS_MAX} ms for ${what}`)), STEP_MS_MAX);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  // A revoked key is dead within a second; a second more is for a busy machine.
+  const end = performance.now() + 2000;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error("it did not come true in 2 s");
+    await Bun.sleep(50);
+  }
+}
+
+function equal(actual: unknown, expected: unknown, note = ""): void {
+  if (actual === expected) return;
+  throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)} ${note}`.trim());
+}
+
+function contains(text: string, part: string): void {
+  if (!text.includes(part))
+    throw new Error(`expected ${JSON.stringify(part)} in ${JSON.stringify(text.slice(0, 500))}`);
+}
+
+function read(name: string): string | undefined {
+  try {
+    return readFileSync(join(home, name), "utf8");
+  } catch {
+    return undefined; // The good case: the trap wrote nothing.
+  }
+}
