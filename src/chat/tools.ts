@@ -1,0 +1,213 @@
+// Upstreams that know only plain functions: custom (free text) tools become functions with one string argument,
+// namespaces are written into the name, names too long or strange are shortened; and back again in the answer. The
+// table follows from the request alone, so that the way there and the way back cannot disagree.
+
+import type { ChatEvent } from "./event.ts";
+import { repairJson } from "./repair.ts";
+import type { ChatMessage, ChatRequest, CustomTool, FunctionTool, Tool, ToolCallPart, ToolChoice } from "./request.ts";
+
+/** What a flattened name stands for. */
+interface Original {
+  name: string;
+  namespace: string | undefined;
+  kind: "function" | "custom";
+}
+
+/** The one argument of a function that stands for a custom tool. */
+const INPUT = "input";
+/** The shortest limit among the protocols (OpenAI functions: 64 of [a-zA-Z0-9_-]). */
+const NAME_CHARS_MAX = 64;
+const NAME_LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** The request in plain functions; the same object when it holds nothing to flatten. */
+export function flattenTools(chat: ChatRequest): ChatRequest {
+  const names = new NameTable(chat);
+  if (names.idle) return chat;
+  const flat: ChatRequest = {
+    ...chat,
+    tools: chat.tools.map((tool) => flatTool(tool, names)),
+    messages: chat.messages.map((message) => flatMessage(message, names)),
+  };
+  if (chat.toolChoice !== undefined) flat.toolChoice = flatChoice(chat.toolChoice, names);
+  return flat;
+}
+
+/** Undoes `flattenTools` in the events of the answer. Events of native custom or namespaced calls pass untouched. */
+export class ToolRestorer {
+  readonly #names: NameTable;
+  /** Argument text of open calls that stand for custom tools. */
+  readonly #inputs = new Map<string, string>();
+
+  constructor(chat: ChatRequest) {
+    this.#names = new NameTable(chat);
+  }
+
+  /** True when every event passes as it is, so that the caller may leave the restorer out. */
+  get idle(): boolean {
+    return this.#names.idle;
+  }
+
+  push(event: ChatEvent, out: ChatEvent[]): void {
+    if (event.type === "tool-start" && event.kind === "function" && event.namespace === undefined) {
+      const original = this.#names.original(event.name);
+      if (original !== undefined) {
+        if (original.kind === "custom") this.#inputs.set(event.id, "");
+        const { namespace, ...named } = original;
+        out.push({ ...event, ...named, ...(namespace === undefined ? {} : { namespace }) });
+        return;
+      }
+    }
+    if (event.type === "tool-delta") {
+      const held = this.#inputs.get(event.id);
+      if (held !== undefined) {
+        this.#inputs.set(event.id, held + event.text);
+        return;
+      }
+    }
+    if (event.type === "tool-end") {
+      const held = this.#inputs.get(event.id);
+      if (held !== undefined) {
+        this.#inputs.delete(event.id);
+        const text = inputOf(held);
+        if (text !== "") out.push({ type: "tool-delta", choice: event.choice, id: event.id, text });
+      }
+    }
+    out.push(event);
+  }
+}
+
+/** The free text inside the one argument; a model that wrote free text at once is taken at its word. */
+function inputOf(text: string): string {
+  const mended = repairJson(text);
+  if (mended === undefined) return text;
+  const value: unknown = JSON.parse(mended);
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null) return text;
+  const input = (value as Record<string, unknown>)[INPUT];
+  if (typeof input === "string") return input;
+  const values = Object.values(value);
+  // Some models rename a lone argument.
+  return values.length === 1 && typeof values[0] === "string" ? values[0] : values.length === 0 ? "" : text;
+}
+
+/** Flattened names of a request's tools, first come first served; stable for one request. */
+class NameTable {
+  readonly #flat = new Map<string, string>();
+  readonly #originals = new Map<string, Original>();
+  #changes = false;
+
+  constructor(chat: ChatRequest) {
+    // Plain functions keep their names, so they are entered first and the others give way.
+    const tools = chat.tools.filter((tool): tool is FunctionTool | CustomTool => tool.type !== "server");
+    const isPlain = (tool: FunctionTool | CustomTool) =>
+      tool.type === "function" && tool.namespace === undefined && NAME_LEGAL.test(tool.name);
+    for (const tool of tools) if (isPlain(tool)) this.#enter(tool.name, tool.namespace, tool.type);
+    for (const tool of tools) if (!isPlain(tool)) this.#enter(tool.name, tool.namespace, tool.type);
+    for (const message of chat.messages) {
+      if (message.role !== "assistant") continue;
+      for (const part of message.content) {
+        if (part.type === "tool-call") this.#enter(part.name, part.namespace, part.kind);
+      }
+    }
+  }
+
+  get idle(): boolean {
+    return !this.#changes;
+  }
+
+  flat(name: string, namespace: string | undefined): string {
+    return this.#flat.get(key(name, namespace)) ?? name;
+  }
+
+  /** The flattened name for a name given without its namespace (tool_choice). */
+  anyFlat(name: string): string {
+    const exact = this.#flat.get(key(name, undefined));
+    if (exact !== undefined) return exact;
+    for (const [flat, original] of this.#originals) if (original.name === name) return flat;
+    return name;
+  }
+
+  original(flat: string): Original | undefined {
+    return this.#originals.get(flat);
+  }
+
+  #enter(name: string, namespace: string | undefined, kind: "function" | "custom"): void {
+    const id = key(name, namespace);
+    if (this.#flat.has(id)) return;
+    const wanted = legal(namespace === undefined ? name : `${namespace}__${name}`);
+    let flat = wanted;
+    for (let i = 2; this.#taken(flat); i++) flat = `${wanted.slice(0, NAME_CHARS_MAX - 4)}_${i}`;
+    this.#flat.set(id, flat);
+    if (flat !== name || kind === "custom" || namespace !== undefined) {
+      this.#originals.set(flat, { name, namespace, kind });
+      this.#changes = true;
+    }
+  }
+
+  #taken(flat: string): boolean {
+    for (const used of this.#flat.values()) if (used === flat) return true;
+    return false;
+  }
+}
+
+function key(name: string, namespace: string | undefined): string {
+  return `${namespace ?? ""}\u0000${name}`;
+}
+
+/** A name every protocol takes; what is cut off is told apart by a hash. */
+function legal(name: string): string {
+  if (NAME_LEGAL.test(name)) return name;
+  const clean = name.replace(/[^a-zA-Z0-9_-]/g, "_");
+  if (clean.length <= NAME_CHARS_MAX && clean !== "") return clean;
+  return `${clean.slice(0, NAME_CHARS_MAX - 9)}_${Bun.hash.xxHash32(name).toString(16).padStart(8, "0")}`;
+}
+
+function flatTool(tool: Tool, names: NameTable): Tool {
+  if (tool.type === "server") return tool;
+  const name = names.flat(tool.name, tool.namespace);
+  if (tool.type === "function") {
+    const { namespace: _namespace, ...rest } = tool;
+    return { ...rest, name };
+  }
+  return {
+    type: "function",
+    name,
+    description: [tool.description, formatNote(tool.format)].filter(Boolean).join("\n\n"),
+    parameters: {
+      type: "object",
+      properties: { [INPUT]: { type: "string", description: "The whole input of the tool, as plain text." } },
+      required: [INPUT],
+      additionalProperties: false,
+    },
+  };
+}
+
+/** The grammar cannot bind the model here, so it is shown to it. */
+function formatNote(format: CustomTool["format"]): string {
+  if (typeof format?.["definition"] !== "string") return "";
+  return `The input must follow this ${String(format["syntax"] ?? "")} grammar:\n${format["definition"]}`;
+}
+
+function flatMessage(message: ChatMessage, names: NameTable): ChatMessage {
+  if (message.role === "tool") {
+    return { role: "tool", content: message.content.map(({ kind: _kind, ...part }) => part) };
+  }
+  if (message.role !== "assistant" || !message.content.some((part) => part.type === "tool-call")) return message;
+  return {
+    ...message,
+    content: message.content.map((part) => (part.type === "tool-call" ? flatCall(part, names) : part)),
+  };
+}
+
+function flatCall(part: ToolCallPart, names: NameTable): ToolCallPart {
+  const { namespace, ...rest } = part;
+  const name = names.flat(part.name, namespace);
+  if (part.kind === "function") return { ...rest, name };
+  return { ...rest, name, kind: "function", arguments: JSON.stringify({ [INPUT]: part.arguments }) };
+}
+
+function flatChoice(choice: ToolChoice, names: NameTable): ToolChoice {
+  if (choice.type === "tool") return { type: "tool", name: names.anyFlat(choice.name) };
+  if (choice.type === "allowed") return { ...choice, names: choice.names.map((name) => names.anyFlat(name)) };
+  return choice;
+}
