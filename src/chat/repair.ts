@@ -50,6 +50,38 @@ export class JsonPrefix {
     return this.#mode === "end" || (this.#mode === "number" && NUMBER_WHOLE.test(this.#token));
   }
 
+  /** The text that makes a valid prefix whole by closing what is open (a cut-off answer); undefined once it was invalid. */
+  closing(): string | undefined {
+    if (!this.#valid) return undefined;
+    const closers = this.#stack.map((open) => CLOSERS[open]).reverse();
+    return this.#closeToken() + closers.join("");
+  }
+
+  #closeToken(): string {
+    const endOfString = `"${this.#inKey ? ":null" : ""}`;
+    switch (this.#mode) {
+      case "value":
+        if (this.#emptyAllowed) return "";
+        return this.#stack.length === 0 ? "{}" : "null";
+      case "string":
+        return endOfString;
+      case "escape":
+        return `\\${endOfString}`;
+      case "unicode":
+        return "0".repeat(this.#hexLeft) + endOfString;
+      case "number":
+        return NUMBER_WHOLE.test(this.#token) ? "" : "0";
+      case "word":
+        return (WORDS.find((word) => word.startsWith(this.#token)) ?? "").slice(this.#token.length);
+      case "key":
+        return '"":null';
+      case "colon":
+        return ":null";
+      default:
+        return "";
+    }
+  }
+
   /** Offset of the next character of a string that needs a look. */
   #skipPlain(text: string, from: number): number {
     let i = from;

@@ -19,6 +19,21 @@ describe("JsonPrefix", () => {
     );
   });
 
+  test("any prefix of valid JSON is made whole by its closing", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(60), (value, length) => {
+        const prefix = JSON.stringify(value).slice(0, length);
+        const checker = new JsonPrefix();
+        checker.push(prefix);
+        expect(isJson(prefix + checker.closing())).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+    const broken = new JsonPrefix();
+    broken.push("{]");
+    expect(broken.closing()).toBeUndefined();
+  });
+
   test("agrees with JSON.parse on what is whole", () => {
     const piece = fc.constantFrom(
       "{",

@@ -1,0 +1,31 @@
+// Keeps a streamed tool call's arguments valid JSON: fragments flow while they are a prefix of valid JSON; from the first
+// that is not, the rest of the call is held and mended at its end (contract §3 "tool arguments in streams").
+
+import { isJson, JsonPrefix, repairJson } from "./repair.ts";
+
+/** One call. */
+export class ArgumentGuard {
+  readonly #json = new JsonPrefix();
+  #sent = "";
+  #held: string | undefined;
+
+  /** Takes a fragment; true when it may go on to the client, false when it is held. */
+  push(fragment: string): boolean {
+    if (this.#held !== undefined) this.#held += fragment;
+    else if (this.#json.push(fragment)) this.#sent += fragment;
+    else this.#held = fragment;
+    return this.#held === undefined;
+  }
+
+  /**
+   * The call ended: the text that makes what was sent whole, mostly "". Undefined when nothing can: the answer must end
+   * with `tool_arguments_invalid`.
+   */
+  end(): string | undefined {
+    if (this.#held === undefined) return this.#json.complete ? "" : this.#json.closing();
+    const mended = repairJson(this.#sent + this.#held);
+    if (mended?.startsWith(this.#sent)) return mended.slice(this.#sent.length);
+    // Whole arguments with rubbish after them; an empty object is more likely a false start than the whole.
+    return this.#sent.trim() !== "{}" && isJson(this.#sent) ? "" : undefined;
+  }
+}
