@@ -52,7 +52,7 @@ const FORWARDED = /^(?:retry-after(?:-ms)?|anthropic-ratelimit-.+|x-ratelimit-.+
 
 /** Phrases by which providers say that the prompt does not fit (their documented errors and SDKs' tests). */
 const CONTEXT_LENGTH =
-  /context[_ ]length|maximum context|context window|prompt is too long|input is too long|too many (?:input )?tokens|exceeds? the (?:maximum|max) (?:number of )?(?:input )?tokens|input token count.*exceeds|reduce the length of/i;
+  /context[_ ]length|maximum context|context window|(?:context|prompt) (?:size|limit|length) is|exceeds? (?:the )?(?:available )?context|maximum prompt length|prompt is too long|input is too long|too many (?:input )?tokens|exceeds? the (?:maximum|max) (?:number of )?(?:input )?tokens|input token count.*exceeds|reduce the length of/i;
 
 /** What a provider's error body says. */
 export interface FaultText {

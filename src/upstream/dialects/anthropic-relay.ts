@@ -1,0 +1,188 @@
+// Anthropic's stream handed on as it came: only `message.id` and `message.model` change. Text and thinking frames are
+// recognised by their beginning and pass unparsed; tool arguments are watched; an answer that breaks off ends with the
+// family's error event.
+
+import { ERRORS, type ErrorCode } from "../../base/errors.ts";
+import { parseFrame, type SseFrame } from "../../base/sse.ts";
+import { ArgumentGuard } from "../../chat/argument-guard.ts";
+import type { Usage } from "../../chat/event.ts";
+import type { FrameRelay, RelayIdentity } from "../dialect.ts";
+import { OutputText } from "../output-text.ts";
+import { anthropicUsage, errorCode, mergeAnthropicUsage } from "./anthropic-reader.ts";
+import { asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
+import { spliceInside, unescaped, withData } from "./relay-frames.ts";
+
+/** A call whose arguments are on their way. */
+interface GuardedCall {
+  guard: ArgumentGuard;
+  fed: boolean;
+}
+
+/** Relays one answer. */
+export class AnthropicRelay implements FrameRelay {
+  readonly #identity: RelayIdentity;
+  readonly #output = new OutputText();
+  readonly #calls = new Map<number, GuardedCall>();
+  /** How a text frame of the present block begins, up to its text; learnt from the first one. */
+  #plain = "";
+  #stopReason: string | undefined;
+  #rawUsage: Record<string, unknown> | undefined;
+  #finished = false;
+  #committed = false;
+  #fault: { code: ErrorCode; message: string } | undefined;
+
+  constructor(identity: RelayIdentity) {
+    this.#identity = identity;
+  }
+
+  get finished(): boolean {
+    return this.#finished;
+  }
+  get committed(): boolean {
+    return this.#committed;
+  }
+  get fault(): { code: ErrorCode; message: string } | undefined {
+    return this.#fault;
+  }
+  get usage(): Usage | undefined {
+    return anthropicUsage(this.#rawUsage);
+  }
+  get outputChars(): number {
+    return this.#output.chars;
+  }
+  outputText(): string {
+    return this.#output.toString();
+  }
+
+  push(block: string): string {
+    let out = "";
+    let done = 0;
+    let at = 0;
+    while (at < block.length && this.#fault === undefined) {
+      const plain = this.#plain !== "" && block.startsWith(this.#plain, at);
+      const stop = block.indexOf("\n\n", plain ? at + this.#plain.length : at);
+      const end = stop < 0 ? block.length : stop + 2;
+      if (plain) this.#passPlain(block, at + this.#plain.length, end);
+      else {
+        const frame = block.slice(at, end);
+        const put = this.#frame(frame);
+        if (put !== frame) {
+          out += block.slice(done, at) + put;
+          done = end;
+        }
+      }
+      at = end;
+    }
+    // What follows an error is not sent on.
+    return done === 0 && at === block.length ? block : out + block.slice(done, at);
+  }
+
+  end(): string {
+    if (this.#fault !== undefined || this.#finished) return "";
+    // `message_stop` may be missing; a stop reason is what ends an answer.
+    if (this.#stopReason === undefined) {
+      return this.#fail("provider_stream_interrupted", "The provider ended the answer early.");
+    }
+    this.#finished = true;
+    return 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+  }
+
+  #passPlain(block: string, from: number, end: number): void {
+    // Back over `"}}`, padding and line ends to the closing quote.
+    const quote = block.lastIndexOf('"', end - 1);
+    if (quote >= from) this.#output.add(unescaped(block.slice(from, quote)));
+  }
+
+  #frame(text: string): string {
+    const frame = parseFrame(text.endsWith("\n\n") ? text.slice(0, -2) : text);
+    if (frame === undefined) return text;
+    const event = parseRecord(frame.data);
+    if (event === undefined) {
+      if (frame.data === "" || frame.data === "[DONE]") return text;
+      return this.#fail("provider_stream_interrupted", "The provider sent a broken event.");
+    }
+    return this.#event(event, frame, text);
+  }
+
+  #event(event: Loose, frame: SseFrame, text: string): string {
+    switch (event["type"]) {
+      case "message_start": {
+        this.#mergeUsage(asRecord(event["message"])["usage"]);
+        const { id, model } = this.#identity;
+        return withData(text, frame.data, spliceInside(frame.data, "message", { id, model }));
+      }
+      case "content_block_start":
+        this.#committed = true;
+        if (asRecord(event["content_block"])["type"] === "tool_use") {
+          this.#calls.set(asNumber(event["index"]) ?? -1, { guard: new ArgumentGuard(), fed: false });
+        }
+        return text;
+      case "content_block_delta":
+        this.#committed = true;
+        return this.#delta(asNumber(event["index"]) ?? -1, asRecord(event["delta"]), text);
+      case "content_block_stop":
+        return this.#endCall(asNumber(event["index"]) ?? -1, text);
+      case "message_delta":
+        this.#stopReason = asText(asRecord(event["delta"])["stop_reason"]) ?? this.#stopReason;
+        this.#mergeUsage(event["usage"]);
+        return text;
+      case "message_stop":
+        this.#finished = true;
+        return text;
+      case "error": {
+        const error = asRecord(event["error"]);
+        const said = asText(error["message"]) ?? "The provider reported an error.";
+        return this.#fail(errorCode(asText(error["type"])), said, error);
+      }
+      default:
+        return text;
+    }
+  }
+
+  #delta(index: number, delta: Loose, text: string): string {
+    const words = asText(delta["text"]) ?? asText(delta["thinking"]) ?? asText(delta["partial_json"]);
+    if (words === undefined) return text;
+    this.#output.add(words);
+    if (delta["type"] !== "input_json_delta") {
+      this.#learn(text);
+      return text;
+    }
+    const call = this.#calls.get(index);
+    if (call === undefined) return text;
+    call.fed = true;
+    return call.guard.push(words) ? text : "";
+  }
+
+  /** Remembers how text frames begin, where the beginning alone tells that it is one. */
+  #learn(text: string): void {
+    const key = /"(?:text|thinking)"\s*:\s*"/.exec(text);
+    if (key === null) return;
+    const head = text.slice(0, key.index + key[0].length);
+    this.#plain = /"(?:text|thinking)_delta"/.test(head) ? head : "";
+  }
+
+  #endCall(index: number, text: string): string {
+    const call = this.#calls.get(index);
+    this.#calls.delete(index);
+    if (call?.fed !== true) return text;
+    const rest = call.guard.end();
+    if (rest === "") return text;
+    if (rest === undefined) {
+      return this.#fail("tool_arguments_invalid", "The model called a tool with arguments that are not valid JSON.");
+    }
+    const delta = { type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json: rest } };
+    return `event: content_block_delta\ndata: ${JSON.stringify(delta)}\n\n${text}`;
+  }
+
+  #mergeUsage(usage: unknown): void {
+    this.#rawUsage = mergeAnthropicUsage(this.#rawUsage, usage);
+  }
+
+  /** The error event; what the upstream said of its error is kept beside our code. */
+  #fail(code: ErrorCode, message: string, upstream: Loose = {}): string {
+    this.#fault = { code, message };
+    const request_id = this.#identity.requestId;
+    const error = { type: ERRORS[code].type, message, ...upstream, code, param: null, request_id };
+    return `event: error\ndata: ${JSON.stringify({ type: "error", error, request_id })}\n\n`;
+  }
+}

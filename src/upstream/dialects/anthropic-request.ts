@@ -1,0 +1,223 @@
+// A neutral request in Anthropic's words. What the protocol has no word for is dropped and named where that is harmless,
+// and refused where the answer would be another one.
+
+import { ApiError } from "../../base/errors.ts";
+import type { ChatRequest, FunctionTool } from "../../chat/request.ts";
+import { flattenTools } from "../../chat/tools.ts";
+import type { RequestContext, UpstreamRequest } from "../dialect.ts";
+import { ANTHROPIC, anthropicTurns, type Block, type Turn } from "./anthropic-messages.ts";
+import { budgetOf, type ClaudeTraits, claudeTraits, effortOf } from "./anthropic-models.ts";
+import { asText } from "./loose.ts";
+
+/** Anthropic's smallest thinking budget. */
+const BUDGET_TOKENS_MIN = 1024;
+
+/** The request; throws `ApiError` `unsupported_parameter`. */
+export function anthropicRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
+  const chat = flattenTools(original);
+  const dropped = new Set<string>();
+  refuse(chat);
+  nameDropped(chat, dropped);
+  const traits = claudeTraits(ctx.model);
+  const { system, turns } = anthropicTurns(chat.messages, dropped);
+  const body: Record<string, unknown> = { model: ctx.model, max_tokens: chat.maxTokens ?? ctx.maxOutputTokens };
+  addFormat(body, system, chat, traits);
+  if (system.length > 0) body["system"] = system;
+  body["messages"] = turns;
+  addTools(body, chat, turns, traits, dropped);
+  addThinking(body, { chat, traits, turns, dropped });
+  addSampling(body, chat, traits, dropped);
+  const stop = chat.stop?.filter((text) => text.trim() !== "") ?? [];
+  // Blank sequences are a 400 there.
+  if (stop.length < (chat.stop?.length ?? 0)) dropped.add("stop");
+  if (stop.length > 0) body["stop_sequences"] = stop;
+  addIdentity(body, chat, dropped);
+  if (ctx.stream) body["stream"] = true;
+  for (const name of ctx.quirks.refuses ?? []) {
+    if (body[name] === undefined) continue;
+    delete body[name];
+    dropped.add(name);
+  }
+  return { path: "/messages", headers: anthropicHeaders(ctx), body: JSON.stringify(body), dropped: [...dropped] };
+}
+
+/** Version and beta headers: the client's own, unknown betas included. */
+export function anthropicHeaders(ctx: RequestContext): Record<string, string> {
+  const headers: Record<string, string> = {
+    "anthropic-version": ctx.clientHeaders["anthropic-version"] ?? "2023-06-01",
+  };
+  const beta = ctx.clientHeaders["anthropic-beta"];
+  if (beta !== undefined && beta !== "") headers["anthropic-beta"] = beta;
+  return headers;
+}
+
+function refuse(chat: ChatRequest): void {
+  if ((chat.n ?? 1) > 1) {
+    throw new ApiError("unsupported_parameter", "This model's provider gives one answer at a time: n must be 1.", {
+      param: "n",
+    });
+  }
+  const modalities = chat.extra["modalities"];
+  if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
+    throw new ApiError("unsupported_parameter", "This model's provider answers in text only.", { param: "modalities" });
+  }
+}
+
+/** Hints that change nothing a client could miss silently. */
+function nameDropped(chat: ChatRequest, dropped: Set<string>): void {
+  if (chat.seed !== undefined) dropped.add("seed");
+  if (chat.presencePenalty) dropped.add("presence_penalty");
+  if (chat.frequencyPenalty) dropped.add("frequency_penalty");
+  if (chat.logitBias !== undefined && Object.keys(chat.logitBias).length > 0) dropped.add("logit_bias");
+  if (chat.logprobs) dropped.add("logprobs");
+  if (chat.topLogprobs) dropped.add("top_logprobs");
+  if (chat.verbosity !== undefined) dropped.add("verbosity");
+  for (const name of Object.keys(chat.extra)) dropped.add(name);
+}
+
+function addFormat(body: Record<string, unknown>, system: Block[], chat: ChatRequest, traits: ClaudeTraits): void {
+  const format = chat.responseFormat;
+  if (format === undefined || format.type === "text") return;
+  if (format.type === "json_schema" && traits.structured) {
+    body["output_config"] = { format: { type: "json_schema", schema: format.schema } };
+    return;
+  }
+  // No parameter for it: the model is told.
+  const text =
+    format.type === "json_schema"
+      ? `Answer with one JSON value that matches this JSON Schema and with nothing else:\n${JSON.stringify(format.schema)}`
+      : "Answer with one JSON object and with nothing else.";
+  system.push({ type: "text", text });
+}
+
+function addTools(
+  body: Record<string, unknown>,
+  chat: ChatRequest,
+  turns: readonly Turn[],
+  traits: ClaudeTraits,
+  dropped: Set<string>,
+): void {
+  const choice = chat.toolChoice;
+  const tools: Block[] = [];
+  for (const tool of chat.tools) {
+    if (tool.type === "server") {
+      if (tool.origin === ANTHROPIC) tools.push({ ...tool.value });
+      else dropped.add(tool.name);
+    } else if (tool.type === "function" && (choice?.type !== "allowed" || choice.names.includes(tool.name))) {
+      tools.push(toolBlock(tool, traits, dropped));
+    }
+  }
+  if (tools.length === 0) {
+    // A history with calls needs its tools declared (anthropic-sdk-python#494).
+    const called = new Set(turns.flatMap((turn) => turn.content).map(calledName));
+    called.delete(undefined);
+    for (const name of called) tools.push({ name, input_schema: { type: "object" } });
+    if (tools.length > 0) Object.assign(body, { tools, tool_choice: { type: "none" } });
+    return;
+  }
+  body["tools"] = tools;
+  const word = choiceBlock(choice);
+  if (chat.parallelToolCalls === false && word?.["type"] !== "none") {
+    body["tool_choice"] = { ...(word ?? { type: "auto" }), disable_parallel_tool_use: true };
+  } else if (word !== undefined) body["tool_choice"] = word;
+}
+
+function calledName(block: Block): string | undefined {
+  return block["type"] === "tool_use" ? asText(block["name"]) : undefined;
+}
+
+function toolBlock(tool: FunctionTool, traits: ClaudeTraits, dropped: Set<string>): Block {
+  const block: Block = { name: tool.name };
+  if (tool.description) block["description"] = tool.description;
+  // The schema must say that it is an object.
+  block["input_schema"] = { ...(tool.parameters ?? { properties: {} }), type: "object" };
+  if (tool.strict) {
+    if (traits.structured) block["strict"] = true;
+    else dropped.add("strict");
+  }
+  if (tool.cacheControl !== undefined) block["cache_control"] = tool.cacheControl;
+  return block;
+}
+
+function choiceBlock(choice: ChatRequest["toolChoice"]): Block | undefined {
+  switch (choice?.type) {
+    case undefined:
+      return undefined;
+    case "auto":
+    case "none":
+      return { type: choice.type };
+    case "required":
+      return { type: "any" };
+    case "tool":
+      return { type: "tool", name: choice.name };
+    case "allowed":
+      return { type: choice.mode === "required" ? "any" : "auto" };
+  }
+}
+
+function addThinking(
+  body: Record<string, unknown>,
+  given: { chat: ChatRequest; traits: ClaudeTraits; turns: readonly Turn[]; dropped: Set<string> },
+): void {
+  const { chat, traits, dropped } = given;
+  const wanted = chat.reasoning;
+  if (wanted === undefined || wanted.enabled === false || wanted.effort === "none") return;
+  if (wanted.effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
+  const forced = (body["tool_choice"] as Block | undefined)?.["type"];
+  if (traits.thinking === "none" || forced === "any" || forced === "tool") {
+    // A forced tool and thinking exclude each other; the tool matters more to the caller.
+    dropped.add("reasoning_effort");
+    return;
+  }
+  if (traits.thinking === "adaptive") {
+    body["thinking"] = { type: "adaptive", ...(traits.display ? { display: "summarized" } : {}) };
+    if (wanted.effort !== undefined) {
+      body["output_config"] = { ...(body["output_config"] as Block), effort: effortOf(wanted.effort, traits) };
+    }
+    return;
+  }
+  const budget = Math.min(wanted.budgetTokens ?? budgetOf(wanted.effort), Number(body["max_tokens"]) - 1);
+  if (budget < BUDGET_TOKENS_MIN || !mayThink(given.turns)) dropped.add("reasoning_effort");
+  else body["thinking"] = { type: "enabled", budget_tokens: budget };
+}
+
+/** With a budget, a tool loop goes on thinking only when the turn with the calls starts with its signed thinking. */
+function mayThink(turns: readonly Turn[]): boolean {
+  const last = turns.findLast((turn) => turn.role === "assistant");
+  if (last === undefined || !last.content.some((block) => block["type"] === "tool_use")) return true;
+  const first = last.content[0]?.["type"];
+  return first === "thinking" || first === "redacted_thinking";
+}
+
+function addSampling(
+  body: Record<string, unknown>,
+  chat: ChatRequest,
+  traits: ClaudeTraits,
+  dropped: Set<string>,
+): void {
+  const thinks = body["thinking"] !== undefined;
+  if (chat.temperature !== undefined) {
+    // Thinking goes with temperature 1 only; the scale ends at 1 there and at 2 elsewhere.
+    if (thinks || !traits.sampling) dropped.add("temperature");
+    else body["temperature"] = Math.min(1, Math.max(0, chat.temperature));
+  }
+  if (chat.topP !== undefined) {
+    const second = body["temperature"] !== undefined && !traits.bothSamplers;
+    if (!traits.sampling || second || (thinks && chat.topP < 0.95)) dropped.add("top_p");
+    else body["top_p"] = chat.topP;
+  }
+  if (chat.topK !== undefined) {
+    if (!traits.sampling || thinks) dropped.add("top_k");
+    else body["top_k"] = chat.topK;
+  }
+}
+
+function addIdentity(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
+  const user = chat.user ?? asText(chat.metadata?.["user_id"]);
+  if (user !== undefined && user !== "") body["metadata"] = { user_id: user };
+  // Anthropic's metadata knows nothing but the user.
+  if (Object.keys(chat.metadata ?? {}).some((name) => name !== "user_id")) dropped.add("metadata");
+  if (chat.serviceTier === undefined) return;
+  if (chat.serviceTier === "auto" || chat.serviceTier === "standard_only") body["service_tier"] = chat.serviceTier;
+  else dropped.add("service_tier");
+}

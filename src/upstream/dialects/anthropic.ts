@@ -1,0 +1,75 @@
+// The dialect anthropic-messages: Anthropic's Messages API and the many servers that speak it.
+
+import { spliceMembers } from "../../base/json-splice.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import type { Dialect, RequestContext, UpstreamRequest } from "../dialect.ts";
+import { faultFromHttp, type UpstreamFault } from "../fault.ts";
+import { ANTHROPIC } from "./anthropic-messages.ts";
+import { AnthropicReader, anthropicEvents } from "./anthropic-reader.ts";
+import { AnthropicRelay } from "./anthropic-relay.ts";
+import { anthropicHeaders, anthropicRequest } from "./anthropic-request.ts";
+import { asRecord, asText, parseRecord } from "./loose.ts";
+
+/** The dialect. */
+export const anthropicMessages: Dialect = {
+  name: ANTHROPIC,
+  request: anthropicRequest,
+  reader: () => new AnthropicReader(),
+  events: anthropicEvents,
+  fault: anthropicFault,
+  lossless: {
+    request: losslessRequest,
+    relay: (identity) => new AnthropicRelay(identity),
+    result: (text, { id, model }) => ({
+      text: spliceMembers(text, { id, model }),
+      events: anthropicEvents(parseRecord(text)),
+    }),
+  },
+};
+
+function losslessRequest(
+  text: string,
+  chat: ChatRequest,
+  ctx: RequestContext,
+  members: Readonly<Record<string, unknown>>,
+): UpstreamRequest {
+  const dropped: string[] = [];
+  const set: Record<string, unknown> = { model: ctx.model };
+  if (ctx.stream !== chat.stream) set["stream"] = ctx.stream;
+  const body = asRecord(parseRecord(text));
+  // Ours, and refused there as unknown.
+  for (const name of ["thread_id", "conversation_id"]) {
+    if (name in body) set[name] = undefined;
+    if (name in asRecord(body["metadata"])) {
+      const { thread_id: _thread, conversation_id: _conversation, ...metadata } = asRecord(body["metadata"]);
+      set["metadata"] = metadata;
+    }
+  }
+  for (const name of ctx.quirks.refuses ?? []) {
+    if (!(name in body)) continue;
+    set[name] = undefined;
+    dropped.push(name);
+  }
+  return {
+    path: "/messages",
+    headers: anthropicHeaders(ctx),
+    body: spliceMembers(text, { ...set, ...members }),
+    dropped,
+  };
+}
+
+/** Reads `{type:"error",error:{type,message}}`. */
+function anthropicFault(status: number, body: string, headers: Headers): UpstreamFault {
+  const error = asRecord(parseRecord(body)?.["error"]);
+  const message = asText(error["message"]) ?? `The provider answered with status ${status}.`;
+  const code = asText(error["type"]) ?? "";
+  // An empty account answers 400 there, but it is our account.
+  const ours = status === 400 && /credit balance is too low/i.test(message) ? 402 : status;
+  return faultFromHttp(ours, { message, code, param: paramOf(message) }, headers);
+}
+
+/** Anthropic writes the path before the message: `messages.0.content: Field required`. */
+function paramOf(message: string): string | null {
+  const path = /^([a-z_]+(?:\.[a-z_]+|\.\d+)*): /.exec(message)?.[1];
+  return path?.replace(/\.(\d+)/g, "[$1]") ?? null;
+}

@@ -1,0 +1,28 @@
+// Editing JSON inside a frame without touching its other bytes.
+
+import { spliceMembers, topLevelMembers } from "../../base/json-splice.ts";
+
+/** A frame's text with its JSON edited: `data` must stand in the frame as one line. */
+export function withData(frame: string, data: string, edited: string): string {
+  if (edited === data) return frame;
+  const at = frame.indexOf(data);
+  return at < 0 ? frame : frame.slice(0, at) + edited + frame.slice(at + data.length);
+}
+
+/** Sets members of the object that is the top-level member `key`; the text unchanged when there is no such object. */
+export function spliceInside(text: string, key: string, members: Readonly<Record<string, unknown>>): string {
+  const span = topLevelMembers(text).get(key)?.at(-1);
+  if (span === undefined || text[span.valueStart] !== "{") return text;
+  const inner = spliceMembers(text.slice(span.valueStart, span.valueEnd), members);
+  return text.slice(0, span.valueStart) + inner + text.slice(span.valueEnd);
+}
+
+/** The text of the inside of a JSON string; what is not one comes back as it is. */
+export function unescaped(raw: string): string {
+  if (!raw.includes("\\")) return raw;
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return raw;
+  }
+}

@@ -1,0 +1,56 @@
+// Golden transcripts: recorded-looking upstream streams and the neutral events they must be read as. UPDATE_GOLDEN=1
+// rewrites the events; otherwise a missing golden fails.
+
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { FrameCutter, parseFrames } from "../../src/base/sse.ts";
+import type { ChatEvent } from "../../src/chat/event.ts";
+import type { EventReader, FrameRelay } from "../../src/upstream/dialect.ts";
+
+const golden = join(import.meta.dir, "../golden");
+
+/** Names of the transcripts of a dialect. */
+export function transcripts(dialect: string): string[] {
+  const names = readdirSync(join(golden, "upstream", dialect)).filter((name) => name.endsWith(".sse"));
+  return names.map((name) => name.slice(0, -4)).sort();
+}
+
+/** The bytes of a transcript. */
+export function transcript(dialect: string, name: string): Uint8Array {
+  return new Uint8Array(readFileSync(join(golden, "upstream", dialect, `${name}.sse`)));
+}
+
+/** The golden events of a case; with UPDATE_GOLDEN=1 `events` become the golden. */
+export function goldenEvents(name: string, events: readonly ChatEvent[]): unknown[] {
+  const path = join(golden, "neutral", `${name}.jsonl`);
+  if (Bun.env["UPDATE_GOLDEN"] === "1") {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `${events.map((event) => JSON.stringify(event)).join("\n")}\n`);
+  }
+  const lines = readFileSync(path, "utf-8").split("\n");
+  return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as unknown);
+}
+
+/** Pieces of `bytes` cut at the given offsets. */
+function pieces(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const at = [0, ...[...new Set(cuts)].filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length];
+  return at.slice(1).map((end, i) => bytes.subarray(at[i], end));
+}
+
+/** Reads a stream as it would come off a socket that splits at `cuts`. */
+export function readStream(reader: EventReader, bytes: Uint8Array, cuts: readonly number[] = []): ChatEvent[] {
+  const cutter = new FrameCutter();
+  const out: ChatEvent[] = [];
+  for (const piece of pieces(bytes, cuts)) for (const frame of parseFrames(cutter.push(piece))) reader.push(frame, out);
+  for (const frame of parseFrames(cutter.end())) reader.push(frame, out);
+  reader.end(out);
+  return out;
+}
+
+/** Relays a stream that comes in pieces. */
+export function relayStream(relay: FrameRelay, bytes: Uint8Array, cuts: readonly number[] = []): string {
+  const cutter = new FrameCutter();
+  let out = "";
+  for (const piece of pieces(bytes, cuts)) out += relay.push(cutter.push(piece));
+  return out + relay.push(cutter.end()) + relay.end();
+}

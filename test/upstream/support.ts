@@ -1,0 +1,40 @@
+// A plain request and context for dialect tests.
+
+import type { ChatRequest } from "../../src/chat/request.ts";
+import type { RelayIdentity, RequestContext } from "../../src/upstream/dialect.ts";
+
+/** A request that says nothing but what `part` says. */
+export function chat(part: Partial<ChatRequest>): ChatRequest {
+  return {
+    model: "m",
+    messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
+    stream: false,
+    includeUsage: false,
+    tools: [],
+    extra: {},
+    ...part,
+  };
+}
+
+/** A context; `model` is the upstream's. */
+export function context(part: Partial<RequestContext> = {}): RequestContext {
+  return {
+    model: "up",
+    stream: false,
+    quirks: {},
+    supportsReasoning: false,
+    maxOutputTokens: 4096,
+    clientHeaders: {},
+    ...part,
+  };
+}
+
+/** What the relay puts in place of the upstream's values. */
+export const identity: RelayIdentity = {
+  id: "ours_1",
+  model: "canonical",
+  includeUsage: false,
+  requestId: "req-1",
+  createdSeconds: 1_700_000_000,
+  estimate: (text) => ({ inputTokens: 1, outputTokens: text.length, estimated: true }),
+};
