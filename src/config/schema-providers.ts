@@ -31,6 +31,16 @@ export const KINDS = [
 
 const TOKENS = { minimum: 1, maximum: 1_000_000_000 };
 
+const PRICE = { minimum: 0, maximum: 1_000_000 };
+
+/** For the cost of requests and budgets. */
+const Prices = entry("US dollars per million tokens. Absent: those that are publicly known of the vendor's model.", {
+  input: Type.Number({ description: "Input tokens.", ...PRICE }),
+  output: Type.Number({ description: "Output tokens, reasoning included.", ...PRICE }),
+  cache_read: optional(number("Input tokens read from a cache. Absent: as input.", 0, PRICE)),
+  cache_write: optional(number("Input tokens written to a cache. Absent: as input.", 0, PRICE)),
+});
+
 /** What is known of a model; absent: unknown, reported with the defaults and not enforced. */
 const metadata = {
   context_length: optional(integer("Tokens of input and output together.", 0, TOKENS)),
@@ -38,6 +48,7 @@ const metadata = {
   supports_tools: optional(flag("Can call tools.", true)),
   supports_vision: optional(flag("Reads images.", true)),
   supports_reasoning: optional(flag("Thinks before it answers.", false)),
+  prices: optional(Prices),
 };
 
 /** `providers.NAME` */

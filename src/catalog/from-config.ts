@@ -1,0 +1,52 @@
+// What the catalog takes from the configuration. An empty text there means "not said".
+
+import type { Config, ModelConfig, ProviderConfig } from "../config/schema.ts";
+import type { CatalogProvider, ConfiguredModel, ModelFacts } from "./models.ts";
+import { isTierId, TIER_IDS, type TierGrant, type TierId } from "./tiers.ts";
+
+/** The config's `models`. */
+export function configuredModels(config: Pick<Config, "models">): ConfiguredModel[] {
+  return config.models.map((model) => ({
+    ...model,
+    name: said(model.name),
+    description: said(model.description),
+    ownedBy: said(model.ownedBy),
+    tier: tierOf(model.tier),
+    routes: model.routes.map((route) => ({ ...route, model: said(route.model) })),
+  }));
+}
+
+/** The config's `providers` as far as the catalog needs them, in its order. */
+export function catalogProviders(config: Pick<Config, "providers">): CatalogProvider[] {
+  return config.providers.map((provider) => ({
+    key: provider.name,
+    discoverTier: tierOf(provider.discoverTier),
+    modelDefaults: provider.modelDefaults satisfies ModelFacts,
+    demo: provider.kind === "demo",
+  }));
+}
+
+/** The providers whose models are asked for: chat protocols with discovery on. */
+export function discoveredProviders(config: Pick<Config, "providers">): ProviderConfig[] {
+  return config.providers.filter(
+    ({ discover, kind }) => discover && kind !== "systemone" && kind !== "openai-decisions",
+  );
+}
+
+/** The plans by id. A plan the config leaves out grants the least. */
+export function tierGrants(config: Pick<Config, "tiers">): Record<TierId, TierGrant> {
+  const grants = Object.fromEntries(TIER_IDS.map((id) => [id, { rpm: 1 }])) as Record<TierId, TierGrant>;
+  for (const { id, rpm, trialMs } of config.tiers) {
+    // Zero is the config's word for "without end".
+    if (isTierId(id)) grants[id] = { rpm, trialMs: trialMs === 0 ? undefined : trialMs };
+  }
+  return grants;
+}
+
+function said(text: ModelConfig["name"]): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+function tierOf(word: string): TierId | undefined {
+  return isTierId(word) ? word : undefined;
+}
