@@ -1,0 +1,18 @@
+// What this gateway can do, for clients that ask at start. Spec: Capabilities.
+
+/** The body of `GET /v1/capabilities`. */
+export const CAPABILITIES = {
+  service: "sallyport",
+  api_version: "v1",
+  compatibility: {
+    chat_completions: true,
+    responses_compat: true,
+    responses_native_events: true,
+    legacy_completions: true,
+    moderations: false,
+    streaming_sse: true,
+    stream_include_usage: true,
+    max_completion_tokens: true,
+    request_id_header: true,
+  },
+} as const;

@@ -1,0 +1,65 @@
+// Whether the gateway can do its work: breakers and subsystems. 503 when a breaker is open or a critical subsystem fails;
+// a missing convenience (a browser) is shown and forgiven. Names no model, key or address.
+
+import type { BreakerSnapshot } from "../upstream/breaker.ts";
+
+/** How a subsystem is; further members are shown as they are. */
+export interface SubsystemState {
+  readonly status: "ok" | "degraded" | "unavailable" | "disabled";
+  readonly [detail: string]: unknown;
+}
+
+export interface HealthDeps {
+  readonly version: string;
+  uptimeSeconds(): number;
+  /** By provider name. */
+  breakers(): ReadonlyMap<string, BreakerSnapshot>;
+  /** By name: `database`, `browser`, `jobs` …; a check that throws or takes long counts as unavailable. */
+  readonly subsystems: Readonly<Record<string, () => Promise<SubsystemState> | SubsystemState>>;
+}
+
+/** The subsystem without which nothing works. */
+const CRITICAL = "database";
+const CHECK_TIMEOUT_MS = 2000;
+
+/** The body of `GET /health` and whether it is a 200. */
+export async function health(deps: HealthDeps): Promise<{ ok: boolean; body: Record<string, unknown> }> {
+  const snapshots = [...deps.breakers()];
+  const names = Object.keys(deps.subsystems);
+  const states = await Promise.all(names.map((name) => check(deps.subsystems[name]!)));
+  const subsystems = Object.fromEntries(names.map((name, at) => [name, states[at]!]));
+  // Half open counts as healthy: were it not, a balancer would send no request and nothing would ever probe.
+  const tripped = snapshots.some(([, { state }]) => state === "open");
+  const broken = subsystems[CRITICAL] !== undefined && subsystems[CRITICAL].status !== "ok";
+  const ok = !tripped && !broken;
+  return {
+    ok,
+    body: {
+      status: ok ? "ok" : "degraded",
+      version: deps.version,
+      uptime_seconds: deps.uptimeSeconds(),
+      breakers: Object.fromEntries(snapshots.map(([name, snapshot]) => [name, breakerView(snapshot)])),
+      subsystems,
+    },
+  };
+}
+
+function breakerView(snapshot: BreakerSnapshot) {
+  const { state, failures, openedAtMs } = snapshot;
+  return { state, failures, opened_at: openedAtMs === null ? null : new Date(openedAtMs).toISOString() };
+}
+
+async function check(ask: () => Promise<SubsystemState> | SubsystemState): Promise<SubsystemState> {
+  let timer: Timer | undefined;
+  const late = new Promise<SubsystemState>((resolve) => {
+    timer = setTimeout(() => resolve({ status: "unavailable" }), CHECK_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([ask(), late]);
+  } catch {
+    // The reason is the subsystem's to log; here it would be public.
+    return { status: "unavailable" };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,199 @@
+// How each listed model fares. The rule, judged anew every interval:
+// 1. Every route's breaker open: unavailable.
+// 2. At least three requests in the last quarter hour: half or more failed by the provider's fault: unavailable; a tenth or
+//    more: degraded; else healthy.
+// 3. Less traffic: each route is good or bad by its breaker and the provider's model list (a failed listing or a list
+//    without the model is bad, no listing is good), or by a one-token call where the operator pays for that. All bad:
+//    unavailable; some: degraded; none: healthy.
+
+import type { Clock } from "../base/clock.ts";
+
+export type ModelStatus = "healthy" | "degraded" | "unavailable";
+
+/** A model as far as its health goes. */
+export interface WatchedModel {
+  readonly id: string;
+  readonly routes: readonly { readonly provider: string; readonly model: string }[];
+}
+
+/** One finished request. */
+export interface RequestOutcome {
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly latencyMs: number;
+}
+
+export interface ModelHealthDeps {
+  readonly clock: Clock;
+  /** The listed models of this moment. */
+  models(): readonly WatchedModel[];
+  /** A model's requests since a time, newest first, at most `limit`. */
+  recent(model: string, options: { sinceMs: number; limit: number }): Promise<readonly RequestOutcome[]>;
+  breakerOpen(provider: string): boolean;
+  /** What the provider's last listing says about a model of its: undefined when it is not asked for one. */
+  listed(provider: string, model: string): boolean | undefined;
+  /** A round behind the timer failed. */
+  failed(cause: unknown): void;
+  /** A one-token call; only where the operator chose `health.probe: chat`. True when the model answered. */
+  readonly probe?: ((model: string, signal: AbortSignal) => Promise<boolean>) | undefined;
+}
+
+interface ModelHealthEntry {
+  readonly id: string;
+  readonly status: ModelStatus;
+  readonly checkedAtMs: number;
+  readonly p50Ms: number | undefined;
+  readonly p99Ms: number | undefined;
+}
+
+/** Keeps the health of all listed models. */
+export interface ModelHealth {
+  /** Judges now and then every interval. */
+  start(intervalMs: number): Promise<void>;
+  /** Judges now; joins a round that runs. */
+  refresh(): Promise<void>;
+  stop(): void;
+  /** The body of `GET /v1/status/models`. */
+  view(): ModelHealthView;
+}
+
+export interface ModelHealthView {
+  models: {
+    id: string;
+    status: ModelStatus;
+    last_checked: string;
+    latency_p50_ms?: number;
+    latency_p99_ms?: number;
+  }[];
+  refreshed_at: string | null;
+}
+
+const WINDOW_MS = 15 * 60_000;
+const REQUESTS_MAX = 200;
+const REQUESTS_MIN = 3;
+const DEGRADED_SHARE = 0.1;
+const UNAVAILABLE_SHARE = 0.5;
+const PROBE_TIMEOUT_MS = 30_000;
+/** Probes cost money and may be slow: a few at a time. */
+const PROBES_AT_ONCE = 4;
+/** Models judged before others get the event loop: a look-up is tens of microseconds. */
+const BATCH = 50;
+
+/** Makes a model health that has judged nothing yet. */
+export function createModelHealth(deps: ModelHealthDeps): ModelHealth {
+  let entries: readonly ModelHealthEntry[] = [];
+  let refreshedAtMs: number | undefined;
+  let running: Promise<void> | undefined;
+  let timer: Timer | undefined;
+  let abort = new AbortController();
+
+  async function judgeAll(): Promise<void> {
+    const models = deps.models();
+    const judged: ModelHealthEntry[] = [];
+    const batch = deps.probe === undefined ? BATCH : PROBES_AT_ONCE;
+    for (let at = 0; at < models.length && !abort.signal.aborted; at += batch) {
+      judged.push(
+        ...(await Promise.all(models.slice(at, at + batch).map((model) => judge(deps, model, abort.signal)))),
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    if (abort.signal.aborted) return;
+    entries = judged;
+    refreshedAtMs = deps.clock.now();
+  }
+
+  function refresh(): Promise<void> {
+    running ??= judgeAll().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  return {
+    start(intervalMs) {
+      abort = new AbortController();
+      // A round that fails (the database is down) leaves the last one standing, with its own time on it.
+      timer ??= setInterval(() => void refresh().catch(deps.failed), intervalMs);
+      timer.unref();
+      return refresh();
+    },
+    refresh,
+    stop() {
+      clearInterval(timer);
+      timer = undefined;
+      abort.abort();
+    },
+    view: () => ({
+      models: entries.map(({ id, status, checkedAtMs, p50Ms, p99Ms }) => ({
+        id,
+        status,
+        last_checked: new Date(checkedAtMs).toISOString(),
+        ...(p50Ms === undefined ? {} : { latency_p50_ms: p50Ms }),
+        ...(p99Ms === undefined ? {} : { latency_p99_ms: p99Ms }),
+      })),
+      refreshed_at: refreshedAtMs === undefined ? null : new Date(refreshedAtMs).toISOString(),
+    }),
+  };
+}
+
+async function judge(deps: ModelHealthDeps, model: WatchedModel, signal: AbortSignal): Promise<ModelHealthEntry> {
+  const sinceMs = deps.clock.now() - WINDOW_MS;
+  const outcomes = await deps.recent(model.id, { sinceMs, limit: REQUESTS_MAX });
+  const telling = outcomes.filter((outcome) => outcome.status < 400 || providersFault(outcome));
+  const failed = telling.filter(providersFault).length;
+  const latencies = telling
+    .filter((outcome) => !providersFault(outcome))
+    .map((outcome) => outcome.latencyMs)
+    .sort((a, b) => a - b);
+  const traffic = telling.length >= REQUESTS_MIN ? failed / telling.length : undefined;
+  return {
+    id: model.id,
+    status: await statusOf(deps, model, { traffic, signal }),
+    checkedAtMs: deps.clock.now(),
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+  };
+}
+
+async function statusOf(
+  deps: ModelHealthDeps,
+  model: WatchedModel,
+  seen: { traffic: number | undefined; signal: AbortSignal },
+): Promise<ModelStatus> {
+  const bad = model.routes.filter((route) => deps.breakerOpen(route.provider)).length;
+  if (bad === model.routes.length) return "unavailable";
+  if (seen.traffic !== undefined) {
+    if (seen.traffic >= UNAVAILABLE_SHARE) return "unavailable";
+    return seen.traffic >= DEGRADED_SHARE ? "degraded" : "healthy";
+  }
+  if (deps.probe !== undefined) {
+    const answered = await probe(deps.probe, model.id, seen.signal);
+    if (!answered) return "unavailable";
+    return bad > 0 ? "degraded" : "healthy";
+  }
+  const unfit = model.routes.filter(
+    (route) => deps.breakerOpen(route.provider) || deps.listed(route.provider, route.model) === false,
+  ).length;
+  if (unfit === model.routes.length) return "unavailable";
+  return unfit > 0 ? "degraded" : "healthy";
+}
+
+async function probe(ask: NonNullable<ModelHealthDeps["probe"]>, model: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return await ask(model, AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
+  } catch {
+    // Any failure is the answer to the question.
+    return false;
+  }
+}
+
+/** A refused or broken-off answer of the provider's; the client's own mistakes and departures say nothing. */
+function providersFault(outcome: RequestOutcome): boolean {
+  return outcome.errorCode?.startsWith("provider_") === true || (outcome.errorCode === null && outcome.status >= 500);
+}
+
+/** Nearest rank; undefined when there is nothing to rank. */
+function quantile(sorted: readonly number[], share: number): number | undefined {
+  const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
+  return value === undefined ? undefined : Math.round(value);
+}

@@ -1,0 +1,65 @@
+// The public status endpoints, open to everyone, and the operator's metrics.
+
+import { createHash, timingSafeEqual } from "node:crypto";
+import { Elysia } from "elysia";
+import { ApiError } from "../base/errors.ts";
+import { CAPABILITIES } from "./capabilities.ts";
+import { type HealthDeps, health } from "./health.ts";
+import type { ModelHealth } from "./model-health.ts";
+import { leaderboard, type StatsDeps, tokenStats } from "./stats.ts";
+
+export interface StatusRoutesDeps extends HealthDeps, StatsDeps {
+  /** Where people find the documentation and the dashboard. */
+  links(): { documentation: string; dashboard: string };
+  /** True while the database answers and no shutdown is under way. */
+  ready(): Promise<boolean>;
+  /** Publicly listed models. */
+  listedModels(): number;
+  readonly modelHealth: Pick<ModelHealth, "view">;
+  /** Read at every request, so that a reload is seen. */
+  metrics(): { readonly enabled: boolean; readonly token: string };
+  /** Prometheus text. */
+  renderMetrics(): Promise<string> | string;
+}
+
+const PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";
+const NO_STORE = { "cache-control": "no-store" };
+
+/** `/`, health, status, statistics, capabilities and metrics. */
+export function statusRoutes(deps: StatusRoutesDeps) {
+  return new Elysia()
+    .get("/", () => Response.json({ service: "sallyport", version: deps.version, api_version: "v1", ...deps.links() }))
+    .get("/health", async () => {
+      const { ok, body } = await health(deps);
+      return Response.json(body, { status: ok ? 200 : 503, headers: NO_STORE });
+    })
+    .get("/livez", () => Response.json({ status: "ok" }, { headers: NO_STORE }))
+    .get("/readyz", async () => {
+      const ready = await deps.ready().catch(() => false);
+      return Response.json({ status: ready ? "ok" : "unavailable" }, { status: ready ? 200 : 503, headers: NO_STORE });
+    })
+    .get("/v1/status/runtime", () =>
+      Response.json({
+        active_nodes: 1,
+        active_models: deps.listedModels(),
+        uptime_seconds: deps.uptimeSeconds(),
+      }),
+    )
+    .get("/v1/status/models", () => Response.json(deps.modelHealth.view()))
+    .get("/v1/stats/tokens", async () => Response.json(await tokenStats(deps)))
+    .get("/v1/stats/tokens/leaderboard", async () => Response.json(await leaderboard(deps)))
+    .get("/v1/capabilities", () => Response.json(CAPABILITIES))
+    .get("/metrics", async ({ request }) => {
+      const { enabled, token } = deps.metrics();
+      if (!enabled) throw new ApiError("route_not_found", "Not found.");
+      if (token !== "" && !bears(request, token)) throw new ApiError("invalid_token", "Metrics need their token.");
+      return new Response(await deps.renderMetrics(), { headers: { "content-type": PROMETHEUS_TEXT, ...NO_STORE } });
+    });
+}
+
+function bears(request: Request, token: string): boolean {
+  const given = /^Bearer (.*)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
+  // Digests have equal lengths, so that the comparison takes the same time for every guess.
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(token));
+}

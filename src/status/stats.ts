@@ -1,0 +1,78 @@
+// Public token totals and the leaderboard. Users appear under pseudonyms that stay the same and do not lead back; models
+// only while they are publicly listed.
+
+import { createHmac } from "node:crypto";
+
+/** Tokens over all time. */
+export interface TokenTotals {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly sinceMs: number | null;
+  readonly updatedAtMs: number | null;
+}
+
+export interface StatsDeps {
+  tokenTotals(): Promise<TokenTotals>;
+  /** Most first. */
+  totalsByModel(limit: number): Promise<readonly { model: string; totalTokens: number; requests: number }[]>;
+  /** Most first. */
+  topAccounts(limit: number): Promise<readonly { accountId: string; totalTokens: number }[]>;
+  /** Whether the public may know of this model. */
+  isPublicModel(id: string): boolean;
+  /** Keys the pseudonyms; at least 32 random characters that live as long as the data. */
+  readonly pseudonymSecret: string;
+}
+
+const MODELS_MAX = 100;
+const USERS_MAX = 10;
+/** 50 bits: enough that no two of a million accounts are likely to meet, too few to be more than a name. */
+const PSEUDONYM_CHARS = 10;
+const PSEUDONYM_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** The body of `GET /v1/stats/tokens`. */
+export async function tokenStats(deps: Pick<StatsDeps, "tokenTotals">) {
+  const totals = await deps.tokenTotals();
+  return {
+    total_tokens: totals.inputTokens + totals.outputTokens,
+    input_tokens: totals.inputTokens,
+    output_tokens: totals.outputTokens,
+    requests: totals.requests,
+    since: iso(totals.sinceMs),
+    updated_at: iso(totals.updatedAtMs),
+  };
+}
+
+/** The body of `GET /v1/stats/tokens/leaderboard`. */
+export async function leaderboard(deps: StatsDeps) {
+  const [totals, models, users] = await Promise.all([
+    deps.tokenTotals(),
+    deps.totalsByModel(MODELS_MAX),
+    deps.topAccounts(USERS_MAX),
+  ]);
+  return {
+    models: models
+      .filter(({ model }) => deps.isPublicModel(model))
+      .map(({ model, totalTokens, requests }) => ({ model_id: model, total_tokens: totalTokens, requests })),
+    users: users.map(({ accountId, totalTokens }, at) => ({
+      rank: at + 1,
+      user: pseudonym(accountId, deps.pseudonymSecret),
+      total_tokens: totalTokens,
+    })),
+    total_tokens: totals.inputTokens + totals.outputTokens,
+    updated_at: iso(totals.updatedAtMs),
+  };
+}
+
+/** An account's public name. */
+export function pseudonym(accountId: string, secret: string): string {
+  const digest = createHmac("sha256", secret).update(accountId).digest();
+  let name = "user-";
+  // 256 is a multiple of 32: every letter is as likely.
+  for (const byte of digest.subarray(0, PSEUDONYM_CHARS)) name += PSEUDONYM_ALPHABET[byte % 32];
+  return name;
+}
+
+function iso(timeMs: number | null): string | null {
+  return timeMs === null ? null : new Date(timeMs).toISOString();
+}
