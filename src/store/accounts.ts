@@ -2,10 +2,13 @@
 // its own along and leaves its token counts in the totals, unattributed.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { asc, count, eq, gt, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, sql } from "drizzle-orm";
 import { uuid } from "../base/ids.ts";
+import { isOpenInvite } from "./codes.ts";
+import type { Identity } from "./identities.ts";
 import type { Store } from "./open.ts";
 import { accounts, usage, usageDaily } from "./schema.ts";
+import { identities, invites } from "./schema-access.ts";
 
 /** An account as stored. */
 export type Account = Omit<typeof accounts.$inferSelect, "usernameKey" | "emailKey">;
@@ -22,11 +25,15 @@ export interface NewAccount {
   readonly admin?: boolean;
   /** Only when there is no account yet, checked in the same transaction. */
   readonly mustBeFirst?: boolean;
+  /** An invitation that this account uses up. */
+  readonly inviteHash?: string;
+  /** The person at an identity provider that this account is. */
+  readonly identity?: Identity;
 }
 
 /** Why an account was not made. */
 export interface AccountRefused {
-  readonly refused: "email_taken" | "username_taken" | "not_first";
+  readonly refused: "email_taken" | "username_taken" | "not_first" | "invite_invalid" | "identity_taken";
 }
 
 /** Columns that may be changed after creation. */
@@ -78,9 +85,15 @@ export function accountStore(store: Store) {
     /** Makes an account, or says why not. */
     async createAccount(input: NewAccount): Promise<Account | AccountRefused> {
       return store.transaction(() => {
+        if (input.identity !== undefined && isKnownIdentity(store, input.identity))
+          return { refused: "identity_taken" };
         if (input.mustBeFirst === true && (counted.get()?.n ?? 0) > 0) return { refused: "not_first" };
         const refused = taken(input);
         if (refused !== undefined) return refused;
+        const invite = input.inviteHash === undefined ? undefined : isOpenInvite(input.inviteHash, clock.now());
+        if (invite !== undefined && db.select({ id: invites.id }).from(invites).where(invite).get() === undefined) {
+          return { refused: "invite_invalid" };
+        }
         const account: Account = {
           id: uuid(),
           username: input.username.trim(),
@@ -96,6 +109,14 @@ export function accountStore(store: Store) {
         db.insert(accounts)
           .values({ ...account, usernameKey: foldName(account.username), emailKey: foldName(account.email) })
           .run();
+        if (invite !== undefined) {
+          db.update(invites).set({ usedAtMs: account.createdAtMs, usedBy: account.id }).where(invite).run();
+        }
+        if (input.identity !== undefined) {
+          db.insert(identities)
+            .values({ ...input.identity, accountId: account.id, createdAtMs: account.createdAtMs })
+            .run();
+        }
         return account;
       });
     },
@@ -166,6 +187,11 @@ export function accountStore(store: Store) {
       return existed;
     },
   };
+}
+
+function isKnownIdentity(store: Store, { provider, subject }: Identity): boolean {
+  const same = and(eq(identities.provider, provider), eq(identities.subject, subject));
+  return store.db.select({ id: identities.accountId }).from(identities).where(same).get() !== undefined;
 }
 
 /** Moves the daily sums of an account to nobody's. */

@@ -2,6 +2,7 @@
 // or not at all, exactly once, also when two processes start together. A database of a newer program is refused.
 import type { Database } from "bun:sqlite";
 import init from "./migrations/0000_init.sql" with { type: "text" };
+import accessAndWork from "./migrations/0001_access_and_work.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered step. */
@@ -11,7 +12,10 @@ export interface Migration {
 }
 
 /** All steps in order. Append only: a step that has shipped is never edited. */
-export const MIGRATIONS: readonly Migration[] = [{ name: "0000_init", sql: init }];
+export const MIGRATIONS: readonly Migration[] = [
+  { name: "0000_init", sql: init },
+  { name: "0001_access_and_work", sql: accessAndWork },
+];
 
 /** Applies the steps that are missing; gives the names of those it applied. */
 export function migrate(sqlite: Database, nowMs: number, steps: readonly Migration[] = MIGRATIONS): string[] {

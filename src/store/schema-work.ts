@@ -1,0 +1,128 @@
+// The tables of work done for an account: stored responses, threads, uploaded files, and jobs with their pages and
+// frontier. Everything goes with its account.
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { accounts } from "./schema.ts";
+
+const ownAccount = () =>
+  text("account_id")
+    .notNull()
+    .references(() => accounts.id, { onDelete: "cascade" });
+
+/** Answers of the Responses API that can be fetched and continued. */
+export const responses = sqliteTable(
+  "responses",
+  {
+    id: text("id").primaryKey(),
+    accountId: ownAccount(),
+    model: text("model").notNull(),
+    /** The answer this one continues; it may be gone. */
+    previousId: text("previous_id"),
+    /** Where an upstream keeps it, and under which id. */
+    provider: text("provider"),
+    upstreamId: text("upstream_id"),
+    /** This request's own input items, without those of the answers before it. */
+    input: text("input", { mode: "json" }).$type<readonly unknown[]>().notNull(),
+    /** The response object as the client got it. */
+    body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    createdAtMs: integer("created_at").notNull(),
+    expiresAtMs: integer("expires_at").notNull(),
+  },
+  (t) => [index("responses_account").on(t.accountId), index("responses_expiry").on(t.expiresAtMs)],
+);
+
+/** The last state of a conversation, for compaction. */
+export const threads = sqliteTable(
+  "threads",
+  {
+    accountId: ownAccount(),
+    /** The client's own name for it. */
+    threadId: text("thread_id").notNull(),
+    model: text("model").notNull(),
+    state: text("state", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    updatedAtMs: integer("updated_at").notNull(),
+    expiresAtMs: integer("expires_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.threadId] }), index("threads_expiry").on(t.expiresAtMs)],
+);
+
+/** Uploaded files; the bytes are in the data directory under uploads/ACCOUNT/ID. */
+export const files = sqliteTable(
+  "files",
+  {
+    id: text("id").primaryKey(),
+    accountId: ownAccount(),
+    filename: text("filename").notNull(),
+    purpose: text("purpose").notNull(),
+    mediaType: text("media_type").notNull(),
+    bytes: integer("bytes").notNull(),
+    createdAtMs: integer("created_at").notNull(),
+  },
+  (t) => [index("files_account").on(t.accountId)],
+);
+
+/** Long work: crawls, extractions, llms.txt. Claimed by lease, so that it survives the process that ran it. */
+export const jobs = sqliteTable(
+  "jobs",
+  {
+    id: text("id").primaryKey(),
+    kind: text("kind").notNull(),
+    accountId: ownAccount(),
+    state: text("state", { enum: ["queued", "running", "completed", "failed", "cancelled"] }).notNull(),
+    input: text("input", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    progress: text("progress", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    result: text("result", { mode: "json" }).$type<Readonly<Record<string, unknown>>>(),
+    error: text("error", { mode: "json" }).$type<Readonly<Record<string, unknown>>>(),
+    owner: text("owner"),
+    leaseUntilMs: integer("lease_until"),
+    createdAtMs: integer("created_at").notNull(),
+    /** Its hard limit. */
+    deadlineAtMs: integer("deadline_at").notNull(),
+    finishedAtMs: integer("finished_at"),
+    /** How many addresses its frontier knows; counting them each time would make a large crawl quadratic. */
+    frontierSize: integer("frontier_size").notNull().default(0),
+    /** From then on it does not exist; set when it finishes. */
+    expiresAtMs: integer("expires_at"),
+  },
+  (t) => [
+    index("jobs_account").on(t.accountId),
+    index("jobs_state").on(t.state, t.leaseUntilMs),
+    index("jobs_expiry").on(t.expiresAtMs),
+  ],
+);
+
+/** What a job has found so far, in the order it was found. */
+export const jobPages = sqliteTable(
+  "job_pages",
+  {
+    jobId: text("job_id")
+      .notNull()
+      .references(() => jobs.id, { onDelete: "cascade" }),
+    seq: integer("seq").notNull(),
+    url: text("url").notNull(),
+    /** A page, or why there is none. */
+    failed: integer("failed", { mode: "boolean" }).notNull(),
+    body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.jobId, t.seq] })],
+);
+
+/** The pages a crawl knows of, each once under its normalised address. */
+export const jobFrontier = sqliteTable(
+  "job_frontier",
+  {
+    jobId: text("job_id")
+      .notNull()
+      .references(() => jobs.id, { onDelete: "cascade" }),
+    /** The normalised address that makes two spellings one page. */
+    urlKey: text("url_key").notNull(),
+    url: text("url").notNull(),
+    depth: integer("depth").notNull(),
+    /** Order of discovery, so that equals are taken first come, first served. */
+    seq: integer("seq").notNull(),
+    state: text("state", { enum: ["waiting", "taken", "done"] }).notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.jobId, t.urlKey] }),
+    index("job_frontier_next").on(t.jobId, t.state, t.depth, t.seq),
+  ],
+);

@@ -1,0 +1,171 @@
+import { expect, test } from "bun:test";
+import { type Account, accountStore } from "../../src/store/accounts.ts";
+import { type FrontierEntry, frontierStore } from "../../src/store/frontier.ts";
+import { jobStore } from "../../src/store/jobs.ts";
+import { freshStore } from "./support.ts";
+
+const KINDS = ["crawl"];
+
+async function setUp() {
+  const fresh = freshStore();
+  const account = (await accountStore(fresh.store).createAccount({
+    username: "ann",
+    email: "a@x.example",
+    tier: "free",
+  })) as Account;
+  const jobs = jobStore(fresh.store);
+  const start = (id: string, kind = "crawl") =>
+    jobs.createJob({ id, kind, accountId: account.id, input: { url: "u" }, deadlineAtMs: fresh.clock.now() + 1000 });
+  const claim = (owner: string) => jobs.claimJob({ owner, leaseMs: 100, kinds: KINDS });
+  return { ...fresh, accountId: account.id, jobs, start, claim, frontier: frontierStore(fresh.store) };
+}
+
+test("jobs are claimed oldest first, each by one owner, and again when a lease ends", async () => {
+  const { clock, jobs, start, claim } = await setUp();
+  await start("j1");
+  clock.advance(1);
+  await start("j2");
+  await start("other", "extract");
+  const claimed = await Promise.all([claim("a"), claim("b"), claim("c")]);
+  expect(claimed.map((job) => job?.id)).toEqual(["j1", "j2", undefined]);
+  expect(claimed[0]).toMatchObject({ state: "running", owner: "a", input: { url: "u" }, progress: {} });
+  clock.advance(99);
+  expect(await jobs.renewJob("j2", "b", 100)).toBe(true);
+  expect(await jobs.renewJob("j2", "a", 100)).toBe(false);
+  clock.advance(1);
+  expect((await claim("c"))?.id).toBe("j1");
+  // The one that lost its lease learns it at its next word.
+  expect(await jobs.renewJob("j1", "a", 100)).toBe(false);
+  expect(await jobs.saveProgress("j1", "a", { n: 1 })).toBe(false);
+  expect(await jobs.finishJob("j1", "a", { state: "completed", ttlMs: 10 })).toBe(false);
+  expect(await jobs.saveProgress("j1", "c", { n: 1 })).toBe(true);
+});
+
+test("a stopping owner's jobs are free at once", async () => {
+  const { jobs, start, claim } = await setUp();
+  await start("j1");
+  await claim("a");
+  expect(await jobs.releaseJobs("b")).toBe(0);
+  expect(await jobs.releaseJobs("a")).toBe(1);
+  expect((await claim("b"))?.id).toBe("j1");
+});
+
+test("a job ends once", async () => {
+  const { clock, accountId, jobs, start, claim } = await setUp();
+  await start("j1");
+  await claim("a");
+  expect(await jobs.countOpenJobs(accountId)).toBe(1);
+  expect(await jobs.finishJob("j1", "a", { state: "completed", result: { ok: 1 }, ttlMs: 50 })).toBe(true);
+  expect(await jobs.finishJob("j1", "a", { state: "failed", ttlMs: 50 })).toBe(false);
+  const cancelled = await jobs.cancelJob({ kind: "crawl", accountId, id: "j1", ttlMs: 50 });
+  expect(cancelled).toMatchObject({ state: "completed", result: { ok: 1 }, owner: null, finishedAtMs: clock.now() });
+  expect(await jobs.countOpenJobs(accountId)).toBe(0);
+});
+
+test("cancelling ends a queued and a running job; only its account's", async () => {
+  const { accountId, jobs, start, claim } = await setUp();
+  await start("j1");
+  await start("j2");
+  await claim("a");
+  expect(await jobs.cancelJob({ kind: "crawl", accountId: "other", id: "j1", ttlMs: 50 })).toBeUndefined();
+  expect(await jobs.cancelJob({ kind: "extract", accountId, id: "j1", ttlMs: 50 })).toBeUndefined();
+  for (const id of ["j1", "j2"]) {
+    expect(await jobs.cancelJob({ kind: "crawl", accountId, id, ttlMs: 50 })).toMatchObject({ state: "cancelled" });
+  }
+  expect(await jobs.renewJob("j1", "a", 100)).toBe(false);
+  expect(await claim("b")).toBeUndefined();
+});
+
+test("past its time to live a job does not exist, swept or not", async () => {
+  const { store, clock, accountId, jobs, start, claim, frontier } = await setUp();
+  await start("j1");
+  await claim("a");
+  await frontier.addFrontier("j1", [entry("a")], 10);
+  await frontier.saveVisit("j1", { urlKey: "a", page: { url: "a", failed: false, body: {} }, frontierMax: 10 });
+  await jobs.finishJob("j1", "a", { state: "failed", error: { code: "x" }, ttlMs: 50 });
+  clock.advance(49);
+  expect(await jobs.findJob("crawl", accountId, "j1")).toMatchObject({ error: { code: "x" } });
+  expect(await jobs.findJob("extract", accountId, "j1")).toBeUndefined();
+  expect(await jobs.findJob("crawl", "other", "j1")).toBeUndefined();
+  expect(await jobs.deleteExpiredJobs()).toBe(0);
+  clock.advance(1);
+  expect(await jobs.findJob("crawl", accountId, "j1")).toBeUndefined();
+  expect(await jobs.cancelJob({ kind: "crawl", accountId, id: "j1", ttlMs: 50 })).toBeUndefined();
+  expect(await jobs.deleteExpiredJobs()).toBe(1);
+  for (const table of ["jobs", "job_pages", "job_frontier"]) {
+    expect(store.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get()).toEqual({ n: 0 });
+  }
+});
+
+const entry = (urlKey: string, depth = 0): FrontierEntry => ({ urlKey, url: `http://${urlKey}/`, depth });
+
+test("the frontier is taken breadth first, every address once", async () => {
+  const { start, frontier } = await setUp();
+  await start("j");
+  expect(await frontier.addFrontier("j", [entry("deep", 2), entry("a", 1), entry("b", 1), entry("a", 1)], 10)).toBe(3);
+  expect(await frontier.addFrontier("j", [entry("a"), entry("root")], 10)).toBe(1);
+  expect((await frontier.takeFrontier("j", 2)).map((e) => e.urlKey)).toEqual(["root", "a"]);
+  expect(await frontier.takeFrontier("j", 9)).toEqual([entry("b", 1), entry("deep", 2)]);
+  expect(await frontier.takeFrontier("j", 9)).toEqual([]);
+  expect(await frontier.countFrontier("j")).toEqual({ waiting: 0, taken: 4, done: 0 });
+});
+
+test("the frontier never knows more than its limit", async () => {
+  const { start, frontier } = await setUp();
+  await start("j");
+  expect(
+    await frontier.addFrontier(
+      "j",
+      ["a", "b", "c"].map((key) => entry(key)),
+      2,
+    ),
+  ).toBe(2);
+  expect(await frontier.addFrontier("j", [entry("a"), entry("d")], 3)).toBe(1);
+  expect(await frontier.addFrontier("j", [entry("e")], 3)).toBe(0);
+  expect(await frontier.addFrontier("gone", [entry("a")], 3)).toBe(0);
+});
+
+test("a visit stores its page, its other names and its links together", async () => {
+  const { start, frontier } = await setUp();
+  await start("j");
+  await frontier.addFrontier("j", [entry("a"), entry("twin")], 10);
+  await frontier.takeFrontier("j", 1);
+  const visit = {
+    urlKey: "a",
+    page: { url: "http://a/", failed: false, body: { markdown: "# A" } },
+    aliases: [entry("canonical"), entry("twin")],
+    links: [entry("b", 1), entry("canonical", 1), entry("a", 1)],
+    frontierMax: 10,
+  };
+  expect(await frontier.saveVisit("j", visit)).toBe(1);
+  expect(await frontier.countFrontier("j")).toEqual({ waiting: 1, taken: 0, done: 3 });
+  expect((await frontier.takeFrontier("j", 9)).map((e) => e.urlKey)).toEqual(["b"]);
+  await frontier.saveVisit("j", {
+    urlKey: "b",
+    page: { url: "http://b/", failed: true, body: { code: "x" } },
+    frontierMax: 10,
+  });
+  expect(await frontier.countPages("j")).toEqual({ pages: 2, failed: 1 });
+  expect(await frontier.listPages("j", { failed: false })).toEqual([visit.page]);
+  expect(await frontier.listPages("j", { offset: 1 })).toMatchObject([{ url: "http://b/" }]);
+  expect(await frontier.countPages("none")).toEqual({ pages: 0, failed: 0 });
+});
+
+test("after a restart what was under way is visited again, what was stored is not", async () => {
+  const { start, frontier } = await setUp();
+  await start("j");
+  await frontier.addFrontier("j", [entry("a"), entry("b"), entry("c")], 10);
+  await frontier.takeFrontier("j", 2);
+  await frontier.saveVisit("j", { urlKey: "a", frontierMax: 10 });
+  expect(await frontier.resetFrontier("j")).toBe(1);
+  expect((await frontier.takeFrontier("j", 9)).map((e) => e.urlKey)).toEqual(["b", "c"]);
+});
+
+test("a visit to a deleted job stores nothing", async () => {
+  const { store, frontier } = await setUp();
+  const page = { url: "u", failed: false, body: {} };
+  expect(
+    await frontier.saveVisit("gone", { urlKey: "a", page, links: [entry("b")], aliases: [entry("c")], frontierMax: 9 }),
+  ).toBe(0);
+  expect(store.sqlite.query("SELECT count(*) AS n FROM job_pages").get()).toEqual({ n: 0 });
+});
