@@ -1,0 +1,86 @@
+// Keeps the disk bounded while the server runs: what has expired is deleted in small steps that let requests in between,
+// freed pages go back to the file system, and the write-ahead log is emptied.
+import type { Store } from "./open.ts";
+
+/** One sort of thing to delete: deletes some, and gives how many; 0 when nothing is left. */
+export type Sweep = () => Promise<number>;
+
+/** What upkeep does and how often. */
+export interface UpkeepOptions {
+  readonly sweeps: readonly Sweep[];
+  readonly intervalMs?: number;
+  /** Free pages (4 KiB) that stay in the file for the next rows. */
+  readonly freePagesKept?: number;
+  readonly onError?: (error: unknown) => void;
+}
+
+const INTERVAL_MS = 60_000;
+/** Steps per sort and round: what is left waits for the next round. */
+const STEPS_MAX = 1000;
+/** Free pages given back per step, 4 KiB each. */
+const VACUUM_PAGES = 256;
+/** 64 MiB. */
+const FREE_PAGES_KEPT = 16_384;
+
+/** Runs upkeep now and then until stopped. */
+export class Upkeep {
+  readonly #store: Store;
+  readonly #options: UpkeepOptions;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #round: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(store: Store, options: UpkeepOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /** Starts; the first round comes after one interval, so that it does not slow the start. */
+  start(): void {
+    if (this.#stopped || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#round = this.run().finally(() => {
+        this.#timer = undefined;
+        this.start();
+      });
+    }, this.#options.intervalMs ?? INTERVAL_MS);
+    // Upkeep alone is no reason for the process to live.
+    this.#timer.unref();
+  }
+
+  /** Stops after the step under way; wait for it before closing the store. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+  }
+
+  /** One round. A sweep that fails is reported and does not keep the others from running. */
+  async run(): Promise<void> {
+    for (const sweep of [...this.#options.sweeps, () => this.#vacuum()]) {
+      try {
+        for (let step = 0; step < STEPS_MAX && !this.#stopped; step++) {
+          if ((await sweep()) === 0) break;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      } catch (error) {
+        this.#options.onError?.(error);
+      }
+    }
+    try {
+      if (!this.#stopped) this.#store.checkpoint();
+    } catch (error) {
+      this.#options.onError?.(error);
+    }
+  }
+
+  async #vacuum(): Promise<number> {
+    const free = () => this.#store.sqlite.query<{ freelist_count: number }, []>("PRAGMA freelist_count").get();
+    const before = free()?.freelist_count ?? 0;
+    // Pages that are free now are the next rows' place; only a large rest is worth the writes.
+    if (before <= (this.#options.freePagesKept ?? FREE_PAGES_KEPT)) return 0;
+    // Each row that is read gives one page back, so all of them must be.
+    this.#store.sqlite.query(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`).all();
+    return before - (free()?.freelist_count ?? 0);
+  }
+}
