@@ -2,6 +2,7 @@
 // a foreign signature, encrypted item or tool signature rides in that field as an envelope and is read back on return.
 // Values of the client's own protocol are never wrapped.
 
+import type { ReasoningPart } from "../chat/request.ts";
 import { isFields } from "./check.ts";
 
 /** What an envelope holds. */
@@ -43,4 +44,14 @@ export function uncarry(text: string): Carried | undefined {
   }
   if (read["summary"] === true) values.summary = true;
   return values;
+}
+
+/** A reasoning part; with a `callId` it is none, but holds the signature of that tool call. */
+export type CarriedPart = ReasoningPart & { callId?: string };
+
+/** The part that an envelope and the text beside it stand for. */
+export function fromCarried(text: string, carried: Carried): CarriedPart {
+  const { summary, ...values } = carried;
+  if (summary === true) return { type: "reasoning", text: "", ...(text === "" ? {} : { summary: [text] }), ...values };
+  return { type: "reasoning", text, ...values };
 }

@@ -9,14 +9,13 @@ import type {
   ImagePart,
   MediaSource,
   OpaquePart,
-  ReasoningPart,
   SystemContent,
   TextPart,
   ToolCallPart,
   ToolResultPart,
   UserContent,
 } from "../chat/request.ts";
-import { type Carried, uncarry } from "./carry.ts";
+import { type CarriedPart, fromCarried, uncarry } from "./carry.ts";
 import {
   at,
   expectBoolean,
@@ -67,7 +66,8 @@ export function readAssistant(value: unknown, path: string): AssistantContent[] 
   const signatures = new Map<string, string>();
   for (const [block, at] of blocks(value, path)) {
     const part = readAssistantBlock(block, at);
-    if (part.type === "reasoning" && "callId" in part) signatures.set(part.callId, part.signature ?? "");
+    if (part.type === "reasoning" && "callId" in part && part.callId !== undefined)
+      signatures.set(part.callId, part.signature ?? "");
     else parts.push(part);
   }
   if (signatures.size > 0) {
@@ -108,7 +108,7 @@ function readUserBlock(block: Fields, path: string): UserContent {
   }
 }
 
-function readAssistantBlock(block: Fields, path: string): AssistantContent | (ReasoningPart & { callId: string }) {
+function readAssistantBlock(block: Fields, path: string): AssistantContent | CarriedPart {
   switch (block["type"]) {
     case "text":
       return readText(block, path);
@@ -210,27 +210,16 @@ function readResultContent(value: unknown, path: string): ToolResultPart["conten
   });
 }
 
-function readThinking(block: Fields, path: string): ReasoningPart | (ReasoningPart & { callId: string }) {
+function readThinking(block: Fields, path: string): CarriedPart {
   const text = need(block, "thinking", expectString, path);
   const signature = maybe(block, "signature", expectString, path) ?? "";
   return signature === "" ? { type: "reasoning", text } : reasoning(text, signature, "signature");
 }
 
-function reasoning(
-  text: string,
-  value: string,
-  kind: "signature" | "redacted",
-): ReasoningPart | (ReasoningPart & { callId: string }) {
+function reasoning(text: string, value: string, kind: "signature" | "redacted"): CarriedPart {
   const carried = uncarry(value);
   if (carried === undefined) return { type: "reasoning", text, [kind]: value, origin: ORIGIN };
   return fromCarried(text, carried);
-}
-
-/** The reasoning part an envelope and the text beside it stand for. */
-export function fromCarried(text: string, carried: Carried): ReasoningPart | (ReasoningPart & { callId: string }) {
-  const { summary, ...values } = carried;
-  if (summary === true) return { type: "reasoning", text: "", ...(text === "" ? {} : { summary: [text] }), ...values };
-  return { type: "reasoning", text, ...values };
 }
 
 function opaque(block: Fields): OpaquePart {

@@ -8,11 +8,13 @@ import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
 import type { WireFormat } from "../../src/wire/format.ts";
 import { messages } from "../../src/wire/messages.ts";
+import { responses } from "../../src/wire/responses.ts";
 import { exchangeFor, type Json, streamOf } from "./support.ts";
 
 const GOLDEN = join(import.meta.dir, "../golden");
 const FORMATS: [WireFormat, Json][] = [
   [messages, { model: "m", max_tokens: 10, messages: [{ role: "user", content: "hi" }] }],
+  [responses, { model: "m", input: "hi", instructions: "Be brief." }],
 ];
 // Answers read from an upstream's golden have files of their own; these are the ones written for the client formats.
 const cases = readdirSync(join(GOLDEN, "neutral")).filter((name) => /^answer-.*\.jsonl$/.test(name));

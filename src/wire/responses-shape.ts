@@ -1,0 +1,178 @@
+// What whole and streamed answers of the responses format share: the response object, item ids, usage, status, seals.
+
+import type { FinishReason, Usage } from "../chat/event.ts";
+import { carry } from "./carry.ts";
+import { type Fields, given, isFields } from "./check.ts";
+import type { Exchange } from "./format.ts";
+import { ORIGIN } from "./responses-tools.ts";
+
+/** An output item, content part or payload. */
+export type Item = Record<string, unknown>;
+
+/** What differs between the response objects of one answer. */
+export interface Progress {
+  status: "in_progress" | "completed" | "incomplete" | "failed";
+  output: readonly Item[];
+  usage?: Usage | undefined;
+  error?: Item;
+  incompleteReason?: string | undefined;
+}
+
+/** Writes the response object of one exchange; what it echoes of the request is worked out once. */
+export class ResponseObject {
+  readonly #exchange: Exchange;
+  #echo: Item | undefined;
+  #echoText: string | undefined;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** The object. */
+  value(progress: Progress): Item {
+    return { ...this.#changing(progress), ...this.#echoed() };
+  }
+
+  /** The object as JSON. */
+  text(progress: Progress): string {
+    this.#echoText ??= JSON.stringify(this.#echoed()).slice(1);
+    return `${JSON.stringify(this.#changing(progress)).slice(0, -1)},${this.#echoText}`;
+  }
+
+  #changing({ status, output, usage, error, incompleteReason }: Progress): Item {
+    return {
+      id: this.#exchange.id,
+      object: "response",
+      created_at: this.#exchange.createdSeconds,
+      status,
+      error: error ?? null,
+      incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
+      model: this.#exchange.model,
+      output,
+      usage: usage === undefined ? null : usageMembers(usage),
+    };
+  }
+
+  #echoed(): Item {
+    this.#echo ??= echo(this.#exchange);
+    return this.#echo;
+  }
+}
+
+function echo({ body, request }: Exchange): Item {
+  const text = isFields(body["text"]) ? body["text"] : {};
+  return {
+    background: body["background"] ?? false,
+    instructions: body["instructions"] ?? null,
+    max_output_tokens: request.maxTokens ?? null,
+    max_tool_calls: body["max_tool_calls"] ?? null,
+    metadata: body["metadata"] ?? {},
+    parallel_tool_calls: request.parallelToolCalls ?? true,
+    previous_response_id: body["previous_response_id"] ?? null,
+    prompt_cache_key: body["prompt_cache_key"] ?? null,
+    reasoning: { effort: request.reasoning?.effort ?? null, summary: request.reasoning?.summary ?? null },
+    safety_identifier: body["safety_identifier"] ?? null,
+    service_tier: body["service_tier"] ?? "auto",
+    store: request.store ?? true,
+    temperature: request.temperature ?? null,
+    text: { format: { type: "text" }, ...text },
+    tool_choice: body["tool_choice"] ?? "auto",
+    tools: body["tools"] ?? [],
+    top_logprobs: request.topLogprobs ?? 0,
+    top_p: request.topP ?? null,
+    truncation: body["truncation"] ?? "disabled",
+    user: request.user ?? null,
+  };
+}
+
+function usageMembers(usage: Usage): Item {
+  return {
+    input_tokens: usage.inputTokens,
+    input_tokens_details: {
+      cached_tokens: usage.cachedTokens ?? 0,
+      ...given({ cache_write_tokens: usage.cacheWriteTokens }),
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  };
+}
+
+/** Why the response is incomplete; undefined when it is complete. A refusal in so many words is an answer. */
+export function incompleteReason(reason: FinishReason, refused: boolean): string | undefined {
+  switch (reason) {
+    case "length":
+    case "context_window":
+      return "max_output_tokens";
+    case "content_filter":
+      return "content_filter";
+    case "refusal":
+      return refused ? undefined : "content_filter";
+    default:
+      return undefined;
+  }
+}
+
+const ID_PREFIXES = { message: "msg_", reasoning: "rs_", function_call: "fc_", custom_tool_call: "ctc_" } as const;
+
+/** The kinds of items that are made here. */
+export type ItemType = keyof typeof ID_PREFIXES;
+
+/** An item's id: the upstream's own, else one that follows from the response and the item's place in it. */
+export function itemId(type: ItemType, exchange: Exchange, outputIndex: number): string {
+  const tail = exchange.id.slice(exchange.id.indexOf("_") + 1);
+  return `${ID_PREFIXES[type]}${tail}${outputIndex.toString(16).padStart(4, "0")}`;
+}
+
+const ANNOTATIONS: ReadonlySet<unknown> = new Set([
+  "url_citation",
+  "file_citation",
+  "container_file_citation",
+  "file_path",
+]);
+
+/** Those annotations that are of this format; other protocols' have shapes its clients cannot read. */
+export function annotationsOf(annotations: readonly unknown[] | undefined): Fields[] {
+  return (annotations ?? []).filter((one): one is Fields => isFields(one) && ANNOTATIONS.has(one["type"]));
+}
+
+/** The `encrypted_content` of a reasoning item: this protocol's own as it is, others' seals in an envelope. */
+export function encryptedOf(
+  seals: { signature?: string; redacted?: string; encrypted?: string; origin?: string },
+  summary: boolean,
+): { encrypted_content?: string } {
+  const { signature, redacted, encrypted, origin = ORIGIN } = seals;
+  if (origin === ORIGIN) return given({ encrypted_content: encrypted });
+  if (signature === undefined && redacted === undefined && encrypted === undefined) return {};
+  const values = given({ signature, redacted, encrypted, summary: summary ? true : undefined });
+  return { encrypted_content: carry({ origin, ...values }) };
+}
+
+/**
+ * A function call's own signature has no place in its item; it goes before the call in an empty reasoning item, which
+ * clients hand back unchanged.
+ */
+export function callSignatureItem(id: string, call: { callId: string; signature: string }): Item {
+  const encrypted = carry({ origin: "gemini", signature: call.signature, callId: call.callId });
+  return { id, type: "reasoning", summary: [], encrypted_content: encrypted };
+}
+
+/** The finished item of a tool call. */
+export function callItem(
+  id: string,
+  call: { kind: "function" | "custom"; callId: string; name: string; namespace?: string | undefined },
+  text: string,
+  status: "in_progress" | "completed",
+): Item {
+  const { callId, name, namespace } = call;
+  const common = { call_id: callId, name, ...given({ namespace }) };
+  return call.kind === "custom"
+    ? { id, type: "custom_tool_call", status, input: text, ...common }
+    : { id, type: "function_call", status, arguments: text, ...common };
+}
+
+/** The finished content part of a text. */
+export function textPart(text: string, refusal: boolean, more: { annotations?: Fields[]; logprobs?: unknown[] }): Item {
+  if (refusal) return { type: "refusal", refusal: text };
+  return { type: "output_text", annotations: more.annotations ?? [], logprobs: more.logprobs ?? [], text };
+}
