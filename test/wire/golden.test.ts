@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
+import { completions } from "../../src/wire/completions.ts";
 import type { WireFormat } from "../../src/wire/format.ts";
 import { messages } from "../../src/wire/messages.ts";
 import { responses } from "../../src/wire/responses.ts";
@@ -14,6 +15,7 @@ import { exchangeFor, type Json, streamOf } from "./support.ts";
 const GOLDEN = join(import.meta.dir, "../golden");
 const FORMATS: [WireFormat, Json][] = [
   [messages, { model: "m", max_tokens: 10, messages: [{ role: "user", content: "hi" }] }],
+  [completions, { model: "m", prompt: "hi", stream_options: { include_usage: true } }],
   [responses, { model: "m", input: "hi", instructions: "Be brief." }],
 ];
 // Answers read from an upstream's golden have files of their own; these are the ones written for the client formats.
