@@ -2,20 +2,12 @@
 import { emailFault, planStart, usernameFault } from "../accounts/new-account.ts";
 import { hashPassword, passwordFault } from "../accounts/passwords.ts";
 import { randomText } from "../base/ids.ts";
+import type { Config } from "../config/schema.ts";
 import { type Account, type AccountStore, accountStore } from "../store/accounts.ts";
 import type { Command, CommandGroup, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { Option } from "./flags.ts";
-import {
-  failure,
-  isoTime,
-  nowMs,
-  printRecord,
-  printRows,
-  timeFlag,
-  type WorkspaceConfig,
-  withStore,
-} from "./workspace.ts";
+import { failure, isoTime, nowMs, printRecord, printRows, timeFlag, withStore } from "./workspace.ts";
 
 /** 24 of 62 characters: 142 bits. */
 const GENERATED_PASSWORD_CHARS = 24;
@@ -138,7 +130,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** Finds the account of `--email`, changes it and prints what the change gives. */
 async function change(
   context: Context,
-  work: (accounts: AccountStore, account: Account, config: WorkspaceConfig) => Promise<Row>,
+  work: (accounts: AccountStore, account: Account, config: Config) => Promise<Row>,
 ): Promise<number> {
   const email = context.flags.required("email");
   const row = await withStore(context, { create: false }, async (store, config) => {
@@ -165,7 +157,7 @@ async function readPassword(context: Context): Promise<string> {
   return password;
 }
 
-function tierOf(config: WorkspaceConfig, name: string | undefined): WorkspaceConfig["tiers"][number] {
+function tierOf(config: Config, name: string | undefined): Config["tiers"][number] {
   const tier = name === undefined ? config.tiers[0] : config.tiers.find(({ id }) => id === name);
   if (tier === undefined) {
     throw failure(`unknown tier "${name ?? ""}": expected one of ${config.tiers.map(({ id }) => id).join(", ")}`);

@@ -1,38 +1,22 @@
 // What the commands that work on the data directory share: the configuration they obey, the open database, and how they
 // read times and print rows.
 import { systemClock } from "../base/clock.ts";
+import type { Config } from "../config/schema.ts";
 import { openStore, type Store } from "../store/open.ts";
 import type { Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import type { Flags } from "./flags.ts";
 
-/** The part of the configuration that these commands need. */
-export interface WorkspaceConfig {
-  readonly dataDir: string;
-  readonly server: { readonly host: string; readonly port: number; readonly publicUrl: string };
-  /** Lowest first. */
-  readonly tiers: readonly { readonly id: string; readonly trialMs?: number }[];
-}
-
 /** A server writes in short batches; a command can wait for many of them. */
 const BUSY_TIMEOUT_MS = 10_000;
-
-/** The configuration that `--config` and `--data-dir` name. */
-export async function workspaceConfig(flags: Flags): Promise<WorkspaceConfig> {
-  return {
-    dataDir: flags.text("data-dir") ?? "./data",
-    server: { host: "127.0.0.1", port: 8787, publicUrl: "" },
-    tiers: [{ id: "free", trialMs: 14 * 86_400_000 }, { id: "pro" }, { id: "premium" }],
-  };
-}
 
 /** Runs `work` on the data directory's database and closes it. `create`: makes the database when there is none. */
 export async function withStore<T>(
   context: Context,
   options: { readonly create: boolean },
-  work: (store: Store, config: WorkspaceConfig) => Promise<T>,
+  work: (store: Store, config: Config) => Promise<T>,
 ): Promise<T> {
-  const config = await workspaceConfig(context.flags);
+  const config = context.config();
   const store = openStore({ dataDir: config.dataDir, busyTimeoutMs: BUSY_TIMEOUT_MS, create: options.create });
   try {
     return await work(store, config);

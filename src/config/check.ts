@@ -7,7 +7,6 @@ import { joinPath, nearest, show } from "./show.ts";
 export function crossCheck(config: ReadConfig): Problem[] {
   const problems: Problem[] = [];
   const report = (path: string, message: string) => void problems.push({ path, message });
-  checkTiers(config, report);
   checkRoutes(config, report);
   checkIds(config, report);
   checkOauth(config, report);
@@ -20,7 +19,6 @@ type Report = (path: string, message: string) => void;
 interface Listed {
   readonly path: string;
   readonly id: string;
-  readonly tier: string;
   readonly aliases: readonly string[];
   readonly routes: readonly { readonly provider: string }[];
   readonly routesPath: string;
@@ -37,17 +35,6 @@ function listed(config: ReadConfig): Listed[] {
     return { ...model, routes: model.backend?.routes ?? [], path, routesPath: `${path}.backend.routes` };
   });
   return [...models, ...decisions];
-}
-
-function checkTiers(config: ReadConfig, report: Report): void {
-  const tiers = [...config.tiers.keys()];
-  const check = (tier: string, path: string) => {
-    if (!tiers.includes(tier)) report(path, `expected one of the tiers ${tiers.join(", ")}, got ${show(tier)}`);
-  };
-  for (const { tier, path } of listed(config)) check(tier, `${path}.tier`);
-  for (const [name, entry] of config.providers) {
-    check(entry.discoverTier, joinPath(joinPath("providers", name), "discover_tier"));
-  }
 }
 
 function checkRoutes(config: ReadConfig, report: Report): void {

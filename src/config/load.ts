@@ -8,6 +8,7 @@ import { presetsOf } from "./presets.ts";
 import { resolveProviders } from "./providers.ts";
 import { Given, type Problem, Reader } from "./read.ts";
 import { type Config, ConfigFile, type ReadConfig } from "./schema.ts";
+import { TIER_IDS } from "./schema-server.ts";
 import { parseYaml } from "./yaml.ts";
 
 /** Looked for in the working directory when nobody names a file. */
@@ -123,11 +124,10 @@ function finish(
     ...read,
     dataDir: resolve(cwd, read.dataDir),
     providers,
-    tiers: [...read.tiers].map(([id, { rpm, trialMs }]) => ({
-      id,
-      rpm,
-      ...(trialMs === undefined || trialMs === 0 ? {} : { trialMs }),
-    })),
+    tiers: TIER_IDS.map((id) => {
+      const { rpm, trialMs } = read.tiers[id];
+      return { id, rpm, ...(trialMs === 0 ? {} : { trialMs }) };
+    }),
     models: read.models
       .map((model) => ({
         ...model,

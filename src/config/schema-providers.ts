@@ -17,6 +17,7 @@ import {
   text,
 } from "./fields.ts";
 import { PRESET_NAMES } from "./presets.ts";
+import { TIER_IDS } from "./schema-server.ts";
 
 /** How a provider's endpoint speaks. */
 export const KINDS = [
@@ -85,7 +86,7 @@ export const Provider = section("An upstream that serves models.", {
     idle: duration("Between two pieces of a stream.", "120s"),
   }),
   discover: flag("Offers the models that it lists.", true),
-  discover_tier: text("The tier of the models that it lists.", "free", { blank: false }),
+  discover_tier: choice("The tier of the models that it lists.", "free", TIER_IDS),
   model_defaults: section("For listed models of which nothing is known.", metadata),
   retry: section("When a try fails before its first byte.", {
     attempts: integer("Tries for each route in all.", 2, { minimum: 1, maximum: 10 }),
@@ -112,7 +113,7 @@ export const Model = entry("A model of the catalog. It wins over a discovered on
   name: text("For people. Empty: the id."),
   owned_by: text("Who makes it. Empty: the provider of the first route."),
   description: text("For people."),
-  tier: text("The tier it needs.", "free", { blank: false }),
+  tier: choice("The tier it needs.", "free", TIER_IDS),
   visibility: choice("hidden: usable by id and alias, not listed.", "list", ["list", "hidden"]),
   aliases: list("Other ids that find it.", required("An id.")),
   ...metadata,
@@ -127,7 +128,7 @@ const DecisionModel = entry("A version of a decision model.", {
   id: required("Its id in the API, with its version."),
   name: text("For people. Empty: the id."),
   description: text("For people."),
-  tier: text("The tier it needs.", "free", { blank: false }),
+  tier: choice("The tier it needs.", "free", TIER_IDS),
   aliases: list("Names that lead to it at first; afterwards `sallyport decisions promote` rules.", required("An id.")),
   backend: entry("What answers.", {
     kind: choice("How the answer is had.", "systemone", ["systemone", "openai-decisions", "logprobs", "verbalized"]),

@@ -9,7 +9,6 @@ import {
   integer,
   list,
   number,
-  optional,
   section,
   size,
   text,
@@ -82,8 +81,19 @@ export const Compaction = section("Summaries of long conversations.", {
   retention: age("How long a thread is kept.", "30d"),
 });
 
-/** `tiers.NAME` */
-export const Tier = section("A plan.", {
-  rpm: integer("Requests a minute for each API key.", 20, { minimum: 1, maximum: 1_000_000 }),
-  trial: optional(age("How long a new account may use the tier; 0s or absent: without end.", "0s", 0)),
+/** The plans, lowest first. */
+export const TIER_IDS = ["free", "pro", "premium"] as const;
+
+function tier(description: string, rpm: number, trial = "0s") {
+  return section(description, {
+    rpm: integer("Requests a minute for each API key.", rpm, { minimum: 1, maximum: 1_000_000 }),
+    trial: age("How long a new account may use the tier; 0s: without end.", trial, 0),
+  });
+}
+
+/** `tiers` */
+export const Tiers = section("The plans.", {
+  free: tier("The lowest plan; a new account begins here.", 20, "14d"),
+  pro: tier("The middle plan.", 120),
+  premium: tier("The highest plan.", 600),
 });

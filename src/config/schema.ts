@@ -3,7 +3,7 @@
 import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
 import { Auth, Email } from "./schema-accounts.ts";
 import { Decisions, type KINDS, Model, Provider } from "./schema-providers.ts";
-import { Compaction, Health, Log, Responses, Server, Tier, Usage } from "./schema-server.ts";
+import { Compaction, Health, Log, Responses, Server, type TIER_IDS, Tiers, Usage } from "./schema-server.ts";
 import { Search, Web } from "./schema-web.ts";
 
 /** The file form. */
@@ -15,11 +15,7 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
   health: Health,
   auth: Auth,
   email: Email,
-  tiers: map("Plans, lowest first: free, pro, premium.", Tier, {
-    free: { rpm: 20, trial: "14d" },
-    pro: { rpm: 120 },
-    premium: { rpm: 600 },
-  }),
+  tiers: Tiers,
   providers: map("Upstreams. Absent: those of the environment's well-known keys.", Provider),
   models: list("Explicit models.", Model),
   responses: Responses,
@@ -49,9 +45,12 @@ export interface ProviderConfig extends Omit<ReadProvider, "enabled" | "apiKey" 
   readonly timeoutMs: { readonly connect: number; readonly firstByte: number; readonly idle: number };
 }
 
+/** A plan's name. */
+export type TierId = (typeof TIER_IDS)[number];
+
 /** A plan. */
 export interface TierConfig {
-  readonly id: string;
+  readonly id: TierId;
   readonly rpm: number;
   /** Absent: without end. */
   readonly trialMs?: number;
