@@ -1,0 +1,35 @@
+// References of a responses request to earlier items. Clients that let answers be stored hand items back by id alone
+// (`item_reference`); upstreams of other protocols need the items themselves.
+
+import { type Fields, isFields } from "./check.ts";
+
+/** Ids made by `itemId`: kind, the response's own part and the item's place. */
+const MADE_ID = /^(?:msg|rs|fc|ctc)_([0-9A-Za-z]{8,64})[0-9a-f]{4}$/;
+
+/** The id of the response whose item this is; undefined for ids that were not made here. */
+export function responseOfItem(id: string): string | undefined {
+  const tail = MADE_ID.exec(id)?.[1];
+  return tail === undefined ? undefined : `resp_${tail}`;
+}
+
+/** The ids that the input refers to, each once. */
+export function referencedItems(body: Fields): string[] {
+  const input = body["input"];
+  if (!Array.isArray(input)) return [];
+  return [...new Set(input.map(referenceOf).filter((id) => id !== undefined))];
+}
+
+/** The body with the referenced items in the places of their references; those that are not found stay as they are. */
+export function resolveReferences(body: Fields, items: ReadonlyMap<string, Fields>): Fields {
+  const input = body["input"];
+  if (!Array.isArray(input)) return body;
+  return { ...body, input: input.map((item: unknown) => items.get(referenceOf(item) ?? "") ?? item) };
+}
+
+function referenceOf(item: unknown): string | undefined {
+  if (!isFields(item) || typeof item["id"] !== "string") return undefined;
+  const type = item["type"];
+  // The type may be left out; then nothing but the id tells.
+  const bare = (type === undefined || type === null) && item["role"] === undefined;
+  return type === "item_reference" || bare ? item["id"] : undefined;
+}

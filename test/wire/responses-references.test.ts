@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { fold } from "../../src/chat/fold.ts";
+import { responses } from "../../src/wire/responses.ts";
+import { referencedItems, resolveReferences, responseOfItem } from "../../src/wire/responses-references.ts";
+import { exchangeFor, type Json } from "./support.ts";
+
+const exchange = exchangeFor(responses, { model: "m", input: "hi" });
+
+test("an item that was made here tells its response", () => {
+  const whole = responses.encode(
+    fold([
+      { type: "reasoning-start", choice: 0, id: "r" },
+      { type: "reasoning-end", choice: 0, id: "r" },
+      { type: "text-start", choice: 0, id: "t" },
+      { type: "text-end", choice: 0, id: "t" },
+      { type: "tool-start", choice: 0, id: "c", callId: "c", name: "f", kind: "function" },
+      { type: "tool-end", choice: 0, id: "c" },
+      { type: "tool-start", choice: 0, id: "d", callId: "d", name: "f", kind: "custom" },
+      { type: "tool-end", choice: 0, id: "d" },
+      { type: "finish", choice: 0, reason: "tool_calls" },
+    ]),
+    exchange,
+  );
+  const ids = (whole["output"] as Json[]).map((item) => String(item["id"]));
+  expect(ids.map((id) => id.split("_")[0])).toEqual(["rs", "msg", "fc", "ctc"]);
+  for (const id of ids) expect(responseOfItem(id)).toBe(exchange.id);
+});
+
+test.each(["rs_1", "msg", "", "resp_0123456789abcdef0123456789abcdef", "msg_!!!!!!!!!!!!!!!!"])(
+  "the id %j was not made here",
+  (id) => expect(responseOfItem(id)).toBeUndefined(),
+);
+
+test("references are found with and without a type, and give way to their items", () => {
+  const user = { role: "user", content: "x", id: "msg_9" };
+  const input = [
+    { type: "item_reference", id: "a" },
+    user,
+    { id: "b" },
+    { type: "item_reference", id: "a" },
+    { type: "item_reference", id: "gone" },
+  ];
+  const body = { model: "m", input };
+  expect(referencedItems(body)).toEqual(["a", "b", "gone"]);
+  expect(referencedItems({ input: "text" })).toEqual([]);
+  const a = { type: "reasoning", id: "a", summary: [] };
+  const b = { type: "function_call", id: "b", call_id: "c", name: "f", arguments: "{}" };
+  const items = new Map<string, Json>([
+    ["a", a],
+    ["b", b],
+    ["msg_9", a],
+  ]);
+  expect(resolveReferences(body, items)).toEqual({ model: "m", input: [a, user, b, a, input[4]] });
+});
