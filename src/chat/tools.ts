@@ -19,10 +19,14 @@ const INPUT = "input";
 const NAME_CHARS_MAX = 64;
 const NAME_LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** The request in plain functions; the same object when it holds nothing to flatten. */
-export function flattenTools(chat: ChatRequest): ChatRequest {
+/**
+ * The request in plain functions; the same object when it holds nothing to flatten. With `native`, for upstreams that
+ * know custom tools and namespaces, only names that are no legal names change.
+ */
+export function flattenTools(chat: ChatRequest, options: { native?: boolean } = {}): ChatRequest {
   const names = new NameTable(chat);
   if (names.idle) return chat;
+  if (options.native) return shortenNames(chat, names);
   const flat: ChatRequest = {
     ...chat,
     tools: chat.tools.map((tool) => flatTool(tool, names)),
@@ -179,6 +183,28 @@ function flatTool(tool: Tool, names: NameTable): Tool {
       required: [INPUT],
       additionalProperties: false,
     },
+  };
+}
+
+function shortenNames(chat: ChatRequest, names: NameTable): ChatRequest {
+  const plain = (one: { name: string; namespace?: string }) =>
+    one.namespace === undefined && !NAME_LEGAL.test(one.name) ? { name: names.flat(one.name, undefined) } : {};
+  return {
+    ...chat,
+    tools: chat.tools.map((tool) => (tool.type === "function" ? { ...tool, ...plain(tool) } : tool)),
+    messages: chat.messages.map((message) =>
+      message.role === "assistant"
+        ? {
+            ...message,
+            content: message.content.map((part) =>
+              part.type === "tool-call" && part.kind === "function" ? { ...part, ...plain(part) } : part,
+            ),
+          }
+        : message,
+    ),
+    ...(chat.toolChoice?.type === "tool" && !NAME_LEGAL.test(chat.toolChoice.name)
+      ? { toolChoice: { ...chat.toolChoice, name: names.anyFlat(chat.toolChoice.name) } }
+      : {}),
   };
 }
 

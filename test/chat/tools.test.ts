@@ -78,6 +78,29 @@ describe("flattening", () => {
   });
 });
 
+test("an upstream with custom tools and namespaces only gets its names shortened", () => {
+  const long = "n".repeat(70);
+  const request = chat({
+    tools: [
+      { type: "custom", name: "patch" },
+      { type: "function", name: "run", namespace: "shell" },
+      { type: "function", name: long },
+    ],
+    messages: [
+      {
+        role: "assistant",
+        content: [{ type: "tool-call", callId: "c", name: long, kind: "function", arguments: "{}" }],
+      },
+    ],
+  });
+  const flat = flattenTools(request, { native: true });
+  expect(flat.tools.slice(0, 2)).toEqual(request.tools.slice(0, 2));
+  const short = flat.tools[2]?.name ?? "";
+  expect(short).toHaveLength(64);
+  expect(flat.messages[0]).toMatchObject({ content: [{ name: short }] });
+  expect(restore(request, call(short))[0]).toMatchObject({ name: long });
+});
+
 describe("restoring", () => {
   const request = chat({ tools: [{ type: "custom", name: "patch" }] });
 

@@ -58,6 +58,18 @@ describe("relay", () => {
     );
   });
 
+  test("a stream cut anywhere gives only whole JSON, and ends well or in an error", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.nat(4000), (name, length) => {
+        const one = relay();
+        const text = relayStream(one, transcript(DIALECT, name).subarray(0, length));
+        for (const frame of parseFrames(text)) if (frame.data !== "[DONE]") JSON.parse(frame.data);
+        expect(one.finished).toBe(one.fault === undefined);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test.each(names)("%s: usage and failure agree with the reader's", (name) => {
     const one = relay();
     relayStream(one, transcript(DIALECT, name));

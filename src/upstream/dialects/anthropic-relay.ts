@@ -62,8 +62,7 @@ export class AnthropicRelay implements FrameRelay {
       const plain = this.#plain !== "" && block.startsWith(this.#plain, at);
       const stop = block.indexOf("\n\n", plain ? at + this.#plain.length : at);
       const end = stop < 0 ? block.length : stop + 2;
-      if (plain) this.#passPlain(block, at + this.#plain.length, end);
-      else {
+      if (!plain || !this.#passPlain(block, at + this.#plain.length, end)) {
         const frame = block.slice(at, end);
         const put = this.#frame(frame);
         if (put !== frame) {
@@ -87,10 +86,18 @@ export class AnthropicRelay implements FrameRelay {
     return 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
   }
 
-  #passPlain(block: string, from: number, end: number): void {
-    // Back over `"}}`, padding and line ends to the closing quote.
-    const quote = block.lastIndexOf('"', end - 1);
-    if (quote >= from) this.#output.add(unescaped(block.slice(from, quote)));
+  /** True when nothing but the text's end follows the text: a frame cut off by the end of the stream must be looked at. */
+  #passPlain(block: string, from: number, end: number): boolean {
+    let at = end - 3;
+    let braces = 0;
+    for (; at >= from; at--) {
+      const code = block.charCodeAt(at);
+      if (code === 125) braces++;
+      else if (code !== 32) break;
+    }
+    if (at < from || braces < 2 || block.charCodeAt(at) !== 34 || block.charCodeAt(at - 1) === 92) return false;
+    this.#output.add(unescaped(block.slice(from, at)));
+    return true;
   }
 
   #frame(text: string): string {
@@ -98,7 +105,9 @@ export class AnthropicRelay implements FrameRelay {
     if (frame === undefined) return text;
     const event = parseRecord(frame.data);
     if (event === undefined) {
-      if (frame.data === "" || frame.data === "[DONE]") return text;
+      if (frame.data === "[DONE]") return text;
+      // Empty data is what a cut leaves.
+      if (frame.data.trim() === "") return "";
       return this.#fail("provider_stream_interrupted", "The provider sent a broken event.");
     }
     return this.#event(event, frame, text);
