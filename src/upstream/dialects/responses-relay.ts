@@ -99,8 +99,9 @@ export class ResponsesRelay implements FrameRelay {
     const open = block.indexOf('"', key + 8);
     let close = block.indexOf('"', open + 1);
     while (close > 0 && isEscaped(block, close)) close = block.indexOf('"', close + 1);
-    // A frame cut off by the end of the stream must be looked at.
+    // A frame cut off by the end of the stream must be looked at; with nested members a brace at the end proves nothing.
     if (open < 0 || close < 0 || close >= end || block.charCodeAt(end - 3) !== 125) return false;
+    if (block.slice(close, end).includes("[{")) return false;
     this.#output.add(unescaped(block.slice(open + 1, close)));
     this.#lastPlain = { block, at };
     return true;
