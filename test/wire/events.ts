@@ -74,7 +74,7 @@ const tool = fc
 
 const opaque = fc.constantFrom("anthropic-messages", "openai-responses").map(
   (origin): Make =>
-    () => [{ type: "opaque", choice, origin, value: { type: "server_thing", id: "x" } }],
+    (id) => [{ type: "opaque", choice, origin, value: { type: "server_thing", id: `x_${id}` } }],
 );
 
 const REASONS: FinishReason[] = [
@@ -89,30 +89,38 @@ const REASONS: FinishReason[] = [
   "unknown",
 ];
 
-/** A legal answer of one choice; `mix` picks, again and again, which open block goes on. */
-export const legalAnswer: fc.Arbitrary<ChatEvent[]> = fc
-  .record({
-    start: fc.boolean(),
-    makes: fc.array(fc.oneof(text, reasoning, tool, opaque), { maxLength: 6 }),
-    mix: fc.array(fc.nat(7), { maxLength: 40 }),
-    reason: fc.constantFrom(...REASONS),
-    usage: fc.boolean(),
-  })
-  .map(({ start, makes, mix, reason, usage }) => {
-    const events: ChatEvent[] = start ? [{ type: "start", id: "up", model: "up-model" }] : [];
-    const queues = makes.map((make, i) => make(`b${i}`));
-    let turn = 0;
-    while (queues.some((queue) => queue.length > 0)) {
-      const live = queues.filter((queue) => queue.length > 0);
-      const queue = live[(mix[turn++] ?? 0) % live.length] as ChatEvent[];
-      events.push(queue.shift() as ChatEvent);
-    }
-    events.push({
-      type: "finish",
-      choice,
-      reason,
-      ...(reason === "stop_sequence" ? { stopSequence: "END" } : {}),
-      ...(usage ? { usage: { inputTokens: 9, outputTokens: 4, cachedTokens: 2, reasoningTokens: 1 } } : {}),
+/** Legal answers of one choice; `mix` picks, again and again, which open block goes on. */
+function answers(mix: fc.Arbitrary<number[]>): fc.Arbitrary<ChatEvent[]> {
+  return fc
+    .record({
+      start: fc.boolean(),
+      makes: fc.array(fc.oneof(text, reasoning, tool, opaque), { maxLength: 6 }),
+      mix,
+      reason: fc.constantFrom(...REASONS),
+      usage: fc.boolean(),
+    })
+    .map(({ start, makes, mix, reason, usage }) => {
+      const events: ChatEvent[] = start ? [{ type: "start", id: "up", model: "up-model" }] : [];
+      const queues = makes.map((make, i) => make(`b${i}`));
+      let turn = 0;
+      while (queues.some((queue) => queue.length > 0)) {
+        const live = queues.filter((queue) => queue.length > 0);
+        const queue = live[(mix[turn++] ?? 0) % live.length] as ChatEvent[];
+        events.push(queue.shift() as ChatEvent);
+      }
+      events.push({
+        type: "finish",
+        choice,
+        reason,
+        ...(reason === "stop_sequence" ? { stopSequence: "END" } : {}),
+        ...(usage ? { usage: { inputTokens: 9, outputTokens: 4, cachedTokens: 2, reasoningTokens: 1 } } : {}),
+      });
+      return events;
     });
-    return events;
-  });
+}
+
+/** Answers whose blocks may interleave. */
+export const legalAnswer = answers(fc.array(fc.nat(7), { maxLength: 40 }));
+
+/** Answers whose blocks follow each other, as every known upstream sends them. */
+export const orderlyAnswer = answers(fc.constant([]));
