@@ -1,0 +1,169 @@
+// What the gateway counts, for GET /metrics. Label values come from bounded sets: routes as patterns, error codes, provider
+// names, models through `modelLabel`. No prompt text, key, account or address.
+
+import { type GaugeReading, Registry } from "./registry.ts";
+
+/** Token counts of one answer. */
+export interface TokenCounts {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
+  readonly reasoningTokens?: number | undefined;
+}
+
+export interface MetricsOptions {
+  readonly version: string;
+  readonly commit: string;
+  readonly startedAtMs: number;
+  /** The label of a model: an unguarded page must not name hidden ones. */
+  readonly modelLabel?: (model: string) => string;
+}
+
+/** The counters of the hot path, and the page. */
+export interface Metrics {
+  /** A finished request: the route's pattern (never the raw path), its status, seconds from first to last byte. */
+  request(route: string, status: number, seconds: number): void;
+  /** An error told to a client, in a body or in a stream. */
+  error(code: string): void;
+  /** Seconds to the first byte of a streamed answer. */
+  firstByte(route: string, seconds: number): void;
+  /** One try at a provider: `ok` or the fault's kind. */
+  upstream(provider: string, outcome: string, seconds: number): void;
+  /** A try that failed and was followed by another. */
+  retried(provider: string): void;
+  tokens(model: string, counts: TokenCounts): void;
+  costMicros(model: string, micros: number): void;
+  rateLimited(): void;
+  streamOpened(): void;
+  streamClosed(): void;
+  /** A database verb, as `findLiveKey` or `flushUsage`. */
+  database(operation: string, seconds: number): void;
+  /** A value to be asked for at every page: breaker states, queue depths. Cheap and bounded. */
+  gauge(name: string, help: string, labels: readonly string[], read: () => GaugeReading): void;
+  /** Prometheus text. */
+  render(): string;
+}
+
+// A chat answer takes from milliseconds (the demo) to minutes.
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const FIRST_BYTE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const DATABASE_SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1, 1];
+
+/** Makes the metrics of a process. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const modelLabel = options.modelLabel ?? ((model) => model);
+  const requests = registry.counter("sallyport_requests_total", "Finished HTTP requests.", ["route", "status"]);
+  const seconds = registry.histogram(
+    "sallyport_request_duration_seconds",
+    "From the request to the last byte of its answer.",
+    ["route"],
+    REQUEST_SECONDS,
+  );
+  const firstBytes = registry.histogram(
+    "sallyport_first_byte_seconds",
+    "From the request to the first byte of a streamed answer.",
+    ["route"],
+    FIRST_BYTE_SECONDS,
+  );
+  const errors = registry.counter("sallyport_errors_total", "Errors told to clients.", ["code"]);
+  const upstream = registry.counter("sallyport_upstream_requests_total", "Tries at providers.", [
+    "provider",
+    "outcome",
+  ]);
+  const upstreamSeconds = registry.histogram(
+    "sallyport_upstream_duration_seconds",
+    "From a try at a provider to its end.",
+    ["provider"],
+    REQUEST_SECONDS,
+  );
+  const retries = registry.counter(
+    "sallyport_upstream_retries_total",
+    "Tries that failed and were followed by another.",
+    ["provider"],
+  );
+  const tokens = registry.counter("sallyport_tokens_total", "Tokens; cached, cache_write and reasoning are parts.", [
+    "model",
+    "kind",
+  ]);
+  const cost = registry.counter("sallyport_cost_usd_total", "Cost of the tokens by the known prices.", ["model"]);
+  const rejected = registry.counter("sallyport_rate_limited_total", "Requests over their key's rate.", []).get();
+  const database = registry.histogram(
+    "sallyport_database_seconds",
+    "Time of database work on the request path and behind it.",
+    ["operation"],
+    DATABASE_SECONDS,
+  );
+  let openStreams = 0;
+  registry.gauge("sallyport_open_streams", "Streamed answers under way.", [], () => [[[], openStreams]]);
+  addProcess(registry, options);
+
+  // One string per status, made once.
+  const statusNames = new Map<number, string>();
+  const statusName = (status: number): string => {
+    let name = statusNames.get(status);
+    if (name === undefined) {
+      name = status >= 100 && status <= 599 ? String(status) : "other";
+      if (statusNames.size < 600) statusNames.set(status, name);
+    }
+    return name;
+  };
+
+  return {
+    request(route, status, took) {
+      requests.get(route, statusName(status)).inc();
+      seconds.get(route).observe(took);
+    },
+    error: (code) => errors.get(code).inc(),
+    firstByte: (route, took) => firstBytes.get(route).observe(took),
+    upstream(provider, outcome, took) {
+      upstream.get(provider, outcome).inc();
+      upstreamSeconds.get(provider).observe(took);
+    },
+    retried: (provider) => retries.get(provider).inc(),
+    tokens(model, counts) {
+      const label = modelLabel(model);
+      tokens.get(label, "input").inc(counts.inputTokens);
+      tokens.get(label, "output").inc(counts.outputTokens);
+      if (counts.cachedTokens) tokens.get(label, "cached").inc(counts.cachedTokens);
+      if (counts.cacheWriteTokens) tokens.get(label, "cache_write").inc(counts.cacheWriteTokens);
+      if (counts.reasoningTokens) tokens.get(label, "reasoning").inc(counts.reasoningTokens);
+    },
+    costMicros: (model, micros) => cost.get(modelLabel(model)).inc(micros / 1e6),
+    rateLimited: () => rejected.inc(),
+    streamOpened() {
+      openStreams++;
+    },
+    streamClosed() {
+      openStreams--;
+    },
+    database: (operation, took) => database.get(operation).observe(took),
+    gauge: (name, help, labels, read) => registry.gauge(name, help, labels, read),
+    render: () => registry.render(),
+  };
+}
+
+/** The usual names, so that ready-made dashboards find them. */
+function addProcess(registry: Registry, options: MetricsOptions): void {
+  registry.gauge("sallyport_build_info", "Always 1; what runs is in the labels.", ["version", "commit"], () => [
+    [[options.version, options.commit], 1],
+  ]);
+  registry.gauge("process_start_time_seconds", "Start of the process since the epoch.", [], () => [
+    [[], options.startedAtMs / 1000],
+  ]);
+  registry.gauge("process_resident_memory_bytes", "Memory in use.", [], () => [[[], process.memoryUsage.rss()]]);
+  registry.gauge("process_cpu_seconds_total", "CPU time used.", [], () => {
+    const { user, system } = process.cpuUsage();
+    return [[[], (user + system) / 1e6]];
+  });
+}
+
+const BREAKER_STATES = ["closed", "half_open", "open"];
+
+/** Breaker states as a gauge: 1 for the state a provider's breaker is in, 0 for the others. */
+export function breakerReading(breakers: Iterable<readonly [string, { readonly state: string }]>): GaugeReading {
+  return [...breakers].flatMap(([provider, { state }]) =>
+    BREAKER_STATES.map((name) => [[provider, name], name === state ? 1 : 0] as const),
+  );
+}
