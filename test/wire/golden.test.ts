@@ -10,7 +10,9 @@ import { completions } from "../../src/wire/completions.ts";
 import type { WireFormat } from "../../src/wire/format.ts";
 import { messages } from "../../src/wire/messages.ts";
 import { responses } from "../../src/wire/responses.ts";
-import { exchangeFor, type Json, streamOf } from "./support.ts";
+import { gatherMessage } from "./messages-order.ts";
+import { gatherResponse } from "./responses-order.ts";
+import { exchangeFor, type Json, readStream, streamOf } from "./support.ts";
 
 const GOLDEN = join(import.meta.dir, "../golden");
 const FORMATS: [WireFormat, Json][] = [
@@ -37,6 +39,31 @@ describe.each(FORMATS)("$name", (format, body) => {
       const whole = format.encode(fold(events), exchange);
       compare(join(folder, `${name}.json`), `${JSON.stringify(whole, null, 2)}\n`);
     }
+  });
+});
+
+/** Every answer a dialect's golden was read into: the streams of all formats keep their protocol's order. */
+describe("answers read from upstreams", () => {
+  const names = readdirSync(join(GOLDEN, "neutral")).filter((name) => name.endsWith(".jsonl"));
+  test.each(names)("%s", (file) => {
+    const lines = readFileSync(join(GOLDEN, "neutral", file), "utf8")
+      .trim()
+      .split("\n");
+    const events = lines.map((line) => JSON.parse(line) as ChatEvent);
+    const [asMessage, asCompletion, asResponse] = FORMATS.map(([format, body]) =>
+      readStream(streamOf(format.writer(exchangeFor(format, body)), events)),
+    );
+    if (events.at(-1)?.type === "error") {
+      // What breaks off ends in an error at the top of its payload, and no terminator makes it look whole.
+      for (const stream of [asCompletion, asMessage, asResponse]) {
+        expect(stream?.frames.at(-1)?.data["error"]).toMatchObject({ request_id: "req-1" });
+        expect(stream?.done).toBe(false);
+      }
+      return;
+    }
+    expect(asCompletion?.done).toBe(true);
+    expect(gatherMessage(asMessage?.frames ?? [])["type"]).toBe("message");
+    expect(gatherResponse(asResponse?.frames ?? [])["object"]).toBe("response");
   });
 });
 
