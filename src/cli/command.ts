@@ -1,6 +1,7 @@
 // What a command of the program is, and what it is handed. A command prints through its context only, reads no
 // environment and returns its exit code; a wrong argument is a UsageError (exit 2), a failure a CommandError (exit 1).
 import type { LiveConfig } from "../config/live.ts";
+import type { Survey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Flags, Option } from "./flags.ts";
 
@@ -22,6 +23,8 @@ export interface Io {
 export interface Context extends Io {
   readonly args: readonly string[];
   readonly flags: Flags;
+  /** The file and the keys that a configuration would be made from. */
+  survey(): Survey;
   /** The configuration that `--config` and `--data-dir` name. Throws a CommandError that holds every problem, one a line. */
   config(): Config;
   /** The same for a program that stays: can be reloaded. What is given here wins over the file at every reload. */

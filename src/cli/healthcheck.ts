@@ -9,9 +9,11 @@ const ANSWER_TIMEOUT_MS = 5000;
 export const healthcheck: Command = {
   summary: "exit 0 when the gateway answers",
   usage: "[--url U]",
-  options: [{ name: "url", value: "U", summary: "the gateway's address (default: http://127.0.0.1:8787)" }],
-  async run({ flags }) {
-    const base = flags.text("url") ?? "http://127.0.0.1:8787";
+  options: [
+    { name: "url", value: "U", summary: "the gateway's address (default: the one the configuration listens on)" },
+  ],
+  async run({ flags, config }) {
+    const base = flags.text("url") ?? listeningAddress(config().server);
     if (!URL.canParse(base)) throw new UsageError(`--url: expected a URL, got "${base}"`);
     const url = new URL("/livez", base);
     let status: number;
@@ -26,3 +28,11 @@ export const healthcheck: Command = {
     return 0;
   },
 };
+
+/** Where a program on this machine reaches the gateway. */
+function listeningAddress({ host, port }: { readonly host: string; readonly port: number }): string {
+  if (port === 0) throw new UsageError("--url is needed: the configuration leaves the port open (server.port: 0)");
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  const reachable = bare === "0.0.0.0" ? "127.0.0.1" : bare === "::" ? "::1" : bare;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}

@@ -12,6 +12,16 @@ export interface Listed {
 /** Every command, in the order of `--help`. */
 export const COMMANDS: readonly Listed[] = [
   {
+    name: "init",
+    summary: "write a first configuration, make the first account and its key",
+    load: async () => (await import("./init.ts")).init,
+  },
+  {
+    name: "doctor",
+    summary: "check configuration, database, browser and providers",
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+  {
     name: "account",
     summary: "make and manage accounts",
     load: async () => (await import("./account.ts")).account,

@@ -1,7 +1,7 @@
 // From the argument list to an exit code: 0 done, 1 the command failed, 2 the arguments were wrong. Failures print one
 // line (one per problem), never a stack.
 import { LiveConfig } from "../config/live.ts";
-import { type LoadOptions, loadConfig } from "../config/load.ts";
+import { type LoadOptions, loadConfig, surveyConfig } from "../config/load.ts";
 import type { Command, CommandGroup, Context, Io } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import { COMMON_OPTIONS, type Flags, parseArguments } from "./flags.ts";
@@ -108,7 +108,7 @@ function ioOf(io: Io): Io {
   };
 }
 
-function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "config" | "liveConfig"> {
+function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "survey" | "config" | "liveConfig"> {
   const options: LoadOptions = { ...surroundings, file: flags.text("config"), dataDir: flags.text("data-dir") };
   const load = (more: LoadOptions) => {
     const result = loadConfig({ ...options, ...more });
@@ -116,6 +116,7 @@ function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "c
     return result;
   };
   return {
+    survey: () => surveyConfig(options),
     config: () => load({}).config,
     liveConfig: (overrides = {}) => {
       const { config, warnings } = load(overrides);

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { crossCheck } from "./check.ts";
 import { childOf, environmentOverrides, withValue } from "./overrides.ts";
-import { presetsOf } from "./presets.ts";
+import { type PresetName, presetsOf } from "./presets.ts";
 import { resolveProviders } from "./providers.ts";
 import { Given, type Problem, Reader } from "./read.ts";
 import { type Config, ConfigFile, type ReadConfig } from "./schema.ts";
@@ -12,7 +12,7 @@ import { TIER_IDS } from "./schema-server.ts";
 import { parseYaml } from "./yaml.ts";
 
 /** Looked for in the working directory when nobody names a file. */
-export const DEFAULT_FILE = "sallyport.yaml";
+const DEFAULT_FILE = "sallyport.yaml";
 /** No configuration is larger; keeps a wrong path from filling the memory. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** No secret is larger. */
@@ -65,6 +65,23 @@ export function loadConfig(options: LoadOptions = {}): LoadResult {
   if (problems.length === 0) problems.push(...crossCheck(read));
   if (problems.length > 0) return { ok: false, problems: problems.map((problem) => line(label, problem)) };
   return { ok: true, config: finish(read, providers, { cwd, base }), file, warnings };
+}
+
+/** What there is to configure from: for making a first file. */
+export interface Survey {
+  /** Absolute path of the file that is, or would be, read. */
+  readonly file: string;
+  readonly exists: boolean;
+  /** The presets whose key or address stands in the environment. */
+  readonly presets: readonly PresetName[];
+}
+
+/** Looks for a file and for well-known keys, without reading the file. */
+export function surveyConfig(options: LoadOptions = {}): Survey {
+  const env = options.env ?? environment();
+  const cwd = options.cwd ?? process.cwd();
+  const file = resolve(cwd, findFile(options, env, cwd) ?? DEFAULT_FILE);
+  return { file, exists: statSync(file, { throwIfNoEntry: false }) !== undefined, presets: presetsOf(env) };
 }
 
 function findFile({ file }: LoadOptions, env: NonNullable<LoadOptions["env"]>, cwd: string): string | undefined {

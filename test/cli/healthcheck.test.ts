@@ -36,3 +36,16 @@ test("nobody there: exit 1; not a URL: exit 2", async () => {
   expect(stderr).toContain("no answer");
   expect((await check("nonsense")).code).toBe(2);
 });
+
+test("without --url it asks where the configuration listens", async () => {
+  status = 200;
+  const run = async (env: Record<string, string>) => {
+    const io = new FakeTerminal();
+    const code = await runCommandLine(["healthcheck"], { version: "0", io, surroundings: { env, cwd: "/nowhere" } });
+    return { code, stderr: io.stderr };
+  };
+  const env = { SALLYPORT_SERVER_PORT: String(server.port), SALLYPORT_SERVER_HOST: "0.0.0.0" };
+  expect(await run(env)).toEqual({ code: 0, stderr: "" });
+  expect((await run({ SALLYPORT_SERVER_PORT: "0" })).code).toBe(2);
+  expect((await run({ SALLYPORT_SERVER_PORT: "x" })).code).toBe(1);
+});

@@ -1,0 +1,97 @@
+// `sallyport doctor`: looks at everything the gateway stands on and says what to do. Changes nothing but a database of an
+// older version, which it brings up to date as any start would.
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { DATABASE_FILE, openStore } from "../store/open.ts";
+import type { Command } from "./command.ts";
+import { type Finding, probeProvider } from "./doctor-provider.ts";
+import { CommandError } from "./failure.ts";
+
+/** Where a Chromium is found besides the PATH. */
+const BROWSER_PATHS = [
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+const BROWSER_NAMES = [
+  "chromium",
+  "chromium-browser",
+  "google-chrome",
+  "google-chrome-stable",
+  "chrome",
+  "microsoft-edge",
+];
+
+/** `sallyport doctor`. */
+export const doctor: Command = {
+  summary: "check configuration, database, browser and providers",
+  details: "Exits 0 when nothing failed. A warning is no failure.",
+  async run(context) {
+    const findings: Finding[] = [];
+    const add = (finding: Finding) => {
+      findings.push(finding);
+      if (!context.flags.has("json")) {
+        context.out(`${finding.status.padEnd(7)}  ${finding.name.padEnd(20)}  ${finding.message}\n`);
+      }
+    };
+    try {
+      const config = context.liveConfig().get();
+      const { file, exists } = context.survey();
+      add({ name: "config", status: "ok", message: exists ? file : "no file: defaults and the environment" });
+      add(checkDatabase(config.dataDir));
+      add(checkBrowser(config.web));
+      for (const finding of await Promise.all(config.providers.map(probeProvider))) add(finding);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      for (const message of error.message.split("\n")) add({ name: "config", status: "failed", message });
+    }
+    const ok = findings.every(({ status }) => status !== "failed");
+    if (context.flags.has("json")) context.out(`${JSON.stringify({ ok, checks: findings })}\n`);
+    return ok ? 0 : 1;
+  },
+};
+
+function checkDatabase(dataDir: string): Finding {
+  const name = "database";
+  const path = join(dataDir, DATABASE_FILE);
+  try {
+    if (!existsSync(path)) {
+      accessSync(nearestDirectory(dataDir), constants.W_OK);
+      return { name, status: "ok", message: `none yet; the first start makes ${path}` };
+    }
+    const store = openStore({ dataDir, create: false });
+    try {
+      store.ping();
+    } finally {
+      store.close();
+    }
+    return { name, status: "ok", message: path };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { name, status: "failed", message: `${reason}: check data_dir and who owns ${dataDir}` };
+  }
+}
+
+function nearestDirectory(path: string): string {
+  let at = path;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  if (!statSync(at).isDirectory()) throw new Error(`${at} is not a directory`);
+  return at;
+}
+
+/** A missing browser is a warning: only pages that need one fail without it. */
+function checkBrowser({ render, browser }: Config["web"]): Finding {
+  const name = "browser";
+  if (render === "never") return { name, status: "ok", message: "not needed (web.render: never)" };
+  if (browser.endpoint !== "") return { name, status: "ok", message: `remote (web.browser.endpoint)` };
+  if (browser.executable !== "") {
+    if (existsSync(browser.executable)) return { name, status: "ok", message: browser.executable };
+    const message = `web.browser.executable: there is no ${browser.executable}`;
+    return { name, status: "warning", message };
+  }
+  const found =
+    BROWSER_NAMES.map((word) => Bun.which(word)).find((path) => path !== null) ?? BROWSER_PATHS.find(existsSync);
+  if (found !== undefined) return { name, status: "ok", message: found };
+  const message = "no Chromium found: pages that need a browser will fail; install one or set web.browser.executable";
+  return { name, status: "warning", message };
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runCommandLine } from "../../src/cli/run.ts";
+import { DATABASE_FILE, openStore } from "../../src/store/open.ts";
+import { tempDir } from "../store/support.ts";
+import { FakeTerminal } from "../support/terminal.ts";
+
+/** What the upstream saw and how it answers, by the first path segment. */
+const seen = new Map<string, Headers>();
+const answers: Record<string, () => Response> = {
+  good: () => Response.json({ object: "list", data: [{ id: "a" }, { id: "b" }] }),
+  native: () => Response.json({ models: [{ name: "a" }] }),
+  refused: () => Response.json({ error: "bad key sk-secret-key-123" }, { status: 401 }),
+  absent: () => new Response("no", { status: 404 }),
+  broken: () => new Response("oops", { status: 500 }),
+  html: () => new Response("<html>"),
+  moved: () => Response.redirect("/good/models", 302),
+};
+let server: Bun.Server<undefined>;
+beforeAll(() => {
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      const [, name = "", rest] = new URL(request.url).pathname.split("/");
+      seen.set(name, request.headers);
+      return rest === "models"
+        ? (answers[name]?.() ?? new Response("?", { status: 400 }))
+        : new Response("?", { status: 400 });
+    },
+  });
+});
+afterAll(() => server.stop(true));
+
+async function doctor(config: string, cwd = tempDir()) {
+  writeFileSync(join(cwd, "sallyport.yaml"), config.replaceAll("BASE", server.url.href.replace(/\/$/, "")));
+  const run = async (...argv: string[]) => {
+    const io = new FakeTerminal();
+    const code = await runCommandLine(["doctor", ...argv], { version: "0", io, surroundings: { env: {}, cwd } });
+    return { code, out: io.stdout };
+  };
+  const { code, out } = await run("--json");
+  const { ok, checks } = JSON.parse(out) as {
+    ok: boolean;
+    checks: { name: string; status: string; message: string }[];
+  };
+  expect(ok).toBe(code === 0);
+  const plain = await run();
+  expect(plain.code).toBe(code);
+  expect(plain.out.trimEnd().split("\n")).toHaveLength(checks.length);
+  return { code, all: out + plain.out, find: (name: string) => checks.find((check) => check.name === name) };
+}
+
+const REST = "web: {browser: {executable: /nowhere/chromium}}\n";
+
+test("all well, though there is no browser and no database yet", async () => {
+  const { code, find } = await doctor(`${REST}providers: {mine: {base_url: BASE/good, api_key: k}}`);
+  expect(code).toBe(0);
+  expect(find("browser")).toMatchObject({ status: "warning" });
+  expect(find("database")).toMatchObject({ status: "ok", message: expect.stringContaining("none yet") });
+  expect(find("provider mine")).toMatchObject({ status: "ok", message: expect.stringContaining("lists 2 models") });
+  expect(find("provider demo")).toMatchObject({ status: "ok" });
+});
+
+const providers: [string, string, string, string][] = [
+  ["native", "kind: systemone", "ok", "lists 1 model"],
+  ["refused", "api_key: sk-secret-key-123", "failed", "refused the key: check providers.refused.api_key (401)"],
+  ["refused", "kind: openai", "failed", "needs a key: set providers.refused.api_key (401)"],
+  ["refused", "preset: groq", "failed", "providers.refused.api_key or GROQ_API_KEY"],
+  ["absent", "kind: openai", "warning", "answers 404"],
+  ["broken", "kind: openai", "failed", "answers 500"],
+  ["html", "kind: openai", "failed", "answers no model list"],
+  ["moved", "kind: openai", "failed", "answers 302"],
+];
+test.each(providers)("a provider that is %s (%s) is %s", async (name, keys, status, message) => {
+  const { code, find, all } = await doctor(`${REST}providers: {${name}: {base_url: BASE/${name}, ${keys}}}`);
+  expect(find(`provider ${name}`)).toMatchObject({ status, message: expect.stringContaining(message) });
+  expect(code).toBe(status === "failed" ? 1 : 0);
+  expect(all).not.toContain("sk-secret");
+});
+
+test("a provider that is not there fails and its password stays hidden", async () => {
+  const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port } = gone;
+  await gone.stop(true);
+  const { code, find, all } = await doctor(
+    `${REST}providers: {x: {base_url: "http://u:secretpw@127.0.0.1:${port}/v1"}}`,
+  );
+  expect(code).toBe(1);
+  expect(find("provider x")?.message).toContain("cannot be reached");
+  expect(all).not.toContain("secretpw");
+});
+
+const credentials: [string, string, Record<string, string>][] = [
+  ["openai", "good", { authorization: "Bearer the-key" }],
+  ["anthropic", "good", { "x-api-key": "the-key", "anthropic-version": "2023-06-01" }],
+  ["gemini", "native", { "x-goog-api-key": "the-key" }],
+];
+test.each(credentials)("kind %s: the credential stands where it is looked for", async (kind, path, headers) => {
+  await doctor(
+    `${REST}providers: {p: {kind: ${kind}, base_url: BASE/${path}, api_key: the-key, headers: {X-Extra: "1"}}}`,
+  );
+  for (const [name, value] of Object.entries({ ...headers, "x-extra": "1" }))
+    expect(seen.get(path)?.get(name)).toBe(value);
+  if (kind !== "openai") expect(seen.get(path)?.has("authorization")).toBe(false);
+});
+
+test("every problem of a bad configuration is a failed check", async () => {
+  const { code, all } = await doctor("server: {port: x}\nprot: 1");
+  expect(code).toBe(1);
+  expect(all).toContain("server.port: expected a whole number");
+  expect(all).toContain("prot: unknown key");
+});
+
+test("a database that is sound, one that is damaged, and a data_dir that is a file", async () => {
+  const cwd = tempDir();
+  openStore({ dataDir: join(cwd, "data") }).close();
+  expect((await doctor("", cwd)).find("database")).toMatchObject({
+    status: "ok",
+    message: join(cwd, "data", DATABASE_FILE),
+  });
+  mkdirSync(join(cwd, "bad"));
+  writeFileSync(join(cwd, "bad", DATABASE_FILE), "this is no database at all, whatever its name says".repeat(99));
+  expect((await doctor("data_dir: bad", cwd)).find("database")).toMatchObject({ status: "failed" });
+  writeFileSync(join(cwd, "file"), "");
+  expect((await doctor("data_dir: file", cwd)).find("database")).toMatchObject({ status: "failed" });
+});
