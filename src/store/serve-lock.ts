@@ -7,6 +7,9 @@ import { StoreError } from "./store-error.ts";
 
 const LOCK_FILE = "sallyport.lock";
 
+// A connection that nobody refers to is closed by the garbage collector, and its lock with it.
+const held = new Set<Database>();
+
 /** Held for the life of a server. */
 export interface ServeLock {
   release(): void;
@@ -25,8 +28,10 @@ export function acquireServeLock(dataDir: string): ServeLock {
     if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
     throw new StoreError(`Another server is running on the data directory ${dataDir}.`);
   }
+  held.add(sqlite);
   return {
     release: () => {
+      held.delete(sqlite);
       sqlite.run("ROLLBACK");
       sqlite.close();
     },

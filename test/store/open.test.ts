@@ -122,7 +122,7 @@ test("a killed server's lock is free at once, and the database stays usable besi
       process.execPath,
       "-e",
       `const { acquireServeLock } = await import(${JSON.stringify(join(import.meta.dir, "../../src/store/serve-lock.ts"))});
-       acquireServeLock(${JSON.stringify(dataDir)}); console.log("held"); setInterval(() => {}, 1000);`,
+       acquireServeLock(${JSON.stringify(dataDir)}); await 0; Bun.gc(true); await 0; Bun.gc(true); console.log("held"); setInterval(() => {}, 1000);`,
     ],
     { stdout: "pipe", stderr: "inherit" },
   );
