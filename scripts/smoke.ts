@@ -233,7 +233,9 @@ function spawn(args: readonly string[]): Bun.Subprocess<"ignore", "pipe", "pipe"
   });
 }
 
-const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+function bearer(key: string) {
+  return { authorization: `Bearer ${key}` };
+}
 
 function call(url: string, init: RequestInit = {}): Promise<Response> {
   return fetch(url, { ...init, signal: AbortSignal.timeout(STEP_MS_MAX) });

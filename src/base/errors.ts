@@ -38,7 +38,6 @@ function webRows<F extends WebFeature>(feature: F): Record<`${F}_${WebFault}`, R
 export const ERRORS = {
   invalid_request: row(400, "invalid_request_error"),
   invalid_json: row(400, "invalid_request_error"),
-  invalid_content_type: row(400, "invalid_request_error"),
   wrong_model_family: row(400, "invalid_request_error"),
   image_input_not_supported: row(400, "invalid_request_error"),
   tools_not_supported: row(400, "invalid_request_error"),

@@ -22,6 +22,16 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./doctor.ts")).doctor,
   },
   {
+    name: "serve",
+    summary: "run the gateway (the default command)",
+    load: async () => (await import("./serve.ts")).serve,
+  },
+  {
+    name: "up",
+    summary: "first minute: account, key, and the gateway running",
+    load: async () => (await import("./up.ts")).up,
+  },
+  {
     name: "account",
     summary: "make and manage accounts",
     load: async () => (await import("./account.ts")).account,

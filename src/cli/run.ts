@@ -126,6 +126,12 @@ function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "s
   };
 }
 
+/** The command that an argument list names, known or not; flags such as `--version` in its place are none of its business. */
+export function commandName(argv: readonly string[]): string {
+  const word = argv[commandIndex(argv)];
+  return word === undefined || (word.startsWith("-") && word !== "--help" && word !== "-h") ? DEFAULT_COMMAND : word;
+}
+
 /** Where the command's name stands: common options may come before it, as in `--config FILE account list`. */
 function commandIndex(argv: readonly string[]): number {
   let at = 0;

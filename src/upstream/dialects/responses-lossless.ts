@@ -4,7 +4,6 @@
 import { spliceMembers } from "../../base/json-splice.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../dialect.ts";
-import { refusedFor } from "../quirks.ts";
 import { asList, asRecord, type Loose, parseRecord } from "./loose.ts";
 import { CallGuards } from "./responses-guards.ts";
 import { responsesEvents } from "./responses-reader.ts";
@@ -36,7 +35,7 @@ function losslessRequest(
   if (tools.some((tool, i) => tool !== asList(body["tools"])[i])) set["tools"] = tools;
   const choice = plainTool(body["tool_choice"]);
   if (choice !== body["tool_choice"]) set["tool_choice"] = choice;
-  for (const name of refusedFor(ctx)) {
+  for (const name of ctx.quirks.refuses ?? []) {
     if (!(name in body)) continue;
     set[name] = undefined;
     dropped.push(name);

@@ -1,0 +1,240 @@
+// The only wiring: builds every service once, mounts the routes, and takes it all down in order. No logic of its own.
+
+import { Elysia } from "elysia";
+import { systemClock } from "./base/clock.ts";
+import { ApiError } from "./base/errors.ts";
+import { uuid } from "./base/ids.ts";
+import { VERSION } from "./base/version.ts";
+import { tierGrants } from "./catalog/from-config.ts";
+import { resolveModel } from "./catalog/resolve.ts";
+import { catalogRoutes } from "./catalog/routes.ts";
+import type { TierId } from "./catalog/tiers.ts";
+import type { LiveConfig } from "./config/live.ts";
+import { secretsOf } from "./config/load.ts";
+import { createAdmission } from "./gateway/admit.ts";
+import { createFleet } from "./gateway/providers.ts";
+import { gatewayRoutes } from "./gateway/routes.ts";
+import { createGateway } from "./gateway/run.ts";
+import { createEdge } from "./http/edge.ts";
+import { type Exchange, exchangeOf } from "./http/exchange.ts";
+import { type Caller, keyGuard } from "./http/guards.ts";
+import { type Listener, listen } from "./http/listen.ts";
+import { TrustedProxies } from "./http/peer.ts";
+import { memoryRateLimiter } from "./http/rpm.ts";
+import { createModelHealth } from "./status/model-health.ts";
+import { statusRoutes } from "./status/routes.ts";
+import { keyStore } from "./store/keys.ts";
+import { openStore } from "./store/open.ts";
+import { rateStore } from "./store/rates.ts";
+import { secretStore } from "./store/secrets.ts";
+import { acquireServeLock } from "./store/serve-lock.ts";
+import { Upkeep } from "./store/upkeep.ts";
+import { usageStore } from "./store/usage.ts";
+import { UsageWriter } from "./store/usage-writer.ts";
+import type { Logger } from "./telemetry/log.ts";
+import { makeRedactor } from "./telemetry/redact.ts";
+
+/** A running gateway. */
+export interface App {
+  url: string;
+  /** Takes the configuration that `live` now holds. */
+  reconfigured(): void;
+  /** Ends it: drains, saves, closes. */
+  stop(drainMs: number): Promise<void>;
+}
+
+/** How often the rate windows are saved, so that a crash does not refill them. */
+const SAVE_WINDOWS_MS = 5000;
+
+/** Starts the gateway: resolves when it listens. Throws when the data directory or the address is taken. */
+export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
+  const clock = systemClock;
+  const startedMs = clock.now();
+  const config = () => live.get();
+  const { dataDir } = config();
+  const store = openStore({ dataDir, clock });
+  const lock = acquireServeLock(dataDir);
+  const keys = keyStore(store);
+  const rates = rateStore(store);
+  const usage = usageStore(store);
+  const writer = new UsageWriter(store, {
+    flushMs: config().usage.flushMs,
+    onError: (error) => log.error("usage could not be written; it is kept and tried again", { error }),
+  });
+  const secrets = secretStore(store);
+  const pseudonymSecret = await secrets.secret("pseudonym_salt");
+
+  let redact = makeRedactor(secretsOf(config()));
+  let grants = tierGrants(config());
+  let proxies = new TrustedProxies(config().server.trustedProxies);
+  log.setSecrets(secretsOf(config()));
+
+  const limiter = memoryRateLimiter(clock);
+  limiter.restore(await rates.loadRateWindows(clock.now() - 60_000));
+  const guard = keyGuard<Caller<TierId>>({
+    findLiveKey: (hash) => keys.findLiveKeySync(hash) as Caller<TierId> | undefined,
+    changeCounter: () => store.changeCounter(),
+    clock,
+  });
+  const admit = createAdmission({
+    authenticate: (request) => guard.authenticate(request),
+    limiter,
+    clock,
+    tierRpm: (tier) => grants[tier].rpm,
+    requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
+    budgetLeftMicros: (keyId) => {
+      const left = keys.budgetLeftMicrosSync(keyId);
+      return left === undefined ? undefined : left - writer.pendingCostMicros(keyId);
+    },
+  });
+
+  const fleet = createFleet({
+    config,
+    clock,
+    discoveryFailed: (provider, cause, kept) =>
+      log.warn("a provider's model list could not be had", { provider, kept, error: cause }),
+    breakerChanged: (provider, state) => log.warn("circuit breaker", { provider, state }),
+  });
+  const gateway = createGateway({
+    clock,
+    catalog: fleet.catalog,
+    provider: fleet.provider,
+    breakers: fleet.breakers,
+    isDecisionModel: (id) => isDecisionId(id),
+    admit,
+    bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes }),
+    requestTimeoutMs: () => config().server.requestTimeoutMs,
+    record: (row) => writer.record(row),
+    random: Math.random,
+    scrub: (text) => redact(text),
+    failed: (route, fault) =>
+      log.info("a provider failed", {
+        provider: route.provider,
+        model: route.model,
+        kind: fault.kind,
+        status: fault.status,
+        error: fault.message,
+      }),
+  });
+  const isDecisionId = (id: string) =>
+    config().decisions.models.some(
+      (model) => model.id.toLowerCase() === id.toLowerCase() || model.aliases.includes(id),
+    );
+
+  const modelHealth = createModelHealth({
+    clock,
+    models: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list"),
+    recent: (model, options) => usage.recentOfModel(model, options),
+    breakerOpen: (provider) => fleet.breakers.get(provider)?.state === "open",
+    listed: (provider, model) => fleet.listed(provider, model),
+    failed: (error) => log.warn("model health could not be judged", { error }),
+  });
+
+  const routes = new Elysia({ name: "sallyport" })
+    .onError(({ error, code, request }) => {
+      exchangeOf(request).thrown =
+        code === "NOT_FOUND" ? new ApiError("route_not_found", "There is nothing at this address.") : error;
+      return new Response(null, { status: 500 });
+    })
+    .use(gatewayRoutes(gateway))
+    .use(
+      catalogRoutes({
+        authenticate: (request) => guard.authenticate(request).account,
+        catalog: fleet.catalog,
+        tiers: () => grants,
+      }),
+    )
+    .use(
+      statusRoutes({
+        version: VERSION,
+        uptimeSeconds: () => Math.floor((clock.now() - startedMs) / 1000),
+        breakers: () => fleet.breakers.snapshot(),
+        subsystems: {
+          database: () => {
+            store.ping();
+            return { status: "ok", ...writer.state };
+          },
+        },
+        tokenTotals: () => usage.tokenTotals(),
+        totalsByModel: (limit) => usage.totalsByModel(limit),
+        topAccounts: (limit) => usage.topAccounts(limit),
+        isPublicModel: (id) => resolveModel(fleet.catalog(), id)?.model.visibility === "list",
+        pseudonymSecret,
+        links: () => linksOf(config().server, listener.url),
+        ready: async () => {
+          store.ping();
+          return true;
+        },
+        listedModels: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list").length,
+        modelHealth,
+        metrics: () => ({ enabled: false, token: "" }),
+        renderMetrics: () => "",
+      }),
+    );
+
+  const edge = createEdge({
+    handle: (request) => routes.fetch(request),
+    routes: () => routes.routes,
+    makeRequestId: uuid,
+    maintenance: () => {
+      const { enabled, retryAfterMs, message } = config().server.maintenance;
+      return enabled ? { retryAfterSeconds: retryAfterMs / 1000, message } : undefined;
+    },
+    peer: (request) => proxies.peer(request, listener.addressOf(request)),
+    finished: (exchange, status) => log.request(logFields(exchange, status)),
+    unexpected: (exchange, cause) => log.error("unexpected error", { request_id: exchange.requestId, error: cause }),
+  });
+  const { host, port } = config().server;
+  const listener: Listener = listen({ host, port, fetch: edge });
+
+  const saveWindows = setInterval(() => void rates.saveRateWindows(limiter.snapshot()), SAVE_WINDOWS_MS);
+  const upkeep = new Upkeep(store, {
+    sweeps: [() => usage.deleteRowsBefore(clock.now() - config().usage.rollupAfterMs)],
+    onError: (error) => log.error("upkeep failed", { error }),
+  });
+  upkeep.start();
+  void fleet.start().then(() => modelHealth.start(config().health.intervalMs));
+
+  return {
+    url: listener.url,
+    reconfigured() {
+      redact = makeRedactor(secretsOf(config()));
+      log.setSecrets(secretsOf(config()));
+      log.setLevel(config().log.level);
+      grants = tierGrants(config());
+      proxies = new TrustedProxies(config().server.trustedProxies);
+      guard.invalidate();
+      fleet.reconfigure();
+      void fleet.refresh();
+    },
+    async stop(drainMs) {
+      const whole = await listener.stop(drainMs);
+      if (!whole) log.warn("requests were cut at the drain timeout");
+      fleet.stop();
+      modelHealth.stop();
+      clearInterval(saveWindows);
+      await upkeep.stop();
+      await rates.saveRateWindows(limiter.snapshot());
+      if (!writer.close()) log.error("usage could not be written");
+      store.close();
+      lock.release();
+      await log.flush();
+    },
+  };
+}
+
+function linksOf(server: { publicUrl: string; dashboardUrl: string }, listening: string) {
+  const base = server.publicUrl || listening;
+  return { documentation: `${base}/docs`, dashboard: server.dashboardUrl || `${base}/dashboard` };
+}
+
+function logFields(exchange: Exchange, status: number): Record<string, unknown> {
+  return {
+    request_id: exchange.requestId.slice(0, 200),
+    method: exchange.method,
+    path: exchange.path.slice(0, 200),
+    status,
+    ms: Math.round((performance.now() - exchange.startedMs) * 10) / 10,
+    ...exchange.log,
+  };
+}

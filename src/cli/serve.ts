@@ -1,0 +1,105 @@
+// `sallyport serve`: runs the gateway until it is told to stop. Stdout gets exactly one line, when it is ready; logs go to
+// stderr.
+
+import { startApp } from "../app.ts";
+import { systemClock } from "../base/clock.ts";
+import type { LiveConfig } from "../config/live.ts";
+import { secretsOf } from "../config/load.ts";
+import { createLogger, type Logger, logFormat } from "../telemetry/log.ts";
+import { descriptorSink } from "../telemetry/log-sink.ts";
+import type { Command } from "./command.ts";
+import { CommandError, UsageError } from "./failure.ts";
+import type { Flags, Option } from "./flags.ts";
+
+/** Options of `serve` and `up`. */
+export const LISTEN_OPTIONS: readonly Option[] = [
+  { name: "host", value: "H", summary: "address to listen on (default: server.host)" },
+  { name: "port", value: "N", summary: "port to listen on, 0 for a free one (default: server.port)" },
+];
+
+export const serve: Command = {
+  summary: "run the gateway (the default command)",
+  usage: "[--host H] [--port N]",
+  options: LISTEN_OPTIONS,
+  async run(context) {
+    const live = context.liveConfig(listenFlags(context.flags));
+    const log = loggerOf(live);
+    const app = await start(live, log);
+    context.out(`sallyport listening on ${app.url}\n`);
+    return await untilStopped(app, live, log);
+  },
+};
+
+/** `--host` and `--port`; a UsageError when the port is none. */
+export function listenFlags(flags: Flags): { host?: string; port?: number } {
+  const host = flags.text("host");
+  const text = flags.text("port");
+  if (text !== undefined && !(/^\d{1,5}$/.test(text) && Number(text) <= 65_535)) {
+    throw new UsageError(`--port: expected a number from 0 to 65535, got "${text}"`);
+  }
+  return { ...(host === undefined ? {} : { host }), ...(text === undefined ? {} : { port: Number(text) }) };
+}
+
+/** A logger on stderr as the configuration wants it. */
+export function loggerOf(live: LiveConfig): Logger {
+  const { level, format } = live.get().log;
+  const terminal = process.stderr.isTTY === true;
+  return createLogger({
+    level,
+    format: logFormat(format, terminal),
+    colour: terminal,
+    clock: systemClock,
+    secrets: secretsOf(live.get()),
+    ...descriptorSink(2),
+  });
+}
+
+/** Starts the gateway; a CommandError of one line when it cannot. */
+export async function start(live: LiveConfig, log: Logger) {
+  try {
+    return await startApp(live, log);
+  } catch (error) {
+    const { host, port } = live.get().server;
+    const taken = (error as { code?: string }).code === "EADDRINUSE";
+    const message = taken
+      ? `the address ${host}:${port} is in use`
+      : error instanceof Error
+        ? error.message
+        : String(error);
+    throw new CommandError(`sallyport: ${message}`);
+  }
+}
+
+type Running = Awaited<ReturnType<typeof start>>;
+
+/** Serves until SIGTERM or SIGINT, then drains and gives the exit code; a second signal ends at once. SIGHUP reloads. */
+export async function untilStopped(app: Running, live: LiveConfig, log: Logger): Promise<number> {
+  process.on("SIGHUP", () => reload(app, live, log));
+  // Nothing a request does may end the process; what got this far is a bug worth a loud line.
+  process.on("unhandledRejection", (error) => log.error("unhandled rejection", { error }));
+  process.on("uncaughtException", (error) => log.error("uncaught exception", { error }));
+  await new Promise<void>((resolve) => {
+    let asked = false;
+    const stop = () => {
+      if (asked) process.exit(1);
+      asked = true;
+      resolve();
+    };
+    process.on("SIGTERM", stop);
+    process.on("SIGINT", stop);
+  });
+  log.info("stopping: open requests may finish");
+  await app.stop(live.get().server.drainTimeoutMs);
+  return 0;
+}
+
+function reload(app: Running, live: LiveConfig, log: Logger): void {
+  const result = live.reload();
+  if (!result.ok) {
+    for (const problem of result.problems) log.error(`configuration not reloaded: ${problem}`);
+    return;
+  }
+  app.reconfigured();
+  const later = result.needRestart.length > 0 ? { need_restart: result.needRestart.join(", ") } : {};
+  log.info("configuration reloaded", later);
+}

@@ -1,0 +1,53 @@
+// Lets a request in: key, plan, rate limit, budget, in this order and before its body is looked at (401 before 400).
+
+import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import { requireActivePlan, type TierId } from "../catalog/tiers.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Caller } from "../http/guards.ts";
+import type { RateLimiter } from "../http/rpm.ts";
+
+export interface AdmitDeps {
+  authenticate(request: Request): Caller<TierId>;
+  limiter: RateLimiter;
+  clock: Clock;
+  /** Requests per minute of a plan. */
+  tierRpm(tier: TierId): number;
+  requireVerifiedEmail(): boolean;
+  /** Micro-dollars a key has left, what is not written yet included; asked only for keys with a budget. */
+  budgetLeftMicros(keyId: string): number | undefined;
+  rejected?(): void;
+}
+
+/** The guard of every endpoint that counts against the rate limit. Puts the three rate headers on the answer. */
+export function createAdmission(deps: AdmitDeps): (request: Request, exchange: Exchange) => Caller<TierId> {
+  return (request, exchange) => {
+    const caller = deps.authenticate(request);
+    const { log } = exchange;
+    log["key_id"] = caller.keyId;
+    log["account_id"] = caller.accountId;
+    requireActivePlan(caller.account, deps.clock.now());
+    if (deps.requireVerifiedEmail() && !caller.account.emailVerified) {
+      throw new ApiError("email_not_verified", "Verify your e-mail address first.");
+    }
+    const verdict = deps.limiter.admit(caller.keyId, caller.rpm ?? deps.tierRpm(caller.account.tier));
+    const { headers } = exchange;
+    headers["x-ratelimit-limit"] = String(verdict.limit);
+    headers["x-ratelimit-remaining"] = String(verdict.remaining);
+    headers["x-ratelimit-reset"] = String(verdict.resetSeconds);
+    if (!verdict.admitted) {
+      deps.rejected?.();
+      throw new ApiError(
+        "rate_limit_exceeded",
+        `This key may send ${verdict.limit} requests a minute. Wait ${Math.max(1, verdict.resetSeconds)} s.`,
+        {
+          retryAfterSeconds: Math.max(1, verdict.resetSeconds),
+        },
+      );
+    }
+    if (caller.budgetMicros !== null && (deps.budgetLeftMicros(caller.keyId) ?? 1) <= 0) {
+      throw new ApiError("budget_exceeded", "The budget of this key is used up.");
+    }
+    return caller;
+  };
+}

@@ -1,0 +1,151 @@
+// The answer to a request that streams.
+
+import { ApiError } from "../base/errors.ts";
+import { asApiError } from "../http/errors.ts";
+import { sseResponse } from "../http/sse-response.ts";
+import { type Turn, tryRoutes } from "./attempts.ts";
+import { forwardHeaders, noteRoute, restKey, spend } from "./books.ts";
+import type { GatewayDeps } from "./deps.ts";
+import { buildRequest, dressOf, identityOf, isLossless, type Job } from "./job.ts";
+import { type LiveAnswer, openLive } from "./live.ts";
+import { estimateUsage } from "./meter.ts";
+import { Translation } from "./translation.ts";
+
+/** Contract §3 "before the first event". */
+const PEEK_MS = 10_000;
+
+/** Answers with a stream, once the upstream has begun or after the longest wait. */
+export async function answerStreaming(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {
+  const abort = new AbortController();
+  const onGone = () => abort.abort(new ApiError("request_timeout", "The client went away."));
+  request.signal.addEventListener("abort", onGone, { once: true });
+  const deadlineMs = performance.now() + deps.requestTimeoutMs();
+  const opening = tryRoutes(job.routes, deps, {
+    signal: abort.signal,
+    remainingMs: () => deadlineMs - performance.now(),
+    attempt: (turn) => liveFrom(deps, { request, turn, job, signal: abort.signal }),
+  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), PEEK_MS);
+  });
+  let live: LiveAnswer | undefined;
+  try {
+    live = await Promise.race([opening, patience]);
+  } catch (error) {
+    request.signal.removeEventListener("abort", onGone);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  if (live !== undefined) {
+    noteRoute(job, live.turn, live.request.dropped);
+    if (isLossless(job, live.turn.provider)) forwardHeaders(job, live.responseHeaders);
+  }
+  return pump(deps, { request, job, opening, live, abort });
+}
+
+function pump(
+  deps: GatewayDeps,
+  flow: {
+    request: Request;
+    job: Job;
+    opening: Promise<LiveAnswer>;
+    live: LiveAnswer | undefined;
+    abort: AbortController;
+  },
+): Response {
+  const { job } = flow;
+  const { exchange } = job;
+  let { live } = flow;
+  let failed = false;
+  let settled = false;
+  const firstByteMs = performance.now() - exchange.startedMs;
+  exchange.streaming = true;
+  deps.streamOpened?.();
+
+  const settle = (gone: boolean) => {
+    if (settled) return;
+    settled = true;
+    deps.streamClosed?.();
+    if (gone) exchange.log["client_gone"] = true;
+    if (live !== undefined) settleLive(deps, { job, live, gone, ttfbMs: firstByteMs });
+    exchange.finish(200);
+  };
+
+  return sseResponse(
+    {
+      async next() {
+        if (failed) return undefined;
+        if (live === undefined) {
+          try {
+            live = await flow.opening;
+          } catch (error) {
+            failed = true;
+            if (!flow.abort.signal.aborted) exchange.log["error"] = asApiError(error).apiCode;
+            settle(flow.abort.signal.aborted);
+            return job.format
+              .writer(dressOf(job, false))
+              .fail({ ...asApiError(error).body(), request_id: exchange.requestId });
+          }
+        }
+        const text = await live.next();
+        if (text === undefined) settle(false);
+        return text;
+      },
+      cancel() {
+        flow.abort.abort(new ApiError("request_timeout", "The client went away."));
+        live?.cancel();
+        settle(true);
+      },
+    },
+    { keepalive: job.format.keepalive, signal: flow.request.signal },
+  );
+}
+
+async function liveFrom(
+  deps: GatewayDeps,
+  { request, turn, job, signal }: { request: Request; turn: Turn; job: Job; signal: AbortSignal },
+): Promise<LiveAnswer> {
+  const { provider, route } = turn;
+  const built = buildRequest(job, provider, route.model);
+  const secret = provider.keys.take(deps.clock.now());
+  const identity = identityOf(job);
+  const short = request.headers.get("x-sallyport-event-types") === "short";
+  const relay =
+    isLossless(job, provider) && !short
+      ? provider.dialect.lossless.relay(identity)
+      : new Translation({
+          reader: provider.dialect.reader(),
+          writer: job.format.writer(dressOf(job, short)),
+          request: job.chat,
+          requestId: identity.requestId,
+          estimate: identity.estimate,
+        });
+  try {
+    return await openLive(turn, built, relay, { signal, secret, headers: job.upstreamHeaders });
+  } catch (error) {
+    restKey(deps, turn, secret, error);
+    // A failed attempt that cost tokens counts once, under the model that spent them.
+    if (relay.usage !== undefined)
+      spend(deps, job, turn, { usage: relay.usage, status: 502, errorCode: "provider_unavailable", ttfbMs: null });
+    throw error;
+  }
+}
+
+function settleLive(
+  deps: GatewayDeps,
+  { job, live, gone, ttfbMs }: { job: Job; live: LiveAnswer; gone: boolean; ttfbMs: number },
+): void {
+  const { relay, turn } = live;
+  const broke = relay.fault !== undefined;
+  turn.permit.settle(broke ? "failed" : gone ? "unknown" : "ok");
+  if (relay.fault !== undefined) job.exchange.log["error"] = relay.fault.code;
+  const usage = relay.usage ?? estimateUsage(job.chat, relay.outputText());
+  spend(deps, job, turn, {
+    usage,
+    status: 200,
+    errorCode: relay.fault?.code ?? (gone ? "client_gone" : null),
+    ttfbMs,
+  });
+}

@@ -1,0 +1,66 @@
+// What every answer leaves behind, streamed or not: response headers, the usage row, rested keys.
+
+import type { Usage } from "../chat/event.ts";
+import { UpstreamFault } from "../upstream/fault.ts";
+import type { Turn } from "./attempts.ts";
+import type { GatewayDeps } from "./deps.ts";
+import type { Job } from "./job.ts";
+import { usageRecord } from "./meter.ts";
+
+/** Writes down what one upstream call cost. */
+export function spend(
+  deps: GatewayDeps,
+  job: Job,
+  turn: Turn,
+  spent: {
+    usage: Usage;
+    status: number;
+    errorCode: string | null;
+    ttfbMs: number | null;
+  },
+): void {
+  const { exchange, caller, model } = job;
+  exchange.log["input_tokens"] = spent.usage.inputTokens;
+  exchange.log["output_tokens"] = spent.usage.outputTokens;
+  exchange.log["provider"] = turn.route.provider;
+  deps.record(
+    usageRecord(
+      { model, route: turn.route, ...spent },
+      {
+        requestId: exchange.requestId,
+        accountId: caller.accountId,
+        keyId: caller.keyId,
+        endpoint: exchange.path,
+        stream: job.chat.stream,
+        startedMs: exchange.startedMs,
+        nowMs: deps.clock.now(),
+      },
+    ),
+  );
+}
+
+/** A key that was refused or limited is passed over for a while. */
+export function restKey(deps: GatewayDeps, turn: Turn, secret: string, error: unknown): void {
+  if (!(error instanceof UpstreamFault) || (error.kind !== "auth" && error.kind !== "rate_limited")) return;
+  const ms = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
+  turn.provider.keys.rest(secret, deps.clock.now(), ms);
+}
+
+/** Tells the client which route answered and what could not be said to it. */
+export function noteRoute(job: Job, turn: Turn, dropped: readonly string[]): void {
+  const { headers } = job.exchange;
+  headers["x-sallyport-route"] = headerText(`${turn.route.provider}/${turn.route.model}`);
+  if (dropped.length > 0) headers["x-sallyport-dropped"] = headerText([...new Set(dropped)].join(", "));
+}
+
+/** Upstream response headers that clients of the same family act on. */
+export function forwardHeaders(job: Job, upstream: Headers): void {
+  upstream.forEach((value, name) => {
+    if (name.startsWith("anthropic-ratelimit-") || name === "retry-after") job.exchange.headers[name] = value;
+  });
+}
+
+/** Header values hold visible ASCII only; anything else is percent-encoded. */
+export function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]+/g, encodeURIComponent).slice(0, 1000);
+}

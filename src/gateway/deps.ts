@@ -1,0 +1,49 @@
+// What the chat pipeline needs of the rest of the program; the wiring hands it over.
+
+import type { Clock } from "../base/clock.ts";
+import type { Catalog, CatalogModel, ModelRoute } from "../catalog/models.ts";
+import type { TierId } from "../catalog/tiers.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import type { BodyLimits } from "../http/body.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Caller } from "../http/guards.ts";
+import type { UsageRecord } from "../store/usage-record.ts";
+import type { WireFormat } from "../wire/format.ts";
+import type { AttemptDeps } from "./attempts.ts";
+import type { Job } from "./job.ts";
+
+/** What the pipeline needs of the rest of the program. */
+export interface GatewayDeps extends AttemptDeps {
+  clock: Clock;
+  catalog(): Catalog;
+  isDecisionModel(id: string): boolean;
+  /** Authenticates, and counts against plan, rate limit and budget; throws 401, 402, 403 or 429. */
+  admit(request: Request, exchange: Exchange): Caller<TierId>;
+  bodyLimits(): BodyLimits;
+  /** The overall deadline of a request that is not streaming. */
+  requestTimeoutMs(): number;
+  record(usage: UsageRecord): void;
+  /** Changes a request before it is routed: stored history, uploaded files, compaction. */
+  prepare?(draft: Draft): Promise<Prepared>;
+  /** A stored answer is kept (responses). */
+  answered?(job: Job, answer: Record<string, unknown>): void;
+  streamOpened?(): void;
+  streamClosed?(): void;
+}
+
+/** A request that was read, resolved and checked. */
+export interface Draft {
+  exchange: Exchange;
+  caller: Caller<TierId>;
+  format: WireFormat;
+  chat: ChatRequest;
+  body: Readonly<Record<string, unknown>>;
+  model: CatalogModel;
+  routes: readonly ModelRoute[];
+}
+
+/** What `prepare` makes of it. */
+export interface Prepared {
+  chat: ChatRequest;
+  members: Readonly<Record<string, unknown>> | undefined;
+}

@@ -1,0 +1,112 @@
+// One chat request on its way: what was asked, by whom, of which model; and how its upstream request is built.
+
+import { prefixedId } from "../base/ids.ts";
+import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
+import type { Usage } from "../chat/event.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import { hasForeignSeals } from "../chat/seals.ts";
+import { flattenTools } from "../chat/tools.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Caller } from "../http/guards.ts";
+import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream/dialect.ts";
+import type { Provider } from "../upstream/provider.ts";
+import type { WireFormat } from "../wire/format.ts";
+import { estimateUsage } from "./meter.ts";
+import { allowedDefaults, type Defaults } from "./policy.ts";
+
+/** What is known once a request is admitted and read. */
+export interface Job {
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+  readonly format: WireFormat;
+  /** The body as it came. */
+  readonly text: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly chat: ChatRequest;
+  readonly model: CatalogModel;
+  readonly routes: readonly ModelRoute[];
+  readonly defaults: Defaults;
+  /** Client headers that upstreams of the same family understand; lower-case names. */
+  readonly clientHeaders: Readonly<Record<string, string>>;
+  /** Sent with every upstream call (`traceparent`). */
+  readonly upstreamHeaders: Readonly<Record<string, string>>;
+  /** The answer's public id. */
+  readonly id: string;
+  readonly createdSeconds: number;
+  /**
+   * The request's messages were changed here (stored history, resolved files, compaction): top-level members that replace
+   * the client's on the lossless path. Undefined: cannot be said in the client's format, translate instead.
+   */
+  readonly members: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Headers of the client's that belong to a protocol and go on to upstreams that speak it. */
+const FORWARDED = ["anthropic-beta", "anthropic-version", "openai-beta"];
+
+/** Picks the client headers that may go upstream. */
+export function forwardedHeaders(request: Request): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const name of FORWARDED) {
+    const value = request.headers.get(name);
+    if (value !== null) out[name] = value;
+  }
+  return out;
+}
+
+/** A fresh public id for an answer. */
+export function answerId(format: WireFormat): string {
+  return prefixedId(format.idPrefix);
+}
+
+/** True when the client's bytes may go up as they are: same protocol on both sides. */
+export function isLossless(job: Job, provider: Provider): boolean {
+  if (job.format.dialect !== provider.dialect.name || job.members === undefined) return false;
+  // What another protocol sealed travels in envelopes of ours, which only a translation opens.
+  return !hasForeignSeals(job.chat, provider.dialect.name);
+}
+
+/** The request for one provider. Throws `ApiError` 400 for what it cannot express. */
+export function buildRequest(job: Job, provider: Provider, upstreamModel: string): UpstreamRequest {
+  const ctx: RequestContext = {
+    model: upstreamModel,
+    stream: job.chat.stream,
+    quirks: provider.quirks,
+    supportsReasoning: job.model.supportsReasoning,
+    maxOutputTokens: job.model.maxOutputTokens,
+    clientHeaders: job.clientHeaders,
+  };
+  const defaults = allowedDefaults(job.defaults, provider.quirks);
+  if (isLossless(job, provider)) {
+    const members: Record<string, unknown> = { ...job.members };
+    if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
+    if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
+    return provider.dialect.lossless.request(job.text, job.chat, ctx, members);
+  }
+  const chat = provider.dialect.name === "openai-responses" ? job.chat : flattenTools(job.chat);
+  return provider.dialect.request({ ...chat, ...defaults }, ctx);
+}
+
+/** The values of ours in an answer. */
+export function identityOf(job: Job): RelayIdentity {
+  return {
+    id: job.id,
+    model: job.model.id,
+    includeUsage: job.chat.includeUsage,
+    requestId: job.exchange.requestId,
+    createdSeconds: job.createdSeconds,
+    estimate: (outputText): Usage => estimateUsage(job.chat, outputText),
+  };
+}
+
+/** What the format's writers dress an answer in. */
+export function dressOf(job: Job, shortEventTypes: boolean) {
+  return {
+    id: job.id,
+    model: job.model.id,
+    createdSeconds: job.createdSeconds,
+    requestId: job.exchange.requestId,
+    request: job.chat,
+    body: job.body,
+    ...(shortEventTypes ? { shortEventTypes } : {}),
+  };
+}

@@ -1,0 +1,84 @@
+// Counts what a request used, once: what the upstream reported, else what was streamed, and writes it down off the path.
+
+import { countTokens } from "../base/tokens.ts";
+import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
+import { costMicros } from "../catalog/prices.ts";
+import type { Usage } from "../chat/event.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import type { UsageRecord } from "../store/usage-record.ts";
+
+/** What is written about one upstream call. */
+export interface Spent {
+  model: CatalogModel;
+  route: ModelRoute;
+  usage: Usage;
+  status: number;
+  errorCode: string | null;
+  ttfbMs: number | null;
+}
+
+/** Who spent it and when. */
+export interface Account {
+  requestId: string;
+  accountId: string;
+  keyId: string;
+  endpoint: string;
+  stream: boolean;
+  startedMs: number;
+  nowMs: number;
+}
+
+/** The row of one upstream call. */
+export function usageRecord(spent: Spent, account: Account): UsageRecord {
+  const { usage, model, route } = spent;
+  return {
+    requestId: account.requestId,
+    accountId: account.accountId,
+    keyId: account.keyId,
+    model: model.id,
+    provider: route.provider,
+    upstreamModel: route.model,
+    endpoint: account.endpoint,
+    status: spent.status,
+    errorCode: spent.errorCode,
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    cachedTokens: usage.cachedTokens ?? 0,
+    cacheWriteTokens: usage.cacheWriteTokens ?? 0,
+    reasoningTokens: usage.reasoningTokens ?? 0,
+    estimated: usage.estimated === true,
+    costMicros: costMicros(model.prices, usage),
+    latencyMs: Math.round(performance.now() - account.startedMs),
+    ttfbMs: spent.ttfbMs === null ? null : Math.round(spent.ttfbMs),
+    stream: account.stream,
+    createdAtMs: account.nowMs,
+  };
+}
+
+/** Usage counted here: the request's text once, and the output text. */
+export function estimateUsage(chat: ChatRequest, outputText: string): Usage {
+  return { inputTokens: countTokens(promptText(chat)), outputTokens: countTokens(outputText), estimated: true };
+}
+
+/** All text of a prompt, for counting. Images and documents are not text and are left out. */
+export function promptText(chat: ChatRequest): string {
+  const texts: string[] = [];
+  for (const message of chat.messages) {
+    for (const part of message.content) {
+      if (part.type === "text" || part.type === "reasoning" || part.type === "refusal") texts.push(part.text);
+      else if (part.type === "tool-call") texts.push(part.name, part.arguments);
+      else if (part.type === "tool-result") {
+        for (const inner of part.content) if (inner.type === "text") texts.push(inner.text);
+      }
+    }
+  }
+  for (const tool of chat.tools) {
+    if (tool.type === "server") continue;
+    texts.push(
+      tool.name,
+      tool.description ?? "",
+      tool.type === "function" ? JSON.stringify(tool.parameters ?? {}) : "",
+    );
+  }
+  return texts.join("\n");
+}

@@ -1,0 +1,112 @@
+// The providers and the catalog of the running program: built from the configuration, rebuilt when it or what the
+// providers list changes, swapped as a whole so that a request sees one state.
+
+import type { Clock } from "../base/clock.ts";
+import { createDiscovery, type Discovery } from "../catalog/discover.ts";
+import { catalogProviders, configuredModels, discoveredProviders } from "../catalog/from-config.ts";
+import { loadMetadata, type MetadataLookup } from "../catalog/metadata.ts";
+import { buildCatalog, type Catalog } from "../catalog/models.ts";
+import type { Config } from "../config/schema.ts";
+import { Breakers } from "../upstream/breaker.ts";
+import { configureProvider } from "../upstream/configure.ts";
+import { listModels } from "../upstream/list-models.ts";
+import type { DiscoveredModel, Provider } from "../upstream/provider.ts";
+import { DEMO_MODEL } from "../upstream/providers/demo.ts";
+
+export interface FleetDeps {
+  config(): Config;
+  clock: Clock;
+  /** A provider's list could not be had. */
+  discoveryFailed(provider: string, cause: unknown, kept: number): void;
+  breakerChanged(provider: string, state: string): void;
+}
+
+/** The running program's upstream side. */
+export interface Fleet {
+  catalog(): Catalog;
+  provider(name: string): Provider | undefined;
+  breakers: Breakers;
+  /** What a provider's last listing says; undefined when it is not asked. */
+  listed(provider: string, model: string): boolean | undefined;
+  /** Takes a new configuration. */
+  reconfigure(): void;
+  /** Loads the metadata of well-known models and begins discovery; resolves after the first round. */
+  start(): Promise<void>;
+  refresh(): Promise<void>;
+  stop(): void;
+}
+
+/** Builds the fleet; nothing is asked of anybody before `start`. */
+export function createFleet(deps: FleetDeps): Fleet {
+  const breakers = new Breakers(deps.clock, deps.breakerChanged);
+  let providers = new Map<string, Provider>();
+  let lists: ReadonlyMap<string, readonly DiscoveredModel[]> = new Map();
+  let metadata: MetadataLookup | undefined;
+  let catalog: Catalog;
+
+  const rebuild = () => {
+    const config = deps.config();
+    const baseUrls = new Map(config.providers.map(({ name, baseUrl }) => [name, baseUrl]));
+    const demos = config.providers.filter(({ kind }) => kind === "demo");
+    catalog = buildCatalog({
+      models: configuredModels(config),
+      providers: catalogProviders(config),
+      // The embedded provider needs no asking: its model is there from the first moment.
+      discovered: new Map([...lists, ...demos.map(({ name }) => [name, [DEMO_MODEL]] as const)]),
+      metadata: (model, provider) => metadata?.(baseUrls.get(provider) ?? "", model),
+    });
+  };
+
+  const reconfigure = () => {
+    const config = deps.config();
+    const next = new Map<string, Provider>();
+    for (const entry of config.providers) {
+      const provider = configureProvider(entry);
+      if (provider !== undefined) next.set(entry.name, provider);
+    }
+    providers = next;
+    const watched = config.providers.filter(({ kind }) => kind !== "demo");
+    breakers.configure(new Map(watched.map(({ name, breaker }) => [name, breaker])));
+    rebuild();
+  };
+  reconfigure();
+
+  const discovery: Discovery = createDiscovery(
+    {
+      providers: () => discoveredProviders(deps.config()).map(({ name }) => ({ key: name })),
+      listModels: async ({ key }, signal) => {
+        const provider = providers.get(key);
+        return provider === undefined ? [] : listModels(provider, { signal, nowMs: deps.clock.now() });
+      },
+      changed: (changed) => {
+        lists = changed;
+        rebuild();
+      },
+      failed: deps.discoveryFailed,
+    },
+    {},
+  );
+
+  return {
+    catalog: () => catalog,
+    provider: (name) => providers.get(name),
+    breakers,
+    listed: (provider, model) => lists.get(provider)?.some(({ id }) => id === model),
+    reconfigure,
+    async start() {
+      const round = discovery.start();
+      if (needsMetadata(deps.config())) {
+        metadata = await loadMetadata();
+        rebuild();
+      }
+      await round;
+    },
+    refresh: () => discovery.refresh(),
+    stop: () => discovery.stop(),
+  };
+}
+
+/** Only real providers have well-known models; a demo alone starts without their table. */
+function needsMetadata(config: Config): boolean {
+  return config.providers.some(({ kind }) => kind !== "demo");
+}

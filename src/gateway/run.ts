@@ -1,0 +1,79 @@
+// The pipeline of one chat request: admit, read, resolve, check, then answer. What differs between protocols is in their
+// dialects and formats.
+
+import { requireModel } from "../catalog/resolve.ts";
+import type { TierId } from "../catalog/tiers.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import { readJson } from "../http/body.ts";
+import { type Exchange, exchangeOf } from "../http/exchange.ts";
+import type { Caller } from "../http/guards.ts";
+import type { WireFormat } from "../wire/format.ts";
+import { answerStreaming } from "./answer-stream.ts";
+import { answerWhole } from "./answer-whole.ts";
+import { headerText } from "./books.ts";
+import type { GatewayDeps } from "./deps.ts";
+import { answerId, forwardedHeaders, type Job } from "./job.ts";
+import { checkAgainstModel, defaultsFor } from "./policy.ts";
+
+const NO_MEMBERS = {};
+
+export type Gateway = ReturnType<typeof createGateway>;
+
+/** Builds the pipeline. */
+export function createGateway(deps: GatewayDeps) {
+  /** Answers a chat request in the given format. */
+  async function handle(request: Request, format: WireFormat): Promise<Response> {
+    const exchange = exchangeOf(request);
+    const caller = deps.admit(request, exchange);
+    const { text, body } = await readJson(request, deps.bodyLimits());
+    const betas = request.headers.get("anthropic-beta");
+    const chat = format.decode(body, betas === null ? {} : { betas });
+    const job = await makeJob({ request, exchange, caller, format, text, body, chat });
+    return chat.stream ? answerStreaming(deps, request, job) : answerWhole(deps, request, job);
+  }
+
+  async function makeJob(read: {
+    request: Request;
+    exchange: Exchange;
+    caller: Caller<TierId>;
+    format: WireFormat;
+    text: string;
+    body: Record<string, unknown>;
+    chat: ChatRequest;
+  }): Promise<Job> {
+    const { request, exchange, caller, format, text, body } = read;
+    const { model, routes } = requireModel(deps.catalog(), read.chat.model, {
+      tier: caller.account.tier,
+      isDecisionModel: deps.isDecisionModel,
+    });
+    exchange.log["model"] = model.id;
+    checkAgainstModel(read.chat, model, limitParam(body));
+    const prepared = await deps.prepare?.({ exchange, caller, format, chat: read.chat, body, model, routes });
+    const chat = prepared?.chat ?? read.chat;
+    exchange.headers["x-sallyport-model"] = headerText(model.id);
+    const traceparent = request.headers.get("traceparent");
+    return {
+      exchange,
+      caller,
+      format,
+      text,
+      body,
+      chat,
+      model,
+      routes,
+      defaults: defaultsFor(chat, model, format.name),
+      clientHeaders: forwardedHeaders(request),
+      upstreamHeaders: traceparent === null ? {} : { traceparent },
+      id: answerId(format),
+      createdSeconds: Math.floor(deps.clock.now() / 1000),
+      members: prepared === undefined ? NO_MEMBERS : prepared.members,
+    };
+  }
+
+  return { handle };
+}
+
+function limitParam(body: Readonly<Record<string, unknown>>): string {
+  for (const name of ["max_completion_tokens", "max_output_tokens"]) if (body[name] != null) return name;
+  return "max_tokens";
+}

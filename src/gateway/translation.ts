@@ -1,0 +1,158 @@
+// The translating path: upstream frames -> neutral events -> the client's frames, in one pass, with the same face as the
+// lossless relay so that whoever pumps bytes need not know which it holds.
+
+import { parseFrames } from "../base/sse.ts";
+import type { ChatEvent, Usage } from "../chat/event.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import { ToolGuard } from "../chat/tool-guard.ts";
+import { ToolRestorer } from "../chat/tools.ts";
+import type { EventReader, FrameRelay } from "../upstream/dialect.ts";
+import { OutputText } from "../upstream/output-text.ts";
+import type { EventWriter } from "../wire/format.ts";
+
+export interface TranslationOptions {
+  reader: EventReader;
+  writer: EventWriter;
+  request: ChatRequest;
+  requestId: string;
+  /** Counts tokens here where the upstream reported none. */
+  estimate(outputText: string): Usage;
+}
+
+export class Translation implements FrameRelay {
+  readonly #options: TranslationOptions;
+  readonly #guard = new ToolGuard();
+  readonly #restorer: ToolRestorer | undefined;
+  readonly #output = new OutputText();
+  #read: ChatEvent[] = [];
+  #guarded: ChatEvent[] = [];
+  #restored: ChatEvent[] = [];
+  #choices = new Set<number>();
+  #finishes: Extract<ChatEvent, { type: "finish" }>[] = [];
+  #usage: Usage | undefined;
+  #fault: { code: string; message: string } | undefined;
+  #ended = false;
+  #committed = false;
+
+  constructor(options: TranslationOptions) {
+    this.#options = options;
+    const restorer = new ToolRestorer(options.request);
+    this.#restorer = restorer.idle ? undefined : restorer;
+  }
+
+  get finished(): boolean {
+    return this.#ended && this.#fault === undefined;
+  }
+  get committed(): boolean {
+    return this.#committed;
+  }
+  get fault(): { code: string; message: string } | undefined {
+    return this.#fault;
+  }
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+  get outputChars(): number {
+    return this.#output.chars;
+  }
+  outputText(): string {
+    return this.#output.toString();
+  }
+
+  push(block: string): string {
+    if (this.#ended) return "";
+    for (const frame of parseFrames(block)) this.#options.reader.push(frame, this.#read);
+    return this.#flow();
+  }
+
+  end(): string {
+    if (this.#ended) return "";
+    this.#options.reader.end(this.#read);
+    return this.#flow();
+  }
+
+  #flow(): string {
+    let out = "";
+    const events = this.#read;
+    for (let i = 0; i < events.length && !this.#ended; i++) out += this.#event(events[i] as ChatEvent);
+    events.length = 0;
+    return out;
+  }
+
+  #event(event: ChatEvent): string {
+    // The common case needs neither guard nor restorer.
+    if (event.type === "text-delta" || event.type === "reasoning-delta") {
+      this.#committed = true;
+      this.#output.add(event.text);
+      return this.#options.writer.push(event);
+    }
+    this.#guarded.length = 0;
+    this.#guard.push(event, this.#guarded);
+    let passed = this.#guarded;
+    if (this.#restorer !== undefined) {
+      this.#restored.length = 0;
+      for (const one of passed) this.#restorer.push(one, this.#restored);
+      passed = this.#restored;
+    }
+    let out = "";
+    for (const one of passed) {
+      out += this.#write(one);
+      if (this.#ended) break;
+    }
+    return out;
+  }
+
+  #write(event: ChatEvent): string {
+    switch (event.type) {
+      case "error":
+        return this.#fail(event);
+      case "start":
+        if (event.usage !== undefined) this.#usage = event.usage;
+        break;
+      case "finish":
+        return this.#finish(event);
+      case "tool-start":
+        this.#committed = true;
+        this.#choices.add(event.choice);
+        break;
+      case "tool-delta":
+        this.#output.add(event.text);
+        break;
+      default:
+        this.#choices.add(event.choice);
+    }
+    return this.#options.writer.push(event);
+  }
+
+  /** The finish of the last choice carries the usage: it gets an estimate where there is none, then the stream is closed. */
+  #finish(event: Extract<ChatEvent, { type: "finish" }>): string {
+    this.#finishes.push(event);
+    this.#choices.add(event.choice);
+    if (event.usage !== undefined) this.#usage = event.usage;
+    if (this.#finishes.length < this.#choices.size) return "";
+    this.#ended = true;
+    this.#usage ??= this.#options.estimate(this.outputText());
+    const { writer } = this.#options;
+    let out = "";
+    this.#finishes.forEach((finish, at) => {
+      const last = at === this.#finishes.length - 1;
+      const { usage: _usage, ...bare } = finish;
+      out += writer.push(last && this.#usage !== undefined ? { ...finish, usage: this.#usage } : bare);
+    });
+    return out + writer.end();
+  }
+
+  #fail(event: Extract<ChatEvent, { type: "error" }>): string {
+    this.#ended = true;
+    if (event.usage !== undefined) this.#usage = event.usage;
+    this.#fault = { code: event.code, message: event.message };
+    const { code, message } = this.#fault;
+    return this.#options.writer.fail({
+      message,
+      type: "provider_error",
+      code,
+      param: null,
+      request_id: this.#options.requestId,
+    });
+  }
+}

@@ -1,0 +1,198 @@
+// The edge around every route: request ids, CORS, 404 and 405, maintenance, response headers, the one log line, and the
+// last catch. Whatever a route does, the client gets the envelope and the id.
+
+import { ApiError } from "../base/errors.ts";
+import { asApiError, errorResponse, messagesEnvelope } from "./errors.ts";
+import { bindExchange, type Exchange } from "./exchange.ts";
+import { pathOf } from "./guards.ts";
+
+/** A registered route, as the framework lists it: `/v1/models/:id`, `/dashboard/*`. */
+export interface RoutePattern {
+  method: string;
+  path: string;
+}
+
+export interface EdgeDeps {
+  /** The routes behind the edge. */
+  handle(request: Request): Response | Promise<Response>;
+  routes(): readonly RoutePattern[];
+  makeRequestId(): string;
+  /** Undefined unless the service is under maintenance. */
+  maintenance(): { retryAfterSeconds: number; message: string } | undefined;
+  /** The client's address and scheme, trusting forwarded headers from trusted proxies only. */
+  peer(request: Request): { address: string; secure: boolean };
+  /** Called once per request, when its answer is complete. */
+  finished(exchange: Exchange, status: number): void;
+  /** An error nobody expected. */
+  unexpected(exchange: Exchange, cause: unknown): void;
+}
+
+/** Response headers of ours that browsers may read (contract §3 "response headers of ours"). */
+const EXPOSED = [
+  "X-Request-ID",
+  "Retry-After",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "x-sallyport-model",
+  "x-sallyport-route",
+  "x-sallyport-compaction",
+  "x-sallyport-dropped",
+  "x-sallyport-stop-reason",
+].join(", ");
+
+const METHODS = "GET, POST, DELETE, PUT, PATCH, OPTIONS";
+
+/** Paths that answer under maintenance too. */
+const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities)(?:\/|$)/;
+
+/** The fetch handler of the server. */
+export function createEdge(deps: EdgeDeps): (request: Request) => Response | Promise<Response> {
+  const matchers = lazy(() => compileRoutes(deps.routes()));
+
+  const finish = (request: Request, exchange: Exchange, response: Response): Response => {
+    const { headers } = response;
+    headers.set("x-request-id", exchange.requestId);
+    for (const name in exchange.headers) headers.set(name, exchange.headers[name] as string);
+    if (isApi(exchange.path)) {
+      headers.set("access-control-allow-origin", "*");
+      headers.set("access-control-expose-headers", EXPOSED);
+    }
+    if (!exchange.streaming) exchange.finish(response.status);
+    return request.method === "HEAD" ? new Response(null, { status: response.status, headers }) : response;
+  };
+
+  const fail = (request: Request, exchange: Exchange, thrown: unknown): Response => {
+    let error = asApiError(thrown);
+    if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
+    if (error.apiCode === "route_not_found") error = methodError(exchange, matchers()) ?? error;
+    exchange.log["error"] = error.apiCode;
+    if (error.status < 500 && error.message !== "") exchange.log["reason"] = error.message;
+    return finish(
+      request,
+      exchange,
+      errorResponse(error, exchange.path.startsWith("/v1/messages") ? messagesEnvelope : undefined),
+    );
+  };
+
+  const close = (request: Request, exchange: Exchange, response: Response): Response =>
+    exchange.thrown === undefined ? finish(request, exchange, response) : fail(request, exchange, exchange.thrown);
+
+  return (request) => {
+    const path = pathOf(request.url);
+    const exchange = openExchange(request, path, deps);
+    bindExchange(request, exchange);
+    try {
+      const early = before(request, path, deps);
+      if (early !== undefined) return finish(request, exchange, early);
+      const answer = deps.handle(request);
+      if (answer instanceof Response) return close(request, exchange, answer);
+      return answer.then(
+        (response) => close(request, exchange, response),
+        (thrown) => fail(request, exchange, thrown),
+      );
+    } catch (thrown) {
+      return fail(request, exchange, thrown);
+    }
+  };
+}
+
+function openExchange(request: Request, path: string, deps: EdgeDeps): Exchange {
+  let peer: { address: string; secure: boolean } | undefined;
+  let finished = false;
+  const exchange: Exchange = {
+    requestId: request.headers.get("x-request-id") || deps.makeRequestId(),
+    startedMs: performance.now(),
+    method: request.method,
+    path,
+    // Asked for by few routes, so looked up only then.
+    get address() {
+      peer ??= deps.peer(request);
+      return peer.address;
+    },
+    get secure() {
+      peer ??= deps.peer(request);
+      return peer.secure;
+    },
+    headers: {},
+    log: {},
+    streaming: false,
+    finish(status) {
+      if (finished) return;
+      finished = true;
+      deps.finished(exchange, status);
+    },
+  };
+  return exchange;
+}
+
+/** What is answered before any route: preflights, unusable Host headers, maintenance. */
+function before(request: Request, path: string, deps: EdgeDeps): Response | undefined {
+  // Two Host headers arrive as one, joined by a comma: nobody may choose which of them counts.
+  if (request.headers.get("host")?.includes(","))
+    throw new ApiError("invalid_request", "Expected exactly one Host header.");
+  if (!isApi(path)) return undefined;
+  if (request.method === "OPTIONS") return preflight(request);
+  if (!path.startsWith("/v1/") || ALWAYS_OPEN.test(path)) return undefined;
+  const closed = deps.maintenance();
+  if (closed === undefined) return undefined;
+  throw new ApiError("service_maintenance", closed.message || "The service is under maintenance. Try again later.", {
+    retryAfterSeconds: closed.retryAfterSeconds,
+  });
+}
+
+function isApi(path: string): boolean {
+  return path.startsWith("/v1/") || path.startsWith("/typesafe/") || path === "/openapi.json";
+}
+
+/** CORS without credentials: keys travel in headers, so any origin may ask. */
+function preflight(request: Request): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": METHODS,
+      "access-control-allow-headers": request.headers.get("access-control-request-headers") ?? "*",
+      "access-control-max-age": "86400",
+      vary: "Access-Control-Request-Headers",
+    },
+  });
+}
+
+/** 405 with `Allow` when the path is known under another method. */
+function methodError(exchange: Exchange, matchers: readonly RouteMatcher[]): ApiError | undefined {
+  const allowed = new Set<string>();
+  for (const { method, pattern } of matchers) if (pattern.test(exchange.path)) allowed.add(method);
+  if (allowed.has("GET")) allowed.add("HEAD");
+  if (allowed.size === 0 || allowed.has(exchange.method)) return undefined;
+  const allow = [...allowed].sort().join(", ");
+  return new ApiError("method_not_allowed", `${exchange.path.slice(0, 200)} takes ${allow}, not ${exchange.method}.`, {
+    headers: { allow },
+  });
+}
+
+interface RouteMatcher {
+  method: string;
+  pattern: RegExp;
+}
+
+function compileRoutes(routes: readonly RoutePattern[]): RouteMatcher[] {
+  return routes.map(({ method, path }) => {
+    const source = path
+      .split("/")
+      .map((segment) => {
+        if (segment === "*") return ".*";
+        if (segment.startsWith(":")) return "[^/]+";
+        return segment.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+      })
+      .join("/");
+    return { method: method.toUpperCase(), pattern: new RegExp(`^${source}$`) };
+  });
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

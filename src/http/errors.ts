@@ -1,0 +1,27 @@
+// Turns whatever was thrown into the envelope of the specification ("Non-streaming error shape"). Unknown errors give a
+// fixed public text; the cause is for the log.
+
+import { ApiError, type ErrorBody } from "../base/errors.ts";
+
+/** A thrown value as an API error: unknown ones become `internal_error`. */
+export function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  return new ApiError("internal_error", "Something went wrong on our side. Try again.", { cause: thrown });
+}
+
+/** The response of an error. `envelope` writes the body in the client's format; absent: the plain envelope. */
+export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => Record<string, unknown>): Response {
+  const { retryAfterSeconds, headers, body } = error.detail;
+  const json = { ...(envelope === undefined ? { error: error.body() } : envelope(error.body())), ...body };
+  const response = Response.json(json, { status: error.status });
+  for (const [name, value] of Object.entries(headers ?? {})) response.headers.set(name, value);
+  if (retryAfterSeconds !== undefined) {
+    response.headers.set("retry-after", String(Math.max(1, Math.ceil(retryAfterSeconds))));
+  }
+  return response;
+}
+
+/** The envelope of the messages endpoint: the same, plus a top-level `type`, so that Anthropic clients read it too. */
+export function messagesEnvelope(body: ErrorBody): Record<string, unknown> {
+  return { type: "error", error: body };
+}

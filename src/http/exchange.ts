@@ -1,0 +1,40 @@
+// What the edge knows of a request beside the request itself, and what rooms above leave for the edge: response headers
+// and the fields of its log line. Kept beside the Request so that no framework decides its shape.
+
+/** One request at the edge. */
+export interface Exchange {
+  /** Echoed byte for byte (contract §3 "X-Request-ID"). */
+  readonly requestId: string;
+  /** `performance.now()` at arrival. */
+  readonly startedMs: number;
+  readonly method: string;
+  readonly path: string;
+  /** The client's address, behind trusted proxies the one they vouch for. */
+  readonly address: string;
+  /** True when the client came by HTTPS, as far as a trusted proxy says. */
+  readonly secure: boolean;
+  /** Put on whatever response this request gets. */
+  readonly headers: Record<string, string>;
+  /** Fields of the request's one log line. */
+  readonly log: Record<string, unknown>;
+  /** What a route threw; the framework hands errors over here, so that one place words them all. */
+  thrown?: unknown;
+  /** True once a streaming answer owns the end of the exchange: it calls `finish` itself. */
+  streaming: boolean;
+  /** Closes the books: log line and metrics. Called once. */
+  finish(status: number): void;
+}
+
+const exchanges = new WeakMap<Request, Exchange>();
+
+/** Ties an exchange to its request. */
+export function bindExchange(request: Request, exchange: Exchange): void {
+  exchanges.set(request, exchange);
+}
+
+/** The exchange of a request that came through the edge. */
+export function exchangeOf(request: Request): Exchange {
+  const exchange = exchanges.get(request);
+  if (exchange === undefined) throw new Error("The request did not come through the edge.");
+  return exchange;
+}

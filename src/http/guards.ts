@@ -1,0 +1,112 @@
+// Who asks: reads credentials from headers and finds the key behind them, through a small cache that other processes'
+// writes empty within a quarter of a second.
+
+import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import { sha256Hex } from "../base/ids.ts";
+
+/** What a live key says about its holder. */
+export interface Caller<Tier extends string = string> {
+  keyId: string;
+  accountId: string;
+  /** The key's own limit; null: the tier's. */
+  rpm: number | null;
+  expiresAtMs: number | null;
+  /** Null: no budget. */
+  budgetMicros: number | null;
+  account: {
+    tier: Tier;
+    trialEndsAtMs: number | null;
+    subscriptionUntilMs: number | null;
+    emailVerified: boolean;
+    admin: boolean;
+  };
+}
+
+export interface KeyGuardDeps<C extends Caller> {
+  /** The live key with this SHA-256, lower-case hex. */
+  findLiveKey(hash: string): C | undefined;
+  /** Changes when another process has written to the database. */
+  changeCounter(): number;
+  clock: Clock;
+}
+
+const CACHE_MAX = 10_000;
+/** Contract §1: `key revoke` takes effect in a running server within a second. */
+const CHECK_EVERY_MS = 250;
+
+/** Authenticates API keys. */
+export interface KeyGuard<C extends Caller> {
+  /** The caller, or `ApiError` 401 `missing_api_key` / `invalid_api_key`. */
+  authenticate(request: Request): C;
+  /** Drops what is cached: something about keys or accounts changed in this process. */
+  invalidate(): void;
+}
+
+/** Makes a guard over the given look-up. */
+export function keyGuard<C extends Caller>(deps: KeyGuardDeps<C>): KeyGuard<C> {
+  const cache = new Map<string, C>();
+  let counter = deps.changeCounter();
+  let checkedMs = 0;
+  return {
+    authenticate(request) {
+      const key = presentedKey(request);
+      if (key === undefined)
+        throw new ApiError("missing_api_key", "No API key was sent. Use the header Authorization: Bearer sk-….");
+      const now = deps.clock.now();
+      if (now - checkedMs >= CHECK_EVERY_MS || now < checkedMs) {
+        checkedMs = now;
+        const current = deps.changeCounter();
+        if (current !== counter) cache.clear();
+        counter = current;
+      }
+      const hash = sha256Hex(key);
+      let caller = cache.get(hash);
+      if (caller === undefined) {
+        // Anything that is not of our shape (a JWT, say) cannot be a key: no need to look.
+        caller = key.startsWith("sk-") ? deps.findLiveKey(hash) : undefined;
+        if (caller !== undefined) {
+          if (cache.size >= CACHE_MAX) cache.delete(cache.keys().next().value as string);
+          cache.set(hash, caller);
+        }
+      }
+      if (caller === undefined || (caller.expiresAtMs !== null && caller.expiresAtMs <= now)) {
+        throw new ApiError("invalid_api_key", "The API key is not valid: it may be mistyped, revoked or expired.");
+      }
+      return caller;
+    },
+    invalidate() {
+      cache.clear();
+    },
+  };
+}
+
+/** The key of a request. `x-api-key` counts where Anthropic clients send it (contract §3 "x-api-key"). */
+function presentedKey(request: Request): string | undefined {
+  const authorization = request.headers.get("authorization");
+  if (authorization !== null) {
+    const match = /^bearer\s+(\S+)\s*$/i.exec(authorization);
+    return match?.[1] ?? "";
+  }
+  const key = request.headers.get("x-api-key");
+  return key !== null && takesXApiKey(request) ? key.trim() : undefined;
+}
+
+function takesXApiKey(request: Request): boolean {
+  const path = pathOf(request.url);
+  if (path === "/v1/messages" || path.startsWith("/v1/messages/")) return true;
+  const isFiles = path === "/v1/files" || path.startsWith("/v1/files/");
+  return isFiles && request.headers.get("anthropic-version") !== null;
+}
+
+/** The path of an absolute or origin-form request target, without query and fragment. */
+export function pathOf(url: string): string {
+  const scheme = url.indexOf("://");
+  const from = scheme < 0 ? 0 : url.indexOf("/", scheme + 3);
+  if (from < 0) return "/";
+  for (let i = from; i < url.length; i++) {
+    const code = url.charCodeAt(i);
+    if (code === 63 || code === 35) return url.slice(from, i);
+  }
+  return url.slice(from);
+}

@@ -1,0 +1,45 @@
+// Who is at the other end: the connection's own address, or what proxies of ours say in X-Forwarded-For, read from the
+// right as far as the chain is trusted.
+
+import { BlockList, isIP } from "node:net";
+
+/** The networks whose forwarded headers are believed. */
+export class TrustedProxies {
+  readonly #list = new BlockList();
+  readonly #any: boolean;
+
+  constructor(cidrs: readonly string[]) {
+    this.#any = cidrs.length > 0;
+    for (const cidr of cidrs) {
+      const [address = "", bits] = cidr.split("/");
+      const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+      this.#list.addSubnet(address, Number(bits ?? (family === "ipv6" ? 128 : 32)), family);
+    }
+  }
+
+  /** The client's address and whether it came by HTTPS. */
+  peer(request: Request, connected: string): { address: string; secure: boolean } {
+    const own = plain(connected);
+    if (!this.#any || !this.#trusts(own)) return { address: own, secure: request.url.startsWith("https:") };
+    const hops = (request.headers.get("x-forwarded-for") ?? "").split(",").map((hop) => plain(hop.trim()));
+    let address = own;
+    // The rightmost hop that is not a proxy of ours is the client; whatever stands left of it may be made up.
+    for (let i = hops.length - 1; i >= 0; i--) {
+      const hop = hops[i] ?? "";
+      if (isIP(hop) === 0) break;
+      address = hop;
+      if (!this.#trusts(hop)) break;
+    }
+    return { address, secure: request.headers.get("x-forwarded-proto")?.split(",").at(-1)?.trim() === "https" };
+  }
+
+  #trusts(address: string): boolean {
+    const family = isIP(address);
+    return family !== 0 && this.#list.check(address, family === 6 ? "ipv6" : "ipv4");
+  }
+}
+
+/** IPv4 addresses in their own notation, also where a dual-stack socket wraps them. */
+function plain(address: string): string {
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+}

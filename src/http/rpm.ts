@@ -1,0 +1,124 @@
+// The rate limit: one sliding window of a minute per key, exact under concurrency because asking and counting is one
+// synchronous step. An interface, so that several machines could share a store later.
+
+import type { Clock } from "../base/clock.ts";
+
+/** How an attempt was judged. `resetSeconds`: whole seconds until a slot frees, 0 when none is taken. */
+export interface Verdict {
+  admitted: boolean;
+  limit: number;
+  remaining: number;
+  resetSeconds: number;
+}
+
+export interface RateLimiter {
+  /** Takes a slot of the key's window if one is free. */
+  admit(key: string, limit: number): Verdict;
+  /** The windows worth keeping over a restart: request times in milliseconds, oldest first. */
+  snapshot(): { keyId: string; timesMs: number[] }[];
+  restore(windows: Iterable<{ keyId: string; timesMs: readonly number[] }>): void;
+}
+
+const WINDOW_MS = 60_000;
+/** Limits above this are counted in slices of time instead of one by one: a window then costs 600 numbers, not millions. */
+const EXACT_LIMIT_MAX = 20_000;
+const SLICE_MS = 100;
+/** Keys whose windows are kept; the longest unused goes first. */
+const KEYS_MAX = 100_000;
+/** Windows that outlive a restart are cut to this many entries. */
+const SNAPSHOT_TIMES_MAX = EXACT_LIMIT_MAX;
+
+/** Request times, or slices of them, as a queue. */
+interface Window {
+  timesMs: number[];
+  counts: number[];
+  /** Index of the oldest that still counts. */
+  head: number;
+  total: number;
+}
+
+/** A limiter in this process's memory. */
+export function memoryRateLimiter(clock: Clock): RateLimiter {
+  const windows = new Map<string, Window>();
+
+  const windowOf = (key: string): Window => {
+    let window = windows.get(key);
+    if (window === undefined) {
+      if (windows.size >= KEYS_MAX) windows.delete(windows.keys().next().value as string);
+      window = { timesMs: [], counts: [], head: 0, total: 0 };
+      windows.set(key, window);
+    }
+    return window;
+  };
+
+  return {
+    admit(key, limit) {
+      const now = clock.now();
+      const window = windowOf(key);
+      expire(window, now);
+      const admitted = window.total < limit;
+      if (admitted) add(window, now, limit > EXACT_LIMIT_MAX ? SLICE_MS : 0);
+      const oldest = window.timesMs[window.head];
+      return {
+        admitted,
+        limit,
+        remaining: Math.max(0, limit - window.total),
+        resetSeconds: oldest === undefined ? 0 : Math.max(1, Math.ceil((oldest + WINDOW_MS - now) / 1000)),
+      };
+    },
+    snapshot() {
+      const now = clock.now();
+      const out: { keyId: string; timesMs: number[] }[] = [];
+      for (const [keyId, window] of windows) {
+        expire(window, now);
+        if (window.total === 0) {
+          windows.delete(keyId);
+          continue;
+        }
+        const timesMs: number[] = [];
+        for (let i = window.timesMs.length - 1; i >= window.head && timesMs.length < SNAPSHOT_TIMES_MAX; i--) {
+          for (let n = 0; n < (window.counts[i] ?? 0) && timesMs.length < SNAPSHOT_TIMES_MAX; n++)
+            timesMs.push(window.timesMs[i] ?? 0);
+        }
+        out.push({ keyId, timesMs: timesMs.reverse() });
+      }
+      return out;
+    },
+    restore(saved) {
+      for (const { keyId, timesMs } of saved) {
+        const window = windowOf(keyId);
+        for (const timeMs of timesMs) add(window, timeMs, 0);
+      }
+    },
+  };
+}
+
+function expire(window: Window, now: number): void {
+  const from = now - WINDOW_MS;
+  while (window.head < window.timesMs.length && (window.timesMs[window.head] ?? 0) <= from) {
+    window.total -= window.counts[window.head] ?? 0;
+    window.head++;
+  }
+  if (window.head > 1024 || window.head === window.timesMs.length) {
+    window.timesMs.splice(0, window.head);
+    window.counts.splice(0, window.head);
+    window.head = 0;
+  }
+}
+
+function add(window: Window, now: number, sliceMs: number): void {
+  const last = window.timesMs.length - 1;
+  // A slice carries the time of its last request, so that it never expires too early.
+  if (
+    sliceMs > 0 &&
+    last >= window.head &&
+    Math.floor((window.timesMs[last] ?? 0) / sliceMs) === Math.floor(now / sliceMs)
+  ) {
+    window.timesMs[last] = now;
+    window.counts[last] = (window.counts[last] ?? 0) + 1;
+  } else {
+    window.timesMs.push(now);
+    window.counts.push(1);
+  }
+  window.total++;
+}

@@ -1,0 +1,171 @@
+// The built-in provider: no key, no network. It says back the last user message word by word, calls the first tool it is
+// offered, and counts tokens really. It speaks the OpenAI chat protocol inside the process, so that it takes every road a
+// real provider takes.
+
+import { countTokens } from "../../base/tokens.ts";
+import type { DiscoveredModel, ProviderCard, Transport } from "../provider.ts";
+import { sampleOf } from "./demo-sample.ts";
+
+type Json = Record<string, unknown>;
+
+/** The one model. */
+export const DEMO_MODEL: DiscoveredModel = {
+  id: "demo-echo",
+  name: "Demo echo",
+  description:
+    "Built-in demo, not a language model: it repeats the last user message word by word. For first steps and smoke tests.",
+  contextLength: 128_000,
+  maxOutputTokens: 32_000,
+  supportsTools: true,
+  supportsVision: true,
+  supportsReasoning: false,
+};
+
+export const demo: ProviderCard = {
+  name: "demo",
+  dialect: "openai-chat",
+  baseUrl: "demo:",
+  headers: () => ({}),
+  quirks: {},
+};
+
+/** What the model does with a request. */
+interface Plan {
+  words: string[];
+  call: { name: string; arguments: string } | undefined;
+  finish: "stop" | "length" | "tool_calls";
+  promptTokens: number;
+  completionTokens: number;
+}
+
+/** Answers chat completions without leaving the process. */
+export const demoTransport: Transport = async (_url, init) => {
+  const body = JSON.parse(String(init.body)) as Json;
+  const plan = planOf(body);
+  const model = String(body["model"]);
+  if (body["stream"] !== true) return Response.json(whole(plan, model));
+  return new Response(streamed(plan, model, init.signal ?? undefined), {
+    headers: { "content-type": "text/event-stream" },
+  });
+};
+
+function planOf(body: Json): Plan {
+  const messages = body["messages"] as Json[];
+  const promptTokens = messages.reduce(
+    (sum, message) => sum + countTokens(textOf(message["content"])) + MESSAGE_TOKENS,
+    0,
+  );
+  const call = messages.at(-1)?.["role"] === "tool" ? undefined : callOf(body);
+  if (call !== undefined) {
+    return {
+      words: [],
+      call,
+      finish: "tool_calls",
+      promptTokens,
+      completionTokens: countTokens(call.name + call.arguments),
+    };
+  }
+  const last = messages.findLast((message) => message["role"] === "user" || message["role"] === "tool");
+  const text = textOf(last?.["content"]) || "Hello! I am the demo model: I repeat what you say.";
+  const limit = Number(body["max_tokens"] ?? body["max_completion_tokens"] ?? Number.POSITIVE_INFINITY);
+  const words = text.match(/\s*\S+\s*$|\s*\S+/g) ?? [text];
+  const kept: string[] = [];
+  let completionTokens = 0;
+  for (const word of words) {
+    const tokens = countTokens(word);
+    if (completionTokens + tokens > limit)
+      return { words: kept, call: undefined, finish: "length", promptTokens, completionTokens };
+    completionTokens += tokens;
+    kept.push(word);
+  }
+  return { words: kept, call: undefined, finish: "stop", promptTokens, completionTokens };
+}
+
+/** What a message costs beside its text: role and separators. */
+const MESSAGE_TOKENS = 3;
+
+function callOf(body: Json): Plan["call"] {
+  const tools = Array.isArray(body["tools"]) ? (body["tools"] as Json[]) : [];
+  const choice = body["tool_choice"];
+  if (tools.length === 0 || choice === "none") return undefined;
+  const wanted =
+    typeof choice === "object" && choice !== null
+      ? ((choice as Json)["function"] as Json | undefined)?.["name"]
+      : undefined;
+  const functions = tools.flatMap((tool) => (tool["type"] === "function" ? [tool["function"] as Json] : []));
+  const chosen = functions.find((fn) => fn["name"] === wanted) ?? functions[0];
+  if (chosen === undefined) return undefined;
+  return { name: String(chosen["name"]), arguments: JSON.stringify(sampleOf(chosen["parameters"] ?? {})) };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part: Json) => (part["type"] === "text" ? String(part["text"]) : `[${String(part["type"])}]`))
+    .join(" ");
+}
+
+function usageOf(plan: Plan): Json {
+  const { promptTokens, completionTokens } = plan;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
+}
+
+function whole(plan: Plan, model: string): Json {
+  const calls =
+    plan.call === undefined ? {} : { tool_calls: [{ id: "call_demo", type: "function", function: plan.call }] };
+  const message = { role: "assistant", content: plan.call === undefined ? plan.words.join("") : null, ...calls };
+  const choice = { index: 0, message, logprobs: null, finish_reason: plan.finish };
+  return { id: "chatcmpl-demo", object: "chat.completion", created: 0, model, choices: [choice], usage: usageOf(plan) };
+}
+
+function streamed(plan: Plan, model: string, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const frames = framesOf(plan, model);
+  return new ReadableStream(
+    {
+      pull(controller) {
+        const next = signal?.aborted === true ? undefined : frames.next();
+        if (next === undefined || next.done === true) controller.close();
+        else controller.enqueue(encoder.encode(`data: ${next.value}\n\n`));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function* framesOf(plan: Plan, model: string): Generator<string> {
+  const chunk = (delta: Json, finish: string | null = null) =>
+    JSON.stringify({
+      id: "chatcmpl-demo",
+      object: "chat.completion.chunk",
+      created: 0,
+      model,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+    });
+  yield chunk({ role: "assistant", content: plan.call === undefined ? "" : null });
+  for (const word of plan.words) yield chunk({ content: word });
+  if (plan.call !== undefined) {
+    const { name, arguments: text } = plan.call;
+    yield chunk({ tool_calls: [{ index: 0, id: "call_demo", type: "function", function: { name, arguments: "" } }] });
+    // In two fragments, so that a client that forgets to join them is found out.
+    const half = Math.ceil(text.length / 2);
+    for (const piece of [text.slice(0, half), text.slice(half)]) {
+      if (piece !== "") yield chunk({ tool_calls: [{ index: 0, function: { arguments: piece } }] });
+    }
+  }
+  yield chunk({}, plan.finish);
+  yield JSON.stringify({
+    id: "chatcmpl-demo",
+    object: "chat.completion.chunk",
+    created: 0,
+    model,
+    choices: [],
+    usage: usageOf(plan),
+  });
+  yield "[DONE]";
+}
