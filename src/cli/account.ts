@@ -2,8 +2,10 @@
 import { emailFault, planStart, usernameFault } from "../accounts/new-account.ts";
 import { hashPassword, passwordFault } from "../accounts/passwords.ts";
 import { randomText } from "../base/ids.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config, TierConfig } from "../config/schema.ts";
 import { type Account, type AccountStore, accountStore } from "../store/accounts.ts";
+import type { Store } from "../store/open.ts";
+import { sessionStore } from "../store/sessions.ts";
 import type { Command, CommandGroup, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { Option } from "./flags.ts";
@@ -82,7 +84,7 @@ const setTier: Command = {
   run: (context) => {
     const tierName = context.flags.required("tier");
     const untilMs = timeFlag(context.flags, "until");
-    return change(context, async (accounts, account, config) => {
+    return change(context, async ({ accounts, account, config }) => {
       const tier = tierOf(config, tierName).id;
       await accounts.updateAccount(account.id, { tier, trialEndsAtMs: null, subscriptionUntilMs: untilMs ?? null });
       return { ...named(account), tier, subscription_until: isoTime(untilMs ?? null) };
@@ -91,15 +93,17 @@ const setTier: Command = {
 };
 
 const setPassword: Command = {
-  summary: "set an account's password",
+  summary: "set an account's password and end its sessions",
   usage: "--email E --password-stdin",
   options: [EMAIL, PASSWORD_STDIN],
   async run(context) {
     if (!context.flags.has("password-stdin")) throw new UsageError("--password-stdin is required");
     context.flags.required("email");
     const passwordHash = await hashPassword(await readPassword(context));
-    return change(context, async (accounts, account) => {
+    return change(context, async ({ accounts, account, store }) => {
       await accounts.updateAccount(account.id, { passwordHash });
+      // Whoever knew the old password is out.
+      await sessionStore(store).revokeAllSessions(account.id);
       return named(account);
     });
   },
@@ -112,7 +116,7 @@ const remove: Command = {
   run: (context) => {
     context.flags.required("email");
     if (!context.flags.has("yes")) throw new UsageError("--yes is required: deleting an account cannot be undone");
-    return change(context, async (accounts, account) => {
+    return change(context, async ({ accounts, account }) => {
       await accounts.deleteAccount(account.id);
       return { ...named(account), deleted: true };
     });
@@ -127,17 +131,21 @@ export const account: CommandGroup = {
 
 type Row = Readonly<Record<string, unknown>>;
 
+interface Found {
+  readonly accounts: AccountStore;
+  readonly account: Account;
+  readonly store: Store;
+  readonly config: Config;
+}
+
 /** Finds the account of `--email`, changes it and prints what the change gives. */
-async function change(
-  context: Context,
-  work: (accounts: AccountStore, account: Account, config: Config) => Promise<Row>,
-): Promise<number> {
+async function change(context: Context, work: (found: Found) => Promise<Row>): Promise<number> {
   const email = context.flags.required("email");
   const row = await withStore(context, { create: false }, async (store, config) => {
     const accounts = accountStore(store);
     const found = await accounts.findAccountByEmail(email);
     if (found === undefined) throw failure(`there is no account with the e-mail address ${email}`);
-    return work(accounts, found, config);
+    return work({ accounts, account: found, store, config });
   });
   printRecord(context, row);
   return 0;
@@ -157,7 +165,7 @@ async function readPassword(context: Context): Promise<string> {
   return password;
 }
 
-function tierOf(config: Config, name: string | undefined): Config["tiers"][number] {
+function tierOf(config: Config, name: string | undefined): TierConfig {
   const tier = name === undefined ? config.tiers[0] : config.tiers.find(({ id }) => id === name);
   if (tier === undefined) {
     throw failure(`unknown tier "${name ?? ""}": expected one of ${config.tiers.map(({ id }) => id).join(", ")}`);

@@ -1,5 +1,4 @@
-// What the commands that work on the data directory share: the configuration they obey, the open database, and how they
-// read times and print rows.
+// What the commands that work on the data directory share: the open database, and how they read times and print rows.
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { openStore, type Store } from "../store/open.ts";

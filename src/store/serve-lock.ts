@@ -1,7 +1,7 @@
 // One server per data directory. The lock is an exclusive SQLite transaction on a file of its own: the operating system
 // releases it with the process, however that ends, so there is never a stale lock to clean up.
 import { Database } from "bun:sqlite";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "./store-error.ts";
 
@@ -15,18 +15,35 @@ export interface ServeLock {
   release(): void;
 }
 
-/** Takes the lock of `dataDir`, which must exist; throws StoreError when another server holds it. Never waits. */
+// A server that starts at the moment somebody only looks must not take the look for a server.
+const WAIT_MS = 300;
+
+/** Takes the lock of `dataDir`, which must exist; throws StoreError when another server holds it. */
 export function acquireServeLock(dataDir: string): ServeLock {
+  const lock = tryLock(dataDir, WAIT_MS);
+  if (lock === undefined) throw new StoreError(`Another server is running on the data directory ${dataDir}.`);
+  return lock;
+}
+
+/** Does a server run on `dataDir`? */
+export function isServing(dataDir: string): boolean {
+  if (!existsSync(join(dataDir, LOCK_FILE))) return false;
+  const lock = tryLock(dataDir, 0);
+  lock?.release();
+  return lock === undefined;
+}
+
+function tryLock(dataDir: string, waitMs: number): ServeLock | undefined {
   const path = join(dataDir, LOCK_FILE);
   closeSync(openSync(path, "a", 0o600));
   const sqlite = new Database(path, { create: true, strict: true });
   try {
-    sqlite.run("PRAGMA busy_timeout = 0");
+    sqlite.run(`PRAGMA busy_timeout = ${waitMs}`);
     sqlite.run("BEGIN EXCLUSIVE");
   } catch (error) {
     sqlite.close();
     if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
-    throw new StoreError(`Another server is running on the data directory ${dataDir}.`);
+    return undefined;
   }
   held.add(sqlite);
   return {

@@ -23,6 +23,16 @@ export interface Quirks {
   image_urls?: boolean;
   /** Top-level parameters the upstream refuses: left out and named in `x-sallyport-dropped`. */
   refuses?: readonly string[];
+  /** The same for some models only: a model id with `*` for anything, to parameter names. */
+  refuses_by_model?: Readonly<Record<string, readonly string[]>>;
+  /** true: Anthropic's cache markers on text are known; elsewhere they are left out, as strict servers refuse them. */
+  cache_control?: boolean;
+  /** "nine": call ids are nine letters and digits. */
+  tool_call_ids?: "nine";
+  /** true: `tool_choice` must be a word. */
+  tool_choice_words?: boolean;
+  /** false: no custom (free text) tools or namespaces, though the protocol has them. */
+  custom_tools?: boolean;
   /** false: `developer` messages go up as `system`. */
   developer_role?: boolean;
   /** false: json_schema response formats are refused; sent as json_object with the schema in the system text. */

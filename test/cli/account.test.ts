@@ -8,6 +8,7 @@ import { runCommandLine } from "../../src/cli/run.ts";
 import { accountStore } from "../../src/store/accounts.ts";
 import { keyStore } from "../../src/store/keys.ts";
 import { openStore, type Store } from "../../src/store/open.ts";
+import { sessionStore } from "../../src/store/sessions.ts";
 import { tempDir } from "../store/support.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 
@@ -18,7 +19,11 @@ function commandLine(parent = tempDir()) {
   const dataDir = join(parent, "data");
   const run = async (argv: readonly string[], stdin = "") => {
     const io = new FakeTerminal({ stdin });
-    const code = await runCommandLine([...argv, "--data-dir", dataDir], { version: "0", io });
+    const code = await runCommandLine([...argv, "--data-dir", dataDir], {
+      version: "0",
+      io,
+      surroundings: { env: {}, cwd: parent },
+    });
     return { code, out: io.stdout, err: io.stderr };
   };
   const json = async (argv: readonly string[], stdin = "") => {
@@ -63,6 +68,17 @@ test("account create takes a password, a plan, its end, and the two marks", asyn
     subscriptionUntilMs: Date.UTC(2031, 0, 2, 3, 4, 5),
   });
   expect(await verifyPassword("correct horse", stored?.passwordHash ?? "")).toBe(true);
+});
+
+test("the plans are the configuration's", async () => {
+  const dir = tempDir();
+  await Bun.write(join(dir, "sallyport.yaml"), "tiers: { free: { rpm: 5, trial: 1h } }");
+  const { json, look } = commandLine(dir);
+  const before = Date.now();
+  const { id } = await json(ANN);
+  const trialEndsAtMs = (await look((store) => accountStore(store).findAccount(id)))?.trialEndsAtMs;
+  expect(trialEndsAtMs).toBeGreaterThanOrEqual(before + 3_600_000);
+  expect(trialEndsAtMs).toBeLessThanOrEqual(Date.now() + 3_600_000);
 });
 
 test("an admin has no trial", async () => {
@@ -159,10 +175,13 @@ test("account set-tier, set-password and delete change what they say", async () 
     tier: "pro",
     subscription_until: "2030-01-01T00:00:00.000Z",
   });
+  const session = { accountId: id, refreshHash: "r", expiresAtMs: Date.now() + DAY_MS, userAgent: "", address: "" };
+  const { id: sessionId } = await look((store) => sessionStore(store).createSession(session));
   await json(["account", "set-password", "--email", "ann@x.example", "--password-stdin"], "another password\r\n");
   const stored = await look((store) => accountStore(store).findAccount(id));
   expect(stored).toMatchObject({ tier: "pro", trialEndsAtMs: null, subscriptionUntilMs: Date.UTC(2030, 0, 1) });
   expect(await verifyPassword("another password", stored?.passwordHash ?? "")).toBe(true);
+  expect(await look((store) => sessionStore(store).findLiveSession(sessionId))).toBeUndefined();
   expect(await json(["account", "delete", "--email", "ann@x.example", "--yes"])).toMatchObject({ id, deleted: true });
   expect(await json(["account", "list"])).toEqual([]);
 });

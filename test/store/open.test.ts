@@ -1,8 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "../../src/store/open.ts";
-import { acquireServeLock } from "../../src/store/serve-lock.ts";
+import { acquireServeLock, isServing } from "../../src/store/serve-lock.ts";
 import { settingsStore } from "../../src/store/settings.ts";
 import { freshStore, secondStore, tempDir } from "./support.ts";
 
@@ -109,9 +109,12 @@ test("the integrity check names damage", async () => {
 
 test("only one server holds a data directory, and the next may when it lets go", () => {
   const { dataDir } = freshStore();
+  expect(isServing(dataDir)).toBe(false);
   const lock = acquireServeLock(dataDir);
+  expect(isServing(dataDir)).toBe(true);
   expect(() => acquireServeLock(dataDir)).toThrow("Another server is running");
   lock.release();
+  expect(isServing(dataDir)).toBe(false);
   acquireServeLock(dataDir).release();
 });
 
@@ -122,10 +125,13 @@ test("a killed server's lock is free at once, and the database stays usable besi
       process.execPath,
       "-e",
       `const { acquireServeLock } = await import(${JSON.stringify(join(import.meta.dir, "../../src/store/serve-lock.ts"))});
-       acquireServeLock(${JSON.stringify(dataDir)}); await 0; Bun.gc(true); await 0; Bun.gc(true); console.log("held"); setInterval(() => {}, 1000);`,
+       acquireServeLock(${JSON.stringify(dataDir)});
+       Bun.gc(true);
+       console.log("held"); setInterval(() => {}, 1000);`,
     ],
     { stdout: "pipe", stderr: "inherit" },
   );
+  onTestFinished(() => child.kill("SIGKILL"));
   const reader = child.stdout.getReader();
   expect(new TextDecoder().decode((await reader.read()).value)).toBe("held\n");
   expect(() => acquireServeLock(dataDir)).toThrow("Another server is running");

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type Account, accountStore } from "../../src/store/accounts.ts";
@@ -232,6 +232,7 @@ test("kill -9 while writing loses at most what came since the last flush and lea
       console.log(n, Date.now());
     }, 1);`;
   const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+  onTestFinished(() => child.kill("SIGKILL"));
   const sent: { n: number; atMs: number }[] = [];
   let text = "";
   for await (const chunk of child.stdout) {

@@ -5,6 +5,7 @@ import { ApiError } from "../../base/errors.ts";
 import type { ChatRequest, FunctionTool } from "../../chat/request.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
+import { refusedFor } from "../quirks.ts";
 import { ANTHROPIC, anthropicTurns, type Block, type Turn } from "./anthropic-messages.ts";
 import { budgetOf, type ClaudeTraits, claudeTraits, effortOf } from "./anthropic-models.ts";
 import { asText } from "./loose.ts";
@@ -33,7 +34,7 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   if (stop.length > 0) body["stop_sequences"] = stop;
   addIdentity(body, chat, dropped);
   if (ctx.stream) body["stream"] = true;
-  for (const name of ctx.quirks.refuses ?? []) {
+  for (const name of refusedFor(ctx)) {
     if (body[name] === undefined) continue;
     delete body[name];
     dropped.add(name);

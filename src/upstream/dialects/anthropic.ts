@@ -4,6 +4,7 @@ import { spliceMembers } from "../../base/json-splice.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { Dialect, RequestContext, UpstreamRequest } from "../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../fault.ts";
+import { refusedFor } from "../quirks.ts";
 import { ANTHROPIC } from "./anthropic-messages.ts";
 import { AnthropicReader, anthropicEvents } from "./anthropic-reader.ts";
 import { AnthropicRelay } from "./anthropic-relay.ts";
@@ -45,7 +46,7 @@ function losslessRequest(
       set["metadata"] = metadata;
     }
   }
-  for (const name of ctx.quirks.refuses ?? []) {
+  for (const name of refusedFor(ctx)) {
     if (!(name in body)) continue;
     set[name] = undefined;
     dropped.push(name);

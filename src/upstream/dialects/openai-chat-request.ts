@@ -14,16 +14,20 @@ import type {
   UserContent,
 } from "../../chat/request.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
+import { refusedFor } from "../quirks.ts";
+import { fitToQuirks } from "./openai-chat-quirks.ts";
 
 type Json = Record<string, unknown>;
 
 /** The upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol has no words for. */
-export function openaiChatRequest(chat: ChatRequest, ctx: RequestContext): UpstreamRequest {
+export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): UpstreamRequest {
+  const chat = fitToQuirks(given, ctx.quirks);
   const dropped: string[] = [];
+  const refused = refusedFor(ctx);
   const body: Json = { model: ctx.model, messages: chat.messages.flatMap((message, at) => turnsOf(message, at, ctx)) };
   const set = (name: string, value: unknown) => {
     if (value === undefined) return;
-    if (ctx.quirks.refuses?.includes(name)) dropped.push(name);
+    if (refused.includes(name)) dropped.push(name);
     else body[name] = value;
   };
   set(ctx.quirks.max_tokens_field ?? "max_tokens", chat.maxTokens);

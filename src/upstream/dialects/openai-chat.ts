@@ -6,6 +6,7 @@ import { repairJson } from "../../chat/repair.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { Dialect, Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../fault.ts";
+import { refusedFor } from "../quirks.ts";
 import { OpenaiChatReader, openaiChatEvents } from "./openai-chat-reader.ts";
 import { OpenaiChatRelay } from "./openai-chat-relay.ts";
 import { openaiChatRequest } from "./openai-chat-request.ts";
@@ -59,7 +60,7 @@ function losslessRequest(
   const body = JSON.parse(text) as Record<string, unknown>;
   const edits: Record<string, unknown> = { ...OURS, ...members, model: ctx.model };
   const dropped: string[] = [];
-  for (const name of ctx.quirks.refuses ?? []) {
+  for (const name of refusedFor(ctx)) {
     if (edits[name] === undefined && Object.hasOwn(body, name)) dropped.push(name);
     edits[name] = undefined;
   }

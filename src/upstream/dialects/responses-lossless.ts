@@ -4,6 +4,7 @@
 import { spliceMembers } from "../../base/json-splice.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../dialect.ts";
+import { refusedFor } from "../quirks.ts";
 import { asList, asRecord, type Loose, parseRecord } from "./loose.ts";
 import { CallGuards } from "./responses-guards.ts";
 import { responsesEvents } from "./responses-reader.ts";
@@ -35,7 +36,7 @@ function losslessRequest(
   if (tools.some((tool, i) => tool !== asList(body["tools"])[i])) set["tools"] = tools;
   const choice = plainTool(body["tool_choice"]);
   if (choice !== body["tool_choice"]) set["tool_choice"] = choice;
-  for (const name of ctx.quirks.refuses ?? []) {
+  for (const name of refusedFor(ctx)) {
     if (!(name in body)) continue;
     set[name] = undefined;
     dropped.push(name);

@@ -6,6 +6,7 @@ import { sha256Hex } from "../../base/ids.ts";
 import type { ChatRequest, Tool } from "../../chat/request.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
+import { refusedFor } from "../quirks.ts";
 import { asRecord, asText } from "./loose.ts";
 import { type Item, RESPONSES, responsesInput } from "./responses-input.ts";
 
@@ -20,7 +21,7 @@ const SERVICE_TIERS = new Set(["auto", "default", "flex", "priority", "scale"]);
 
 /** The request; throws `ApiError` `unsupported_parameter`. */
 export function responsesRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
-  const chat = flattenTools(original, { native: ctx.quirks["custom_tools"] !== false });
+  const chat = flattenTools(original, { native: ctx.quirks.custom_tools !== false });
   const dropped = new Set<string>();
   refuse(chat);
   const body: Record<string, unknown> = {
@@ -47,7 +48,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
     if (SAME.has(name)) body[name] = value;
     else dropped.add(name);
   }
-  for (const name of ctx.quirks.refuses ?? []) {
+  for (const name of refusedFor(ctx)) {
     if (body[name] === undefined) continue;
     delete body[name];
     // Ours to set, so nobody misses it.

@@ -1,0 +1,52 @@
+// A request made fit for servers that speak chat completions with a stricter tongue (the quirks on provider cards): cache
+// markers, call ids, the words of tool_choice.
+
+import { sha256Hex } from "../../base/ids.ts";
+import type { ChatMessage, ChatRequest } from "../../chat/request.ts";
+import type { Quirks } from "../dialect.ts";
+
+/** OpenAI's longest `user`; Anthropic clients send much longer ones. */
+const USER_CHARS_MAX = 64;
+
+/** The request as the provider takes it; the original is not touched. */
+export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
+  const fit: ChatRequest = { ...chat };
+  if (chat.user !== undefined && chat.user.length > USER_CHARS_MAX) fit.user = sha256Hex(chat.user);
+  if (quirks.cache_control !== true) fit.messages = fit.messages.map(unmarked);
+  if (quirks.tool_call_ids === "nine") fit.messages = fit.messages.map(withNineCharIds);
+  const choice = chat.toolChoice;
+  if (quirks.tool_choice_words === true && (choice?.type === "tool" || choice?.type === "allowed")) {
+    // The same wish in a word: no other tool than those named is offered.
+    const names = choice.type === "tool" ? [choice.name] : choice.names;
+    fit.tools = chat.tools.filter((tool) => names.includes(tool.name));
+    fit.toolChoice = { type: choice.type === "tool" ? "required" : choice.mode };
+  }
+  return fit;
+}
+
+/** Strict servers refuse Anthropic's cache markers as unknown (musistudio/claude-code-router#377). */
+function unmarked(message: ChatMessage): ChatMessage {
+  if (message.role === "assistant") return message;
+  if (!message.content.some((part) => "cacheControl" in part)) return message;
+  const content = message.content.map((part) => {
+    const { cacheControl: _marker, ...rest } = part as typeof part & { cacheControl?: unknown };
+    return rest;
+  });
+  return { ...message, content } as ChatMessage;
+}
+
+function withNineCharIds(message: ChatMessage): ChatMessage {
+  if (message.role === "tool") {
+    return { ...message, content: message.content.map((part) => ({ ...part, callId: nine(part.callId) })) };
+  }
+  if (message.role !== "assistant") return message;
+  const content = message.content.map((part) =>
+    part.type === "tool-call" ? { ...part, callId: nine(part.callId) } : part,
+  );
+  return { ...message, content };
+}
+
+/** Nine letters and digits that follow from the id alone, so that call and result keep together. */
+function nine(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256Hex(id).slice(0, 9);
+}
