@@ -15,10 +15,15 @@ const SIZE = "^\\s*\\d+(\\.\\d+)?(B|KiB|MiB|GiB|KB|MB|GB)\\s*$";
 
 /** The JSON Schema (draft 7, which editors know best). */
 export function configJsonSchema(): Json {
+  const root = convert(ConfigFile);
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "sallyport.yaml",
-    ...convert(ConfigFile),
+    ...root,
+    properties: {
+      $schema: { type: "string", description: "Where this schema is, for editors." },
+      ...(root["properties"] as Json),
+    },
   };
 }
 

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { crossCheck } from "./check.ts";
-import { childOf, environmentOverrides, withValue } from "./overrides.ts";
+import { childOf, withEnvironment, withoutKey, withValue } from "./overrides.ts";
 import { type PresetName, presetsOf } from "./presets.ts";
 import { resolveProviders } from "./providers.ts";
 import { Given, type Problem, Reader } from "./read.ts";
@@ -112,11 +112,13 @@ function readBounded(path: string, most: number): string {
 /** The file's form with the environment's providers, the demo and all overrides laid in. */
 function overlay(value: unknown, options: LoadOptions, env: NonNullable<LoadOptions["env"]>) {
   let raw: unknown = value ?? {};
+  // Where a JSON file names its schema for editors.
+  if (typeof childOf(raw, "$schema") === "string") raw = withoutKey(raw, "$schema");
   if (childOf(raw, "providers") === undefined) {
     raw = withValue(raw, ["providers"], Object.fromEntries(presetsOf(env).map((name) => [name, {}])));
   }
-  const { overrides, unknown } = environmentOverrides(ConfigFile, raw, env);
-  for (const { path, given } of overrides) raw = withValue(raw, path, given);
+  const environed = withEnvironment(ConfigFile, raw, env);
+  raw = environed.raw;
   const flags: [string[], string, string | number | undefined][] = [
     [["data_dir"], "--data-dir", options.dataDir],
     [["server", "host"], "--host", options.host],
@@ -126,7 +128,7 @@ function overlay(value: unknown, options: LoadOptions, env: NonNullable<LoadOpti
     if (given !== undefined) raw = withValue(raw, path, new Given(String(given), source));
   }
   if (childOf(childOf(raw, "providers"), "demo") === undefined) raw = withValue(raw, ["providers", "demo"], {});
-  return { raw, warnings: unknown.map((name) => `${name}: names no configuration key and is ignored`) };
+  return { raw, warnings: environed.unknown.map((name) => `${name}: names no configuration key and is ignored`) };
 }
 
 function finish(
@@ -178,11 +180,17 @@ function line(label: string, { path, message, source }: Problem): string {
   return `${source ?? label}: ${at}`.replaceAll(/[\r\n]+/g, " ");
 }
 
+/** Other headers hold names and titles that logs may show. */
+const SECRET_HEADER = /auth|key|token|secret|cookie|pass/i;
+
 /** Every secret of a configuration, for the redaction of logs. */
 export function secretsOf(config: Config): string[] {
   const found: string[] = [config.server.metrics.token, config.auth.jwtSecret];
   for (const { apiKeys, headers, baseUrl } of config.providers) {
-    found.push(...apiKeys, ...Object.values(headers), passwordOf(baseUrl));
+    const named = Object.entries(headers).filter(([name]) => SECRET_HEADER.test(name));
+    // `Bearer x`: the scheme is no part of the secret.
+    const values = named.flatMap(([, value]) => [value, value.slice(value.indexOf(" ") + 1)]);
+    found.push(...apiKeys, ...values, passwordOf(baseUrl));
   }
   for (const { clientSecret } of config.auth.oauth.values()) found.push(clientSecret);
   for (const { apiKey } of config.search.engines.values()) found.push(apiKey ?? "");
@@ -191,5 +199,12 @@ export function secretsOf(config: Config): string[] {
 }
 
 function passwordOf(url: string): string {
-  return URL.canParse(url) ? decodeURIComponent(new URL(url).password) : "";
+  if (!URL.canParse(url)) return "";
+  const { password } = new URL(url);
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    // A lone % is part of the password itself.
+    return password;
+  }
 }

@@ -2,34 +2,29 @@
 // laid into the parsed file before it is read, so they are checked like everything in it.
 import type { TSchema } from "@sinclair/typebox";
 import type { Annotations } from "./fields.ts";
-import { Given } from "./read.ts";
+import { Given, parseJson } from "./read.ts";
 
 const PREFIX = "SALLYPORT_";
 /** Variables of ours that are no configuration keys. */
 const OTHER = new Set(["SALLYPORT_CONFIG"]);
 
-/** A value and where it belongs. */
-interface Override {
-  readonly path: readonly string[];
-  readonly given: Given;
-}
-
-/** The overrides of an environment, and the variables that look like one and name no key. */
-export function environmentOverrides(
+/** The parsed file with the environment's overrides laid in, and the variables that look like one and name no key. */
+export function withEnvironment(
   schema: TSchema,
-  raw: unknown,
+  file: unknown,
   env: Readonly<Record<string, string | undefined>>,
-): { overrides: Override[]; unknown: string[] } {
-  const overrides: Override[] = [];
+): { raw: unknown; unknown: string[] } {
+  let raw = file;
   const unknown: string[] = [];
+  // In the order of names, so that SALLYPORT_X comes before the keys in it.
   for (const [name, value] of Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))) {
     // An empty variable is how compose files pass on one that is not set.
     if (!name.startsWith(PREFIX) || OTHER.has(name) || value === undefined || value === "") continue;
     const path = findKey(schema, raw, name.slice(PREFIX.length));
     if (path === undefined) unknown.push(name);
-    else overrides.push({ path, given: new Given(value, name) });
+    else raw = withValue(raw, path, value.trimStart().startsWith("{") ? group(value, name) : new Given(value, name));
   }
-  return { overrides, unknown };
+  return { raw, unknown };
 }
 
 /** The path of the key that `word` (`SERVER_MAX_BODY`) names; entries of maps by the names in use, else in lower case. */
@@ -44,10 +39,7 @@ function findKey(schema: TSchema, raw: unknown, word: string): string[] | undefi
   const value = Object.values(node.patternProperties ?? {})[0];
   if (value === undefined || value["type"] !== "object") return undefined;
   const used = [...Object.keys(keysOf(raw)), ...Object.keys(node.entries ?? {})];
-  return (
-    firstOf(used, word, (key, rest) => (rest === "" ? undefined : findKey(value, childOf(raw, key), rest))) ??
-    newEntry(value, word)
-  );
+  return firstOf(used, word, (key, rest) => findKey(value, childOf(raw, key), rest)) ?? newEntry(value, word);
 }
 
 /** `MY_LLM_BASE_URL` is `base_url` of an entry `my_llm` that nobody has named yet. */
@@ -79,8 +71,17 @@ export function variableName(key: string): string {
   return key.toUpperCase().replace(/[^A-Z0-9]/g, "_");
 }
 
+function group(text: string, source: string): unknown {
+  const value = parseJson(text);
+  return typeof value === "string" ? new Given(text, source) : value;
+}
+
+function isGroup(raw: unknown): raw is Record<string, unknown> {
+  return typeof raw === "object" && raw !== null && !Array.isArray(raw) && !(raw instanceof Given);
+}
+
 function keysOf(raw: unknown): Record<string, unknown> {
-  return typeof raw === "object" && raw !== null && !Array.isArray(raw) ? (raw as Record<string, unknown>) : {};
+  return isGroup(raw) ? raw : {};
 }
 
 /** What a group holds under `key`; undefined when it holds nothing there or is no group. */
@@ -93,6 +94,11 @@ export function childOf(raw: unknown, key: string): unknown {
 export function withValue(raw: unknown, path: readonly string[], value: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return value;
-  if (raw !== undefined && raw !== null && (typeof raw !== "object" || Array.isArray(raw))) return raw;
+  if (raw !== undefined && raw !== null && !isGroup(raw)) return raw;
   return { ...keysOf(raw), [key]: withValue(childOf(raw, key), rest, value) };
+}
+
+/** A copy of a group without one key. */
+export function withoutKey(raw: unknown, key: string): unknown {
+  return Object.fromEntries(Object.entries(keysOf(raw)).filter(([name]) => name !== key));
 }

@@ -18,12 +18,14 @@ export function resolveProviders(
     if (!entry.enabled) continue;
     const provider = resolveProvider(name, entry, env);
     const at = joinPath("providers", name);
-    if (provider.baseUrl === "" && provider.kind !== "demo") {
+    const missing = provider.baseUrl === "" && provider.kind !== "demo";
+    // A URL that was refused reads as none; once is enough.
+    if (missing && !problems.some(({ path }) => path === `${at}.base_url`)) {
       const why =
         provider.preset === undefined
           ? `"${name}" is no preset: ${PRESET_NAMES.join(", ")}`
           : `"${provider.preset}" has none of its own`;
-      problems.push({ path: joinPath(at, "base_url"), message: `is required (${why})` });
+      problems.push({ path: `${at}.base_url`, message: `is required (${why})` });
     }
     if (entry.retry.maxMs < entry.retry.baseMs) {
       problems.push({ path: `${at}.retry.max`, message: "must not be less than base" });

@@ -5,7 +5,7 @@ import { parseDurationMs, parseSizeBytes } from "../base/quantity.ts";
 import type { Annotations } from "./fields.ts";
 import { FORMATS } from "./formats.ts";
 import { interpolate, type Surroundings } from "./interpolate.ts";
-import { joinPath, kindOf, nearest, show } from "./show.ts";
+import { holdsSecret, joinPath, kindOf, nearest, show } from "./show.ts";
 
 /** Something wrong at a place. */
 export interface Problem {
@@ -18,17 +18,17 @@ export interface Problem {
 /** A value that was given as text from outside the file: it is turned into the type of its key, and not interpolated. */
 export class Given {
   readonly text: string;
-  readonly source: string;
-  constructor(text: string, source: string) {
+  /** Absent: an interpolation in the file. */
+  readonly source: string | undefined;
+  constructor(text: string, source?: string) {
     this.text = text;
     this.source = source;
   }
 }
 
-/** Reads one file; `problems` and `secrets` fill up on the way. */
+/** Reads one file; `problems` fills up on the way. */
 export class Reader {
   readonly problems: Problem[] = [];
-  readonly secrets = new Set<string>();
   readonly #surroundings: Surroundings;
 
   constructor(surroundings: Surroundings) {
@@ -94,13 +94,25 @@ export class Reader {
 
   #list(node: TSchema & Annotations, raw: unknown, path: string): unknown[] {
     const items = node.items;
-    const elements = raw instanceof Given ? splitList(raw) : raw;
+    const given = this.#wholeValue(raw, path);
+    if (given === undefined) return [];
+    const elements = given instanceof Given ? splitList(given) : given;
+    const source = given instanceof Given ? given.source : undefined;
     if (!Array.isArray(elements) || items === undefined) {
-      this.#report(path, `expected a list, got ${kindOf(raw)}`);
+      this.#report(path, `expected a list, got ${kindOf(elements)}`, source);
       return [];
     }
     if (node.minItems !== undefined && elements.length < node.minItems) this.#report(path, "needs at least one entry");
     return elements.map((element, i) => this.read(items, element, joinPath(path, i))).filter((e) => e !== undefined);
+  }
+
+  /** A text in the place of a list or group that holds an interpolation is what that gives; undefined after a problem. */
+  #wholeValue(raw: unknown, path: string): unknown {
+    if (typeof raw !== "string" || !raw.includes("${")) return raw;
+    const result = interpolate(raw, this.#surroundings);
+    if (typeof result !== "string") return result.changed ? new Given(result.text) : result.text;
+    this.#report(path, result);
+    return undefined;
   }
 
   #scalar(node: TSchema & Annotations, raw: unknown, path: string): unknown {
@@ -131,7 +143,6 @@ export class Reader {
       this.#report(path, `expected ${outcome.expected}, got ${show(value, secret)}${hint}`, source);
       return this.#fallback(node, path);
     }
-    if (node.secret === true && typeof outcome.value === "string") this.secrets.add(outcome.value);
     return outcome.value;
   }
 
@@ -152,22 +163,22 @@ export class Reader {
 
   /** The keys of a group; a problem and none when it is not one. Its value is not shown: it may be a misplaced secret. */
   #keys(raw: unknown, path: string): Record<string, unknown> {
-    let value = raw;
-    if (raw instanceof Given) {
-      try {
-        value = JSON.parse(raw.text);
-      } catch {
-        value = raw.text;
-      }
-    }
+    const given = this.#wholeValue(raw, path);
+    if (given === undefined) return {};
+    const value = given instanceof Given ? parseJson(given.text) : given;
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-    this.#report(path, `expected a group of keys, got ${kindOf(value)}`, raw instanceof Given ? raw.source : undefined);
+    this.#report(
+      path,
+      `expected a group of keys, got ${kindOf(value)}`,
+      given instanceof Given ? given.source : undefined,
+    );
     return {};
   }
 
   #unknownKey(path: string, key: string, known: readonly string[]): void {
     const meant = nearest(key, known);
-    const at = joinPath(path, key);
+    // A key on its own line without "api_key:" before it would be shown otherwise.
+    const at = joinPath(path, holdsSecret(key) ? "***" : key);
     this.#report(at, meant === undefined ? "unknown key" : `unknown key (did you mean ${joinPath(path, meant)}?)`);
   }
 
@@ -193,14 +204,19 @@ function withDefaults(own: unknown, defaults: Readonly<Record<string, unknown>> 
 
 function splitList(given: Given): unknown {
   const text = given.text.trim();
-  if (text.startsWith("[")) {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return text;
-    }
-  }
+  if (text.startsWith("[")) return parseJson(text);
+  // An empty text is an empty list, as an empty default (`${X:-}`) means it.
+  if (text === "") return [];
   return text.split(",").map((part) => new Given(part.trim(), given.source));
+}
+
+/** The value of a JSON text; the text itself when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function coerce(text: string, type: string): unknown {

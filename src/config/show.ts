@@ -14,13 +14,18 @@ const SHOWN_CHARS_MAX = 80;
 const SECRET_SHAPE =
   /(?:\b(?:sk|pk|rk|gsk|xai|fw|ghp|gho|tgp|key|pat)[-_][\w-]{6,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|\beyJ[\w-]{8,})/i;
 
+/** Does a text look as if a key stood in it? */
+export function holdsSecret(text: string): boolean {
+  return SECRET_SHAPE.test(text);
+}
+
 /** A value as a message shows it. */
 export function show(value: unknown, secret = false): string {
   if (secret) return "***";
   if (typeof value === "string") {
-    if (SECRET_SHAPE.test(value)) return "***";
-    // The password of a URL.
-    const masked = value.replace(/(:\/\/[^/\s:@]*:)[^/\s@]*@/, "$1***@");
+    if (holdsSecret(value)) return "***";
+    // Name and password of a URL, also of one whose scheme was forgotten.
+    const masked = value.replace(/[^/\s]*:[^/\s]*@/, "***@");
     return JSON.stringify(masked.length > SHOWN_CHARS_MAX ? `${masked.slice(0, SHOWN_CHARS_MAX)}…` : masked);
   }
   return typeof value === "object" && value !== null ? kindOf(value) : String(value);

@@ -1,35 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LoadOptions, loadConfig } from "../../src/config/load.ts";
-import type { Config } from "../../src/config/schema.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { configFolder } from "./support.ts";
 
-let cwd: string;
-beforeAll(() => {
-  cwd = mkdtempSync(join(tmpdir(), "sallyport-config-"));
-});
-afterAll(() => rmSync(cwd, { recursive: true, force: true }));
-
-let files = 0;
-function load(text: string | undefined, options: LoadOptions = {}) {
-  if (text === undefined) return loadConfig({ env: {}, cwd, ...options });
-  const file = `c${files++}.yaml`;
-  writeFileSync(join(cwd, file), text);
-  return loadConfig({ env: {}, cwd, file, ...options });
-}
-
-function good(text: string | undefined, options: LoadOptions = {}): Config {
-  const result = load(text, options);
-  if (!result.ok) throw new Error(result.problems.join("\n"));
-  return result.config;
-}
-
-/** The problems without the file's name. */
-function bad(text: string, options: LoadOptions = {}): string[] {
-  const result = load(text, options);
-  return result.ok ? [] : result.problems.map((problem) => problem.replace(/^c\d+\.yaml: /, ""));
-}
+const { cwd, load, good, bad } = configFolder();
 
 describe("without a file", () => {
   test("the demo provider alone", () => {
@@ -78,10 +53,129 @@ describe("overrides win over the file", () => {
     expect(config.dataDir).toBe("/elsewhere");
     expect(config.compaction.threshold).toBe(0.5);
   });
+  const providers: [Record<string, string>, object][] = [
+    [{ SALLYPORT_PROVIDERS_MINE_API_KEY: "k" }, { name: "mine", apiKeys: ["k"], baseUrl: "http://x/v1" }],
+    [{ SALLYPORT_PROVIDERS_MINE_RETRY_ATTEMPTS: "4" }, { retry: { attempts: 4, baseMs: 1000, maxMs: 8000 } }],
+    [
+      { SALLYPORT_PROVIDERS_MINE_TIMEOUT_FIRST_BYTE: "9s" },
+      { timeoutMs: { connect: 5000, firstByte: 9000, idle: 120_000 } },
+    ],
+    [{ SALLYPORT_PROVIDERS_MINE_API_KEYS: "a,b" }, { apiKeys: ["a", "b"] }],
+    [{ SALLYPORT_PROVIDERS_MINE_QUIRKS: '{"stream_options": false}' }, { quirks: { stream_options: false } }],
+    [{ SALLYPORT_PROVIDERS_MINE: '{"base_url": "http://y/v1"}' }, { baseUrl: "http://y/v1" }],
+  ];
+  test.each(providers)("%j in a map", (env, expected) => {
+    expect(good("providers: {mine: {base_url: 'http://x/v1'}}", { env }).providers[0]).toMatchObject(expected);
+  });
+  test("an entry that the file does not name", () => {
+    const env = { SALLYPORT_PROVIDERS_MY_LLM_BASE_URL: "http://x/v1", SALLYPORT_PROVIDERS_DEMO_ENABLED: "0" };
+    const names = (text: string | undefined, more = {}) =>
+      good(text, { env: { ...env, ...more } }).providers.map((p) => p.name);
+    expect(names(undefined)).toEqual(["my_llm"]);
+    expect(names(undefined, { OPENAI_API_KEY: "k" })).toEqual(["openai", "my_llm"]);
+    expect(names("providers: {groq: {}}")).toEqual(["groq", "my_llm"]);
+  });
+  test("a whole map, and names that hold dashes and dots", () => {
+    const env = {
+      SALLYPORT_PROVIDERS: '{"a-b.c": {"base_url": "http://x/v1"}}',
+      SALLYPORT_PROVIDERS_A_B_C_API_KEY: "k",
+    };
+    expect(good(undefined, { env }).providers.map(({ name, apiKeys }) => [name, ...apiKeys])).toEqual([
+      ["a-b.c", "k"],
+      ["demo"],
+    ]);
+  });
+  test("an empty variable is none", () => {
+    expect(good("server: {port: 5}", { env: { SALLYPORT_SERVER_PORT: "" } }).server.port).toBe(5);
+  });
+  test("one that names no key is a warning", () => {
+    const result = load("", { env: { SALLYPORT_SERVER_PROT: "1", SALLYPORT_CONFIG: "", OTHER: "1" } });
+    expect(result).toMatchObject({
+      ok: true,
+      warnings: ["SALLYPORT_SERVER_PROT: names no configuration key and is ignored"],
+    });
+  });
+  const wrong: [Record<string, string>, string][] = [
+    [
+      { SALLYPORT_SERVER_PORT: "abc" },
+      'SALLYPORT_SERVER_PORT: server.port: expected a whole number from 0 to 65535, got "abc"',
+    ],
+    [{ SALLYPORT_SERVER: "abc" }, "SALLYPORT_SERVER: server: expected a group of keys, got text"],
+    [
+      { SALLYPORT_WEB_PORTS: "80,x" },
+      'SALLYPORT_WEB_PORTS: web.ports[1]: expected a whole number from 1 to 65535, got "x"',
+    ],
+    [{ SALLYPORT_MODELS: "[1" }, "SALLYPORT_MODELS: models: expected a list, got text"],
+    [
+      { SALLYPORT_EMAIL_SMTP_URL: "hunter2secret" },
+      "SALLYPORT_EMAIL_SMTP_URL: email.smtp_url: expected a URL as smtp://host:587 or smtps://host, got ***",
+    ],
+  ];
+  test.each(wrong)("%j is named in the problem", (env, problem) => {
+    expect(bad("", { env })).toEqual([problem]);
+  });
+  test("a value in the way of an override is reported, not lost", () => {
+    expect(bad("server: 5", { env: { SALLYPORT_SERVER_PORT: "1" } })).toEqual([
+      "server: expected a group of keys, got a number",
+    ]);
+  });
   test("options win over variables", () => {
     const env = { SALLYPORT_SERVER_PORT: "9000", SALLYPORT_SERVER_HOST: "::1", SALLYPORT_DATA_DIR: "/elsewhere" };
     const config = good("server: {port: 1}", { env, port: 0, host: "0.0.0.0", dataDir: "d" });
     expect([config.server.port, config.server.host, config.dataDir]).toEqual([0, "0.0.0.0", join(cwd, "d")]);
+  });
+});
+
+describe("which file", () => {
+  const text = (port: number) => `server: {port: ${port}}`;
+  test("--config, else SALLYPORT_CONFIG, else ./sallyport.yaml, else none", () => {
+    const home = join(cwd, "which");
+    mkdirSync(home);
+    const port = (options: { file?: string; env?: Record<string, string> }) => {
+      const result = loadConfig({ env: {}, cwd: home, ...options });
+      return result.ok ? [result.config.server.port, result.file] : result.problems;
+    };
+    expect(port({})).toEqual([8787, undefined]);
+    writeFileSync(join(home, "sallyport.yaml"), text(1));
+    writeFileSync(join(home, "b.yaml"), text(2));
+    writeFileSync(join(home, "c.yaml"), text(3));
+    expect(port({})).toEqual([1, "sallyport.yaml"]);
+    expect(port({ env: { SALLYPORT_CONFIG: "" } })).toEqual([1, "sallyport.yaml"]);
+    expect(port({ env: { SALLYPORT_CONFIG: "b.yaml" } })).toEqual([2, "b.yaml"]);
+    expect(port({ env: { SALLYPORT_CONFIG: "b.yaml" }, file: join(home, "c.yaml") })).toEqual([
+      3,
+      join(home, "c.yaml"),
+    ]);
+  });
+  test("one that is named must be there and be a file", () => {
+    expect(load(undefined, { file: "none.yaml" })).toMatchObject({
+      problems: [expect.stringMatching(/^none\.yaml: cannot be read/)],
+    });
+    expect(load(undefined, { env: { SALLYPORT_CONFIG: "." } })).toEqual({
+      ok: false,
+      problems: [".: cannot be read (not a file)"],
+    });
+  });
+  test("JSON is read too, and may name its schema", () => {
+    expect(good('{"$schema": "./x.json", "server": {"port": 5}}').server.port).toBe(5);
+  });
+  const nothing = ["", "# only a comment\n", "server:\n", "\uFEFF", "{}", "models: null\nproviders:"];
+  test.each(nothing)("%j says nothing and everything has its default", (text) => {
+    expect(good(text)).toEqual(good(undefined));
+  });
+  const broken: [string, string][] = [
+    ["a: [1", "line 1: not YAML"],
+    ["server:\n  port: 1\n  host: a: b\n", "line 3: not YAML"],
+    ["server:\n\tport: 1", "line 2: not YAML: Tab characters"],
+    ["providers: {a: {api_key: ${KEY}}}", 'inside [ ] and { } write "${NAME}" in quotes'],
+    ["- 1", "expected a group of keys, got a list"],
+    ["just text", "expected a group of keys, got text"],
+    ["a: 1\n---\nb: 1", "expected a group of keys, got a list"],
+  ];
+  test.each(broken)("%j: %s", (text, message) => {
+    const problems = bad(text);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(message);
   });
 });
 

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import type { TSchema } from "@sinclair/typebox";
+import type { Annotations } from "../../src/config/fields.ts";
+import { secretsOf } from "../../src/config/load.ts";
+import { ConfigFile } from "../../src/config/schema.ts";
+import { configFolder } from "./support.ts";
+
+const { good, bad } = configFolder();
+
+/** A file in which every key that holds a secret does, and the secrets. */
+function fileOfSecrets(): { file: Record<string, unknown>; secrets: string[] } {
+  const secrets: string[] = [];
+  const fill = (schema: TSchema): unknown => {
+    const node = schema as TSchema & Annotations;
+    if (node.properties !== undefined) {
+      const filled = Object.entries(node.properties).map(([key, child]) => [key, fill(child)] as const);
+      const kept = filled.filter(([, value]) => value !== undefined);
+      return kept.length === 0 ? undefined : Object.fromEntries(kept);
+    }
+    const value = Object.values(node.patternProperties ?? {})[0];
+    if (value !== undefined) {
+      const inside = fill(value);
+      // The names suit every map: a provider, a sign-in provider, an engine, a header.
+      return inside === undefined ? undefined : { "x-auth": inside };
+    }
+    if (node.items !== undefined) {
+      const inside = fill(node.items);
+      return inside === undefined ? undefined : [inside];
+    }
+    if (node.secret !== true) return undefined;
+    const secret = `top-secret-${secrets.length}`;
+    secrets.push(secret);
+    return node.format === "smtp" ? `smtp://user:${secret}@mail.example` : secret;
+  };
+  return { file: fill(ConfigFile) as Record<string, unknown>, secrets };
+}
+
+test("secretsOf knows every key that the schema calls a secret", () => {
+  const { file, secrets } = fileOfSecrets();
+  expect(secrets.length).toBeGreaterThanOrEqual(8);
+  const providers = file["providers"] as Record<string, object>;
+  providers["x-auth"] = { ...providers["x-auth"], base_url: "http://user:url%20pw@host/v1" };
+  const oauth = (file["auth"] as { oauth: Record<string, object> }).oauth;
+  oauth["x-auth"] = { ...oauth["x-auth"], client_id: "c", issuer: "https://x" };
+  const known = secretsOf(good(JSON.stringify(file)));
+  for (const secret of [...secrets, "url pw"]) expect(known).toContain(secret);
+});
+
+test("secretsOf takes a scheme off, and leaves headers that are no secret", () => {
+  const config = good(
+    "providers: {x: {base_url: 'http://x', headers: {Authorization: Bearer abc, X-Title: Sallyport}}}",
+  );
+  expect(secretsOf(config)).toEqual(["Bearer abc", "abc"]);
+});
+
+describe("no problem shows a secret", () => {
+  const secret = "hunter2-very-secret";
+  const cases: string[] = [
+    `server: {metrics: {token: [${secret}]}}`,
+    `auth: {jwt_secret: {a: ${secret}}}`,
+    `email: {smtp_url: "${secret}"}`,
+    `email: {smtp_url: "http://u:${secret}@h"}`,
+    `providers: {openai: {api_keys: ${secret}}}`,
+    `providers: {openai: {api_key: [${secret}]}}`,
+    `providers: {openai: ${secret}}`,
+    `providers: [${secret}]`,
+    `providers: {openai: {headers: {Authorization: "a\\n${secret}"}}}`,
+    `providers: {openai: {base_url: "ftp://user:${secret}@host"}}`,
+    `providers: {openai: {base_url: "user:${secret}@host"}}`,
+    `providers: {openai: {base_url: "sk-${secret}"}}`,
+    `server: {host: "sk-${secret} x"}`,
+    `server: {host: "Bearer ${secret}"}`,
+    `sk-${secret}: 1`,
+    `search: {engines: {a: {api_key: 5, base_url: "\${MY_API_KEY}"}}}`,
+    `server: {port: "\${MY_API_KEY}"}`,
+    `a: [1\nb: ${secret}`,
+  ];
+  test.each(cases)("%s", (text) => {
+    const problems = bad(text, { env: { MY_API_KEY: secret } });
+    expect(problems.length).toBeGreaterThan(0);
+    expect(problems.join("\n")).not.toContain("hunter2");
+  });
+  test("given from the environment", () => {
+    const env = { SALLYPORT_PROVIDERS_X_HEADERS: `{"a": "b\\n${secret}"`, SALLYPORT_EMAIL_SMTP_URL: secret };
+    const problems = bad("providers: {x: {base_url: 'http://x'}}", { env });
+    expect(problems).toHaveLength(2);
+    expect(problems.join("\n")).not.toContain("hunter2");
+  });
+});

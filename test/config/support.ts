@@ -1,0 +1,33 @@
+// Loads configuration texts without a process: the environment is what the test says, files live in a folder of its own.
+
+import { afterAll } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type LoadOptions, loadConfig } from "../../src/config/load.ts";
+import type { Config } from "../../src/config/schema.ts";
+
+/** A folder with a loader; gone when the test file is done. */
+export function configFolder() {
+  const cwd = mkdtempSync(join(tmpdir(), "sallyport-config-"));
+  afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+  let files = 0;
+  /** `undefined`: no file at all. */
+  function load(text: string | undefined, options: LoadOptions = {}) {
+    if (text === undefined) return loadConfig({ env: {}, cwd, ...options });
+    const file = `c${files++}.yaml`;
+    writeFileSync(join(cwd, file), text);
+    return loadConfig({ env: {}, cwd, file, ...options });
+  }
+  function good(text: string | undefined, options: LoadOptions = {}): Config {
+    const result = load(text, options);
+    if (!result.ok) throw new Error(result.problems.join("\n"));
+    return result.config;
+  }
+  /** The problems, without the file's name. */
+  function bad(text: string | undefined, options: LoadOptions = {}): string[] {
+    const result = load(text, options);
+    return result.ok ? [] : result.problems.map((problem) => problem.replace(/^c\d+\.yaml: /, ""));
+  }
+  return { cwd, load, good, bad };
+}
