@@ -42,6 +42,21 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./key.ts")).key,
   },
   {
+    name: "backup",
+    summary: "copy the database, secrets and uploads into one file",
+    load: async () => (await import("./backup.ts")).backup,
+  },
+  {
+    name: "restore",
+    summary: "put a backup into an empty data directory",
+    load: async () => (await import("./backup.ts")).restore,
+  },
+  {
+    name: "setup-link",
+    summary: "print the one-time link of the first sign-up",
+    load: async () => (await import("./setup-link.ts")).setupLinkCommand,
+  },
+  {
     name: "healthcheck",
     summary: "exit 0 when the gateway answers",
     load: async () => (await import("./healthcheck.ts")).healthcheck,

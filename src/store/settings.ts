@@ -3,6 +3,9 @@ import { eq, sql } from "drizzle-orm";
 import type { Store } from "./open.ts";
 import { settings } from "./schema.ts";
 
+/** Where the server that runs (or ran last) listens, as `http://127.0.0.1:8787`; written by it when it is ready. */
+export const LISTENING_SETTING = "listening_url";
+
 /** Verbs over the settings table. */
 export type SettingsStore = ReturnType<typeof settingsStore>;
 
