@@ -24,6 +24,11 @@ export interface Discovery {
   start(): Promise<void>;
   /** A round at once; joins the one that runs. One asked for meanwhile with new providers follows it. */
   refresh(): Promise<void>;
+  /**
+   * Whether a provider offers a model, by its last answer: false when its list lacks it or could not be had this time,
+   * undefined when it was not asked yet or never is.
+   */
+  offers(provider: string, model: string): boolean | undefined;
   stop(): void;
 }
 
@@ -41,6 +46,8 @@ export function createDiscovery<P extends DiscoverySource>(
   options: { intervalMs?: number; timeoutMs?: number } = {},
 ): Discovery {
   const lists = new Map<string, readonly DiscoveredModel[]>();
+  /** Lower-case ids of the last answer; undefined after a failure. */
+  const answers = new Map<string, ReadonlySet<string> | undefined>();
   let timer: Timer | undefined;
   let stopped = false;
   let running: Promise<void> | undefined;
@@ -50,8 +57,11 @@ export function createDiscovery<P extends DiscoverySource>(
   async function ask(provider: P, signal: AbortSignal): Promise<void> {
     try {
       const within = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs ?? LIST_TIMEOUT_MS)]);
-      lists.set(provider.key, usable(await withAbort(deps.listModels(provider, within), within)));
+      const list = usable(await withAbort(deps.listModels(provider, within), within));
+      lists.set(provider.key, list);
+      answers.set(provider.key, new Set(list.map(({ id }) => id.toLowerCase())));
     } catch (cause) {
+      answers.set(provider.key, undefined);
       if (!stopped) deps.failed(provider.key, cause, lists.get(provider.key)?.length ?? 0);
     }
   }
@@ -60,7 +70,9 @@ export function createDiscovery<P extends DiscoverySource>(
     const providers = deps.providers();
     const before = fingerprint(lists);
     const wanted = new Set(providers.map((provider) => provider.key));
-    for (const key of lists.keys()) if (!wanted.has(key)) lists.delete(key);
+    for (const known of [lists, answers]) {
+      for (const key of known.keys()) if (!wanted.has(key)) known.delete(key);
+    }
     await Promise.all(providers.map((provider) => ask(provider, abort.signal)));
     if (!stopped && fingerprint(lists) !== before) deps.changed(new Map(lists));
   }
@@ -95,6 +107,10 @@ export function createDiscovery<P extends DiscoverySource>(
       return refresh();
     },
     refresh,
+    offers(provider, model) {
+      if (!answers.has(provider)) return undefined;
+      return answers.get(provider)?.has(model.toLowerCase()) === true;
+    },
     stop() {
       stopped = true;
       clearInterval(timer);

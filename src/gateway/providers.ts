@@ -26,7 +26,7 @@ export interface Fleet {
   catalog(): Catalog;
   provider(name: string): Provider | undefined;
   breakers: Breakers;
-  /** What a provider's last listing says; undefined when it is not asked. */
+  /** What a provider's last listing says; false when it failed, undefined when it is not asked. */
   listed(provider: string, model: string): boolean | undefined;
   /** Takes a new configuration. */
   reconfigure(): void;
@@ -91,7 +91,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     catalog: () => catalog,
     provider: (name) => providers.get(name),
     breakers,
-    listed: (provider, model) => lists.get(provider)?.some(({ id }) => id === model),
+    listed: (provider, model) => discovery.offers(provider, model),
     reconfigure,
     async start() {
       const round = discovery.start();

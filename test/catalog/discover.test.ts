@@ -44,6 +44,21 @@ test("a provider that is down keeps its last list; one that leaves the config lo
   expect(failures).toEqual(["b:0", "a:1", "a:1"]);
 });
 
+test("offers: by the last answer, a failure is a no", async () => {
+  const { state, discovery } = world({ a: ids("X") });
+  const said = () => ["x", "X", "y"].map((model) => discovery.offers("a", model));
+  expect(said()).toEqual([undefined, undefined, undefined]);
+  await discovery.start();
+  expect(said()).toEqual([true, true, false]);
+  state.answers["a"] = down;
+  await discovery.refresh();
+  expect(said()).toEqual([false, false, false]);
+  state.keys = [];
+  await discovery.refresh();
+  discovery.stop();
+  expect(said()).toEqual([undefined, undefined, undefined]);
+});
+
 test("an unchanged round tells nobody", async () => {
   const { state, discovery } = world({ a: ids("x") });
   await discovery.start();
