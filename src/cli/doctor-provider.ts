@@ -1,6 +1,8 @@
 // Asks a provider for its list of models: the cheapest question that shows address and key to be right.
 import { findPreset } from "../config/presets.ts";
 import type { ProviderConfig } from "../config/schema.ts";
+import { configureProvider } from "../upstream/configure.ts";
+import { CARDS } from "../upstream/providers/index.ts";
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -60,13 +62,12 @@ function judge(
   return { status: "ok", message: `${url} lists ${count} model${count === 1 ? "" : "s"}` };
 }
 
-function credentials({ kind, preset, apiKeys }: ProviderConfig): Record<string, string> {
-  const key = apiKeys[0];
-  const version: Record<string, string> = kind === "anthropic" ? { "anthropic-version": "2023-06-01" } : {};
-  if (key === undefined) return version;
-  if (kind === "anthropic") return { ...version, "x-api-key": key };
-  if (kind === "gemini") return { "x-goog-api-key": key };
-  return preset === "azure" ? { "api-key": key } : { authorization: `Bearer ${key}` };
+/** As the provider's card has it; the kinds that only serve decisions take a bearer. */
+function credentials(provider: ProviderConfig): Record<string, string> {
+  const key = provider.apiKeys[0] ?? "";
+  const card = configureProvider(provider)?.card ?? CARDS.find(({ name }) => name === provider.kind);
+  if (card !== undefined) return card.headers(key);
+  return key === "" ? {} : { authorization: `Bearer ${key}` };
 }
 
 function countModels(body: string): number | undefined {

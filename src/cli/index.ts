@@ -23,7 +23,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "serve",
-    summary: "run the gateway (the default command)",
+    summary: "run the gateway",
     load: async () => (await import("./serve.ts")).serve,
   },
   {

@@ -18,7 +18,7 @@ export const LISTEN_OPTIONS: readonly Option[] = [
 ];
 
 export const serve: Command = {
-  summary: "run the gateway (the default command)",
+  summary: "run the gateway",
   usage: "[--host H] [--port N]",
   options: LISTEN_OPTIONS,
   async run(context) {

@@ -61,12 +61,6 @@ type ReadProvider = ReadConfig["providers"] extends ReadonlyMap<string, infer P>
 /** A model of the catalog as configured. Metadata that was not given is absent. */
 export type ModelConfig = ReadConfig["models"][number];
 
-/** A decision model as configured; `calibration` is an absolute path or "". */
-export type DecisionModelConfig = ReadConfig["decisions"]["models"][number];
-
-/** A sign-in provider that is switched on. */
-export type OAuthConfig = ReadConfig["auth"]["oauth"] extends ReadonlyMap<string, infer P> ? P : never;
-
 /** The configuration as the program uses it: checked, durations in ms, sizes in bytes, paths absolute. */
 export interface Config extends Omit<ReadConfig, "providers" | "tiers"> {
   /** The enabled providers in the order of the file; `demo` last unless the file places it. */

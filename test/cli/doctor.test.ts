@@ -96,6 +96,7 @@ const credentials: [string, string, Record<string, string>][] = [
   ["openai", "good", { authorization: "Bearer the-key" }],
   ["anthropic", "good", { "x-api-key": "the-key", "anthropic-version": "2023-06-01" }],
   ["gemini", "native", { "x-goog-api-key": "the-key" }],
+  ["systemone", "native", { authorization: "Bearer the-key" }],
 ];
 test.each(credentials)("kind %s: the credential stands where it is looked for", async (kind, path, headers) => {
   await doctor(
@@ -103,7 +104,7 @@ test.each(credentials)("kind %s: the credential stands where it is looked for", 
   );
   for (const [name, value] of Object.entries({ ...headers, "x-extra": "1" }))
     expect(seen.get(path)?.get(name)).toBe(value);
-  if (kind !== "openai") expect(seen.get(path)?.has("authorization")).toBe(false);
+  if ("x-api-key" in headers || "x-goog-api-key" in headers) expect(seen.get(path)?.has("authorization")).toBe(false);
 });
 
 test("every problem of a bad configuration is a failed check", async () => {
