@@ -95,7 +95,10 @@ function safeValue(name: string, value: unknown, redact: Redact, depth = 0): unk
   if (isSecretName(name)) return REDACTED;
   switch (typeof value) {
     case "string":
-      return safeText(name === "requestId" ? value.slice(0, REQUEST_ID_CHARS_MAX) : value, redact);
+      return safeText(
+        name === "request_id" || name === "requestId" ? value.slice(0, REQUEST_ID_CHARS_MAX) : value,
+        redact,
+      );
     case "number":
       return Number.isFinite(value) ? value : String(value);
     case "object":

@@ -72,8 +72,12 @@ describe("a line", () => {
 
   test("cuts a client's request id at 200", async () => {
     const { log, text } = capture();
-    log.request({ requestId: "i".repeat(500) });
-    expect(lines(await text())[0]?.["requestId"]).toBe("i".repeat(200));
+    log.request({ requestId: "i".repeat(500), request_id: "i".repeat(500), other: "i".repeat(500) });
+    expect(lines(await text())[0]).toMatchObject({
+      requestId: "i".repeat(200),
+      request_id: "i".repeat(200),
+      other: "i".repeat(500),
+    });
   });
 
   test("carries an error with its stack and cause", async () => {
