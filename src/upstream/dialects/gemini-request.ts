@@ -1,0 +1,184 @@
+// A neutral request in Gemini's words. What the protocol has no word for is dropped and named where that is harmless, and
+// refused where the answer would be another one.
+// Sources: ai.google.dev/api/generate-content, /gemini-api/docs/{thinking,function-calling,structured-output}.
+
+import { ApiError } from "../../base/errors.ts";
+import type { ChatRequest, FunctionTool, ToolChoice } from "../../chat/request.ts";
+import { flattenTools } from "../../chat/tools.ts";
+import type { RequestContext, UpstreamRequest } from "../dialect.ts";
+import { refusedFor } from "../quirks.ts";
+import { type Content, GEMINI, geminiContents, type Part } from "./gemini-contents.ts";
+
+/** More stop sequences than this are a 400. */
+const STOPS_MAX = 5;
+
+/** The request; throws `ApiError` `unsupported_parameter`. */
+export function geminiRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
+  const chat = flattenTools(original);
+  const dropped = new Set<string>();
+  refuse(chat);
+  const third = /gemini-(?:[3-9]|\d\d)/i.test(ctx.model);
+  const { system, contents } = geminiContents(chat.messages, { third }, dropped);
+  const config = configOf(chat, ctx, dropped);
+  addThinking(config, { chat, model: ctx.model, third, dropped });
+  const body: Record<string, unknown> = { contents };
+  addTools(body, chat, dropped);
+  addFormat(config, system, { chat, beside: third || body["tools"] === undefined });
+  if (system.length > 0) body["systemInstruction"] = { parts: system } satisfies Omit<Content, "role">;
+  if (Object.keys(config).length > 0) body["generationConfig"] = config;
+  nameDropped(chat, dropped);
+  const model = ctx.model.includes("/") ? ctx.model : `models/${ctx.model}`;
+  const verb = ctx.stream ? "streamGenerateContent?alt=sse" : "generateContent";
+  const path = `/${model.split("/").map(encodeURIComponent).join("/")}:${verb}`;
+  return { path, headers: {}, body: JSON.stringify(body), dropped: [...dropped] };
+}
+
+function refuse(chat: ChatRequest): void {
+  const modalities = chat.extra["modalities"];
+  if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
+    throw new ApiError("unsupported_parameter", "This model's provider answers in text only.", { param: "modalities" });
+  }
+  if ((chat.stop?.length ?? 0) > STOPS_MAX) {
+    throw new ApiError("unsupported_parameter", `This model's provider takes at most ${STOPS_MAX} stop sequences.`, {
+      param: "stop",
+    });
+  }
+}
+
+function configOf(chat: ChatRequest, ctx: RequestContext, dropped: Set<string>): Part {
+  const config: Part = {};
+  const refused = refusedFor(ctx);
+  const set = (name: string, key: string, value: unknown) => {
+    if (value === undefined) return;
+    if (refused.includes(name)) dropped.add(name);
+    else config[key] = value;
+  };
+  set("max_tokens", "maxOutputTokens", chat.maxTokens);
+  set("temperature", "temperature", chat.temperature);
+  set("top_p", "topP", chat.topP);
+  set("top_k", "topK", chat.topK);
+  set("seed", "seed", chat.seed);
+  set("n", "candidateCount", (chat.n ?? 1) > 1 ? chat.n : undefined);
+  set("stop", "stopSequences", (chat.stop?.length ?? 0) > 0 ? chat.stop : undefined);
+  return config;
+}
+
+/** Hints that change nothing a client could miss silently. Penalties and log-probs are a 400 on most models there. */
+function nameDropped(chat: ChatRequest, dropped: Set<string>): void {
+  if (chat.presencePenalty) dropped.add("presence_penalty");
+  if (chat.frequencyPenalty) dropped.add("frequency_penalty");
+  if (chat.logitBias !== undefined && Object.keys(chat.logitBias).length > 0) dropped.add("logit_bias");
+  if (chat.logprobs) dropped.add("logprobs");
+  if (chat.topLogprobs) dropped.add("top_logprobs");
+  if (chat.verbosity !== undefined) dropped.add("verbosity");
+  if (chat.serviceTier !== undefined) dropped.add("service_tier");
+  if (chat.user !== undefined) dropped.add("user");
+  if (Object.keys(chat.metadata ?? {}).length > 0) dropped.add("metadata");
+  if (chat.parallelToolCalls === false && chat.tools.length > 0) dropped.add("parallel_tool_calls");
+  for (const name of Object.keys(chat.extra)) dropped.add(name);
+}
+
+function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
+  const choice = chat.toolChoice;
+  const declarations: Part[] = [];
+  const tools: Part[] = [];
+  for (const tool of chat.tools) {
+    if (tool.type === "server") {
+      if (tool.origin === GEMINI) tools.push({ ...tool.value });
+      else dropped.add(tool.name);
+    } else if (tool.type === "function" && offered(tool.name, choice)) declarations.push(declaration(tool));
+  }
+  if (declarations.length > 0) tools.unshift({ functionDeclarations: declarations });
+  if (tools.length === 0) return;
+  body["tools"] = tools;
+  const functionCallingConfig = callingConfig(choice);
+  if (functionCallingConfig !== undefined && declarations.length > 0) body["toolConfig"] = { functionCallingConfig };
+}
+
+/** "May call one of these" has no word there, so the others are not offered. */
+function offered(name: string, choice: ToolChoice | undefined): boolean {
+  return choice?.type !== "allowed" || choice.names.includes(name);
+}
+
+function declaration(tool: FunctionTool): Part {
+  const { $schema: _schema, ...parameters } = tool.parameters ?? {};
+  return {
+    name: tool.name,
+    ...(tool.description ? { description: tool.description } : {}),
+    // The plain `parameters` field knows only a part of JSON Schema; a function without parameters has neither.
+    ...(Object.keys(parameters).length === 0 ? {} : { parametersJsonSchema: parameters }),
+  };
+}
+
+function callingConfig(choice: ToolChoice | undefined): Part | undefined {
+  switch (choice?.type) {
+    case undefined:
+      return undefined;
+    case "auto":
+      return { mode: "AUTO" };
+    case "none":
+      return { mode: "NONE" };
+    case "required":
+      return { mode: "ANY" };
+    case "tool":
+      return { mode: "ANY", allowedFunctionNames: [choice.name] };
+    case "allowed":
+      return { mode: choice.mode === "required" ? "ANY" : "AUTO" };
+  }
+}
+
+/** `beside`: structured output may stand beside tools; before the third generation it is a 400, so the model is told. */
+function addFormat(config: Part, system: Part[], given: { chat: ChatRequest; beside: boolean }): void {
+  const format = given.chat.responseFormat;
+  if (format === undefined || format.type === "text") return;
+  if (given.beside) {
+    config["responseMimeType"] = "application/json";
+    if (format.type === "json_schema") config["responseJsonSchema"] = format.schema;
+    return;
+  }
+  const text =
+    format.type === "json_schema"
+      ? `Answer with one JSON value that matches this JSON Schema and with nothing else:\n${JSON.stringify(format.schema)}`
+      : "Answer with one JSON object and with nothing else.";
+  system.push({ text });
+}
+
+/** Budgets for the effort words, for models that take budgets; the highest is what every 2.5 model takes. */
+const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 8192, high: 24_576 };
+/** 2.5 Pro cannot stop thinking; this is its least. */
+const PRO_BUDGET_MIN = 128;
+
+function addThinking(
+  config: Part,
+  given: { chat: ChatRequest; model: string; third: boolean; dropped: Set<string> },
+): void {
+  const wanted = given.chat.reasoning;
+  if (wanted === undefined) return;
+  const off = wanted.enabled === false || wanted.effort === "none";
+  const effort = wanted.effort === "xhigh" || wanted.effort === "max" ? "high" : wanted.effort;
+  if (!off && effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
+  const pro = /pro/i.test(given.model);
+  if (given.third) {
+    const level = off ? "minimal" : (effort ?? levelOf(wanted.budgetTokens));
+    config["thinkingConfig"] = {
+      // Pro knows no minimal level; its first generation knows no medium one either.
+      ...(level === undefined ? {} : { thinkingLevel: levelFor(level, given.model, pro) }),
+      includeThoughts: !off,
+    };
+  } else if (/gemini-2\.5/i.test(given.model)) {
+    const budget = off ? 0 : (wanted.budgetTokens ?? (effort === undefined ? -1 : (BUDGETS[effort] ?? -1)));
+    const thinkingBudget = budget < 0 ? -1 : Math.min(Math.max(budget, pro ? PRO_BUDGET_MIN : 0), BUDGETS["high"]!);
+    config["thinkingConfig"] = { thinkingBudget, includeThoughts: !off };
+  } else if (!off) given.dropped.add("reasoning_effort");
+}
+
+function levelOf(budgetTokens: number | undefined): string | undefined {
+  if (budgetTokens === undefined) return undefined;
+  if (budgetTokens <= 4096) return "low";
+  return budgetTokens <= 16_384 ? "medium" : "high";
+}
+
+function levelFor(level: string, model: string, pro: boolean): string {
+  if (level === "minimal" && pro) return "low";
+  return level === "medium" && /gemini-3-pro/i.test(model) ? "high" : level;
+}
