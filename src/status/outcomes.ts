@@ -1,0 +1,53 @@
+// The latest outcomes of each model's requests, in memory: also of those that failed before any usage was there to store.
+// Bounded per model and in models; a restart forgets them, and model health then goes by other signs.
+
+import type { Clock } from "../base/clock.ts";
+import type { RequestOutcome } from "./model-health.ts";
+
+const OUTCOMES_PER_MODEL = 200;
+/** Models with traffic at once; the one that was idle longest makes room. */
+const MODELS_MAX = 2000;
+
+/** A ring per model. */
+export interface Outcomes {
+  /** A request for this model (its catalog id) has ended. */
+  note(model: string, outcome: RequestOutcome): void;
+  /** Since a time, newest first, at most `limit`. */
+  recent(model: string, options: { sinceMs: number; limit: number }): RequestOutcome[];
+}
+
+interface Ring {
+  readonly entries: (RequestOutcome & { readonly atMs: number })[];
+  /** Where the next one goes once the ring is full. */
+  next: number;
+}
+
+/** Makes the memory. */
+export function createOutcomes(clock: Clock): Outcomes {
+  // In the order of last use.
+  const rings = new Map<string, Ring>();
+  return {
+    note(model, outcome) {
+      let ring = rings.get(model);
+      if (ring === undefined) {
+        if (rings.size >= MODELS_MAX) rings.delete(rings.keys().next().value!);
+        ring = { entries: [], next: 0 };
+      } else rings.delete(model);
+      rings.set(model, ring);
+      const { status, errorCode, latencyMs } = outcome;
+      ring.entries[ring.next] = { status, errorCode, latencyMs, atMs: clock.now() };
+      ring.next = (ring.next + 1) % OUTCOMES_PER_MODEL;
+    },
+    recent(model, { sinceMs, limit }) {
+      const ring = rings.get(model);
+      const out: RequestOutcome[] = [];
+      const count = ring?.entries.length ?? 0;
+      for (let back = 1; ring !== undefined && back <= count && out.length < limit; back++) {
+        const { atMs, ...outcome } = ring.entries[(ring.next - back + count) % count]!;
+        if (atMs < sinceMs) break;
+        out.push(outcome);
+      }
+      return out;
+    },
+  };
+}
