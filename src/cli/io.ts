@@ -1,4 +1,5 @@
 // The process's own streams as a command sees them.
+import { writeSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import type { Io } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -6,15 +7,37 @@ import { CommandError } from "./failure.ts";
 /** What a command may read from stdin: passwords and small documents. */
 const STDIN_BYTES_MAX = 1024 * 1024;
 
+/** A full pipe that does not block is tried again after this. */
+const PIPE_WAIT_MS = 2;
+
 /** Reads and writes the process's stdin, stdout and stderr. */
 export function processIo(): Io {
   return {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: (text) => writeAll(1, text),
+    err: (text) => writeAll(2, text),
     readStdin,
     ask,
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
   };
+}
+
+/**
+ * Returns when all of it is written: the process ends right after its command, and what a stream still held for a pipe
+ * would be lost.
+ */
+function writeAll(descriptor: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(descriptor, bytes, at);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      // The reader has seen enough, as `head` does.
+      if (code === "EPIPE") return;
+      if (code !== "EAGAIN") throw error;
+      Bun.sleepSync(PIPE_WAIT_MS);
+    }
+  }
 }
 
 async function readStdin(): Promise<string> {
