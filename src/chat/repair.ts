@@ -213,7 +213,12 @@ export function repairJson(text: string): string | undefined {
   // A JSON text written as a JSON string more than once (`{}{"a":1}`, seen where a start frame carries `{}`).
   if (bare.startsWith("{}") && isJson(bare.slice(2))) return bare.slice(2);
   const mended = mend(bare);
-  return mended !== undefined && isJson(mended) ? mended : undefined;
+  if (mended !== undefined && isJson(mended)) return mended;
+  // Cut off where mending leaves half a member: what is there is kept as it is.
+  const prefix = new JsonPrefix();
+  prefix.push(bare);
+  const closing = prefix.closing();
+  return closing === undefined ? undefined : bare + closing;
 }
 
 const CLOSERS: Readonly<Record<string, string>> = { "{": "}", "[": "]" };
