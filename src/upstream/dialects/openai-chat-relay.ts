@@ -281,7 +281,9 @@ export class OpenaiChatRelay implements FrameRelay {
     for (const call of state.table.calls) {
       const sent = state.sent.get(call) ?? "";
       if (call.json.complete && sent === call.text) continue;
-      const mended = repairJson(call.text);
+      // What flowed whole but was cut off is closed; anything else is mended around what was sent.
+      const closing = sent === call.text ? call.json.closing() : undefined;
+      const mended = closing === undefined ? repairJson(call.text) : call.text + closing;
       if (mended === undefined || !mended.startsWith(sent)) {
         this.#fault = {
           code: "tool_arguments_invalid",
