@@ -49,8 +49,11 @@ export class Translation implements FrameRelay {
   get fault(): { code: string; message: string } | undefined {
     return this.#fault;
   }
+  /** Of an answer that did not end the upstream has said at most what went in: what came out is counted here. */
   get usage(): Usage | undefined {
-    return this.#usage;
+    if (this.#usage === undefined || this.finished || this.#output.chars === 0) return this.#usage;
+    const { outputTokens } = this.#options.estimate(this.outputText());
+    return { ...this.#usage, outputTokens: Math.max(this.#usage.outputTokens, outputTokens), estimated: true };
   }
   get outputChars(): number {
     return this.#output.chars;

@@ -44,8 +44,12 @@ export class AnthropicRelay implements FrameRelay {
   get fault(): { code: ErrorCode; message: string } | undefined {
     return this.#fault;
   }
+  /** Until the closing frame the upstream has said only what went in: what came out is counted here. */
   get usage(): Usage | undefined {
-    return anthropicUsage(this.#rawUsage);
+    const usage = anthropicUsage(this.#rawUsage);
+    if (usage === undefined || this.#stopReason !== undefined || this.#output.chars === 0) return usage;
+    const { outputTokens } = this.#identity.estimate(this.outputText());
+    return { ...usage, outputTokens: Math.max(usage.outputTokens, outputTokens), estimated: true };
   }
   get outputChars(): number {
     return this.#output.chars;

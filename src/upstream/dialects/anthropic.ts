@@ -46,17 +46,12 @@ function losslessRequest(
       set["metadata"] = metadata;
     }
   }
+  const edits = { ...set, ...members };
   for (const name of refusedFor(ctx)) {
-    if (!(name in body)) continue;
-    set[name] = undefined;
-    dropped.push(name);
+    if (name in body) dropped.push(name);
+    edits[name] = undefined;
   }
-  return {
-    path: "/messages",
-    headers: anthropicHeaders(ctx),
-    body: spliceMembers(text, { ...set, ...members }),
-    dropped,
-  };
+  return { path: "/messages", headers: anthropicHeaders(ctx), body: spliceMembers(text, edits), dropped };
 }
 
 /** Reads `{type:"error",error:{type,message}}`. */

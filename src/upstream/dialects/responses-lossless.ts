@@ -36,13 +36,12 @@ function losslessRequest(
   if (tools.some((tool, i) => tool !== asList(body["tools"])[i])) set["tools"] = tools;
   const choice = plainTool(body["tool_choice"]);
   if (choice !== body["tool_choice"]) set["tool_choice"] = choice;
+  const edits = { ...set, ...members };
   for (const name of refusedFor(ctx)) {
-    if (!(name in body)) continue;
-    set[name] = undefined;
-    dropped.push(name);
+    if (name in body) dropped.push(name);
+    edits[name] = undefined;
   }
-  const edited = spliceMembers(text, { ...set, ...members });
-  return { path: "/responses", headers: responsesHeaders(ctx), body: edited, dropped };
+  return { path: "/responses", headers: responsesHeaders(ctx), body: spliceMembers(text, edits), dropped };
 }
 
 /** `{type:"function",function:{name,…}}`, as chat completions write tools and choices, made flat. */
