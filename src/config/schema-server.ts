@@ -86,7 +86,7 @@ export const TIER_IDS = ["free", "pro", "premium"] as const;
 
 function tier(description: string, rpm: number, trial = "0s") {
   return section(description, {
-    rpm: integer("Requests a minute for each API key.", rpm, { minimum: 1, maximum: 1_000_000 }),
+    rpm: integer("Requests a minute for each API key.", rpm, { minimum: 1, maximum: 1_000_000_000 }),
     trial: age("How long a new account may use the tier; 0s: without end.", trial, 0),
   });
 }
