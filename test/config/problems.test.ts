@@ -83,7 +83,7 @@ describe("each rule says what was expected", () => {
     ["providers: {'a b': {}}", "providers.\"a b\": is not a usable name (letters, digits, '.', '_' and '-')"],
     ["providers: {__proto__: {}}", "providers.__proto__: is not a usable name (letters, digits, '.', '_' and '-')"],
     ["tiers: {gold: {rpm: 1}}", "tiers.gold: unknown key"],
-    ["tiers: {free: {rpm: 0}}", "tiers.free.rpm: expected a whole number from 1 to 1000000, got 0"],
+    ["tiers: {free: {rpm: 0}}", "tiers.free.rpm: expected a whole number from 1 to 1000000000, got 0"],
     // Providers.
     ["providers: {mine: {}}", 'providers.mine.base_url: is required ("mine" is no preset: '],
     ["providers: {azure: {}}", 'providers.azure.base_url: is required ("azure" has none of its own)'],
