@@ -1,0 +1,100 @@
+// The real program in the test's own process, on a free port, with a data directory of its own.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startApp } from "../../src/app.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { LiveConfig } from "../../src/config/live.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { accountStore } from "../../src/store/accounts.ts";
+import { keyStore } from "../../src/store/keys.ts";
+import { openStore } from "../../src/store/open.ts";
+import { createLogger } from "../../src/telemetry/log.ts";
+
+export interface TestAppOptions {
+  /** The configuration in its file form; data_dir, host and port are the test's. */
+  config?: Record<string, unknown>;
+  /** Tier of the ready-made account. */
+  tier?: "free" | "pro" | "premium";
+  /** Further columns of the ready-made account and key. */
+  account?: { trialEndsAtMs?: number; subscriptionUntilMs?: number; emailVerified?: boolean };
+  key?: { rpm?: number; budgetMicros?: number; expiresAtMs?: number };
+}
+
+export interface TestApp {
+  url: string;
+  /** A key of the ready-made account. */
+  key: string;
+  accountId: string;
+  dataDir: string;
+  /** Log lines so far, parsed. */
+  logs: Record<string, unknown>[];
+  /** `fetch` with the key, and JSON for an object body. */
+  call(path: string, init?: CallInit): Promise<Response>;
+  /** POST of a JSON body with the key. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+type CallInit = Omit<RequestInit, "headers"> & { headers?: Record<string, string> };
+
+/** Starts the gateway. Stop it in afterAll. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const dataDir = mkdtempSync(join(tmpdir(), "sallyport-test-"));
+  const { key, accountId } = await prepare(dataDir, options);
+  const file = join(dataDir, "test.yaml");
+  await Bun.write(file, JSON.stringify({ ...options.config, data_dir: dataDir }));
+  const load = () => loadConfig({ file, dataDir, host: "127.0.0.1", port: 0, env: {} });
+  const loaded = load();
+  if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
+  const logs: Record<string, unknown>[] = [];
+  const log = createLogger({
+    level: "debug",
+    format: "json",
+    clock: systemClock,
+    secrets: [],
+    write: (text) => {
+      for (const line of text.split("\n")) if (line !== "") logs.push(JSON.parse(line) as Record<string, unknown>);
+    },
+  });
+  const app = await startApp(new LiveConfig(loaded.config, load), log);
+  const call = (path: string, init: CallInit = {}) =>
+    fetch(app.url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
+  return {
+    url: app.url,
+    key,
+    accountId,
+    dataDir,
+    logs,
+    call,
+    post: (path, body, headers = {}) =>
+      call(path, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json", ...headers },
+      }),
+    async stop() {
+      await app.stop(1000);
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function prepare(dataDir: string, options: TestAppOptions): Promise<{ key: string; accountId: string }> {
+  const store = openStore({ dataDir });
+  try {
+    const account = await accountStore(store).createAccount({
+      username: "tester",
+      email: "tester@example.com",
+      tier: options.tier ?? "premium",
+      emailVerified: true,
+      ...options.account,
+    });
+    if ("refused" in account) throw new Error(account.refused);
+    const { key } = await keyStore(store).createKey({ accountId: account.id, name: "test", ...options.key });
+    return { key, accountId: account.id };
+  } finally {
+    store.close();
+  }
+}
