@@ -37,6 +37,7 @@ export interface Store {
   checkpoint(): boolean;
   /** Problems that SQLite finds in the file; an empty list is a sound database. Reads everything. */
   integrityCheck(): string[];
+  /** Empties the log and closes; a second call does nothing. */
   close(): void;
 }
 
@@ -102,6 +103,7 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
   const { dataDir, clock, busyTimeoutMs } = options;
   const dataVersion = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
   const one = sqlite.query("SELECT 1 FROM _migrations LIMIT 1");
+  let closed = false;
   const checkpoint = (): boolean => {
     // The default would wait for readers up to busy_timeout, on the event loop.
     sqlite.run("PRAGMA busy_timeout = 0");
@@ -126,6 +128,8 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
       return rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
     },
     close: () => {
+      if (closed) return;
+      closed = true;
       checkpoint();
       sqlite.close();
     },

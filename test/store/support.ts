@@ -1,5 +1,5 @@
 // A fresh database in a directory of its own, gone with the test.
-import { afterEach } from "bun:test";
+import { onTestFinished } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,14 +7,20 @@ import { FakeClock } from "../../src/base/clock.ts";
 import { openStore, type Store } from "../../src/store/open.ts";
 
 const cleanups: (() => void)[] = [];
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0).reverse()) cleanup();
-});
+
+/** Runs at the end of the test under way, last in first out: databases are closed before their directory goes. */
+function atEnd(cleanup: () => void): void {
+  cleanups.push(cleanup);
+  // Not afterEach: in a module that several test files share it holds for the first of them only.
+  onTestFinished(() => {
+    for (const each of cleanups.splice(0).reverse()) each();
+  });
+}
 
 /** A directory that is removed after the test. */
 export function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "sallyport-store-"));
-  cleanups.push(() => rmSync(dir, { recursive: true, force: true }));
+  atEnd(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
@@ -23,14 +29,14 @@ export function freshStore(): { store: Store; clock: FakeClock; dataDir: string 
   const dataDir = join(tempDir(), "data");
   const clock = new FakeClock();
   const store = openStore({ dataDir, clock });
-  cleanups.push(() => store.close());
+  atEnd(() => store.close());
   return { store, clock, dataDir };
 }
 
 /** Another connection to the same database, as another process has. */
 export function secondStore(first: Store): Store {
   const store = openStore({ dataDir: first.dataDir, clock: first.clock, busyTimeoutMs: 100 });
-  cleanups.push(() => store.close());
+  atEnd(() => store.close());
   return store;
 }
 

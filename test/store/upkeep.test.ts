@@ -1,9 +1,18 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { type Account, accountStore } from "../../src/store/accounts.ts";
+import { auditStore } from "../../src/store/audit.ts";
+import { codeStore } from "../../src/store/codes.ts";
+import { jobStore } from "../../src/store/jobs.ts";
+import { responseStore } from "../../src/store/responses.ts";
+import { sessionStore } from "../../src/store/sessions.ts";
 import { settingsStore } from "../../src/store/settings.ts";
+import { storeSweeps } from "../../src/store/sweeps.ts";
+import { threadStore } from "../../src/store/threads.ts";
 import { Upkeep } from "../../src/store/upkeep.ts";
-import { freshStore } from "./support.ts";
+import { UsageWriter } from "../../src/store/usage-writer.ts";
+import { freshStore, usageRecord } from "./support.ts";
 
 test("each sweep runs until nothing is left, and one that fails does not stop the others", async () => {
   const { store } = freshStore();
@@ -60,4 +69,52 @@ test("it runs by itself, again and again, and stops when told, in the middle too
   upkeep.start();
   await new Promise((done) => setTimeout(done, 5));
   expect(rounds).toBe(at);
+});
+
+test("every table with an end is swept, and nothing before its end", async () => {
+  const { store, clock } = freshStore();
+  const account = await accountStore(store).createAccount({ username: "ann", email: "a@x.example", tier: "free" });
+  const accountId = (account as Account).id;
+  const expiresAtMs = clock.now() + 1000;
+  const writer = new UsageWriter(store);
+  writer.record(usageRecord({ accountId, createdAtMs: clock.now() }));
+  writer.close();
+  const sessions = sessionStore(store);
+  await sessions.createSession({ accountId, refreshHash: "r", expiresAtMs, userAgent: "", address: "" });
+  const codes = codeStore(store);
+  await codes.putVerificationCode({ accountId, codeHash: "c", expiresAtMs, gapMs: 0 });
+  await codes.issueTicket({ kind: "oauth_state", hash: "t", expiresAtMs });
+  await auditStore(store).addAudit({ accountId, event: "e", address: "", userAgent: "" });
+  await threadStore(store).saveThread({ accountId, threadId: "t", model: "m", state: {}, expiresAtMs });
+  const response = { id: "r", accountId, model: "m", previousId: null, provider: null, upstreamId: null };
+  await responseStore(store).saveResponse({ ...response, input: [], body: {}, expiresAtMs });
+  const jobs = jobStore(store);
+  await jobs.createJob({ id: "j", kind: "crawl", accountId, input: {}, deadlineAtMs: expiresAtMs });
+  await jobs.cancelJob({ kind: "crawl", accountId, id: "j", ttlMs: 1000 });
+
+  // A table with an end is one that has an index on it.
+  const ends = ["created_at", "expires_at"];
+  const tables = (
+    store.sqlite
+      .query("SELECT tbl_name AS name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+      .all() as { name: string; sql: string }[]
+  )
+    .filter(({ sql }) => ends.some((column) => sql.endsWith(`(\`${column}\`)`)))
+    .map(({ name }) => name);
+  expect(new Set(tables).size).toBeGreaterThanOrEqual(8);
+  const counts = () =>
+    Object.fromEntries(
+      ["verification_codes", ...tables].map((name) => [
+        name,
+        (store.sqlite.query(`SELECT count(*) AS n FROM ${name}`).get() as { n: number }).n,
+      ]),
+    );
+  const upkeep = new Upkeep(store, { sweeps: storeSweeps(store, () => 1000) });
+  const before = counts();
+  expect(Object.values(before)).not.toContain(0);
+  await upkeep.run();
+  expect(counts()).toEqual(before);
+  clock.advance(366 * 86_400_000);
+  await upkeep.run();
+  expect(new Set(Object.values(counts()))).toEqual(new Set([0]));
 });

@@ -1,0 +1,30 @@
+// Everything that expires, for upkeep: a table with an end is named here, or it grows for ever.
+import { auditStore } from "./audit.ts";
+import { codeStore } from "./codes.ts";
+import { jobStore } from "./jobs.ts";
+import type { Store } from "./open.ts";
+import { responseStore } from "./responses.ts";
+import { sessionStore } from "./sessions.ts";
+import { threadStore } from "./threads.ts";
+import type { Sweep } from "./upkeep.ts";
+import { usageStore } from "./usage.ts";
+
+/** The sweeps of every table. `rollupAfterMs`: how long a request keeps a row of its own (config `usage.rollup_after`). */
+export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] {
+  const usage = usageStore(store);
+  const jobs = jobStore(store);
+  const responses = responseStore(store);
+  const threads = threadStore(store);
+  const sessions = sessionStore(store);
+  const codes = codeStore(store);
+  const audit = auditStore(store);
+  return [
+    () => usage.deleteRowsBefore(store.clock.now() - rollupAfterMs()),
+    () => jobs.deleteExpiredJobs(),
+    () => responses.deleteExpiredResponses(),
+    () => threads.deleteExpiredThreads(),
+    () => sessions.deleteExpiredSessions(),
+    () => codes.deleteExpiredCodes(),
+    () => audit.deleteOldAudit(),
+  ];
+}
