@@ -1,6 +1,7 @@
 // The only wiring: builds every service once, mounts the routes, and takes it all down in order. No logic of its own.
 
 import { Elysia } from "elysia";
+import { setupLink, setupToken } from "./accounts/setup.ts";
 import { systemClock } from "./base/clock.ts";
 import { ApiError } from "./base/errors.ts";
 import { uuid } from "./base/ids.ts";
@@ -23,11 +24,14 @@ import { TrustedProxies } from "./http/peer.ts";
 import { memoryRateLimiter } from "./http/rpm.ts";
 import { createModelHealth } from "./status/model-health.ts";
 import { statusRoutes } from "./status/routes.ts";
+import { accountStore } from "./store/accounts.ts";
 import { keyStore } from "./store/keys.ts";
 import { openStore } from "./store/open.ts";
 import { rateStore } from "./store/rates.ts";
 import { secretStore } from "./store/secrets.ts";
 import { acquireServeLock } from "./store/serve-lock.ts";
+import { LISTENING_SETTING, settingsStore } from "./store/settings.ts";
+import { storeSweeps } from "./store/sweeps.ts";
 import { Upkeep } from "./store/upkeep.ts";
 import { usageStore } from "./store/usage.ts";
 import { UsageWriter } from "./store/usage-writer.ts";
@@ -37,6 +41,8 @@ import { makeRedactor } from "./telemetry/redact.ts";
 /** A running gateway. */
 export interface App {
   url: string;
+  /** The link of the first sign-up, while there is no account. */
+  setupLink: string | undefined;
   /** Takes the configuration that `live` now holds. */
   reconfigured(): void;
   /** Ends it: drains, saves, closes. */
@@ -187,9 +193,16 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
   const { host, port } = config().server;
   const listener: Listener = listen({ host, port, fetch: edge });
 
-  const saveWindows = setInterval(() => void rates.saveRateWindows(limiter.snapshot()), SAVE_WINDOWS_MS);
+  await settingsStore(store).writeSetting(LISTENING_SETTING, listener.url);
+  const firstToken = await setupToken({ ...accountStore(store), ...secrets });
+
+  const saveWindows = setInterval(() => {
+    rates
+      .saveRateWindows(limiter.snapshot())
+      .catch((error) => log.warn("the rate windows could not be saved; they are saved again soon", { error }));
+  }, SAVE_WINDOWS_MS);
   const upkeep = new Upkeep(store, {
-    sweeps: [() => usage.deleteRowsBefore(clock.now() - config().usage.rollupAfterMs)],
+    sweeps: storeSweeps(store, () => config().usage.rollupAfterMs),
     onError: (error) => log.error("upkeep failed", { error }),
   });
   upkeep.start();
@@ -197,6 +210,8 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
 
   return {
     url: listener.url,
+    setupLink:
+      firstToken === undefined ? undefined : setupLink(linksOf(config().server, listener.url).dashboard, firstToken),
     reconfigured() {
       redact = makeRedactor(secretsOf(config()));
       log.setSecrets(secretsOf(config()));

@@ -25,6 +25,7 @@ export const serve: Command = {
     const live = context.liveConfig(listenFlags(context.flags));
     const log = loggerOf(live);
     const app = await start(live, log);
+    if (app.setupLink !== undefined) context.err(`There is no account yet. The first sign-up: ${app.setupLink}\n`);
     context.out(`sallyport listening on ${app.url}\n`);
     return await untilStopped(app, live, log);
   },
