@@ -7,11 +7,13 @@ import { ApiError } from "./base/errors.ts";
 import { uuid } from "./base/ids.ts";
 import { VERSION } from "./base/version.ts";
 import { tierGrants } from "./catalog/from-config.ts";
+import type { ModelRoute } from "./catalog/models.ts";
 import { resolveModel } from "./catalog/resolve.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import type { TierId } from "./catalog/tiers.ts";
 import type { LiveConfig } from "./config/live.ts";
 import { secretsOf } from "./config/load.ts";
+import { createDecisions } from "./decisions/running.ts";
 import { createAdmission } from "./gateway/admit.ts";
 import { createFleet } from "./gateway/providers.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
@@ -25,6 +27,7 @@ import { memoryRateLimiter } from "./http/rpm.ts";
 import { createModelHealth } from "./status/model-health.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { accountStore } from "./store/accounts.ts";
+import { decisionStore } from "./store/decisions.ts";
 import { keyStore } from "./store/keys.ts";
 import { openStore } from "./store/open.ts";
 import { rateStore } from "./store/rates.ts";
@@ -34,9 +37,11 @@ import { LISTENING_SETTING, settingsStore } from "./store/settings.ts";
 import { storeSweeps } from "./store/sweeps.ts";
 import { Upkeep } from "./store/upkeep.ts";
 import { usageStore } from "./store/usage.ts";
+import type { UsageRecord } from "./store/usage-record.ts";
 import { UsageWriter } from "./store/usage-writer.ts";
 import type { Logger } from "./telemetry/log.ts";
 import { makeRedactor } from "./telemetry/redact.ts";
+import type { UpstreamFault } from "./upstream/fault.ts";
 
 /** A running gateway. */
 export interface App {
@@ -101,19 +106,17 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
       log.warn("a provider's model list could not be had", { provider, kept, error: cause }),
     breakerChanged: (provider, state) => log.warn("circuit breaker", { provider, state }),
   });
-  const gateway = createGateway({
+  // What everything that calls providers for a request has in common.
+  const shared = {
     clock,
-    catalog: fleet.catalog,
-    provider: fleet.provider,
     breakers: fleet.breakers,
-    isDecisionModel: (id) => isDecisionId(id),
     admit,
     bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes }),
     requestTimeoutMs: () => config().server.requestTimeoutMs,
-    record: (row) => writer.record(row),
+    record: (row: UsageRecord) => writer.record(row),
     random: Math.random,
-    scrub: (text) => redact(text),
-    failed: (route, fault) =>
+    scrub: (text: string) => redact(text),
+    failed: (route: ModelRoute, fault: UpstreamFault) =>
       log.info("a provider failed", {
         provider: route.provider,
         model: route.model,
@@ -121,11 +124,24 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
         status: fault.status,
         error: fault.message,
       }),
+  };
+  const decisions = createDecisions({
+    ...shared,
+    config,
+    store: decisionStore(store),
+    changeCounter: () => store.changeCounter(),
+    chatProvider: fleet.provider,
+    authenticate: (request) => guard.authenticate(request),
+    isChatModel: (id) => resolveModel(fleet.catalog(), id) !== undefined,
+    warn: (message, fields) => log.warn(message, fields),
   });
-  const isDecisionId = (id: string) =>
-    config().decisions.models.some(
-      (model) => model.id.toLowerCase() === id.toLowerCase() || model.aliases.includes(id),
-    );
+  await decisions.load();
+  const gateway = createGateway({
+    ...shared,
+    catalog: fleet.catalog,
+    provider: fleet.provider,
+    isDecisionModel: decisions.has,
+  });
 
   const modelHealth = createModelHealth({
     clock,
@@ -143,6 +159,7 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
       return new Response(null, { status: 500 });
     })
     .use(gatewayRoutes(gateway))
+    .use(decisions.routes)
     .use(
       catalogRoutes({
         authenticate: (request) => guard.authenticate(request).account,
@@ -160,6 +177,7 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
             store.ping();
             return { status: "ok", ...writer.state };
           },
+          decisions: async () => ({ ...(await decisions.health()) }),
         },
         tokenTotals: () => usage.tokenTotals(),
         totalsByModel: (limit) => usage.totalsByModel(limit),
@@ -207,6 +225,10 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
   });
   upkeep.start();
   void fleet.start().then(() => modelHealth.start(config().health.intervalMs));
+  // Probes are calls that cost money.
+  if (config().health.probe === "chat") {
+    decisions.start().catch((error: unknown) => log.warn("decision models could not be probed", { error }));
+  }
 
   return {
     url: listener.url,
@@ -220,12 +242,16 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
       proxies = new TrustedProxies(config().server.trustedProxies);
       guard.invalidate();
       fleet.reconfigure();
+      decisions
+        .reconfigure()
+        .catch((error: unknown) => log.error("the decision models could not be read anew", { error }));
       void fleet.refresh();
     },
     async stop(drainMs) {
       const whole = await listener.stop(drainMs);
       if (!whole) log.warn("requests were cut at the drain timeout");
       fleet.stop();
+      decisions.stop();
       modelHealth.stop();
       clearInterval(saveWindows);
       await upkeep.stop();

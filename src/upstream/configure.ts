@@ -15,7 +15,8 @@ const DIALECT_OF: Readonly<Partial<Record<ProviderKind, DialectName>>> = {
   demo: "openai-chat",
 };
 
-const fetchTransport: Transport = (url, init) => fetch(url, init);
+/** Sends over the network. */
+export const fetchTransport: Transport = (url, init) => fetch(url, init);
 
 /** The chat provider of a configuration entry; undefined for kinds that only answer decisions. */
 export function configureProvider(config: ProviderConfig): Provider | undefined {

@@ -1,0 +1,105 @@
+// What answers a version's questions. A backend turns questions into calls and answers into readings; it knows neither
+// calibration nor the client's format. All questions or none: it throws when any stays unanswered.
+
+import type { ChatRequest } from "../../chat/request.ts";
+import type { ChatResult } from "../../chat/result.ts";
+import type { Reading } from "../calibration.ts";
+import type { Content, Question } from "../questions.ts";
+
+export type BackendKind = "systemone" | "openai-decisions" | "logprobs" | "verbalized";
+
+/** How a version is answered; part of its record. */
+export interface BackendSpec {
+  readonly kind: BackendKind;
+  readonly routes: readonly DecisionRoute[];
+  /** As `{ questions: 64, options: 26 }`; each backend says which it knows. */
+  readonly limits: Readonly<Record<string, number>>;
+  /** Orders in which the options are shown (logprobs, verbalized). */
+  readonly orders: number;
+  /** Upstream calls of one request at once. */
+  readonly concurrency: number;
+}
+
+/** A way to the version; all routes of a version serve the same one. */
+export interface DecisionRoute {
+  readonly provider: string;
+  readonly model: string;
+  /** "" is the backend's own path. */
+  readonly path: string;
+  readonly priority: number;
+  readonly weight: number;
+}
+
+/** What is asked. One-option choices are answered before a backend sees them. */
+export interface DecisionTask {
+  readonly state: Content;
+  readonly questions: readonly Question[];
+  readonly spec: BackendSpec;
+}
+
+/** An answered JSON call. */
+export interface PostResult {
+  readonly body: unknown;
+  readonly route: DecisionRoute;
+}
+
+/** An answered chat call. */
+export interface ChatCallResult {
+  readonly result: ChatResult;
+  readonly route: DecisionRoute;
+}
+
+/** The way to the version's upstreams: each call is tried on its routes, with breakers, retries and the request's deadline. */
+export interface Upstream {
+  post(path: string, body: (route: DecisionRoute) => Readonly<Record<string, unknown>>): Promise<PostResult>;
+  chat(request: (route: DecisionRoute) => ChatRequest): Promise<ChatCallResult>;
+}
+
+/** What came back. */
+export interface BackendAnswer {
+  /** In the order of the task's questions. */
+  readonly readings: readonly (readonly Reading[])[];
+  /** The upstream's own count; absent where it has none that can be billed. */
+  readonly inputTokens?: number;
+  readonly outputTokens: number;
+  readonly route: DecisionRoute;
+  /** What the upstream says answered, to notice when a pinned version is not. */
+  readonly upstreamModel?: string;
+  readonly fingerprint?: string;
+  /** The least probability that the labels had together in any reading (logprobs). */
+  readonly labelMass?: number;
+}
+
+export interface DecisionBackend {
+  readonly kind: BackendKind;
+  /** Throws `NonsenseAnswer`, what the upstream threw, or `ApiError` 422 for what this backend cannot take. */
+  answer(task: DecisionTask, upstream: Upstream): Promise<BackendAnswer>;
+}
+
+/** The upstream answered, but not what was asked; no other backend may step in. The message is for the log. */
+export class NonsenseAnswer extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "NonsenseAnswer";
+  }
+}
+
+/** Runs the jobs with at most `limit` at once, results in order; the first failure ends it. */
+export async function inParallel<T>(jobs: readonly (() => Promise<T>)[], limit: number): Promise<T[]> {
+  const results = new Array<T>(jobs.length);
+  let next = 0;
+  let failed = false;
+  const work = async () => {
+    while (!failed && next < jobs.length) {
+      const at = next++;
+      try {
+        results[at] = await jobs[at]!();
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(Math.max(1, limit), jobs.length) }, work));
+  return results;
+}

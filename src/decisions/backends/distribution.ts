@@ -1,0 +1,33 @@
+// Checks the probabilities an upstream gives: all there, between 0 and 1, and summing to 1 as far as its rounding allows.
+// Gives them renormalised; what is further off is no distribution and fails the request.
+
+import { NonsenseAnswer } from "./backend.ts";
+
+/** Two decimals, as some upstreams print, are off by half a hundredth for each option at most. */
+const ROUNDING = 0.005;
+const SLACK = 0.02;
+
+/** The distribution, summing to 1. Throws `NonsenseAnswer`. */
+export function soundDistribution(values: readonly unknown[], key: string): number[] {
+  const probabilities = values.map((value) => soundProbability(value, key));
+  const sum = probabilities.reduce((total, p) => total + p, 0);
+  if (Math.abs(sum - 1) > SLACK + ROUNDING * probabilities.length || sum <= 0) {
+    throw new NonsenseAnswer(`The probabilities of question ${JSON.stringify(key)} sum to ${sum}.`);
+  }
+  return probabilities.map((p) => p / sum);
+}
+
+/** One probability. Throws `NonsenseAnswer`. */
+export function soundProbability(value: unknown, key: string): number {
+  if (typeof value !== "number" || !(value >= -1e-9 && value <= 1 + 1e-6)) {
+    throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has no probability where one must be.`);
+  }
+  return Math.min(1, Math.max(0, value));
+}
+
+/** Splits a list into parts of at most `size`. */
+export function batches<T>(items: readonly T[], size: number): T[][] {
+  const out: T[][] = [];
+  for (let at = 0; at < items.length; at += size) out.push(items.slice(at, at + size));
+  return out;
+}

@@ -1,0 +1,211 @@
+// Any chat model that shows log-probabilities, asked for one letter: one question a call, the options in several orders so
+// that a model's liking for a position cancels out. More options than there are letters to read go in groups, each with
+// "none of these", and the best of all groups once more together.
+
+import type { ChatRequest } from "../../chat/request.ts";
+import { type Reading, readingOf, softmax } from "../calibration.ts";
+import { LETTERS, letterPrompt } from "../prompt.ts";
+import { type Question, textOf } from "../questions.ts";
+import {
+  type BackendAnswer,
+  type ChatCallResult,
+  type DecisionBackend,
+  type DecisionRoute,
+  type DecisionTask,
+  inParallel,
+  type Upstream,
+} from "./backend.ts";
+import { batches } from "./distribution.ts";
+import { type LabelScores, labelScores } from "./labels.ts";
+import { ordersOf } from "./orders.ts";
+
+/** OpenAI and vLLM show no more alternatives of a token. */
+const TOP_LOGPROBS = 20;
+/** A group leaves room for "none of these" and for letters that stand twice among the alternatives. */
+const GROUP_MAX = 16;
+/** Prompt caches begin at about a thousand tokens: a shorter state is not worth waiting for the first call. */
+const WARM_CHARACTERS_MIN = 4000;
+/** No option of a large choice is impossible. */
+const TAIL_FLOOR = 1e-6;
+
+/** The limits it knows: `top_logprobs`, the most alternatives the engine shows. */
+export const logprobs: DecisionBackend = {
+  kind: "logprobs",
+  async answer(task, upstream) {
+    const asked = new Asking(task, upstream);
+    const jobs = task.questions.map((question) => () => asked.readingsOf(question));
+    const readings = await inParallel(jobs, task.spec.concurrency);
+    return asked.gathered(readings);
+  },
+};
+
+interface Look {
+  readonly order: readonly number[];
+  readonly orNone?: boolean;
+}
+
+/** One request's calls, counted and bounded together. */
+class Asking {
+  readonly #task: DecisionTask;
+  readonly #upstream: Upstream;
+  readonly #top: number;
+  readonly #slots: Slots;
+  #mass = 1;
+  #outputTokens = 0;
+  #last: ChatCallResult | undefined;
+
+  constructor(task: DecisionTask, upstream: Upstream) {
+    this.#task = task;
+    this.#upstream = upstream;
+    this.#top = Math.min(LETTERS, task.spec.limits["top_logprobs"] ?? TOP_LOGPROBS);
+    const cold = textOf(task.state).length >= WARM_CHARACTERS_MIN;
+    this.#slots = new Slots(task.spec.concurrency, cold);
+  }
+
+  /** Every reading of a question. */
+  async readingsOf(question: Question): Promise<Reading[]> {
+    const count = question.options.length;
+    const all = Array.from({ length: count }, (_, option) => option);
+    // Two letters are told apart even where few alternatives are shown: what is not shown is bounded.
+    if (count <= Math.max(2, this.#top)) return this.#looks(question, all);
+    return [readingOf(await this.#inGroups(question, all))];
+  }
+
+  /** One call. */
+  async look(question: Question, { order, orNone }: Look): Promise<LabelScores> {
+    const { state } = this.#task;
+    const messages = letterPrompt({ state, question, order, orNone: orNone === true });
+    const answer = await this.#slots.run(() =>
+      this.#upstream.chat((route) => letterRequest(route, messages, this.#top)),
+    );
+    this.#last = answer;
+    this.#outputTokens += answer.result.usage?.outputTokens ?? 0;
+    const scores = labelScores(answer.result, order.length + (orNone === true ? 1 : 0));
+    this.#mass = Math.min(this.#mass, scores.mass);
+    return scores;
+  }
+
+  gathered(readings: readonly (readonly Reading[])[]): BackendAnswer {
+    const { route, result } = this.#last!;
+    const fingerprint = result.raw?.["system_fingerprint"];
+    return {
+      readings,
+      route,
+      outputTokens: this.#outputTokens,
+      labelMass: this.#mass,
+      ...(result.upstreamModel === undefined ? {} : { upstreamModel: result.upstreamModel }),
+      ...(typeof fingerprint === "string" ? { fingerprint } : {}),
+    };
+  }
+
+  async #looks(question: Question, options: readonly number[]): Promise<Reading[]> {
+    const orders = ordersOf(options, question.type, this.#task.spec.orders);
+    const looks = await Promise.all(orders.map((order) => this.look(question, { order })));
+    return looks.map(({ logProbabilities }, at) => ({ order: orders[at]!, logProbabilities, labelled: true }));
+  }
+
+  /** Probabilities of many options: each group against "none of these", then the best of all groups together. */
+  async #inGroups(question: Question, all: readonly number[]): Promise<number[]> {
+    const size = Math.max(2, Math.min(GROUP_MAX, this.#top - 1));
+    // Groups of about equal size: a group of one would win for want of a rival.
+    const groups = batches(all, Math.ceil(all.length / Math.ceil(all.length / size)));
+    const weights = new Array<number>(all.length).fill(0);
+    await Promise.all(
+      groups.map(async (group) => {
+        const orders = ordersOf(group, question.type, this.#task.spec.orders);
+        const looks = await Promise.all(orders.map((order) => this.look(question, { order, orNone: true })));
+        const scores = new Map<number, number>(group.map((option) => [option, 0]));
+        let none = 0;
+        looks.forEach(({ logProbabilities }, at) => {
+          orders[at]!.forEach((option, place) => {
+            scores.set(option, scores.get(option)! + logProbabilities[place]! / looks.length);
+          });
+          none += logProbabilities.at(-1)! / looks.length;
+        });
+        const shares = softmax([...scores.values(), none]);
+        [...scores.keys()].forEach((option, at) => {
+          weights[option] = shares[at]!;
+        });
+      }),
+    );
+    return this.#joined(question, weights, finalists(groups, weights, Math.max(2, this.#top)));
+  }
+
+  /** The finalists share out among themselves the mass they have together; the others keep theirs. */
+  async #joined(question: Question, weights: readonly number[], final: readonly number[]): Promise<number[]> {
+    const orders = ordersOf(final, question.type, this.#task.spec.orders);
+    const looks = await Promise.all(orders.map((order) => this.look(question, { order })));
+    const scores = new Map<number, number>(final.map((option) => [option, 0]));
+    looks.forEach(({ logProbabilities }, at) => {
+      orders[at]!.forEach((option, place) => {
+        scores.set(option, scores.get(option)! + logProbabilities[place]! / looks.length);
+      });
+    });
+    const shares = softmax([...scores.values()]);
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    const finalMass = final.reduce((sum, option) => sum + weights[option]!, 0) / total;
+    const joined = weights.map((weight) => weight / total);
+    [...scores.keys()].forEach((option, at) => {
+      joined[option] = finalMass * shares[at]!;
+    });
+    const floored = joined.map((p) => Math.max(p, TAIL_FLOOR));
+    const sum = floored.reduce((all, p) => all + p, 0);
+    return floored.map((p) => p / sum);
+  }
+}
+
+/** The best of each group as far as there is room, then the best of the rest. */
+function finalists(groups: readonly (readonly number[])[], weights: readonly number[], room: number): number[] {
+  const byWeight = (a: number, b: number) => weights[b]! - weights[a]! || a - b;
+  const winners = groups.map((group) => [...group].sort(byWeight)[0]!).sort(byWeight);
+  const chosen = new Set(winners.slice(0, room));
+  const rest = groups.flat().sort(byWeight);
+  for (const option of rest) {
+    if (chosen.size >= room) break;
+    chosen.add(option);
+  }
+  return [...chosen].sort((a, b) => a - b);
+}
+
+/** One token, the most probable ones shown. */
+export function letterRequest(route: DecisionRoute, messages: ChatRequest["messages"], top: number): ChatRequest {
+  return {
+    model: route.model,
+    messages,
+    stream: false,
+    includeUsage: false,
+    tools: [],
+    maxTokens: 1,
+    temperature: 0,
+    logprobs: true,
+    topLogprobs: top,
+    extra: {},
+  };
+}
+
+/** Lets so many run at once; the others wait in line. `cold`: the first call runs alone, so that the rest find its prefix. */
+class Slots {
+  #free: number;
+  #held: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number, cold: boolean) {
+    this.#free = cold ? 1 : count;
+    this.#held = count - this.#free;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      this.#free += 1 + this.#held;
+      this.#held = 0;
+      while (this.#free > 0 && this.#waiting.length > 0) {
+        this.#free -= 1;
+        this.#waiting.shift()!();
+      }
+    }
+  }
+}

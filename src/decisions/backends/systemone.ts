@@ -1,0 +1,110 @@
+// Versions served by an upstream of the same format: TypeSafe, llama.cpp, Ollama, vLLM's router and others. Questions go up
+// as they came; more than the upstream takes at once go in several calls, which is the same to the answers.
+
+import { type Reading, readingOf } from "../calibration.ts";
+import { badQuestion, type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
+import { type BackendAnswer, type DecisionBackend, inParallel, NonsenseAnswer, type PostResult } from "./backend.ts";
+import { batches, soundDistribution, soundProbability } from "./distribution.ts";
+
+/** The limits it knows: `questions` in one call, `options` of one question. */
+export const systemone: DecisionBackend = {
+  kind: "systemone",
+  async answer({ state, questions, spec }, upstream) {
+    const { questions: perCall = questions.length, options: most = Number.POSITIVE_INFINITY } = spec.limits;
+    refuseTooManyOptions(questions, most);
+    const shown = textOfParts(state) ?? state;
+    const calls = batches(questions, perCall).map((batch) => async () => {
+      const answer = await upstream.post("/systemone", (route) => ({
+        model: route.model,
+        state: shown,
+        questions: Object.fromEntries(batch.map((question) => [question.key, definitionOf(question)])),
+      }));
+      return { batch, answer };
+    });
+    const answered = await inParallel(calls, spec.concurrency);
+    return gather(answered.map(({ batch, answer }) => readAnswer(batch, answer)));
+  },
+};
+
+/** Throws 422 for a question with more options than the upstream takes. */
+export function refuseTooManyOptions(questions: readonly Question[], most: number): void {
+  for (const { key, options } of questions) {
+    if (options.length > most) {
+      throw badQuestion(
+        `questions.${key}.criteria`,
+        `This model takes at most ${most} options, not ${options.length}.`,
+      );
+    }
+  }
+}
+
+function definitionOf({ type, instructions, options }: Question): Record<string, unknown> {
+  const asked = instructions === undefined ? {} : { instructions };
+  if (type === "score") return { type, ...asked, criteria: options.map(({ criterion }) => criterion) };
+  const criteria = options.map(({ label, criterion }): [string, Content | null] => [label, criterion]);
+  if (type === "choice") return { type, ...asked, criteria: Object.fromEntries(criteria) };
+  const said = criteria.filter(([, criterion]) => criterion !== null);
+  return { type, ...asked, ...(said.length === 0 ? {} : { criteria: Object.fromEntries(said) }) };
+}
+
+function readAnswer(batch: readonly Question[], { body, route }: PostResult): BackendAnswer {
+  if (!isRecord(body) || !isRecord(body["answers"])) throw new NonsenseAnswer("The upstream's reply has no answers.");
+  const answers = body["answers"];
+  const readings = batch.map((question): Reading[] => {
+    const answer = Object.hasOwn(answers, question.key) ? answers[question.key] : undefined;
+    if (!isRecord(answer)) throw new NonsenseAnswer(`Question ${JSON.stringify(question.key)} was not answered.`);
+    return [readingOf(probabilitiesOf(question, answer))];
+  });
+  const usage = isRecord(body["usage"]) ? body["usage"] : {};
+  return {
+    readings,
+    route,
+    outputTokens: tokensOf(usage["output_tokens"]) ?? 0,
+    ...optional("inputTokens", tokensOf(usage["input_tokens"])),
+    ...optional("upstreamModel", typeof body["model"] === "string" ? body["model"] : undefined),
+  };
+}
+
+function probabilitiesOf(question: Question, answer: Readonly<Record<string, unknown>>): number[] {
+  const { key, type, options } = question;
+  if (type === "noul") {
+    const p = soundProbability(answer["noul"], key);
+    return [p, 1 - p];
+  }
+  const given = answer["probabilities"];
+  if (!isRecord(given)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has no probabilities.`);
+  // An upstream that leaves out options of no probability is told from nonsense by the sum.
+  const at = (name: string) => (Object.hasOwn(given, name) ? given[name] : 0);
+  const byLabel = options.map(({ label }) => at(label));
+  if (type === "choice" || Object.keys(given).every((name) => /^\d+$/.test(name))) {
+    return soundDistribution(byLabel, key);
+  }
+  // Some servers key a score by the texts of its levels.
+  return soundDistribution(
+    options.map(({ criterion }) => at(textOf(criterion ?? ""))),
+    key,
+  );
+}
+
+/** A token count that can be billed. */
+export function tokensOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** Puts the answers of several calls together. */
+export function gather(parts: readonly BackendAnswer[]): BackendAnswer {
+  const { inputTokens: _first, ...first } = parts[0]!;
+  const counts = parts.map(({ inputTokens }) => inputTokens);
+  const counted = counts.every((count) => count !== undefined);
+  return {
+    ...first,
+    readings: parts.flatMap(({ readings }) => readings),
+    outputTokens: parts.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+    ...(counted ? { inputTokens: counts.reduce((sum, count) => sum + count, 0) } : {}),
+  };
+}
+
+/** A member that is there only when it has a value. */
+export function optional<K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> {
+  return value === undefined ? {} : ({ [name]: value } as Record<K, V>);
+}

@@ -1,0 +1,106 @@
+// Any chat model, asked to write down how probable each option is. What a model writes is an opinion of its own certainty,
+// not a probability it acts on: such versions are uncalibrated until they are fitted.
+
+import { repairJson } from "../../chat/repair.ts";
+import type { ChatRequest, ResponseFormat } from "../../chat/request.ts";
+import type { ChatResult } from "../../chat/result.ts";
+import type { Reading } from "../calibration.ts";
+import { estimatePrompt } from "../prompt.ts";
+import { isRecord, type Question } from "../questions.ts";
+import {
+  type ChatCallResult,
+  type DecisionBackend,
+  type DecisionRoute,
+  inParallel,
+  NonsenseAnswer,
+} from "./backend.ts";
+import { ordersOf } from "./orders.ts";
+
+/** What a model leaves out or calls impossible is at least this probable. */
+const FLOOR = 1e-4;
+/** Room for the JSON: a label and a number for each option. */
+const TOKENS_BASE = 64;
+const TOKENS_EACH = 12;
+
+export const verbalized: DecisionBackend = {
+  kind: "verbalized",
+  async answer({ state, questions, spec }, upstream) {
+    let outputTokens = 0;
+    let last: ChatCallResult | undefined;
+    const looks = questions.flatMap((question) => {
+      const all = Array.from({ length: question.options.length }, (_, option) => option);
+      return ordersOf(all, question.type, spec.orders).map((order) => ({ question, order }));
+    });
+    const read = await inParallel(
+      looks.map(({ question, order }) => async (): Promise<{ question: Question; reading: Reading }> => {
+        const messages = estimatePrompt({ state, question, order });
+        last = await upstream.chat((route) => estimateRequest(route, messages, order.length));
+        outputTokens += last.result.usage?.outputTokens ?? 0;
+        const probabilities = estimatesOf(last.result, order.length, question.key);
+        return { question, reading: { order, logProbabilities: probabilities.map(Math.log), labelled: true } };
+      }),
+      spec.concurrency,
+    );
+    const answer = last!;
+    return {
+      readings: questions.map((question) => read.filter((one) => one.question === question).map((one) => one.reading)),
+      route: answer.route,
+      outputTokens,
+      ...(answer.result.upstreamModel === undefined ? {} : { upstreamModel: answer.result.upstreamModel }),
+    };
+  },
+};
+
+function estimateRequest(route: DecisionRoute, messages: ChatRequest["messages"], count: number): ChatRequest {
+  return {
+    model: route.model,
+    messages,
+    stream: false,
+    includeUsage: false,
+    tools: [],
+    maxTokens: TOKENS_BASE + TOKENS_EACH * count,
+    temperature: 0,
+    responseFormat: formatOf(count),
+    extra: {},
+  };
+}
+
+function formatOf(count: number): ResponseFormat {
+  const labels = Array.from({ length: count }, (_, at) => String(at + 1));
+  return {
+    type: "json_schema",
+    name: "probabilities",
+    strict: true,
+    schema: {
+      type: "object",
+      properties: Object.fromEntries(labels.map((label) => [label, { type: "number" }])),
+      required: labels,
+      additionalProperties: false,
+    },
+  };
+}
+
+/** Probabilities by position, summing to 1. Throws `NonsenseAnswer`. */
+function estimatesOf(result: ChatResult, count: number, key: string): number[] {
+  const text = (result.choices[0]?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
+  const from = text.indexOf("{");
+  const given = from < 0 ? undefined : parse(text.slice(from, text.lastIndexOf("}") + 1 || undefined));
+  if (!isRecord(given)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was not answered with JSON.`);
+  const values = Array.from({ length: count }, (_, at) => numberOf(given[String(at + 1)]));
+  const sum = values.reduce((total, value) => total + value, 0);
+  if (!(sum > 0)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was answered without probabilities.`);
+  const floored = values.map((value) => Math.max(value / sum, FLOOR));
+  const total = floored.reduce((all, value) => all + value, 0);
+  return floored.map((value) => value / total);
+}
+
+function parse(text: string): unknown {
+  const whole = repairJson(text);
+  return whole === undefined ? undefined : JSON.parse(whole);
+}
+
+/** 0.7, "0.7" or "70%"; everything else is nothing. */
+function numberOf(value: unknown): number {
+  const number = typeof value === "string" ? Number.parseFloat(value) : value;
+  return typeof number === "number" && Number.isFinite(number) && number > 0 ? number : 0;
+}

@@ -1,0 +1,17 @@
+// Reads a calibration that `sallyport calibrate` wrote to a file.
+
+import { type Calibration, readCalibration } from "./calibration.ts";
+
+/** A version has a handful of small groups. */
+const FILE_BYTES_MAX = 1024 * 1024;
+
+/** The calibration in the file. Throws an Error that says what is wrong with it. */
+export async function readCalibrationFile(path: string): Promise<Calibration> {
+  const file = Bun.file(path);
+  if (!(await file.exists())) throw new Error(`there is no calibration file ${path}`);
+  if (file.size > FILE_BYTES_MAX) throw new Error(`${path} is too large for a calibration file`);
+  const value: unknown = await file.json().catch(() => undefined);
+  const calibration = readCalibration(value);
+  if (calibration === undefined) throw new Error(`${path} is not a calibration file`);
+  return calibration;
+}

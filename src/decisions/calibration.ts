@@ -1,0 +1,103 @@
+// From what a model said to probabilities one can act on. A reading is one look at a question with its options in some
+// order; readings are averaged as log-probabilities, freed of what the model prefers by position, and sharpened or softened
+// by a temperature that was fitted on labelled rows. Without a fit nothing but the averaging happens.
+
+import type { Question, QuestionType } from "./questions.ts";
+
+/** One look: the log-probability at each position, and which option stood there. */
+export interface Reading {
+  readonly order: readonly number[];
+  readonly logProbabilities: readonly number[];
+  /** The positions were labels in a prompt, whose bias may be known. */
+  readonly labelled: boolean;
+}
+
+/** What was fitted for one type of question and number of options. */
+export interface BucketParameters {
+  /** Above 1 softens, below 1 sharpens. */
+  readonly temperature: number;
+  /** Yes/no only: added to the log-odds of true. */
+  readonly bias?: number;
+  /** By the exact number of options: what each position gains just by being where it is. */
+  readonly positions?: Readonly<Record<string, readonly number[]>>;
+  /** Rows it was fitted on. */
+  readonly rows: number;
+}
+
+/** A version's calibration, by `bucketOf`. */
+export interface Calibration {
+  readonly method: "none" | "fitted";
+  readonly buckets: Readonly<Record<string, BucketParameters>>;
+}
+
+/** No fit. */
+export const UNCALIBRATED: Calibration = { method: "none", buckets: {} };
+
+/** The group of questions that share parameters. */
+export function bucketOf(type: QuestionType, options: number): string {
+  if (type === "noul") return "noul";
+  if (options <= 2) return `${type}:2`;
+  if (options <= 5) return `${type}:3-5`;
+  return options <= 20 ? `${type}:6-20` : `${type}:>20`;
+}
+
+/** Probabilities in the order of the question's options; they sum to 1. */
+export function calibrate(
+  question: Pick<Question, "type" | "options">,
+  readings: readonly Reading[],
+  calibration: Calibration,
+): number[] {
+  const count = question.options.length;
+  const parameters = calibration.buckets[bucketOf(question.type, count)];
+  const scores = averageScores(readings, count, parameters?.positions?.[String(count)]);
+  if (parameters === undefined) return softmax(scores);
+  const tempered = scores.map((score) => score / parameters.temperature);
+  if (question.type === "noul") tempered[0]! += parameters.bias ?? 0;
+  return softmax(tempered);
+}
+
+/** The mean log-probability of each option over the readings, without what its position gave it. */
+export function averageScores(readings: readonly Reading[], count: number, positions?: readonly number[]): number[] {
+  const scores = new Array<number>(count).fill(0);
+  for (const { order, logProbabilities, labelled } of readings) {
+    for (let at = 0; at < order.length; at++) {
+      const gain = labelled ? (positions?.[at] ?? 0) : 0;
+      scores[order[at]!]! += (logProbabilities[at]! - gain) / readings.length;
+    }
+  }
+  return scores;
+}
+
+/** Probabilities from log-scores; uniform when all are impossible. */
+export function softmax(scores: readonly number[]): number[] {
+  const top = Math.max(...scores);
+  if (top === Number.NEGATIVE_INFINITY) return scores.map(() => 1 / scores.length);
+  const weights = scores.map((score) => Math.exp(score - top));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => weight / sum);
+}
+
+/** A reading of probabilities that an upstream gave itself, in the order of the options. */
+export function readingOf(probabilities: readonly number[]): Reading {
+  return {
+    order: probabilities.map((_, index) => index),
+    logProbabilities: probabilities.map((p) => Math.log(p)),
+    labelled: false,
+  };
+}
+
+/** Reads a calibration from a file or the store; undefined when it is not one. */
+export function readCalibration(value: unknown): Calibration | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { method, buckets } = value as { method?: unknown; buckets?: unknown };
+  if ((method !== "none" && method !== "fitted") || typeof buckets !== "object" || buckets === null) return undefined;
+  const sound = Object.values(buckets).every((bucket: Partial<BucketParameters> | null) => {
+    if (typeof bucket !== "object" || bucket === null) return false;
+    const { temperature, bias, positions, rows } = bucket;
+    if (typeof temperature !== "number" || !(temperature > 0) || !Number.isFinite(temperature)) return false;
+    if (bias !== undefined && !Number.isFinite(bias)) return false;
+    const gains = Object.values(positions ?? {});
+    return Number.isFinite(rows) && gains.every((row) => Array.isArray(row) && row.every(Number.isFinite));
+  });
+  return sound ? { method, buckets: buckets as Calibration["buckets"] } : undefined;
+}

@@ -1,0 +1,130 @@
+// The way from a version to its upstreams: each call is tried on the version's routes, JSON as it is or a chat in the
+// provider's own protocol. What went wrong comes out as the gateway words it.
+
+import { spliceMembers } from "../base/json-splice.ts";
+import { fold } from "../chat/fold.ts";
+import type { ProviderConfig } from "../config/schema.ts";
+import type { Permit } from "../upstream/breaker.ts";
+import { fetchTransport } from "../upstream/configure.ts";
+import type { Dialect, UpstreamRequest } from "../upstream/dialect.ts";
+import { UpstreamFault } from "../upstream/fault.ts";
+import { KeyRing, type Provider } from "../upstream/provider.ts";
+import type { BackendSpec, DecisionRoute, Upstream } from "./backends/backend.ts";
+import { decisionFault } from "./faults.ts";
+
+/** One route's turn. */
+export interface CallTurn {
+  readonly route: { readonly provider: string };
+  readonly provider: Provider;
+  readonly permit: Permit;
+}
+
+export interface CallDeps {
+  /** Runs `attempt` on the routes in turn, with breakers and retries; throws the `ApiError` when none works. */
+  tryRoutes<T>(
+    routes: readonly DecisionRoute[],
+    options: { signal: AbortSignal; remainingMs(): number; attempt(turn: CallTurn): Promise<T> },
+  ): Promise<T>;
+  /** Sends one request and gives the whole answer's text. Throws `UpstreamFault`. */
+  send(provider: Provider, request: UpstreamRequest, signal: AbortSignal): Promise<string>;
+}
+
+/** How long a request's calls may take, together. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  remainingMs(): number;
+}
+
+/** The upstreams of a version, for one request. */
+export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline): Upstream {
+  const call = <T>(attempt: (turn: CallTurn, route: DecisionRoute) => Promise<T>) =>
+    deps.tryRoutes(spec.routes, {
+      ...deadline,
+      remainingMs: () => deadline.remainingMs(),
+      attempt: async (turn) => {
+        const route = spec.routes.find((own) => own === turn.route) ?? spec.routes[0]!;
+        const answer = await attempt(turn, route);
+        turn.permit.settle("ok");
+        return answer;
+      },
+    });
+  return {
+    post: (path, bodyFor) =>
+      call(async ({ provider }, route) => {
+        const request = { path: route.path || path, headers: {}, body: JSON.stringify(bodyFor(route)), dropped: [] };
+        const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);
+        return { body: parse(text), route };
+      }),
+    chat: (requestFor) =>
+      call(async ({ provider }, route) => {
+        const chat = requestFor(route);
+        const request = provider.dialect.request(chat, {
+          model: route.model,
+          stream: false,
+          quirks: provider.quirks,
+          supportsReasoning: false,
+          maxOutputTokens: chat.maxTokens ?? 1,
+          clientHeaders: {},
+        });
+        const path = route.path || request.path;
+        const body = spliceMembers(request.body, withoutThinking(provider));
+        const text = await deps.send(provider, { ...request, path, body }, deadline.signal);
+        const result = fold(provider.dialect.events(parse(text)));
+        return { result, route };
+      }),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UpstreamFault("unavailable", "The provider's answer is not JSON.", { cause });
+  }
+}
+
+/** Decision endpoints report errors in words of their own, whatever the provider speaks otherwise. */
+function withDecisionFaults(provider: Provider): Provider {
+  return { ...provider, dialect: { ...provider.dialect, fault: decisionFault } };
+}
+
+/** How engines are told not to think before the letter; by preset. `quirks.decision_body` adds to it or replaces it. */
+const WITHOUT_THINKING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  vllm: { chat_template_kwargs: { enable_thinking: false } },
+  llamacpp: { chat_template_kwargs: { enable_thinking: false }, cache_prompt: true },
+  ollama: { reasoning_effort: "none" },
+  openrouter: { reasoning: { enabled: false }, provider: { require_parameters: true } },
+};
+
+function withoutThinking({ card, quirks, dialect }: Provider): Readonly<Record<string, unknown>> {
+  const own = quirks["decision_body"];
+  const given = typeof own === "object" && own !== null ? (own as Readonly<Record<string, unknown>>) : {};
+  return dialect.name === "openai-chat" ? { ...WITHOUT_THINKING[card.name], ...given } : given;
+}
+
+/**
+ * The provider of a configuration entry that only answers decisions; undefined for chat kinds. `chat` is the dialect whose
+ * words such a provider borrows where one must be named; nothing but errors is read by it.
+ */
+export function decisionProvider(config: ProviderConfig, chat: Dialect): Provider | undefined {
+  if (config.kind !== "systemone" && config.kind !== "openai-decisions") return undefined;
+  return {
+    name: config.name,
+    dialect: { ...chat, fault: decisionFault },
+    card: {
+      name: config.preset ?? config.kind,
+      dialect: chat.name,
+      baseUrl: "",
+      headers: (secret) => (secret === "" ? {} : { authorization: `Bearer ${secret}` }),
+      quirks: {},
+    },
+    baseUrl: config.baseUrl,
+    quirks: {},
+    extraHeaders: config.headers,
+    keys: new KeyRing(config.apiKeys),
+    timeoutsMs: config.timeoutMs,
+    retry: { attempts: config.retry.attempts, baseMs: config.retry.baseMs, maxMs: config.retry.maxMs },
+    transport: fetchTransport,
+    embedded: false,
+  };
+}

@@ -1,0 +1,45 @@
+// How sure a distribution is, in one number from 0 (uniform) to 1 (certain). Contract §3 "confidence"; the formulas are the
+// ones clients of this format tune their thresholds on, so a change is a new name in the version record.
+
+import type { QuestionType } from "./questions.ts";
+
+/** The name of these formulas in version records. */
+export const CONFIDENCE_FORMULA = "typesafe@1";
+
+/** A choice's confidence: how far the most probable option stands above an equal share. */
+export function choiceConfidence(probabilities: readonly number[]): number {
+  const k = probabilities.length;
+  if (k <= 1) return 1;
+  return clamp((Math.max(...probabilities) - 1 / k) / (1 - 1 / k));
+}
+
+/** A score's confidence: how near the levels' mass lies to the most probable one, against an even spread around the middle. */
+export function scoreConfidence(probabilities: readonly number[]): number {
+  const k = probabilities.length;
+  if (k <= 1) return 1;
+  const mode = argMax(probabilities);
+  let spread = 0;
+  let even = 0;
+  for (let i = 0; i < k; i++) {
+    spread += probabilities[i]! * Math.abs(i - mode);
+    even += Math.abs(i - (k - 1) / 2) / k;
+  }
+  return clamp(1 - spread / even);
+}
+
+/** The confidence of an answer; undefined for a yes/no question, whose probability says it all. */
+export function confidenceOf(type: QuestionType, probabilities: readonly number[]): number | undefined {
+  if (type === "noul") return undefined;
+  return type === "choice" ? choiceConfidence(probabilities) : scoreConfidence(probabilities);
+}
+
+/** The place of the largest value, the first of equals. */
+export function argMax(values: readonly number[]): number {
+  let best = 0;
+  for (let i = 1; i < values.length; i++) if (values[i]! > values[best]!) best = i;
+  return best;
+}
+
+function clamp(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}

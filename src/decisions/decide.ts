@@ -1,0 +1,94 @@
+// Answers one request from one version: what needs no model is answered here, the rest by the version's backend, and all of
+// it is calibrated. All questions or none; whatever goes wrong upstream is 503 `decision_unavailable`, and no other version
+// or backend steps in (contract §3 "decision failures", "upstream failures").
+
+import { ApiError } from "../base/errors.ts";
+import type { Answered } from "./answers.ts";
+import { type BackendAnswer, type DecisionRoute, NonsenseAnswer, type Upstream } from "./backends/backend.ts";
+import { BACKENDS } from "./backends/index.ts";
+import { measure } from "./budget.ts";
+import { calibrate } from "./calibration.ts";
+import type { DecisionRequest } from "./questions.ts";
+import type { DecisionVersion } from "./versions.ts";
+
+/** An answered request. */
+export interface Decision {
+  readonly answered: readonly Answered[];
+  /** Billed. */
+  readonly inputTokens: number;
+  /** Free. */
+  readonly outputTokens: number;
+  /** False where the upstream counted. */
+  readonly estimated: boolean;
+  /** Undefined when no upstream was asked. */
+  readonly backend: BackendAnswer | undefined;
+}
+
+/** Answers the request. Throws `ApiError` 413, 422, 429 or 503. */
+export async function decide(
+  version: DecisionVersion,
+  request: Pick<DecisionRequest, "state" | "questions">,
+  upstream: Upstream,
+): Promise<Decision> {
+  const size = measure(request);
+  const open = request.questions.filter(({ options }) => options.length > 1);
+  const backend =
+    open.length === 0 ? undefined : await ask(version, { state: request.state, questions: open }, upstream);
+  const readings = new Map(open.map((question, at) => [question, backend?.readings[at] ?? []]));
+  const answered = request.questions.map((question) => {
+    const read = readings.get(question);
+    return { question, probabilities: read === undefined ? [1] : calibrate(question, read, version.calibration) };
+  });
+  return {
+    answered,
+    inputTokens: backend?.inputTokens ?? size.totalTokens,
+    outputTokens: backend?.outputTokens ?? 0,
+    estimated: backend?.inputTokens === undefined,
+    backend,
+  };
+}
+
+async function ask(
+  version: DecisionVersion,
+  request: Pick<DecisionRequest, "state" | "questions">,
+  upstream: Upstream,
+): Promise<BackendAnswer> {
+  const { spec } = version;
+  try {
+    return await BACKENDS[spec.kind].answer({ ...request, spec }, upstream);
+  } catch (error) {
+    throw publicError(error);
+  }
+}
+
+/** What a client is told about a failure on the way to the answer. */
+export function publicError(error: unknown): unknown {
+  if (error instanceof NonsenseAnswer)
+    return unavailable("The decision model gave no usable answer. Try again.", error);
+  if (!(error instanceof ApiError)) return error;
+  const { apiCode, detail, message } = error;
+  if (apiCode === "provider_rate_limited" || apiCode === "invalid_question") return error;
+  if (apiCode === "context_length_exceeded") {
+    return new ApiError("context_too_large", "The request is too large for this model. Shrink the state.", {
+      param: "state",
+      cause: error,
+    });
+  }
+  // An upstream that names a question refuses that question, not the way it was asked.
+  if (apiCode === "invalid_request" && detail.param?.startsWith("questions") === true) {
+    return new ApiError("invalid_question", message, { param: detail.param, cause: error });
+  }
+  return unavailable("The decision model is unavailable. Try again.", error, detail.retryAfterSeconds);
+}
+
+function unavailable(message: string, cause: unknown, retryAfterSeconds?: number): ApiError {
+  return new ApiError("decision_unavailable", message, {
+    cause,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
+
+/** The route that answered, for the books; the version's first where none was asked. */
+export function routeOf(decision: Decision, version: DecisionVersion): DecisionRoute {
+  return decision.backend?.route ?? version.spec.routes[0]!;
+}

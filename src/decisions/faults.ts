@@ -1,0 +1,44 @@
+// What a decision upstream's error answer means, in the three shapes they come in: FastAPI's `detail` (text, object or list),
+// the OpenAI envelope, and a bare text. What upstreams echo of the request is not repeated.
+
+import { type FaultText, faultFromHttp, UpstreamFault } from "../upstream/fault.ts";
+import { isRecord } from "./questions.ts";
+
+/** Sorts an HTTP error answer of a decision upstream into its kind. */
+export function decisionFault(status: number, body: string, headers: Headers): UpstreamFault {
+  const said = read(body);
+  // TypeSafe's own words: an unknown model and a context that overflows are plain 400s there.
+  if (status === 400 && said.code === "max_tokens_exceeded") return contextFault(said, status);
+  if (status === 413) return contextFault(said, status);
+  if (status === 400 && /^unknown model\b/i.test(said.message)) {
+    return new UpstreamFault("model_missing", said.message, { status });
+  }
+  const message = said.message === "" ? `The provider answered with status ${status}.` : said.message;
+  return faultFromHttp(status, { ...said, message }, headers);
+}
+
+function contextFault(said: FaultText, status: number): UpstreamFault {
+  return new UpstreamFault("context_length", said.message, { status });
+}
+
+function read(body: string): FaultText {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return { message: "" };
+  }
+  if (!isRecord(parsed)) return { message: "" };
+  const { detail, error } = parsed;
+  // A plain text there names what is wrong with a question.
+  if (typeof detail === "string") return { message: detail, param: "questions" };
+  if (isRecord(detail)) return { message: textOr(detail["message"]), code: textOr(detail["error_type"]) };
+  if (typeof error === "string") return { message: error };
+  if (!isRecord(error)) return { message: "" };
+  const { message, code, param } = error;
+  return { message: textOr(message), code: textOr(code), param: typeof param === "string" ? param : null };
+}
+
+function textOr(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

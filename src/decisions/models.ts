@@ -1,0 +1,163 @@
+// Which decision models there are at this moment: the configuration's entries, the versions that were calibrated from them,
+// and where the aliases point. Another process may add versions and move aliases; they are noticed within a second.
+
+import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import { type TierId, tierIncludes } from "../catalog/tiers.ts";
+import type { DecisionStore } from "../store/decisions.ts";
+import type { Calibration } from "./calibration.ts";
+import {
+  type DecisionModelConfig,
+  type DecisionVersion,
+  rowOf,
+  versionOfConfig,
+  versionOfRow,
+  WITHOUT_CALIBRATION,
+} from "./versions.ts";
+
+export interface DecisionModelsDeps {
+  configured(): readonly DecisionModelConfig[];
+  /** The calibration a configuration entry names. Throws when the file is not one. */
+  readCalibrationFile(path: string): Promise<Calibration>;
+  store: Pick<
+    DecisionStore,
+    "listDecisionVersions" | "addDecisionVersion" | "listDecisionAliases" | "setDecisionAlias"
+  >;
+  /** Changes when another process has written to the database. */
+  changeCounter(): number;
+  clock: Clock;
+  /** Something an operator should mend. */
+  problem(message: string): void;
+}
+
+/** What is there now. */
+export interface DecisionSnapshot {
+  readonly versions: ReadonlyMap<string, DecisionVersion>;
+  /** Alias → version id; the version may be gone. */
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+const CHECK_EVERY_MS = 250;
+
+/** Builds the list; empty until `load`. */
+export class DecisionModels {
+  readonly #deps: DecisionModelsDeps;
+  #snapshot: DecisionSnapshot = { versions: new Map(), aliases: new Map() };
+  #lowerIds = new Map<string, string>();
+  #counter = Number.NaN;
+  #checkedMs = Number.NEGATIVE_INFINITY;
+  #said = new Set<string>();
+
+  constructor(deps: DecisionModelsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes the configuration as it is now: stores new versions and the aliases they begin with. */
+  async load(): Promise<void> {
+    const { store, configured } = this.#deps;
+    for (const entry of configured()) {
+      const version = await this.#configuredVersion(entry);
+      if (version === undefined) continue;
+      await store.addDecisionVersion(rowOf(version));
+      for (const alias of entry.aliases) await store.setDecisionAlias(alias, version.id, { seed: true });
+    }
+    await this.#read();
+  }
+
+  /** The models of this moment. */
+  async current(): Promise<DecisionSnapshot> {
+    const { clock, changeCounter } = this.#deps;
+    const now = clock.now();
+    if (Math.abs(now - this.#checkedMs) >= CHECK_EVERY_MS) {
+      this.#checkedMs = now;
+      if (changeCounter() !== this.#counter) await this.#read();
+    }
+    return this.#snapshot;
+  }
+
+  /** True for ids and aliases as last seen; for endpoints that only must know whose model it is. */
+  has(id: string): boolean {
+    return this.#find(id) !== undefined;
+  }
+
+  /** The version a caller asks for. Throws 404 `model_not_found` or 403 `tier_required`. */
+  async require(id: string, tier: TierId): Promise<DecisionVersion> {
+    await this.current();
+    const version = this.#find(id);
+    if (version === undefined) {
+      throw new ApiError("model_not_found", `There is no decision model ${quoted(id)}.`, { param: "model" });
+    }
+    if (!tierIncludes(tier, version.tier)) {
+      const message = `The model ${quoted(version.id)} needs the ${version.tier} tier; your plan is ${tier}.`;
+      throw new ApiError("tier_required", message, { param: "model" });
+    }
+    return version;
+  }
+
+  #find(id: string): DecisionVersion | undefined {
+    const { versions, aliases } = this.#snapshot;
+    const lower = this.#lowerIds.get(id.toLowerCase()) ?? "";
+    return (
+      versions.get(id) ??
+      versions.get(lower) ??
+      versions.get(aliases.get(id) ?? "") ??
+      versions.get(aliases.get(lower) ?? "")
+    );
+  }
+
+  async #read(): Promise<void> {
+    const { store, configured, changeCounter } = this.#deps;
+    // Before the rows: what is written meanwhile is then read again, not missed.
+    this.#counter = changeCounter();
+    const [rows, aliases] = await Promise.all([store.listDecisionVersions(), store.listDecisionAliases()]);
+    const versions = new Map<string, DecisionVersion>();
+    for (const entry of configured()) {
+      const origin = await this.#configuredVersion(entry);
+      if (origin === undefined) continue;
+      for (const row of rows) {
+        if (row.origin !== entry.id) continue;
+        const version = versionOfRow(row, origin);
+        if (version === undefined) this.#complain(`The stored decision model ${quoted(row.id)} cannot be read.`);
+        else versions.set(version.id, reroute(version, origin));
+        if (row.id === entry.id && row.hash !== origin.hash) {
+          this.#complain(
+            `decisions.models: ${quoted(entry.id)} was changed under the same id. The version as first defined goes on answering; give the changed one a new id.`,
+          );
+        }
+      }
+    }
+    this.#snapshot = { versions, aliases: new Map(aliases.map(({ alias, version }) => [alias, version])) };
+    this.#lowerIds = new Map();
+    for (const id of [...this.#snapshot.aliases.keys(), ...versions.keys()]) this.#lowerIds.set(id.toLowerCase(), id);
+  }
+
+  async #configuredVersion(entry: DecisionModelConfig): Promise<DecisionVersion | undefined> {
+    try {
+      const { readCalibrationFile } = this.#deps;
+      const calibration = entry.calibration === "" ? WITHOUT_CALIBRATION : await readCalibrationFile(entry.calibration);
+      return versionOfConfig(entry, calibration);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#complain(`decisions.models: ${quoted(entry.id)} is left out: ${why}`);
+      return undefined;
+    }
+  }
+
+  #complain(message: string): void {
+    if (this.#said.has(message)) return;
+    this.#said.add(message);
+    this.#deps.problem(message);
+  }
+}
+
+/** Ways, limits and concurrency follow the configuration as long as they lead to the same models. */
+function reroute(version: DecisionVersion, origin: DecisionVersion): DecisionVersion {
+  const models = (of: DecisionVersion) => [...new Set(of.spec.routes.map(({ model }) => model))].sort().join("\n");
+  if (version.spec.kind !== origin.spec.kind || models(version) !== models(origin)) return version;
+  const { routes, limits, concurrency } = origin.spec;
+  return { ...version, spec: { ...version.spec, routes, limits, concurrency } };
+}
+
+function quoted(id: string): string {
+  return JSON.stringify(id.length > 100 ? `${id.slice(0, 100)}…` : id);
+}

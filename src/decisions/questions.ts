@@ -1,0 +1,166 @@
+// Reads a decision request of the specification's shape. What a caller may be surprised by is refused with the path of the
+// culprit: 400 for the request, 422 `invalid_question` for a question's definition. Unknown fields are ignored.
+
+import { ApiError } from "../base/errors.ts";
+
+/** Text, or JSON that is handed on as it is and shown to text models as compact JSON. */
+export type Content = string | readonly unknown[] | Readonly<Record<string, unknown>>;
+
+/** One possible answer: a choice's name, a score's index, or true and false, with what it means. */
+export interface Option {
+  readonly label: string;
+  readonly criterion: Content | null;
+}
+
+export type QuestionType = "noul" | "choice" | "score";
+
+/** A question in one form for all types: probabilities are kept in the order of `options`. */
+export interface Question {
+  readonly key: string;
+  readonly type: QuestionType;
+  readonly instructions: Content | undefined;
+  /** noul: true, then false. choice: as given. score: lowest first, labels "0", "1" … */
+  readonly options: readonly Option[];
+}
+
+/** A decision request that was read and found sound. */
+export interface DecisionRequest {
+  readonly model: string;
+  readonly state: Content;
+  readonly questions: readonly Question[];
+}
+
+/** Specification "Limits". */
+const OPTIONS_MAX = 255;
+const LEVELS_MIN = 2;
+const LEVELS_MAX = 10;
+
+/** What belongs to other endpoints (specification "Decision API": no streaming, tools, system prompt or threads). */
+const REFUSED = ["stream", "tools", "system", "thread_id", "conversation_id"];
+
+export interface ReadOptions {
+  /** A yes/no question may have criteria alone, as TypeSafe's own API allows. */
+  readonly criteriaMayAsk?: boolean;
+}
+
+/** Reads the body of `POST /v1/systemone`. Throws `ApiError` 400 or 422. */
+export function readDecisionRequest(
+  body: Readonly<Record<string, unknown>>,
+  options: ReadOptions = {},
+): DecisionRequest {
+  for (const name of REFUSED) {
+    if (Object.hasOwn(body, name)) throw badRequest(name, `'${name}' is not accepted by the decision API.`);
+  }
+  const { model, state, questions } = body;
+  if (typeof model !== "string" || model === "") throw badRequest("model", "'model' must be a decision model's id.");
+  if (!isContent(state)) throw badRequest("state", "'state' must be a string, an object or an array.");
+  if (!isRecord(questions)) throw badRequest("questions", "'questions' must be an object of questions by key.");
+  const entries = Object.entries(questions);
+  if (entries.length === 0) throw badQuestion("questions", "At least one question is needed.");
+  return { model, state, questions: entries.map(([key, value]) => readQuestion(key, value, options)) };
+}
+
+function readQuestion(key: string, value: unknown, options: ReadOptions): Question {
+  const path = `questions.${key}`;
+  if (key === "") throw badQuestion("questions", "A question's key must not be empty.");
+  if (!isRecord(value)) throw badQuestion(path, "A question must be an object.");
+  const instructions = readInstructions(value["instructions"], path);
+  const criteria = value["criteria"] ?? undefined;
+  switch (value["type"]) {
+    case "noul":
+      if (!isSaid(instructions) && !(options.criteriaMayAsk === true && isRecord(criteria))) {
+        throw badQuestion(`${path}.instructions`, "A noul question needs 'instructions'.");
+      }
+      return { key, type: "noul", instructions, options: readNoul(criteria, `${path}.criteria`) };
+    case "choice":
+      return { key, type: "choice", instructions, options: readChoice(criteria, `${path}.criteria`) };
+    case "score":
+      return { key, type: "score", instructions, options: readScore(criteria, `${path}.criteria`) };
+    default:
+      throw badQuestion(`${path}.type`, "A question's 'type' must be noul, choice or score.");
+  }
+}
+
+function readInstructions(value: unknown, path: string): Content | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isContent(value)) throw badQuestion(`${path}.instructions`, "'instructions' must be a string, object or array.");
+  return value;
+}
+
+/** Something is asked: neither absent nor blank. */
+function isSaid(content: Content | undefined): boolean {
+  return content !== undefined && (typeof content !== "string" || content.trim() !== "");
+}
+
+function readNoul(criteria: unknown, path: string): Option[] {
+  if (criteria !== undefined && !isRecord(criteria)) {
+    throw badQuestion(path, "The criteria of a noul question must be an object with 'true' and 'false'.");
+  }
+  return ["true", "false"].map((label) => {
+    const criterion = criteria !== undefined && Object.hasOwn(criteria, label) ? criteria[label] : null;
+    return { label, criterion: readCriterion(criterion, `${path}.${label}`) };
+  });
+}
+
+function readChoice(criteria: unknown, path: string): Option[] {
+  if (!isRecord(criteria)) throw badQuestion(path, "A choice needs 'criteria': an object of options.");
+  const entries = Object.entries(criteria);
+  if (entries.length === 0 || entries.length > OPTIONS_MAX) {
+    throw badQuestion(path, `A choice has 1 to ${OPTIONS_MAX} options, not ${entries.length}.`);
+  }
+  return entries.map(([label, value]) => ({ label, criterion: readCriterion(value, `${path}.${label}`) }));
+}
+
+function readScore(criteria: unknown, path: string): Option[] {
+  if (!Array.isArray(criteria)) throw badQuestion(path, "A score needs 'criteria': an array of levels, lowest first.");
+  if (criteria.length < LEVELS_MIN || criteria.length > LEVELS_MAX) {
+    throw badQuestion(path, `A score has ${LEVELS_MIN} to ${LEVELS_MAX} levels, not ${criteria.length}.`);
+  }
+  return criteria.map((value: unknown, index) => {
+    const criterion = readCriterion(value, `${path}[${index}]`);
+    if (criterion === null) throw badQuestion(`${path}[${index}]`, "A level must be described.");
+    return { label: String(index), criterion };
+  });
+}
+
+function readCriterion(value: unknown, path: string): Content | null {
+  if (value === null || value === undefined) return null;
+  if (!isContent(value)) throw badQuestion(path, "A criterion must be a string, an object, an array or null.");
+  return value;
+}
+
+/** 422 with the path of the culprit. */
+export function badQuestion(param: string, message: string): ApiError {
+  return new ApiError("invalid_question", message, { param });
+}
+
+/** 400 with the path of the culprit. */
+export function badRequest(param: string, message: string): ApiError {
+  return new ApiError("invalid_request", message, { param });
+}
+
+/** A JSON object. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isContent(value: unknown): value is Content {
+  return typeof value === "string" || (typeof value === "object" && value !== null);
+}
+
+/** Content as text models see it: text as it is, text parts joined, everything else as compact JSON. */
+export function textOf(content: Content): string {
+  if (typeof content === "string") return content;
+  return textOfParts(content) ?? JSON.stringify(content);
+}
+
+/** The text of an array of `{type:"text",text}` parts; undefined for anything else. */
+export function textOfParts(content: Content): string | undefined {
+  if (!Array.isArray(content) || content.length === 0) return undefined;
+  const texts: string[] = [];
+  for (const part of content as readonly unknown[]) {
+    if (!isRecord(part) || part["type"] !== "text" || typeof part["text"] !== "string") return undefined;
+    texts.push(part["text"]);
+  }
+  return texts.join("\n");
+}

@@ -1,0 +1,227 @@
+// The decision endpoints in their three shapes: the specification's, TypeSafe's own under /typesafe, and OpenAI's Decisions.
+// One pipeline: admit, read, resolve, decide, count. Same models, same limits, same keys.
+
+import { Elysia } from "elysia";
+import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import type { TierId } from "../catalog/tiers.ts";
+import type { UsageRecord } from "../store/usage-record.ts";
+import { answersView, nativeAnswersView } from "./answers.ts";
+import type { BackendAnswer, BackendSpec, Upstream } from "./backends/backend.ts";
+import type { Deadline } from "./calls.ts";
+import { type Decision, decide, routeOf } from "./decide.ts";
+import type { DecisionModels } from "./models.ts";
+import { openaiAnswersView, readOpenaiDecisions } from "./openai-shape.ts";
+import { type DecisionRequest, readDecisionRequest } from "./questions.ts";
+import type { DecisionVersion } from "./versions.ts";
+
+/** Who asks. */
+export interface DecisionCaller {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly account: { readonly tier: TierId };
+}
+
+/** What the edge knows of the request and takes back. */
+export interface DecisionExchange {
+  readonly requestId: string;
+  readonly startedMs: number;
+  readonly headers: Record<string, string>;
+  readonly log: Record<string, unknown>;
+}
+
+export interface DecisionRoutesDeps {
+  exchangeOf(request: Request): DecisionExchange;
+  /** Key alone; throws 401. */
+  authenticate(request: Request): unknown;
+  /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
+  admit(request: Request): DecisionCaller;
+  /** The body as a JSON object; throws 400, 408 or 413. */
+  readJson(request: Request): Promise<Readonly<Record<string, unknown>>>;
+  models: DecisionModels;
+  /** Unfit versions (their engine failed its probe) are not listed. */
+  isListed(version: DecisionVersion): boolean;
+  isChatModel(id: string): boolean;
+  upstream(spec: BackendSpec, deadline: Deadline): Upstream;
+  timeoutMs(): number;
+  /** Something answered for a version; for noticing drift. */
+  answered(version: DecisionVersion, answer: BackendAnswer): void;
+  record(usage: UsageRecord): void;
+  clock: Clock;
+}
+
+/** The endpoints. */
+export function decisionRoutes(deps: DecisionRoutesDeps) {
+  return new Elysia()
+    .get("/v1/systemone/models", async ({ request }) => {
+      deps.authenticate(request);
+      const ids = (await listed(deps)).map(({ id }) => ({ id, type: "systemone" }));
+      return Response.json({ object: "list", data: ids });
+    })
+    .get("/typesafe/v1/models", async ({ request }) => {
+      deps.authenticate(request);
+      const models = (await listed(deps)).map(({ id, version }) => ({
+        name: id,
+        description: version.description,
+        release_date: new Date(version.createdAtMs ?? deps.clock.now()).toISOString(),
+      }));
+      return Response.json({ models });
+    })
+    .post("/v1/systemone", ({ request }) => answer(request, deps, systemoneShape), { parse: "none" })
+    .post("/typesafe/v1/systemone", ({ request }) => answer(request, deps, nativeShape), { parse: "none" })
+    .post("/v1/decisions", ({ request }) => answer(request, deps, openaiShape), { parse: "none" });
+}
+
+/** Versions and aliases that can be asked, each once. */
+async function listed(deps: DecisionRoutesDeps): Promise<{ id: string; version: DecisionVersion }[]> {
+  const { versions, aliases } = await deps.models.current();
+  const out = [...versions.values()].map((version) => ({ id: version.id, version }));
+  for (const [id, target] of aliases) {
+    const version = versions.get(target);
+    if (version !== undefined && !versions.has(id)) out.push({ id, version });
+  }
+  return out.filter(({ version }) => deps.isListed(version));
+}
+
+/** How a client's format is read and written. */
+interface Shape<R extends DecisionRequest> {
+  readonly path: string;
+  read(body: Readonly<Record<string, unknown>>): R;
+  answers(decision: Decision, request: R): unknown;
+  usage(decision: Decision): Record<string, unknown>;
+}
+
+const plainUsage = ({ inputTokens, outputTokens }: Decision) => ({
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+});
+
+const systemoneShape: Shape<DecisionRequest> = {
+  path: "/v1/systemone",
+  read: readDecisionRequest,
+  answers: ({ answered }) => answersView(answered),
+  usage: plainUsage,
+};
+
+const nativeShape: Shape<DecisionRequest> = {
+  path: "/typesafe/v1/systemone",
+  read: (body) => readDecisionRequest(body, { criteriaMayAsk: true }),
+  answers: ({ answered }) => nativeAnswersView(answered),
+  usage: plainUsage,
+};
+
+const openaiShape: Shape<ReturnType<typeof readOpenaiDecisions>> = {
+  path: "/v1/decisions",
+  read: readOpenaiDecisions,
+  answers: ({ answered }, { asked }) => openaiAnswersView(answered, asked),
+  usage: ({ inputTokens, outputTokens }) => ({
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: inputTokens + outputTokens,
+  }),
+};
+
+async function answer<R extends DecisionRequest>(
+  request: Request,
+  deps: DecisionRoutesDeps,
+  shape: Shape<R>,
+): Promise<Response> {
+  const exchange = deps.exchangeOf(request);
+  const caller = deps.admit(request);
+  const asked = shape.read(await deps.readJson(request));
+  const version = await versionFor(asked.model, caller, deps);
+  exchange.log["model"] = version.id;
+  exchange.headers["x-sallyport-model"] = encodeURI(version.id);
+  const decision = await withDeadline(request, deps, async (deadline) => {
+    const used = (failure?: ApiError) => ({ version, caller, exchange, endpoint: shape.path, failure });
+    try {
+      const made = await decide(version, asked, deps.upstream(version.spec, deadline));
+      if (made.backend !== undefined) book(made, used(), deps);
+      return made;
+    } catch (error) {
+      // What was refused here reached nobody and is not in the books.
+      if (error instanceof ApiError && error.status >= 429) book(undefined, used(error), deps);
+      throw error;
+    }
+  });
+  if (decision.backend !== undefined) {
+    exchange.log["provider"] = decision.backend.route.provider;
+    if (decision.backend.labelMass !== undefined) exchange.log["label_mass"] = decision.backend.labelMass;
+    deps.answered(version, decision.backend);
+  }
+  if (shape.path.startsWith("/typesafe/")) exchange.headers["x-typesafe-request-id"] = exchange.requestId;
+  return Response.json({ model: version.id, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
+}
+
+async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRoutesDeps): Promise<DecisionVersion> {
+  await deps.models.current();
+  if (!deps.models.has(id) && deps.isChatModel(id)) {
+    throw new ApiError(
+      "wrong_model_family",
+      `${JSON.stringify(id.slice(0, 100))} is a chat model. Send it to POST /v1/chat/completions instead.`,
+      { param: "model" },
+    );
+  }
+  return deps.models.require(id, caller.account.tier);
+}
+
+/** Ends the calls when the client goes, when the time is up, and when the answer stands or fails. */
+async function withDeadline<T>(
+  request: Request,
+  deps: DecisionRoutesDeps,
+  work: (deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const abort = new AbortController();
+  const timeoutMs = deps.timeoutMs();
+  const endsMs = performance.now() + timeoutMs;
+  const late = () => abort.abort(new ApiError("decision_unavailable", "The decision model did not answer in time."));
+  const gone = () => abort.abort(new ApiError("request_timeout", "The client went away."));
+  const timer = setTimeout(late, timeoutMs);
+  request.signal.addEventListener("abort", gone, { once: true });
+  try {
+    return await work({ signal: abort.signal, remainingMs: () => endsMs - performance.now() });
+  } finally {
+    clearTimeout(timer);
+    request.signal.removeEventListener("abort", gone);
+    // Calls of a failed request that are still under way.
+    abort.abort(new ApiError("decision_unavailable", "Another question of the request failed."));
+  }
+}
+
+interface Used {
+  readonly version: DecisionVersion;
+  readonly caller: DecisionCaller;
+  readonly exchange: DecisionExchange;
+  readonly endpoint: string;
+  readonly failure: ApiError | undefined;
+}
+
+/** The row of one request. Input is billed, output is free (specification "Limits"). */
+function book(decision: Decision | undefined, used: Used, deps: DecisionRoutesDeps): void {
+  const { version, caller, exchange, endpoint, failure } = used;
+  const route = decision === undefined ? version.spec.routes[0]! : routeOf(decision, version);
+  deps.record({
+    requestId: exchange.requestId,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    model: version.id,
+    provider: route.provider,
+    upstreamModel: route.model,
+    endpoint,
+    status: failure?.status ?? 200,
+    errorCode: failure?.apiCode ?? null,
+    inputTokens: decision?.inputTokens ?? 0,
+    outputTokens: decision?.outputTokens ?? 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    estimated: decision?.estimated ?? false,
+    costMicros: 0,
+    latencyMs: Math.round(performance.now() - exchange.startedMs),
+    ttfbMs: null,
+    stream: false,
+    createdAtMs: deps.clock.now(),
+  });
+}

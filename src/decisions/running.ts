@@ -1,0 +1,81 @@
+// The decisions of a running gateway, put together: models, ways to their upstreams, the watch and the endpoints.
+
+import type { Clock } from "../base/clock.ts";
+import type { TierId } from "../catalog/tiers.ts";
+import type { Config } from "../config/schema.ts";
+import type { AttemptDeps } from "../gateway/attempts.ts";
+import { type BodyLimits, readJson } from "../http/body.ts";
+import { type Exchange, exchangeOf } from "../http/exchange.ts";
+import type { DecisionStore } from "../store/decisions.ts";
+import type { UsageRecord } from "../store/usage-record.ts";
+import type { Provider } from "../upstream/provider.ts";
+import { readCalibrationFile } from "./calibration-file.ts";
+import { DecisionModels } from "./models.ts";
+import { type DecisionCaller, decisionRoutes } from "./routes.ts";
+import { createUpstreams } from "./upstreams.ts";
+import { DecisionWatch } from "./watch.ts";
+
+export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
+  config(): Config;
+  clock: Clock;
+  store: DecisionStore;
+  changeCounter(): number;
+  chatProvider(name: string): Provider | undefined;
+  authenticate(request: Request): { readonly account: { readonly tier: TierId } };
+  admit(request: Request, exchange: Exchange): DecisionCaller;
+  bodyLimits(): BodyLimits;
+  requestTimeoutMs(): number;
+  isChatModel(id: string): boolean;
+  record(usage: UsageRecord): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Builds the decision side; `load` must have resolved before the endpoints know a model. */
+export function createDecisions(deps: DecisionsDeps) {
+  const upstreams = createUpstreams(deps);
+  const models = new DecisionModels({
+    configured: () => deps.config().decisions.models,
+    readCalibrationFile,
+    store: deps.store,
+    changeCounter: deps.changeCounter,
+    clock: deps.clock,
+    problem: (message) => deps.warn(message),
+  });
+  const watch = new DecisionWatch({
+    store: deps.store,
+    versions: async () => [...(await models.current()).versions.values()],
+    upstream: (version, deadline) => upstreams.open(version.spec, deadline),
+    clock: deps.clock,
+    warn: deps.warn,
+  });
+  const routes = decisionRoutes({
+    exchangeOf,
+    authenticate: deps.authenticate,
+    admit: (request) => deps.admit(request, exchangeOf(request)),
+    readJson: async (request) => (await readJson(request, deps.bodyLimits())).body,
+    models,
+    isListed: (version) => watch.isFit(version),
+    isChatModel: deps.isChatModel,
+    upstream: (spec, deadline) => upstreams.open(spec, deadline),
+    timeoutMs: deps.requestTimeoutMs,
+    answered: (version, answer) => watch.answered(version, answer),
+    record: deps.record,
+    clock: deps.clock,
+  });
+  return {
+    routes,
+    /** True for ids and aliases of decision models. */
+    has: (id: string) => models.has(id),
+    health: () => watch.health(),
+    /** Reads the configured models; to be called once before serving. */
+    load: () => models.load(),
+    /** Begins to probe. */
+    start: () => watch.start(),
+    /** Takes the configuration as it is now. */
+    async reconfigure(): Promise<void> {
+      upstreams.reconfigure();
+      await models.load();
+    },
+    stop: () => watch.stop(),
+  };
+}

@@ -1,0 +1,118 @@
+// What a version of a decision model is: everything that decides its answers, under a hash. A version never changes; an
+// edited configuration entry under the same id does not replace it.
+
+import { sha256Hex } from "../base/ids.ts";
+import { isTierId, type TierId } from "../catalog/tiers.ts";
+import type { Config } from "../config/schema.ts";
+import type { StoredVersion } from "../store/decisions.ts";
+import type { BackendSpec } from "./backends/backend.ts";
+import { type Calibration, readCalibration, UNCALIBRATED } from "./calibration.ts";
+import { CONFIDENCE_FORMULA } from "./confidence.ts";
+import { PROMPT_VERSION } from "./prompt.ts";
+import { isRecord } from "./questions.ts";
+
+/** An entry of `decisions.models`. */
+export type DecisionModelConfig = Config["decisions"]["models"][number];
+
+/** A version that can be asked. */
+export interface DecisionVersion {
+  readonly id: string;
+  /** The configuration's entry that it comes from. */
+  readonly origin: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tier: TierId;
+  readonly spec: BackendSpec;
+  readonly calibration: Calibration;
+  readonly hash: string;
+  /** Null before it was stored. */
+  readonly createdAtMs: number | null;
+  /** What its calibration was measured at. */
+  readonly metrics: Readonly<Record<string, unknown>> | null;
+}
+
+/** The version that a configuration entry describes. */
+export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibration): DecisionVersion {
+  const { backend } = entry;
+  const spec: BackendSpec = {
+    kind: backend.kind,
+    routes: backend.routes.map((route) => ({ ...route, model: route.model === "" ? entry.id : route.model })),
+    limits: Object.fromEntries(backend.limits instanceof Map ? backend.limits : Object.entries(backend.limits)),
+    orders: backend.orders,
+    concurrency: backend.concurrency,
+  };
+  return {
+    id: entry.id,
+    origin: entry.id,
+    name: entry.name === "" ? entry.id : entry.name,
+    description: entry.description,
+    tier: isTierId(entry.tier) ? entry.tier : "free",
+    spec,
+    calibration,
+    hash: hashOf(spec, calibration),
+    createdAtMs: null,
+    metrics: null,
+  };
+}
+
+/** A version of the store, with the names and plan its origin has now. Undefined when the row cannot be read. */
+export function versionOfRow(row: StoredVersion, origin: DecisionVersion): DecisionVersion | undefined {
+  const calibration = readCalibration(row.record["calibration"]);
+  const spec = row.record["spec"];
+  if (calibration === undefined || !isRecord(spec)) return undefined;
+  return {
+    ...origin,
+    id: row.id,
+    name: row.id === origin.id ? origin.name : row.id,
+    spec: spec as unknown as BackendSpec,
+    calibration,
+    hash: row.hash,
+    createdAtMs: row.createdAtMs,
+    metrics: row.metrics,
+  };
+}
+
+/** The row that keeps a version. */
+export function rowOf(version: DecisionVersion): Omit<StoredVersion, "createdAtMs"> {
+  const { id, origin, hash, spec, calibration, metrics } = version;
+  return { id, origin, hash, record: { spec, calibration }, metrics };
+}
+
+/** The next version of a model with another calibration. */
+export function recalibrated(version: DecisionVersion, id: string, calibration: Calibration): DecisionVersion {
+  return { ...version, id, name: id, calibration, hash: hashOf(version.spec, calibration), createdAtMs: null };
+}
+
+/** `x-1.2.3` → `x-1.3.0`, past the ids that are taken; an id without a version gets one. */
+export function nextVersionId(id: string, taken: ReadonlySet<string>): string {
+  const match = /^(.*?)(\d+)\.(\d+)\.(\d+)$/.exec(id);
+  const [stem, major, minor] = match === null ? [`${id}-`, 1, -1] : [match[1]!, Number(match[2]), Number(match[3])];
+  for (let next = minor + 1; ; next++) {
+    const candidate = `${stem}${major}.${next}.0`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}
+
+/** No calibration, for entries that name none. */
+export const WITHOUT_CALIBRATION: Calibration = UNCALIBRATED;
+
+/** Of what decides the answers only: names, plan, limits, concurrency and a second way to the same model do not. */
+function hashOf(spec: BackendSpec, calibration: Calibration): string {
+  const asText = spec.kind === "logprobs" || spec.kind === "verbalized";
+  return sha256Hex(
+    canonical({
+      kind: spec.kind,
+      models: [...new Set(spec.routes.map(({ model }) => model))].sort(),
+      ...(asText ? { orders: spec.orders, prompt: PROMPT_VERSION } : {}),
+      calibration,
+      confidence: CONFIDENCE_FORMULA,
+    }),
+  );
+}
+
+/** JSON with sorted keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
+}

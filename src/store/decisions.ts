@@ -1,0 +1,89 @@
+// Versions of decision models, their aliases, and what was seen to answer for them.
+import { and, asc, eq } from "drizzle-orm";
+import type { Store } from "./open.ts";
+import { decisionAliases, decisionSightings, decisionVersions } from "./schema-decisions.ts";
+
+/** A stored version. */
+export interface StoredVersion {
+  readonly id: string;
+  readonly origin: string;
+  readonly hash: string;
+  readonly record: Readonly<Record<string, unknown>>;
+  readonly metrics: Readonly<Record<string, unknown>> | null;
+  readonly createdAtMs: number;
+}
+
+/** What answered, as the upstream names it; "" for what it does not say. */
+export interface Sighting {
+  readonly version: string;
+  readonly provider: string;
+  readonly upstreamModel: string;
+  readonly fingerprint: string;
+}
+
+/** An upstream that names itself anew with every answer is known for that after so many. */
+const SIGHTINGS_MAX = 50;
+
+/** Verbs over the tables of decisions. */
+export type DecisionStore = ReturnType<typeof decisionStore>;
+
+/** Builds the verbs. */
+export function decisionStore(store: Store) {
+  const { db, clock } = store;
+  return {
+    /** Every version, oldest first. */
+    async listDecisionVersions(): Promise<StoredVersion[]> {
+      return db
+        .select()
+        .from(decisionVersions)
+        .orderBy(asc(decisionVersions.createdAtMs), asc(decisionVersions.id))
+        .all();
+    },
+    /** Keeps a version; false when the id is taken, which then stays as it is. */
+    async addDecisionVersion(version: Omit<StoredVersion, "createdAtMs">): Promise<boolean> {
+      const row = { ...version, createdAtMs: clock.now() };
+      const added = db
+        .insert(decisionVersions)
+        .values(row)
+        .onConflictDoNothing()
+        .returning({ id: decisionVersions.id });
+      return added.all().length > 0;
+    },
+    /** Alias → version. */
+    async listDecisionAliases(): Promise<{ alias: string; version: string }[]> {
+      const { alias, version } = decisionAliases;
+      return db.select({ alias, version }).from(decisionAliases).orderBy(asc(alias)).all();
+    },
+    /** Points an alias to a version. `seed`: only when the alias is new. */
+    async setDecisionAlias(alias: string, version: string, options: { seed: boolean }): Promise<void> {
+      const row = { version, updatedAtMs: clock.now() };
+      const insert = db.insert(decisionAliases).values({ alias, ...row });
+      if (options.seed) insert.onConflictDoNothing().run();
+      else insert.onConflictDoUpdate({ target: decisionAliases.alias, set: row }).run();
+    },
+    /** Notes what answered; gives what else was seen to answer for that version at that provider. */
+    async noteSighting(sighting: Sighting): Promise<Sighting[]> {
+      const now = clock.now();
+      const { version, provider, upstreamModel, fingerprint } = decisionSightings;
+      const known = db
+        .select()
+        .from(decisionSightings)
+        .where(and(eq(version, sighting.version), eq(provider, sighting.provider)))
+        .all();
+      const others = known.filter(
+        (row) => row.upstreamModel !== sighting.upstreamModel || row.fingerprint !== sighting.fingerprint,
+      );
+      if (others.length < SIGHTINGS_MAX) {
+        db.insert(decisionSightings)
+          .values({ ...sighting, firstAtMs: now, lastAtMs: now })
+          .onConflictDoUpdate({ target: [version, provider, upstreamModel, fingerprint], set: { lastAtMs: now } })
+          .run();
+      }
+      return others;
+    },
+    /** All that was seen, oldest first. */
+    async listSightings(): Promise<(Sighting & { firstAtMs: number; lastAtMs: number })[]> {
+      return db.select().from(decisionSightings).orderBy(asc(decisionSightings.firstAtMs)).all();
+    },
+  };
+}

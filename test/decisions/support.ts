@@ -1,0 +1,155 @@
+// A gateway on loopback with the given configuration, and fake upstreams for it to call.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startApp } from "../../src/app.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { LiveConfig } from "../../src/config/live.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { accountStore } from "../../src/store/accounts.ts";
+import { keyStore } from "../../src/store/keys.ts";
+import { openStore } from "../../src/store/open.ts";
+import { createLogger } from "../../src/telemetry/log.ts";
+
+export interface Gateway {
+  url: string;
+  dir: string;
+  logs: string[];
+  /** A new key of a new account on that plan. */
+  key(tier?: string, rpm?: number): Promise<string>;
+  post(path: string, body: unknown, key: string, headers?: Record<string, string>): Promise<Answer>;
+  get(path: string, key?: string): Promise<Answer>;
+  /** Rows written about requests, after what is under way was flushed. */
+  usage(): Promise<Record<string, unknown>[]>;
+  stop(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: The tests look into any answer.
+  body: any;
+  headers: Headers;
+}
+
+/** Starts a gateway; `config` is the file's content as an object. */
+export async function startGateway(config: Record<string, unknown>, dir = tempDir()): Promise<Gateway> {
+  await Bun.write(
+    join(dir, "sallyport.yaml"),
+    JSON.stringify({ data_dir: "./data", usage: { flush: "1ms" }, ...config }),
+  );
+  const load = () => loadConfig({ cwd: dir, env: {}, port: 0 });
+  const loaded = load();
+  if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
+  const logs: string[] = [];
+  const log = createLogger({
+    level: "debug",
+    format: "json",
+    write: (text) => void logs.push(text),
+    clock: systemClock,
+    secrets: [],
+  });
+  const app = await startApp(new LiveConfig(loaded.config, load), log);
+  const store = openStore({ dataDir: loaded.config.dataDir });
+  let accounts = 0;
+  const read = async (response: Response): Promise<Answer> => ({
+    status: response.status,
+    body: await response.json(),
+    headers: response.headers,
+  });
+  return {
+    url: app.url,
+    dir,
+    logs,
+    async key(tier = "free", rpm = 100_000) {
+      accounts += 1;
+      const name = `user${accounts}x${crypto.randomUUID().slice(0, 8)}`;
+      const made = await accountStore(store).createAccount({
+        email: `${name}@example.com`,
+        username: name,
+        passwordHash: null,
+        emailVerified: true,
+        admin: false,
+        tier,
+        trialEndsAtMs: null,
+        subscriptionUntilMs: null,
+      });
+      if ("refused" in made) throw new Error("no account");
+      return (await keyStore(store).createKey({ accountId: made.id, name: "test", rpm })).key;
+    },
+    post: async (path, body, key, headers = {}) =>
+      read(
+        await fetch(app.url + path, {
+          method: "POST",
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+          body: typeof body === "string" ? body : JSON.stringify(body),
+        }),
+      ),
+    get: async (path, key) =>
+      read(await fetch(app.url + path, { headers: key === undefined ? {} : { authorization: `Bearer ${key}` } })),
+    async usage() {
+      await Bun.sleep(20);
+      return store.sqlite.query("SELECT * FROM usage ORDER BY id").all() as Record<string, unknown>[];
+    },
+    async stop() {
+      store.close();
+      await app.stop(1000);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export function tempDir(): string {
+  return mkdtempSync(join(tmpdir(), "decisions-"));
+}
+
+export interface Fake {
+  url: string;
+  /** Every request that came: path and parsed body. */
+  // biome-ignore lint/suspicious/noExplicitAny: The tests look into any request.
+  calls: { path: string; body: any; headers: Headers }[];
+  /** What it answers; replaced by tests. */
+  // biome-ignore lint/suspicious/noExplicitAny: As above.
+  answer: (body: any, path: string) => Response | Promise<Response>;
+  stop(): void;
+}
+
+/** An upstream that answers as it is told. */
+export function startFake(answer: Fake["answer"]): Fake {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const path = new URL(request.url).pathname;
+      const text = await request.text();
+      const body: unknown = text === "" ? undefined : JSON.parse(text);
+      fake.calls.push({ path, body, headers: request.headers });
+      return fake.answer(body, path);
+    },
+  });
+  const fake: Fake = {
+    url: `http://127.0.0.1:${server.port}/v1`,
+    calls: [],
+    answer,
+    stop: () => void server.stop(true),
+  };
+  return fake;
+}
+
+type Definition = { type: string; criteria?: unknown };
+
+/** Answers every question of a native request with an even slope, rounded to two decimals as the real one prints. */
+export function nativeAnswers(body: { model: string; questions: Record<string, Definition> }): Response {
+  const answers = Object.fromEntries(
+    Object.entries(body.questions).map(([key, { type, criteria }]) => {
+      if (type === "noul") return [key, { type, noul: 0.87 }];
+      const names =
+        type === "score" ? (criteria as unknown[]).map((_, at) => String(at)) : Object.keys(criteria as object);
+      const total = (names.length * (names.length + 1)) / 2;
+      const p = names.map((_, at) => Math.round(((at + 1) / total) * 100) / 100);
+      const probabilities = Object.fromEntries(names.map((name, at) => [name, p[at]]));
+      return [key, { type, probabilities, choice: names.at(-1), confidence: 0.5 }];
+    }),
+  );
+  return Response.json({ model: "jev-1.13.0", answers, usage: { input_tokens: 321, output_tokens: 7 } });
+}
