@@ -12,7 +12,8 @@ mkdirSync(dirname(outfile), { recursive: true });
 rmSync(outfile, { force: true });
 
 const built = await Bun.build({
-  entrypoints: [join(root, "src/main.ts")],
+  // Threads are entries of their own; the program finds them by their path below src/.
+  entrypoints: [join(root, "src/main.ts"), join(root, "src/pages/convert-worker.ts")],
   target: "bun",
   // Bytecode needs the esm format: with the other one an entry module that exports something crashes at start.
   format: "esm",

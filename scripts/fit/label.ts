@@ -1,0 +1,125 @@
+// Labels the blocks of a page by what people marked as its main text: which blocks the reference text holds.
+
+import type { Block } from "../../src/pages/content/blocks.ts";
+
+/** What is known about a page's main text: all of it, or pieces that must and must not be there. */
+export interface Truth {
+  readonly text: string;
+  readonly with?: readonly string[];
+  readonly without?: readonly string[];
+}
+
+/** Share of a block that is main text, and how much the block counts (0: nothing is known). */
+export interface Label {
+  target: number;
+  weight: number;
+}
+
+const SHINGLE = 4;
+/** Negative blocks of a page together count at most this much more than its main text. */
+const PAGE_WEIGHT_MAX = 5;
+
+/** Tokens as the scorers see them. */
+export function tokensOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+}
+
+/** Labels by full reference text. */
+export function labelByText(blocks: readonly Block[], truth: string): Label[] {
+  const reference = tokensOf(truth);
+  const at = indexShingles(reference);
+  const taken = new Uint8Array(reference.length);
+  const tokens = blocks.map((block) => tokensOf(block.text));
+  const labels: Label[] = blocks.map((_, i) => ({
+    target: 0,
+    weight: (tokens[i] as string[]).length / Math.max(60, reference.length),
+  }));
+  const place: (number | undefined)[] = [];
+  const longFirst = blocks
+    .map((_, i) => i)
+    .sort((a, b) => (tokens[b] as string[]).length - (tokens[a] as string[]).length || a - b);
+  for (const i of longFirst) {
+    const own = tokens[i] as string[];
+    if (own.length < SHINGLE) continue;
+    const { hits, first } = claim(own, at, taken);
+    (labels[i] as Label).target = hits;
+    if (hits >= 0.5) place[i] = first;
+  }
+  // Short blocks are matched only between the places of their surroundings: "Home" is in every text.
+  for (let i = 0; i < blocks.length; i++) {
+    const own = tokens[i] as string[];
+    if (own.length === 0 || own.length >= SHINGLE) continue;
+    const before = nearest(place, i, -1);
+    const after = nearest(place, i, 1);
+    if (before === undefined && after === undefined && own.length < 2) continue;
+    const from = Math.max(0, (before ?? (after ?? 0) - 60) - 2);
+    const to = Math.min(reference.length, (after ?? (before ?? reference.length) + 200) + 6);
+    for (let start = from; start + own.length <= to; start++) {
+      if (!own.every((token, k) => reference[start + k] === token && taken[start + k] === 0)) continue;
+      taken.fill(1, start, start + own.length);
+      (labels[i] as Label).target = 1;
+      place[i] = start;
+      break;
+    }
+  }
+  const total = labels.reduce((sum, label) => sum + label.weight, 0);
+  if (total > PAGE_WEIGHT_MAX) for (const label of labels) label.weight *= PAGE_WEIGHT_MAX / total;
+  return labels;
+}
+
+/** Labels by pieces that must or must not be there; all other blocks are unknown. */
+export function labelByPieces(blocks: readonly Block[], truth: Truth): Label[] {
+  const clean = (text: string) => text.replace(/\s+/g, " ").trim();
+  const wanted = (truth.with ?? []).map(clean);
+  const unwanted = (truth.without ?? []).map(clean);
+  const holds = (block: Block, piece: string) =>
+    block.text.includes(piece) || (block.text.length > 15 && piece.includes(block.text));
+  const labels = blocks.map((block): Label => {
+    if (wanted.some((piece) => holds(block, piece))) return { target: 1, weight: 1 };
+    if (unwanted.some((piece) => holds(block, piece))) return { target: 0, weight: 1 };
+    return { target: 0, weight: 0 };
+  });
+  const total = labels.reduce((sum, label) => sum + label.weight, 0);
+  for (const label of labels) label.weight *= total === 0 ? 0 : 1.2 / total;
+  return labels;
+}
+
+function indexShingles(tokens: readonly string[]): Map<string, number[]> {
+  const at = new Map<string, number[]>();
+  for (let i = 0; i + SHINGLE <= tokens.length; i++) {
+    const key = tokens.slice(i, i + SHINGLE).join(" ");
+    const list = at.get(key);
+    if (list === undefined) at.set(key, [i]);
+    else list.push(i);
+  }
+  return at;
+}
+
+function claim(
+  own: readonly string[],
+  at: ReadonlyMap<string, number[]>,
+  taken: Uint8Array,
+): { hits: number; first: number | undefined } {
+  const covered = new Uint8Array(own.length);
+  const claims: number[] = [];
+  let first: number | undefined;
+  let expected = -1;
+  for (let i = 0; i + SHINGLE <= own.length; i++) {
+    const places = at.get(own.slice(i, i + SHINGLE).join(" "));
+    if (places === undefined) continue;
+    const place = places.includes(expected) && taken[expected] === 0 ? expected : places.find((p) => taken[p] === 0);
+    if (place === undefined) continue;
+    expected = place + 1;
+    first ??= place;
+    covered.fill(1, i, i + SHINGLE);
+    for (let k = 0; k < SHINGLE; k++) claims.push(place + k);
+  }
+  for (const place of claims) taken[place] = 1;
+  return { hits: covered.reduce((sum, value) => sum + value, 0) / own.length, first };
+}
+
+function nearest(place: readonly (number | undefined)[], from: number, step: 1 | -1): number | undefined {
+  for (let i = from + step; i >= 0 && i < place.length && Math.abs(i - from) < 60; i += step)
+    if (place[i] !== undefined) return place[i];
+  return undefined;
+}

@@ -1,0 +1,145 @@
+// Cuts a page into text blocks: runs of inline text that a browser would set as one paragraph, heading, list item or
+// cell. Blocks are the unit in which main content is chosen.
+
+import { type PageElement, type PageNode, PageText } from "../dom/node.ts";
+
+/** One run of text. */
+export interface Block {
+  /** Position in the page. */
+  readonly index: number;
+  /** The nearest block-level element around it. */
+  readonly element: PageElement;
+  readonly nodes: readonly PageText[];
+  /** White space collapsed, trimmed; never empty. */
+  readonly text: string;
+  /** Characters of `text` inside links. */
+  readonly linkChars: number;
+  readonly linkCount: number;
+  /** Characters inside bold, strong or heading-like inline markup. */
+  readonly boldChars: number;
+  /** Characters inside buttons and labels. */
+  readonly controlChars: number;
+}
+
+/** Elements whose start and end break a line. */
+export const BLOCK_TAGS: ReadonlySet<string> = new Set(
+  (
+    "address article aside blockquote body canvas caption center dd details dialog dir div dl dt fieldset figcaption figure " +
+    "footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr iframe legend li main menu nav noscript ol optgroup option p pre " +
+    "search section summary table tbody td template tfoot th thead tr ul video audio"
+  ).split(" "),
+);
+/** Never text of the page. */
+const SILENT_TAGS = new Set(["svg", "math-hidden", "textarea", "select", "datalist", "template", "canvas", "iframe"]);
+/** Inline, but each is a thing of its own. */
+const BREAKING_TAGS = new Set(["button", "label"]);
+
+/** More blocks than this are not looked at; the rest of the page is left out of the choice. */
+const BLOCKS_MAX = 10_000;
+
+interface Run {
+  nodes: PageText[];
+  pieces: string[];
+  linkChars: number;
+  linkCount: number;
+  boldChars: number;
+  controlChars: number;
+  lastLink: PageElement | undefined;
+}
+
+/** The blocks of a tree in document order. */
+export function cutBlocks(body: PageElement): Block[] {
+  const blocks: Block[] = [];
+  let run = emptyRun();
+  let runElement = body;
+
+  const flush = () => {
+    const text = run.pieces.join("").replace(/\s+/g, " ").trim();
+    if (text !== "" && blocks.length < BLOCKS_MAX)
+      blocks.push({
+        index: blocks.length,
+        element: runElement,
+        nodes: run.nodes,
+        text,
+        linkChars: Math.min(run.linkChars, text.length),
+        linkCount: run.linkCount,
+        boldChars: Math.min(run.boldChars, text.length),
+        controlChars: Math.min(run.controlChars, text.length),
+      });
+    if (run.nodes.length > 0) run = emptyRun();
+  };
+
+  const visit = (element: PageElement, block: PageElement, inline: Inline) => {
+    let breaks = 0;
+    for (let child: PageNode | null = element.firstChild; child !== null; child = child.nextSibling) {
+      if (child instanceof PageText) {
+        if (child.data.trim() === "") {
+          run.pieces.push(" ");
+          continue;
+        }
+        breaks = 0;
+        addText(run, child, inline);
+        runElement = block;
+        continue;
+      }
+      const inner = child as PageElement;
+      if (SILENT_TAGS.has(inner.tag)) continue;
+      if (inner.tag === "br") {
+        run.pieces.push(" ");
+        // Two breaks in a row part paragraphs.
+        if (++breaks === 2) flush();
+        continue;
+      }
+      const isBlock = BLOCK_TAGS.has(inner.tag);
+      const parts = isBlock || BREAKING_TAGS.has(inner.tag);
+      if (parts) flush();
+      if (inner.firstChild !== null) {
+        breaks = 0;
+        visit(inner, parts ? inner : block, nextInline(inline, inner));
+      }
+      if (parts) flush();
+    }
+  };
+  visit(body, body, { link: undefined, bold: false, control: false });
+  flush();
+  return blocks;
+}
+
+interface Inline {
+  readonly link: PageElement | undefined;
+  readonly bold: boolean;
+  readonly control: boolean;
+}
+
+function nextInline(inline: Inline, element: PageElement): Inline {
+  switch (element.tag) {
+    case "a":
+      return { ...inline, link: element };
+    case "b":
+    case "strong":
+      return { ...inline, bold: true };
+    case "button":
+    case "label":
+    case "option":
+      return { ...inline, control: true };
+    default:
+      return inline;
+  }
+}
+
+function addText(run: Run, node: PageText, inline: Inline): void {
+  const length = node.data.trim().length;
+  run.nodes.push(node);
+  run.pieces.push(node.data);
+  if (inline.link !== undefined) {
+    run.linkChars += length;
+    if (run.lastLink !== inline.link) run.linkCount++;
+    run.lastLink = inline.link;
+  }
+  if (inline.bold) run.boldChars += length;
+  if (inline.control) run.controlChars += length;
+}
+
+function emptyRun(): Run {
+  return { nodes: [], pieces: [], linkChars: 0, linkCount: 0, boldChars: 0, controlChars: 0, lastLink: undefined };
+}

@@ -1,0 +1,35 @@
+// Evaluates an ensemble of small decision trees: a row of figures in, log odds out.
+
+/** One tree as parallel arrays. A node whose `feature` is -1 is a leaf; the right child follows the left one. */
+export interface Tree {
+  readonly feature: readonly number[];
+  /** A leaf's value, or what the feature is held against: not larger goes left. */
+  readonly value: readonly number[];
+  readonly left: readonly number[];
+}
+
+/** Trees whose values add up to log odds. */
+export interface Ensemble {
+  readonly bias: number;
+  readonly trees: readonly Tree[];
+}
+
+/** Log odds of the row. */
+export function evaluate(ensemble: Ensemble, row: Float32Array): number {
+  let sum = ensemble.bias;
+  for (const { feature, value, left } of ensemble.trees) {
+    let node = 0;
+    let split = feature[0] as number;
+    while (split >= 0) {
+      node = (left[node] as number) + ((row[split] as number) <= (value[node] as number) ? 0 : 1);
+      split = feature[node] as number;
+    }
+    sum += value[node] as number;
+  }
+  return sum;
+}
+
+/** Log odds as a probability. */
+export function sigmoid(logOdds: number): number {
+  return 1 / (1 + Math.exp(-logOdds));
+}

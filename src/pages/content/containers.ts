@@ -1,0 +1,131 @@
+// How text is spread over the elements of a page, and which element looks like the one that holds the main text.
+
+import type { PageElement } from "../dom/node.ts";
+import type { Block } from "./blocks.ts";
+
+/** Totals over all blocks below an element. */
+interface Totals {
+  chars: number;
+  linkChars: number;
+  blocks: number;
+  /** Characters in blocks that read like prose. */
+  prose: number;
+  /** Weighted prose that reached this element from below. */
+  score: number;
+}
+
+/** Figures about the elements around a block. */
+export interface ContainerStats {
+  readonly forBlock: (block: Block) => number[];
+}
+
+/** A block shorter than this does not vote for its container. */
+const PROSE_CHARS_MIN = 60;
+/** A container this close to the best, and above it, is taken instead: text is often parted into sections. */
+const PARENT_SHARE = 0.75;
+
+/** Measures all elements that hold blocks. */
+export function measureContainers(body: PageElement, blocks: readonly Block[]): ContainerStats {
+  const totals = new Map<PageElement, Totals>();
+  const totalsOf = (element: PageElement): Totals => {
+    let found = totals.get(element);
+    if (found === undefined) {
+      found = { chars: 0, linkChars: 0, blocks: 0, prose: 0, score: 0 };
+      totals.set(element, found);
+    }
+    return found;
+  };
+  for (const block of blocks) {
+    const prose = proseOf(block);
+    let share = 1;
+    for (let element: PageElement | null = block.element; element !== null; element = element.parentNode) {
+      const sums = totalsOf(element);
+      sums.chars += block.text.length;
+      sums.linkChars += block.linkChars;
+      sums.blocks++;
+      sums.prose += prose;
+      // A paragraph speaks for its parent, less and less for those above.
+      if (element !== block.element || share < 1) sums.score += prose * share;
+      share = element === block.element ? 1 : share * 0.55;
+    }
+  }
+  const top = bestContainer(totals, body);
+  const above = ancestorsOf(top);
+  const whole = totals.get(body) ?? totalsOf(body);
+  return {
+    forBlock: (block) => {
+      const levels = levelsOf(block.element, totals);
+      let distance = 0;
+      let element: PageElement | null = block.element;
+      while (element !== null && element !== top && !above.has(element)) {
+        distance++;
+        element = element.parentNode;
+      }
+      const common = element === null ? 0 : (above.get(element) ?? 0);
+      return [
+        ...levels,
+        element === top ? 1 : 0,
+        Math.min(distance, 12),
+        common,
+        (totals.get(top)?.chars ?? 0) / Math.max(1, whole.chars),
+      ];
+    },
+  };
+}
+
+function proseOf(block: Block): number {
+  const { text } = block;
+  if (text.length < PROSE_CHARS_MIN) return 0;
+  const isSentence = /[.!?。！？,，]/.test(text);
+  return (text.length - block.linkChars) * (1 - block.linkChars / text.length) * (isSentence ? 1 : 0.3);
+}
+
+function bestContainer(totals: ReadonlyMap<PageElement, Totals>, body: PageElement): PageElement {
+  let best = body;
+  let bestScore = 0;
+  for (const [element, sums] of totals) {
+    const score = sums.score * (1 - sums.linkChars / Math.max(1, sums.chars));
+    if (score > bestScore) {
+      best = element;
+      bestScore = score;
+    }
+  }
+  for (let parent = best.parentNode; parent !== null; parent = parent.parentNode) {
+    const sums = totals.get(parent);
+    if (sums === undefined || sums.score < bestScore * PARENT_SHARE) break;
+    best = parent;
+  }
+  return best;
+}
+
+/** The top container's ancestors with their distance from it. */
+function ancestorsOf(top: PageElement): Map<PageElement, number> {
+  const above = new Map<PageElement, number>([[top, 0]]);
+  let distance = 0;
+  for (let element = top.parentNode; element !== null; element = element.parentNode) above.set(element, ++distance);
+  return above;
+}
+
+/** Figures of the parent, the grandparent and so on: size, links, blocks, prose. */
+function levelsOf(start: PageElement, totals: ReadonlyMap<PageElement, Totals>): number[] {
+  const figures: number[] = [];
+  let element: PageElement | null = start;
+  let chars = 0;
+  // Only levels that hold more than the one below say something new.
+  for (let level = 0; level < 4; level++) {
+    while (element !== null && level > 0 && (totals.get(element)?.chars ?? 0) <= chars) element = element.parentNode;
+    const sums = element === null ? undefined : totals.get(element);
+    if (sums === undefined) {
+      figures.push(-1, -1, -1, -1);
+      continue;
+    }
+    figures.push(
+      Math.log1p(sums.chars),
+      sums.linkChars / Math.max(1, sums.chars),
+      Math.log1p(sums.blocks),
+      sums.prose / Math.max(1, sums.chars),
+    );
+    chars = sums.chars;
+  }
+  return figures;
+}

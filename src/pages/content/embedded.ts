@@ -1,0 +1,80 @@
+// The text of an application page that was sent without markup: many carry their content as data for the script that
+// would draw it. Used only when the page itself is an empty shell, so that it is not left without a word.
+
+import { PageElement, PageText, walk } from "../dom/node.ts";
+import { type PageDocument, parsePage } from "../dom/parse.ts";
+
+/** Shorter strings are labels and settings. */
+const PROSE_CHARS_MIN = 80;
+const STRINGS_MAX = 500;
+const CHARS_MAX = 1024 * 1024;
+const DEPTH_MAX = 40;
+
+/** Adds the prose of embedded data to the body. Gives whether there was any. */
+export function fillFromState(document: PageDocument): boolean {
+  const found = new Set<string>();
+  const budget = { chars: CHARS_MAX };
+  for (const source of [...document.states, ...attributeStates(document), ...document.structured]) {
+    const value = parseJson(source);
+    if (value !== undefined) collect(value, { found, budget, depth: 0 });
+  }
+  if (found.size === 0) return false;
+  const article = new PageElement("article");
+  for (const text of found) {
+    const part = new PageElement("section");
+    if (/<[a-z][\s\S]*>/i.test(text)) for (const child of parsePage(text).body.childNodes) part.appendChild(child);
+    else
+      for (const line of text.split(/\n{2,}/)) part.appendChild(new PageElement("p")).appendChild(new PageText(line));
+    article.appendChild(part);
+  }
+  document.body.appendChild(article);
+  return true;
+}
+
+/** Data kept in attributes. */
+function attributeStates(document: PageDocument): string[] {
+  const states: string[] = [];
+  for (const node of walk(document.body))
+    if (node instanceof PageElement)
+      for (const name in node.attributes) {
+        const value = node.attributes[name] ?? "";
+        if (name.startsWith("data-") && value.length > 500 && /^\s*[{[]/.test(value)) states.push(value);
+      }
+  return states;
+}
+
+interface Search {
+  readonly found: Set<string>;
+  readonly budget: { chars: number };
+  readonly depth: number;
+}
+
+function collect(value: unknown, search: Search): void {
+  const { found, budget, depth } = search;
+  if (depth > DEPTH_MAX || found.size >= STRINGS_MAX || budget.chars <= 0) return;
+  const inner = { ...search, depth: depth + 1 };
+  if (typeof value === "string") {
+    const nested = /^\s*[{[]/.test(value) ? parseJson(value) : undefined;
+    if (nested !== undefined) collect(nested, inner);
+    else if (isProse(value)) {
+      found.add(value);
+      budget.chars -= value.length;
+    }
+  } else if (Array.isArray(value)) for (const item of value) collect(item, inner);
+  else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) collect(item, inner);
+}
+
+function isProse(text: string): boolean {
+  if (text.length < PROSE_CHARS_MIN || /^(?:https?:|data:|\/|[\w-]+$)/.test(text.trim())) return false;
+  const plain = text.replace(/<[^>]*>/g, " ");
+  const words = plain.split(/\s+/).filter((word) => /^[\p{L}\p{N}"'“‘(]+[\p{L}\p{N}'’-]*[.,;:!?"'”)]*$/u.test(word));
+  return words.length >= 10 && words.length > plain.split(/\s+/).length * 0.6 && /[.!?。]/.test(plain);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,159 @@
+// What a page says it is (type, title, description, address), and how its text is built as a whole: the same block
+// means something else on an article, a shop page and a forum thread.
+
+import type { PageElement } from "../dom/node.ts";
+import type { PageDocument } from "../dom/parse.ts";
+import type { Block } from "./blocks.ts";
+
+/** Figures that hold for the whole page, and those that hold a block against the page. */
+export interface PageTraits {
+  readonly shared: readonly number[];
+  readonly forBlock: (block: Block) => number[];
+}
+
+const SCHEMA_TYPES: readonly RegExp[] = [
+  /"@type"\s*:\s*\[?\s*"(?:News|Blog|Tech|Scholarly|Report)?(?:Article|Posting|BlogPosting|NewsArticle)"/i,
+  /"@type"\s*:\s*\[?\s*"(?:Product|ProductGroup|Offer)"/i,
+  /"@type"\s*:\s*\[?\s*"(?:DiscussionForumPosting|QAPage|Question)"/i,
+  /"@type"\s*:\s*\[?\s*"(?:ItemList|CollectionPage|OfferCatalog|SearchResultsPage)"/i,
+  /"@type"\s*:\s*\[?\s*"(?:LocalBusiness|Service|Organization|FAQPage)"/i,
+];
+const URL_KINDS: readonly RegExp[] = [
+  /\/(?:product|products|p|dp|item|shop|store)\//i,
+  /\/(?:collections?|category|categories|c|catalog|department|browse|tag|tags|search|listing|news|blog)\/?(?:[^/]*\/?)$/i,
+  /forum|thread|topic|viewtopic|discuss|community|\/t\/|\/questions?\//i,
+  /docs?\b|documentation|manual|guide|reference|api|wiki|learn|tutorial|help|support/i,
+  /\/(?:19|20)\d\d\/|\/(?:article|articles|blog|news|story|post|posts)\/./i,
+  /\/(?:services?|about|solutions?|pricing|contact|features)\b/i,
+];
+
+/** Reads them once per page. */
+export function readPageTraits(document: PageDocument, blocks: readonly Block[], url: string): PageTraits {
+  const meta = (name: string) =>
+    document.head.find((element) => (element.attributes["property"] ?? element.attributes["name"]) === name)
+      ?.attributes["content"] ?? "";
+  const title = words(`${document.title} ${meta("og:title")}`);
+  const description = words(`${meta("description")} ${meta("og:description")}`);
+  const structured = document.structured.join("\n");
+  const own = ownAddress(document, url);
+  const path = URL.canParse(own) ? new URL(own).pathname : "/";
+  const ogType = meta("og:type").toLowerCase();
+  const firstH1 = blocks.find((block) => block.element.tag === "h1")?.index ?? -1;
+  const titled = blocks.findIndex((block) => block.text.length > 12 && overlap(block.text, title) > 0.8);
+  const articleBody = structuredBody(document.structured);
+  const articles = articleOrder(blocks);
+  const headings = blocks.filter((block) => block.element.tag === "h1").map((block) => block.index);
+  const anchor = firstH1 >= 0 ? firstH1 : titled;
+  const prose = blocks.filter((block) => block.text.length > 80 && block.linkChars < block.text.length * 0.4);
+  const chars = sum(blocks.map((block) => block.text.length));
+  const proseChars = sum(prose.map((block) => block.text.length));
+  const lastProse = prose[prose.length - 1]?.index ?? -1;
+  const firstProse = prose[0]?.index ?? -1;
+  return {
+    shared: [
+      Math.log1p(chars),
+      sum(blocks.map((block) => block.linkChars)) / Math.max(1, chars),
+      Math.log1p(blocks.length),
+      Math.log1p(prose.length),
+      proseChars / Math.max(1, chars),
+      Math.log1p(Math.max(0, ...prose.map((block) => block.text.length))),
+      blocks.filter((block) => /^h[1-6]$/.test(block.element.tag)).length / Math.max(1, blocks.length),
+      blocks.filter((block) => /[$€£¥]\s?\d/.test(block.text)).length / Math.max(1, blocks.length),
+      ogType.startsWith("article")
+        ? 1
+        : ogType.includes("product")
+          ? 2
+          : ogType === "website"
+            ? 3
+            : ogType === ""
+              ? 0
+              : 4,
+      Math.min(articles.count, 20),
+      Math.min(headings.length, 10),
+      articleBody === "" ? 0 : 1,
+      path.split("/").filter((part) => part !== "").length,
+      ...SCHEMA_TYPES.map((pattern) => (pattern.test(structured) ? 1 : 0)),
+      ...URL_KINDS.map((pattern) => (pattern.test(own) ? 1 : 0)),
+    ],
+    forBlock: (block) => [
+      articles.orderOf(block),
+      headings.filter((index) => index <= block.index).length,
+      articleBody === "" ? -1 : articleBody.includes(compact(block.text).slice(0, 60)) ? 1 : 0,
+      overlap(block.text, title),
+      overlap(block.text, description),
+      anchor < 0 ? 0 : Math.max(-100, Math.min(100, block.index - anchor)),
+      lastProse < 0 ? 0 : Math.max(-100, Math.min(100, block.index - lastProse)),
+      firstProse < 0 ? 0 : Math.max(-100, Math.min(100, block.index - firstProse)),
+    ],
+  };
+}
+
+/** The article text of the structured data, in the form of `compact`; "" when there is none. */
+function structuredBody(structured: readonly string[]): string {
+  let text = "";
+  for (const source of structured)
+    for (const match of source.matchAll(/"(?:articleBody|reviewBody|text)"\s*:\s*"((?:[^"\\]|\\.)*)"/g))
+      text += ` ${(match[1] ?? "")
+        .replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+        .replace(/\\[nrt]/g, " ")
+        .replace(/<[^>]*>/g, " ")}`;
+  return compact(text);
+}
+
+/** Letters and digits only: quotes and spaces are written in many ways. */
+function compact(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+}
+
+/** Which <article> of the page a block is in: endless pages append the next story to the first. */
+function articleOrder(blocks: readonly Block[]): { count: number; orderOf: (block: Block) => number } {
+  const order = new Map<PageElement, number>();
+  const articleOf = (block: Block): PageElement | undefined => {
+    let outermost: PageElement | undefined;
+    for (let element: PageElement | null = block.element; element !== null; element = element.parentNode)
+      if (element.tag === "article") outermost = element;
+    return outermost;
+  };
+  for (const block of blocks) {
+    const article = articleOf(block);
+    if (article !== undefined && !order.has(article)) order.set(article, order.size + 1);
+  }
+  return {
+    count: order.size,
+    orderOf: (block) => {
+      const article = articleOf(block);
+      return article === undefined ? 0 : Math.min(20, order.get(article) ?? 0);
+    },
+  };
+}
+
+/** The page's own word on its address comes first: copies and previews are served from elsewhere. */
+function ownAddress(document: PageDocument, url: string): string {
+  for (const element of document.head) {
+    const address =
+      element.attributes["rel"] === "canonical"
+        ? element.attributes["href"]
+        : element.attributes["property"] === "og:url"
+          ? element.attributes["content"]
+          : undefined;
+    if (address !== undefined && URL.canParse(address)) return address;
+  }
+  return url;
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+}
+
+/** Share of the block's first words that the set holds. */
+function overlap(text: string, set: ReadonlySet<string>): number {
+  if (set.size === 0) return 0;
+  const own = (text.length > 200 ? text.slice(0, 200) : text).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return own.length === 0 ? 0 : own.filter((word) => set.has(word)).length / own.length;
+}
+
+function sum(values: readonly number[]): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}

@@ -1,0 +1,133 @@
+// Makes a parsed tree fit for reading: shadow roots opened, things that are no content taken out, lazy images resolved,
+// addresses made absolute. Runs before anything is chosen, with or without main-content extraction.
+
+import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
+import type { PageDocument } from "../dom/parse.ts";
+import type { Trace } from "./trace.ts";
+
+/** Never content, whatever is in them. */
+const NO_CONTENT = new Set([
+  "svg",
+  "template",
+  "select",
+  "textarea",
+  "datalist",
+  "canvas",
+  "map",
+  "area",
+  "progress",
+  "meter",
+  "dialog-backdrop",
+  "portal",
+]);
+const LAZY_SOURCES = [
+  "data-src",
+  "data-lazy-src",
+  "data-original",
+  "data-lazy",
+  "data-url",
+  "data-hi-res-src",
+  "data-image",
+];
+const LAZY_SETS = ["data-srcset", "data-lazy-srcset", "srcset"];
+const SCRIPT_NOTICE_CHARS_MAX = 600;
+const WEB_SCHEMES = /^(?:https?|mailto|tel):/i;
+
+/** Tidies in place. `url` is the address of the page; <base> is honoured. */
+export function tidy(document: PageDocument, url: string, trace: Trace): void {
+  const base = baseOf(document, url);
+  for (const element of elementsOf(document.body)) {
+    if (element.parentNode === null) continue;
+    if (element.tag === "template" && element.attributes["shadowrootmode"] !== undefined) element.unwrap();
+    else if (element.tag === "noscript") tidyNoscript(element);
+    else if (NO_CONTENT.has(element.tag)) trace.remove(element, "not-content");
+    else if (element.tag === "img") tidyImage(element, base);
+    else if (element.tag === "a") tidyLink(element, base);
+    else if (element.tag === "source" || element.tag === "track") element.remove();
+    else if (element.attributes["src"] !== undefined)
+      element.attributes["src"] = absolute(element.attributes["src"], base) ?? "";
+  }
+}
+
+/** The address relative ones are held against. */
+export function baseOf(document: PageDocument, url: string): string {
+  const href = document.head.find((element) => element.tag === "base" && element.attributes["href"] !== undefined)
+    ?.attributes["href"];
+  return href !== undefined && URL.canParse(href, url) ? new URL(href, url).href : url;
+}
+
+/** Resolves an address; undefined when it is not one that leads to the web. */
+export function absolute(address: string, base: string): string | undefined {
+  const trimmed = address.trim();
+  if (trimmed === "" || !URL.canParse(trimmed, base)) return undefined;
+  const { href } = new URL(trimmed, base);
+  return WEB_SCHEMES.test(href) ? href : undefined;
+}
+
+function tidyLink(link: PageElement, base: string): void {
+  const href = link.attributes["href"];
+  if (href === undefined) return;
+  const resolved = absolute(href, base);
+  if (resolved === undefined) delete link.attributes["href"];
+  else link.attributes["href"] = resolved;
+}
+
+/** The best address an image has: lazy loaders keep it away from `src`. */
+function tidyImage(image: PageElement, base: string): void {
+  const { attributes } = image;
+  const own = attributes["src"] ?? "";
+  const isPlaceholder =
+    own === "" || own.startsWith("data:") || /(?:blank|placeholder|spacer|pixel|lazy)[^/]*$/i.test(own);
+  const lazy = LAZY_SOURCES.map((name) => attributes[name]).find(
+    (value) => value !== undefined && !value.startsWith("data:"),
+  );
+  const set = LAZY_SETS.map((name) => attributes[name]).find((value) => value !== undefined);
+  const best = isPlaceholder ? (lazy ?? largestOf(set) ?? own) : own;
+  const resolved = absolute(best, base);
+  if (resolved === undefined || isTiny(attributes)) image.remove();
+  else attributes["src"] = resolved;
+}
+
+/** The widest candidate of a `srcset`. */
+export function largestOf(set: string | undefined): string | undefined {
+  let best: string | undefined;
+  let bestSize = -1;
+  for (const match of (set ?? "").matchAll(/([^\s,][^\s]*[^\s,]|[^\s,])(?:\s+([\d.]+)[wx])?\s*(?:,|$)/g)) {
+    const size = Number(match[2] ?? 1);
+    if (match[1] !== undefined && !match[1].startsWith("data:") && size > bestSize) {
+      best = match[1];
+      bestSize = size;
+    }
+  }
+  return best;
+}
+
+/** Tracking pixels and icons. */
+function isTiny(attributes: Readonly<Record<string, string>>): boolean {
+  return [attributes["width"], attributes["height"]].some(
+    (value) => value !== undefined && /^\d+(?:px)?$/.test(value) && Number.parseInt(value, 10) <= 24,
+  );
+}
+
+/** A <noscript> that repeats a lazy image, or whose text says that scripts are needed, is in the way; others are content. */
+function tidyNoscript(element: PageElement): void {
+  const before = previousElement(element);
+  const image = element.getElementsByTagName("img")[0];
+  if (image !== undefined && before?.tag === "img" && element.textContent.trim() === "") {
+    const source = image.attributes["src"];
+    if (source !== undefined && !source.startsWith("data:")) before.attributes["src"] = source;
+    // The placeholder was tidied before; its address is whole by now.
+    element.remove();
+    return;
+  }
+  const text = element.textContent;
+  // Forums serve whole threads so, with a word about scripts at the end; only a short text is nothing but that word.
+  if (text.length < SCRIPT_NOTICE_CHARS_MAX && /javascript|enable scripts|browser/i.test(text)) element.remove();
+  else element.unwrap();
+}
+
+function previousElement(element: PageElement): PageElement | undefined {
+  let node: PageNode | null = element.previousSibling;
+  while (node instanceof PageText && node.data.trim() === "") node = node.previousSibling;
+  return node !== null && !(node instanceof PageText) ? (node as PageElement) : undefined;
+}

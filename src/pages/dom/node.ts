@@ -1,0 +1,196 @@
+// A light document tree: linked nodes with just what extraction and Markdown conversion touch. Names follow the DOM, so
+// that code written for it (Turndown) can walk this tree.
+
+export const ELEMENT = 1;
+export const TEXT = 3;
+
+/** What elements and texts share: a place among siblings. */
+export abstract class PageNode {
+  abstract readonly nodeType: number;
+  abstract readonly nodeName: string;
+  parentNode: PageElement | null = null;
+  previousSibling: PageNode | null = null;
+  nextSibling: PageNode | null = null;
+  abstract get firstChild(): PageNode | null;
+  abstract get textContent(): string;
+  abstract cloneNode(deep?: boolean): PageNode;
+
+  /** Takes the node, with all below it, out of the tree. */
+  remove(): void {
+    const parent = this.parentNode;
+    if (parent === null) return;
+    if (this.previousSibling === null) parent.firstChild = this.nextSibling;
+    else this.previousSibling.nextSibling = this.nextSibling;
+    if (this.nextSibling === null) parent.lastChild = this.previousSibling;
+    else this.nextSibling.previousSibling = this.previousSibling;
+    this.parentNode = null;
+    this.previousSibling = null;
+    this.nextSibling = null;
+  }
+}
+
+/** A run of text, entities decoded. */
+export class PageText extends PageNode {
+  readonly nodeType = TEXT;
+  readonly nodeName = "#text";
+  readonly firstChild = null;
+  data: string;
+
+  constructor(data: string) {
+    super();
+    this.data = data;
+  }
+
+  get nodeValue(): string {
+    return this.data;
+  }
+
+  get textContent(): string {
+    return this.data;
+  }
+
+  override cloneNode(): PageText {
+    return new PageText(this.data);
+  }
+}
+
+/** An element; comments, doctypes and scripts never enter the tree. */
+export class PageElement extends PageNode {
+  readonly nodeType = ELEMENT;
+  /** Lower-case name. */
+  readonly tag: string;
+  readonly attributes: Record<string, string>;
+  firstChild: PageNode | null = null;
+  lastChild: PageNode | null = null;
+
+  constructor(tag: string, attributes: Record<string, string> = {}) {
+    super();
+    this.tag = tag;
+    this.attributes = attributes;
+  }
+
+  get nodeName(): string {
+    return this.tag.toUpperCase();
+  }
+
+  get className(): string {
+    return this.attributes["class"] ?? "";
+  }
+
+  get id(): string {
+    return this.attributes["id"] ?? "";
+  }
+
+  getAttribute(name: string): string | null {
+    return this.attributes[name] ?? null;
+  }
+
+  hasAttribute(name: string): boolean {
+    return this.attributes[name] !== undefined;
+  }
+
+  setAttribute(name: string, value: string): void {
+    this.attributes[name] = value;
+  }
+
+  /** A fresh array; loops over siblings are cheaper with `firstChild` and `nextSibling`. */
+  get childNodes(): PageNode[] {
+    const nodes: PageNode[] = [];
+    for (let child = this.firstChild; child !== null; child = child.nextSibling) nodes.push(child);
+    return nodes;
+  }
+
+  get children(): PageElement[] {
+    return this.childNodes.filter((node): node is PageElement => node instanceof PageElement);
+  }
+
+  get lastElementChild(): PageElement | null {
+    let node: PageNode | null = this.lastChild;
+    while (node !== null && !(node instanceof PageElement)) node = node.previousSibling;
+    return node;
+  }
+
+  get textContent(): string {
+    let text = "";
+    for (const node of walk(this)) if (node instanceof PageText) text += node.data;
+    return text;
+  }
+
+  appendChild<T extends PageNode>(node: T): T {
+    node.remove();
+    node.parentNode = this;
+    node.previousSibling = this.lastChild;
+    if (this.lastChild === null) this.firstChild = node;
+    else this.lastChild.nextSibling = node;
+    this.lastChild = node;
+    return node;
+  }
+
+  insertBefore<T extends PageNode>(node: T, before: PageNode | null): T {
+    if (before === null) return this.appendChild(node);
+    node.remove();
+    node.parentNode = this;
+    node.nextSibling = before;
+    node.previousSibling = before.previousSibling;
+    if (before.previousSibling === null) this.firstChild = node;
+    else before.previousSibling.nextSibling = node;
+    before.previousSibling = node;
+    return node;
+  }
+
+  removeChild<T extends PageNode>(node: T): T {
+    node.remove();
+    return node;
+  }
+
+  /** Puts the children in the element's place. */
+  unwrap(): void {
+    const parent = this.parentNode;
+    if (parent === null) return;
+    while (this.firstChild !== null) parent.insertBefore(this.firstChild, this);
+    this.remove();
+  }
+
+  override cloneNode(deep = false): PageElement {
+    const copy = new PageElement(this.tag, { ...this.attributes });
+    if (deep)
+      for (let child = this.firstChild; child !== null; child = child.nextSibling)
+        copy.appendChild(child.cloneNode(true));
+    return copy;
+  }
+
+  /** Descendants with this name, in document order. */
+  getElementsByTagName(name: string): PageElement[] {
+    const tag = name.toLowerCase();
+    const found: PageElement[] = [];
+    for (const node of walk(this)) if (node instanceof PageElement && node.tag === tag) found.push(node);
+    return found;
+  }
+}
+
+/** Every node below `root` in document order. The current node may be removed or unwrapped only after it was passed. */
+export function* walk(root: PageElement): Generator<PageNode> {
+  let node: PageNode | null = root.firstChild;
+  while (node !== null) {
+    yield node;
+    if (node.firstChild !== null) {
+      node = node.firstChild;
+      continue;
+    }
+    while (node !== null && node.nextSibling === null) node = node.parentNode === root ? null : node.parentNode;
+    node = node === null ? null : node.nextSibling;
+  }
+}
+
+/** Every element below `root` in document order, as an array: safe to change the tree while reading it. */
+export function elementsOf(root: PageElement): PageElement[] {
+  const found: PageElement[] = [];
+  for (const node of walk(root)) if (node instanceof PageElement) found.push(node);
+  return found;
+}
+
+/** The nearest ancestor (not the node itself) that `wanted` holds for. */
+export function closest(node: PageNode, wanted: (element: PageElement) => boolean): PageElement | undefined {
+  for (let at = node.parentNode; at !== null; at = at.parentNode) if (wanted(at)) return at;
+  return undefined;
+}

@@ -1,0 +1,190 @@
+// HTML text → light document tree. Never throws on markup: repeated <body>, text before it, broken nesting and depth or
+// size beyond the limits all give a tree. Scripts, styles and comments stay out; structured data is kept apart.
+
+import { Parser } from "htmlparser2";
+import { PageElement, PageText } from "./node.ts";
+
+/** A parsed page. */
+export interface PageDocument {
+  /** Everything that is not head matter. */
+  readonly body: PageElement;
+  /** <meta>, <link>, <base> and <title> wherever they stood, in order. */
+  readonly head: readonly PageElement[];
+  readonly title: string;
+  /** `lang` of <html>. */
+  readonly language: string;
+  /** Contents of application/ld+json scripts. */
+  readonly structured: readonly string[];
+  /** Contents of application/json scripts: the state that an application page starts from. */
+  readonly states: readonly string[];
+  /** Attributes of <html> and <body>, merged. */
+  readonly rootAttributes: Readonly<Record<string, string>>;
+  /** Characters inside scripts: a page that is all script has no content yet. */
+  readonly scriptChars: number;
+  /** True when a limit cut the page short. */
+  readonly truncated: boolean;
+}
+
+/** Deeper elements become siblings at this depth: real pages stay under 100. */
+const DEPTH_MAX = 200;
+/** Nodes kept; the largest real pages have some 100,000. */
+const NODES_MAX = 250_000;
+const STRUCTURED_CHARS_MAX = 2 * 1024 * 1024;
+const ATTRIBUTE_CHARS_MAX = 64 * 1024;
+
+const HEAD_TAGS = new Set(["meta", "link", "base"]);
+const ROOT_TAGS = new Set(["html", "head", "body"]);
+/** Their text is not the page's. */
+const DROPPED_TAGS = new Set(["script", "style", "applet", "object", "embed", "noembed", "noframes", "frameset"]);
+const VOID_TAGS = new Set(
+  "area base br col embed hr img input link meta param source track wbr basefont bgsound frame keygen".split(" "),
+);
+
+/** Parses a page. */
+export function parsePage(html: string): PageDocument {
+  const builder = new Builder();
+  const parser = new Parser(
+    {
+      onopentag: (name, attributes) => builder.open(name, attributes),
+      ontext: (text) => builder.text(text),
+      onclosetag: (name) => builder.close(name),
+    },
+    { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true, recognizeSelfClosing: false },
+  );
+  builder.full = () => parser.pause();
+  // In HTML a CDATA mark is a broken comment that ends at the next ">"; the parser would wait for "]]>", maybe forever.
+  parser.write(html.includes("<![CDATA[") ? html.replaceAll("<![CDATA[", "") : html);
+  if (!builder.isFull) parser.end();
+  return builder.finish();
+}
+
+class Builder {
+  readonly #body = new PageElement("body");
+  readonly #head: PageElement[] = [];
+  readonly #structured: string[] = [];
+  readonly #states: string[] = [];
+  readonly #rootAttributes: Record<string, string> = {};
+  /** Open elements; undefined stands for a tag that made no element (roots, dropped ones, those too deep). */
+  readonly #open: { name: string; element: PageElement | undefined }[] = [];
+  #current = this.#body;
+  #depth = 0;
+  #nodes = 0;
+  #title: string | undefined;
+  #capture: "title" | "structured" | "state" | "script" | undefined;
+  #captured = "";
+  #scriptChars = 0;
+  #droppedDepth = 0;
+  isFull = false;
+  full: () => void = () => undefined;
+
+  open(name: string, attributes: Record<string, string>): void {
+    if (this.#droppedDepth > 0) {
+      if (!VOID_TAGS.has(name)) this.#droppedDepth++;
+      return;
+    }
+    if (ROOT_TAGS.has(name)) {
+      for (const [key, value] of Object.entries(attributes)) this.#rootAttributes[key] ??= value;
+      this.#open.push({ name, element: undefined });
+      return;
+    }
+    if (HEAD_TAGS.has(name)) {
+      // Microdata puts <meta> and <link> into the body; their place does not matter to us.
+      this.#head.push(new PageElement(name, attributes));
+      return;
+    }
+    if (DROPPED_TAGS.has(name) && !VOID_TAGS.has(name)) {
+      if (name === "script") this.#capture = captureOf(attributes["type"] ?? "");
+      this.#captured = "";
+      this.#droppedDepth = 1;
+      return;
+    }
+    if (name === "title" && this.#title === undefined && !this.#insideSvg()) {
+      this.#capture = "title";
+      this.#captured = "";
+      this.#open.push({ name, element: undefined });
+      return;
+    }
+    this.#add(name, attributes);
+  }
+
+  #add(name: string, attributes: Record<string, string>): void {
+    if (!this.#count()) return;
+    const isTooDeep = this.#depth >= DEPTH_MAX;
+    for (const key in attributes) if ((attributes[key]?.length ?? 0) > ATTRIBUTE_CHARS_MAX) attributes[key] = "";
+    const element = new PageElement(name, attributes);
+    this.#current.appendChild(element);
+    if (VOID_TAGS.has(name)) return;
+    this.#open.push({ name, element: isTooDeep ? undefined : element });
+    if (!isTooDeep) {
+      this.#current = element;
+      this.#depth++;
+    }
+  }
+
+  text(text: string): void {
+    if (this.#capture !== undefined) {
+      if (this.#capture === "script" || this.#capture === "state") this.#scriptChars += text.length;
+      if (this.#capture !== "script" && this.#captured.length < STRUCTURED_CHARS_MAX) this.#captured += text;
+      return;
+    }
+    if (this.#droppedDepth > 0) return;
+    const last = this.#current.lastChild;
+    if (last instanceof PageText) last.data += text;
+    else if (this.#count()) this.#current.appendChild(new PageText(text));
+  }
+
+  close(name: string): void {
+    if (this.#droppedDepth > 0) {
+      if (VOID_TAGS.has(name)) return;
+      this.#droppedDepth--;
+      if (this.#droppedDepth === 0) {
+        if (this.#capture === "structured") this.#structured.push(this.#captured);
+        if (this.#capture === "state") this.#states.push(this.#captured);
+        this.#capture = undefined;
+      }
+      return;
+    }
+    if (VOID_TAGS.has(name)) return;
+    const top = this.#open[this.#open.length - 1];
+    if (top === undefined || top.name !== name) return;
+    this.#open.pop();
+    if (this.#capture === "title" && name === "title") {
+      this.#title = this.#captured;
+      this.#capture = undefined;
+    }
+    if (top.element !== undefined) {
+      this.#current = top.element.parentNode ?? this.#body;
+      this.#depth--;
+    }
+  }
+
+  finish(): PageDocument {
+    return {
+      body: this.#body,
+      head: this.#head,
+      title: (this.#title ?? "").replace(/\s+/g, " ").trim(),
+      language: this.#rootAttributes["lang"] ?? this.#rootAttributes["xml:lang"] ?? "",
+      structured: this.#structured,
+      states: this.#states,
+      rootAttributes: this.#rootAttributes,
+      scriptChars: this.#scriptChars,
+      truncated: this.isFull,
+    };
+  }
+
+  #count(): boolean {
+    if (++this.#nodes <= NODES_MAX) return true;
+    if (!this.isFull) this.full();
+    this.isFull = true;
+    return false;
+  }
+
+  #insideSvg(): boolean {
+    return this.#open.some((entry) => entry.name === "svg");
+  }
+}
+
+function captureOf(type: string): "structured" | "state" | "script" {
+  if (/ld\+json/i.test(type)) return "structured";
+  return /^application\/json/i.test(type) ? "state" : "script";
+}

@@ -1,0 +1,61 @@
+// One HTML page → Markdown, cleaned HTML, links and metadata. Pure and synchronous, seconds at worst: run it in a worker.
+
+import { fillFromState } from "./content/embedded.ts";
+import { keepMainContent } from "./content/main-content.ts";
+import { tidy } from "./content/tidy.ts";
+import { createTrace, type Removal } from "./content/trace.ts";
+import { loadWeights } from "./content/weights.ts";
+import { parsePage } from "./dom/parse.ts";
+import { serialize } from "./dom/serialize.ts";
+import { readLinks } from "./links.ts";
+import { toMarkdown } from "./markdown/markdown.ts";
+import { type Metadata, readMetadata } from "./metadata.ts";
+import { needsScript } from "./needs-script.ts";
+
+/** What is wanted of a page. */
+export interface ExtractOptions {
+  /** Address of the page, after redirects. */
+  readonly url: string;
+  readonly onlyMainContent: boolean;
+  readonly markdown: boolean;
+  readonly html: boolean;
+  readonly links: boolean;
+  /** Remember what was removed and why; costs time. */
+  readonly trace?: boolean;
+}
+
+/** What was asked for, and what is always worth knowing. */
+export interface Extracted {
+  readonly markdown?: string;
+  readonly html?: string;
+  /** Links of the chosen part; `allLinks` has those of the whole page, for crawls. */
+  readonly links?: string[];
+  readonly allLinks: string[];
+  readonly metadata: Metadata;
+  /** Why the page should be rendered in a browser; undefined when it is fine as it is. */
+  readonly needsScript: string | undefined;
+  readonly removals?: readonly Removal[];
+}
+
+/** Extracts a page. */
+export function extractPage(html: string, options: ExtractOptions): Extracted {
+  const document = parsePage(html);
+  const trace = createTrace(options.trace === true);
+  const metadata = readMetadata(document, options.url);
+  const script = needsScript(document);
+  if (script !== undefined) fillFromState(document);
+  const allLinks = readLinks(document, document.body, options.url);
+  tidy(document, options.url, trace);
+  if (options.onlyMainContent) keepMainContent(document, { url: options.url, weights: loadWeights(), trace });
+  const links = options.onlyMainContent ? readLinks(document, document.body, options.url) : allLinks;
+  const cleaned = options.html ? serialize(document.body) : undefined;
+  return {
+    ...(options.markdown ? { markdown: toMarkdown(document.body) } : {}),
+    ...(cleaned === undefined ? {} : { html: cleaned }),
+    ...(options.links ? { links } : {}),
+    allLinks,
+    metadata,
+    needsScript: script,
+    ...(options.trace === true ? { removals: trace.removals } : {}),
+  };
+}

@@ -1,0 +1,18 @@
+// Escapes text so that Markdown shows it as it is, and no more than that: every needless backslash is noise to a reader.
+
+/** Escapes one run of text. */
+export function escapeMarkdown(text: string): string {
+  return text
+    .replace(/[\\*`]/g, "\\$&")
+    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\_")
+    .replace(/<(?=[a-zA-Z/!?])/g, "\\<")
+    .replace(/&(?=[a-zA-Z]{2,31};|#\d{1,7};|#x[\da-f]{1,6};)/gi, "&amp;")
+    .replace(/\](?=[([:])/g, "\\]")
+    .replace(/!(?=\[)/g, "\\!")
+    .replace(/~(?=[\s\S]*~)|(?<=~[\s\S]*)~/g, "\\~")
+    .replace(/^(#{1,6})(?=\s|$)/gm, "\\$1")
+    .replace(/^([-+])(?=\s|$)/gm, "\\$1")
+    .replace(/^(\d{1,9})([.)])(?=\s|$)/gm, "$1\\$2")
+    .replace(/^>/gm, "\\>")
+    .replace(/^(=+|-{3,})$/gm, "\\$1");
+}

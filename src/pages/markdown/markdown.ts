@@ -1,0 +1,232 @@
+// A tree → GitHub-flavoured Markdown. The same tree gives the same text, byte for byte. The tree is used up.
+
+import TurndownService from "turndown";
+import type { PageElement } from "../dom/node.ts";
+import { escapeMarkdown } from "./escape.ts";
+import { codeText, languageAround, prepare } from "./prepare.ts";
+import { dissolveLayoutTables, isEmptyTable, tableMarkdown, textElement } from "./tables.ts";
+
+/** Converts the children of `root`. */
+export function toMarkdown(root: PageElement): string {
+  prepare(root);
+  dissolveLayoutTables(root);
+  renderTables(root);
+  return finish(service.turndown(asDom(root)));
+}
+
+const service = createService();
+
+function createService(): TurndownService {
+  const turndown = new TurndownService({
+    headingStyle: "atx",
+    bulletListMarker: "-",
+    codeBlockStyle: "fenced",
+    emDelimiter: "*",
+    strongDelimiter: "**",
+    hr: "---",
+    br: "",
+  });
+  turndown.escape = escapeMarkdown;
+  turndown.remove(["script", "style", "noscript", "template", "iframe", "form-hidden" as "form"]);
+  addCode(turndown);
+  addTables(turndown);
+  addInline(turndown);
+  addBlocks(turndown);
+  return turndown;
+}
+
+function addCode(turndown: TurndownService): void {
+  turndown.addRule("pre", {
+    filter: "pre",
+    replacement: (_, node) => {
+      const element = fromDom(node);
+      const code = codeText(element).replace(/^\n+|\s+$/g, "");
+      if (code === "") return "";
+      const longest = Math.max(2, ...[...code.matchAll(/^[ \t]*(`{3,})/gm)].map((match) => match[1]?.length ?? 0));
+      const fence = "`".repeat(longest + 1);
+      return `\n\n${fence}${languageAround(element)}\n${code}\n${fence}\n\n`;
+    },
+  });
+  turndown.addRule("inline-code", {
+    filter: (node) => /^(?:CODE|KBD|SAMP|TT)$/.test(node.nodeName),
+    replacement: (_, node) => {
+      const code = fromDom(node).textContent.replace(/\s+/g, " ");
+      if (code.trim() === "") return code;
+      const longest = Math.max(0, ...[...code.matchAll(/`+/g)].map((match) => match[0].length));
+      const fence = "`".repeat(longest + 1);
+      const pad = code.startsWith("`") || code.endsWith("`") ? " " : "";
+      return `${fence}${pad}${code.trim()}${pad}${fence}`;
+    },
+  });
+}
+
+/** Tables are converted first, each cell by itself; the big conversion then sees one finished text per table. */
+function renderTables(root: PageElement): void {
+  for (const table of root.getElementsByTagName("table")) {
+    if (isEmptyTable(table)) {
+      table.remove();
+      continue;
+    }
+    // In an attribute, because white space in text is collapsed; with a word of text, because blank elements are dropped.
+    const finished = textElement("finished-table", "table");
+    finished.setAttribute("markdown", tableMarkdown(table, inlineOf));
+    table.parentNode?.insertBefore(finished, table);
+    table.remove();
+  }
+}
+
+function addTables(turndown: TurndownService): void {
+  turndown.addRule("finished-table", {
+    filter: (node) => node.nodeName === "FINISHED-TABLE",
+    replacement: (_, node) => `\n\n${fromDom(node).attributes["markdown"] ?? ""}\n\n`,
+  });
+}
+
+function inlineOf(cell: PageElement): string {
+  // The common case by far; a large table has a hundred thousand cells.
+  if (cell.children.length === 0) return escapeMarkdown(cell.textContent.replace(/\s+/g, " ").trim());
+  return service.turndown(asDom(cell));
+}
+
+function addInline(turndown: TurndownService): void {
+  turndown.addRule("link", {
+    filter: (node) => node.nodeName === "A",
+    replacement: (content, node) => {
+      const href = fromDom(node).attributes["href"];
+      const text = content.trim();
+      if (href === undefined || text === "") return content;
+      // A link around blocks: Markdown links hold one line.
+      const line = text.replace(/\s*\n+\s*/g, " ").replace(/^#+ /, "");
+      const [before = "", after = ""] = [/^\s*/.exec(content)?.[0], /\s*$/.exec(content)?.[0]];
+      const title = fromDom(node).attributes["title"]?.replace(/\s+/g, " ").trim();
+      const shown = title === undefined || title === "" || title === line ? "" : ` "${title.replace(/"/g, '\\"')}"`;
+      return `${before}[${line}](${destination(href)}${shown})${after}`;
+    },
+  });
+  turndown.addRule("image", {
+    filter: "img",
+    replacement: (_, node) => {
+      const { attributes } = fromDom(node);
+      const alt = (attributes["alt"] ?? "").replace(/\s+/g, " ").trim().replace(/[[\]]/g, "\\$&");
+      return attributes["src"] === undefined || attributes["src"] === ""
+        ? ""
+        : `![${alt}](${destination(attributes["src"])})`;
+    },
+  });
+  turndown.addRule("strikethrough", {
+    filter: (node) => /^(?:DEL|S|STRIKE)$/.test(node.nodeName),
+    replacement: (content) => (content.trim() === "" ? content : `~~${content.trim()}~~`),
+  });
+  turndown.addRule("tex", {
+    filter: (node) => node.nodeName === "TEX",
+    replacement: (_, node) => {
+      const element = fromDom(node);
+      const tex = element.textContent.trim();
+      return element.attributes["display"] === "block" ? `\n\n$$\n${tex}\n$$\n\n` : `$${tex}$`;
+    },
+  });
+  turndown.addRule("footnote-mark", {
+    filter: (node) => node.nodeName === "FOOTNOTE-MARK",
+    replacement: (_, node) => `[^${fromDom(node).attributes["label"]}]`,
+  });
+  turndown.addRule("checkbox", {
+    filter: (node) => node.nodeName === "INPUT",
+    replacement: (_, node) => {
+      const { attributes, parentNode } = fromDom(node);
+      if (attributes["type"] !== "checkbox" || parentNode?.tag !== "li") return "";
+      return attributes["checked"] === undefined ? "[ ] " : "[x] ";
+    },
+  });
+}
+
+function addBlocks(turndown: TurndownService): void {
+  turndown.addRule("footnote-text", {
+    filter: (node) => node.nodeName === "FOOTNOTE-TEXT",
+    replacement: (content, node) =>
+      `\n\n[^${fromDom(node).attributes["label"]}]: ${content.trim().replace(/\n+/g, "\n    ")}\n\n`,
+  });
+  turndown.addRule("heading", {
+    filter: ["h1", "h2", "h3", "h4", "h5", "h6"],
+    replacement: (content, node) => {
+      const line = content
+        .trim()
+        .replace(/\s*\n+\s*/g, " ")
+        .replace(/^(?:#+ )+/, "");
+      return line === "" ? "" : `\n\n${"#".repeat(Number(node.nodeName[1]))} ${line}\n\n`;
+    },
+  });
+  turndown.addRule("list-item", {
+    filter: "li",
+    replacement: (content, node, options) => {
+      const element = fromDom(node);
+      const list = element.parentNode;
+      const items = list?.children.filter((child) => child.tag === "li") ?? [];
+      const start = Number.parseInt(list?.attributes["start"] ?? "1", 10);
+      const number = (Number.isNaN(start) ? 1 : start) + items.indexOf(element);
+      const marker = list?.tag === "ol" ? `${number}. ` : `${options.bulletListMarker} `;
+      const indent = " ".repeat(marker.length);
+      const body = content
+        .trim()
+        .replace(/^(\[[ x]\])\s+/, "$1 ")
+        .replace(/\n{3,}/g, "\n\n")
+        .replace(/\n(?=.)/g, `\n${indent}`);
+      return body === "" ? "" : `${marker}${body}\n`;
+    },
+  });
+  turndown.addRule("term", {
+    filter: "dt",
+    replacement: (content) => (content.trim() === "" ? "" : `\n\n${content.trim().replace(/\n+/g, " ")}\n`),
+  });
+  turndown.addRule("definition", {
+    filter: "dd",
+    replacement: (content) => (content.trim() === "" ? "" : `: ${content.trim().replace(/\n(?=.)/g, "\n    ")}\n`),
+  });
+  turndown.addRule("summary", {
+    filter: (node) => node.nodeName === "SUMMARY",
+    replacement: (content) =>
+      content.trim() === ""
+        ? ""
+        : `\n\n**${content
+            .trim()
+            .replace(/\s*\n+\s*/g, " ")
+            .replace(/\*\*/g, "")}**\n\n`,
+  });
+  turndown.addRule("parts", {
+    // Inline by name, but each is a line of its own.
+    filter: (node) => /^(?:BUTTON|LABEL|OPTION|LEGEND|FIGCAPTION)$/.test(node.nodeName),
+    replacement: (content) => (content.trim() === "" ? "" : `\n\n${content.trim()}\n\n`),
+  });
+}
+
+/** An address as a link destination: spaces and brackets encoded. */
+function destination(address: string): string {
+  return address.replace(/[\s()<>\\]/g, (character) =>
+    character === "(" ? "%28" : character === ")" ? "%29" : encodeURIComponent(character),
+  );
+}
+
+/** Trims line ends and runs of empty lines, but not inside fenced code. */
+function finish(markdown: string): string {
+  const out: string[] = [];
+  let fence: string | undefined;
+  for (const line of markdown.trim().split("\n")) {
+    const mark = /^\s*(?:(?:[-*]|\d+\.)\s+)*(`{3,})/.exec(line)?.[1];
+    if (fence === undefined ? mark !== undefined : mark === fence) fence = fence === undefined ? mark : undefined;
+    else if (fence !== undefined) {
+      out.push(line);
+      continue;
+    }
+    const trimmed = line.trimEnd();
+    if (trimmed !== "" || (out[out.length - 1] ?? "") !== "") out.push(trimmed);
+  }
+  return out.join("\n");
+}
+
+/** Our tree has the parts of the DOM that Turndown touches. */
+function asDom(element: PageElement): HTMLElement {
+  return element as unknown as HTMLElement;
+}
+
+function fromDom(node: Node): PageElement {
+  return node as unknown as PageElement;
+}

@@ -1,0 +1,168 @@
+// HTML tables as GFM tables: spans filled with empty cells, missing headers made, block content set on one line. Tables
+// that only arrange a page are dissolved instead.
+
+import { closest, PageElement, PageText } from "../dom/node.ts";
+
+/** A grid of cells; undefined where a span reaches. */
+type Grid = (PageElement | undefined)[][];
+
+/** Larger tables are cut: nobody reads them as Markdown, and conversion time is bounded. */
+const ROWS_MAX = 2000;
+const COLUMNS_MAX = 100;
+
+/** Dissolves tables that arrange blocks instead of holding data. Innermost last, so that nested ones are seen as such. */
+export function dissolveLayoutTables(root: PageElement): void {
+  for (const table of root.getElementsByTagName("table")) {
+    if (!isLayout(table)) continue;
+    for (const row of rowsOf(table)) {
+      for (const cell of cellsOf(row)) asDivision(cell);
+      asDivision(row);
+    }
+    for (const part of table.children) if (/^(?:tbody|thead|tfoot|caption|colgroup)$/.test(part.tag)) asDivision(part);
+    asDivision(table);
+  }
+  for (const stray of [
+    ...root.getElementsByTagName("td"),
+    ...root.getElementsByTagName("th"),
+    ...root.getElementsByTagName("tr"),
+  ])
+    if (closest(stray, (element) => element.tag === "table") === undefined) asDivision(stray);
+}
+
+function isLayout(table: PageElement): boolean {
+  const role = table.attributes["role"];
+  if (role === "presentation" || role === "none") return true;
+  if (table.getElementsByTagName("table").length > 0) return true;
+  const rows = rowsOf(table);
+  const widest = Math.max(0, ...rows.map((row) => cellsOf(row).length));
+  if (widest < 2) return true;
+  if (table.getElementsByTagName("th").length > 0) return false;
+  const blocks = /^(?:p|ul|ol|h[1-6]|pre|blockquote|div|form|figure)$/;
+  let heavy = 0;
+  let cells = 0;
+  for (const row of rows)
+    for (const cell of cellsOf(row)) {
+      cells++;
+      const inner = cell.children.filter((child) => blocks.test(child.tag)).length;
+      if (inner > 2 || (inner > 0 && cell.textContent.length > 400)) heavy++;
+    }
+  return heavy > cells / 4;
+}
+
+function asDivision(element: PageElement): void {
+  const division = new PageElement("div");
+  while (element.firstChild !== null) division.appendChild(element.firstChild);
+  element.parentNode?.insertBefore(division, element);
+  element.remove();
+}
+
+/** The Markdown of a data table. `inline` converts the content of a cell. */
+export function tableMarkdown(table: PageElement, inline: (cell: PageElement) => string): string {
+  const rows = rowsOf(table).slice(0, ROWS_MAX);
+  const grid = layOut(rows);
+  const width = Math.min(COLUMNS_MAX, Math.max(0, ...grid.map((row) => row.length)));
+  if (width === 0) return "";
+  const texts = grid.map((row) =>
+    Array.from({ length: width }, (_, column) => {
+      const cell = row[column];
+      return cell === undefined ? "" : cellText(inline(cell));
+    }),
+  );
+  const filled = texts.filter((row) => row.some((text) => text !== ""));
+  if (filled.length === 0) return "";
+  const hasHeader = isHeader(rows[texts.indexOf(filled[0] as string[])]);
+  const header = hasHeader ? (filled[0] as string[]) : Array<string>(width).fill("");
+  const body = hasHeader ? filled.slice(1) : filled;
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const caption = table.children.find((child) => child.tag === "caption");
+  const title = caption === undefined ? "" : cellText(inline(caption));
+  return [
+    ...(title === "" ? [] : [title, ""]),
+    line(header),
+    `| ${alignments(grid, width).join(" | ")} |`,
+    ...body.map(line),
+  ].join("\n");
+}
+
+function isHeader(row: PageElement | undefined): boolean {
+  if (row === undefined) return false;
+  if (row.parentNode?.tag === "thead") return true;
+  const cells = cellsOf(row);
+  return (
+    cells.length > 0 &&
+    cells.every((cell) => cell.tag === "th" || cell.textContent.trim() === "") &&
+    cells.some((cell) => cell.tag === "th")
+  );
+}
+
+/** Places cells on a grid, honouring colspan and rowspan. */
+function layOut(rows: readonly PageElement[]): Grid {
+  const grid: Grid = rows.map(() => []);
+  const taken = rows.map(() => new Set<number>());
+  rows.forEach((row, y) => {
+    let x = 0;
+    for (const cell of cellsOf(row)) {
+      while (taken[y]?.has(x)) x++;
+      const across = span(cell, "colspan", COLUMNS_MAX);
+      const down = Math.min(span(cell, "rowspan", ROWS_MAX), rows.length - y);
+      for (let dy = 0; dy < down; dy++)
+        for (let dx = 0; dx < across && x + dx < COLUMNS_MAX; dx++) {
+          taken[y + dy]?.add(x + dx);
+          const line = grid[y + dy];
+          if (line !== undefined) line[x + dx] = dx === 0 && dy === 0 ? cell : undefined;
+        }
+      x += across;
+      if (x >= COLUMNS_MAX) break;
+    }
+  });
+  return grid;
+}
+
+function span(cell: PageElement, name: "colspan" | "rowspan", max: number): number {
+  const value = Number.parseInt(cell.attributes[name] ?? "1", 10);
+  return value >= 1 ? Math.min(value, max) : 1;
+}
+
+function alignments(grid: Grid, width: number): string[] {
+  return Array.from({ length: width }, (_, column) => {
+    const cell = grid.find((row) => row[column] !== undefined)?.[column];
+    const align =
+      cell?.attributes["align"] ?? /text-align\s*:\s*(\w+)/i.exec(cell?.attributes["style"] ?? "")?.[1] ?? "";
+    return align === "center" ? ":---:" : align === "right" ? "---:" : "---";
+  });
+}
+
+function cellText(markdown: string): string {
+  return markdown
+    .trim()
+    .replace(/\\?\|/g, "\\|")
+    .replace(/\s*\n\s*\n\s*/g, "<br>")
+    .replace(/\s*\n\s*/g, "<br>")
+    .replace(/(?:<br>)+$/, "");
+}
+
+function rowsOf(table: PageElement): PageElement[] {
+  const rows: PageElement[] = [];
+  for (const child of table.children) {
+    if (child.tag === "tr") rows.push(child);
+    else if (/^(?:tbody|thead|tfoot)$/.test(child.tag))
+      for (const row of child.children) if (row.tag === "tr") rows.push(row);
+  }
+  return rows;
+}
+
+function cellsOf(row: PageElement): PageElement[] {
+  return row.children.filter((child) => child.tag === "td" || child.tag === "th");
+}
+
+/** Whether there is anything to show in it. */
+export function isEmptyTable(table: PageElement): boolean {
+  return table.textContent.trim() === "" && table.getElementsByTagName("img").length === 0;
+}
+
+/** A text node's element, for rules that need one. */
+export function textElement(tag: string, text: string): PageElement {
+  const element = new PageElement(tag);
+  element.appendChild(new PageText(text));
+  return element;
+}

@@ -1,0 +1,32 @@
+// Why a page could not be had, in this room's words; what a client is told is decided above.
+
+/** Kinds of failure. */
+export type PageFault =
+  /** Not loaded by the deadline. */
+  | "timeout"
+  /** 5xx after retries, refused, reset, DNS, TLS, too many redirects. */
+  | "upstream"
+  /** 401, 403, 429 or a challenge: the site does not want us. */
+  | "refused"
+  /** Not a page, or not one of the documents asked for. */
+  | "not_html"
+  | "too_large"
+  /** robots.txt says no. */
+  | "robots"
+  /** A browser is needed and there is none. */
+  | "no_browser"
+  /** Conversion failed. */
+  | "conversion";
+
+/** A page could not be had. The text is public. */
+export class PageError extends Error {
+  override name = "PageError";
+  readonly fault: PageFault;
+  /** HTTP status of the page, when there was one. */
+  readonly status: number | undefined;
+  constructor(fault: PageFault, message: string, detail: { status?: number | undefined; cause?: unknown } = {}) {
+    super(message, { cause: detail.cause });
+    this.fault = fault;
+    this.status = detail.status;
+  }
+}

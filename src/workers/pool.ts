@@ -1,0 +1,158 @@
+// Threads for work that would hold up the event loop. Every task has a deadline: a thread that misses it is killed and
+// replaced, whatever it was doing. Threads start when first needed and are renewed after many tasks.
+
+import type { TaskAnswer, TaskMessage } from "./serve.ts";
+
+/** The task did not finish by its deadline; its thread was killed. */
+export class TaskTimeout extends Error {
+  override name = "TaskTimeout";
+}
+
+/** The task threw, or its thread died. */
+export class TaskFailed extends Error {
+  override name = "TaskFailed";
+}
+
+/** Too many tasks are waiting. */
+export class PoolFull extends Error {
+  override name = "PoolFull";
+}
+
+/** How one task is run. */
+export interface RunOptions {
+  /** Counted from the moment a thread takes the task. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Buffers handed over instead of copied; unusable afterwards. */
+  readonly transfer?: ArrayBuffer[];
+}
+
+/** A pool of threads of one kind. */
+export interface WorkerPool<Input, Output> {
+  /** Throws `TaskTimeout`, `TaskFailed`, `PoolFull` or the signal's reason. */
+  run(input: Input, options: RunOptions): Promise<Output>;
+  /** Kills all threads; waiting tasks fail. */
+  close(): void;
+}
+
+/** What the pool is made of. */
+export interface PoolOptions {
+  /** Starts a thread whose module calls `serveTasks`. */
+  readonly start: () => Worker;
+  readonly size: number;
+  /** Tasks that may wait for a thread. */
+  readonly queueMax?: number;
+}
+
+const QUEUE_MAX = 1000;
+/** Memory that a long-lived heap does not give back is given back by a new thread. */
+const TASKS_PER_THREAD_MAX = 500;
+
+interface Task<Input, Output> {
+  readonly id: number;
+  readonly input: Input;
+  readonly options: RunOptions;
+  readonly resolve: (output: Output) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Thread<Input, Output> {
+  readonly worker: Worker;
+  task: Task<Input, Output> | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  done: number;
+}
+
+/** Makes a pool; no thread runs until the first task. */
+export function createPool<Input, Output>(options: PoolOptions): WorkerPool<Input, Output> {
+  const threads = new Set<Thread<Input, Output>>();
+  const waiting: Task<Input, Output>[] = [];
+  let nextId = 1;
+  let isClosed = false;
+
+  const retire = (thread: Thread<Input, Output>) => {
+    threads.delete(thread);
+    clearTimeout(thread.timer);
+    thread.worker.terminate();
+  };
+
+  /** Ends the thread's task; the thread lives on unless `kill`. */
+  const settle = (thread: Thread<Input, Output>, outcome: { output: Output } | { error: unknown; kill: boolean }) => {
+    const task = thread.task;
+    thread.task = undefined;
+    clearTimeout(thread.timer);
+    thread.done++;
+    if (("kill" in outcome && outcome.kill) || thread.done >= TASKS_PER_THREAD_MAX) retire(thread);
+    if ("output" in outcome) task?.resolve(outcome.output);
+    else task?.reject(outcome.error);
+    pump();
+  };
+
+  const spawn = (): Thread<Input, Output> => {
+    const thread: Thread<Input, Output> = { worker: options.start(), task: undefined, timer: undefined, done: 0 };
+    thread.worker.onmessage = (event: MessageEvent<TaskAnswer<Output>>) => {
+      if (event.data.id !== thread.task?.id) return;
+      if ("output" in event.data) settle(thread, { output: event.data.output });
+      else settle(thread, { error: new TaskFailed(event.data.error), kill: false });
+    };
+    thread.worker.onerror = (event) => settle(thread, { error: new TaskFailed(event.message), kill: true });
+    // An idle thread must not keep the program alive.
+    (thread.worker as Worker & { unref?: () => void }).unref?.();
+    threads.add(thread);
+    return thread;
+  };
+
+  const pump = () => {
+    while (waiting.length > 0 && !isClosed) {
+      const idle = [...threads].find((thread) => thread.task === undefined);
+      if (idle === undefined && threads.size >= options.size) return;
+      const task = waiting.shift() as Task<Input, Output>;
+      const thread = idle ?? spawn();
+      thread.task = task;
+      thread.timer = setTimeout(
+        () => settle(thread, { error: new TaskTimeout("The work took too long and was stopped."), kill: true }),
+        task.options.timeoutMs,
+      );
+      const message: TaskMessage<Input> = { id: task.id, input: task.input };
+      try {
+        thread.worker.postMessage(message, task.options.transfer ?? []);
+      } catch (error) {
+        settle(thread, { error, kill: false });
+      }
+    }
+  };
+
+  const abandon = (task: Task<Input, Output>, reason: unknown) => {
+    const at = waiting.indexOf(task);
+    if (at >= 0) {
+      waiting.splice(at, 1);
+      task.reject(reason);
+      return;
+    }
+    const thread = [...threads].find((candidate) => candidate.task === task);
+    if (thread !== undefined) settle(thread, { error: reason, kill: true });
+  };
+
+  return {
+    run: async (input, runOptions) => {
+      runOptions.signal?.throwIfAborted();
+      if (isClosed) throw new TaskFailed("The pool is closed.");
+      if (waiting.length >= (options.queueMax ?? QUEUE_MAX)) throw new PoolFull("Too much work is waiting.");
+      const { promise, resolve, reject } = Promise.withResolvers<Output>();
+      const task: Task<Input, Output> = { id: nextId++, input, options: runOptions, resolve, reject };
+      const stop = () => abandon(task, runOptions.signal?.reason);
+      runOptions.signal?.addEventListener("abort", stop, { once: true });
+      waiting.push(task);
+      pump();
+      return promise.finally(() => runOptions.signal?.removeEventListener("abort", stop));
+    },
+    close: () => {
+      isClosed = true;
+      for (const thread of [...threads]) {
+        thread.task?.reject(new TaskFailed("The pool was closed."));
+        retire(thread);
+      }
+      for (const task of waiting.splice(0)) task.reject(new TaskFailed("The pool was closed."));
+    },
+  };
+}

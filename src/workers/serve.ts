@@ -1,0 +1,28 @@
+// The worker's side of the pool: answers one task at a time. Runs in a worker thread only.
+
+/** What the pool sends. */
+export interface TaskMessage<Input> {
+  readonly id: number;
+  readonly input: Input;
+}
+
+/** What a worker answers. */
+export type TaskAnswer<Output> =
+  | { readonly id: number; readonly output: Output }
+  | { readonly id: number; readonly error: string };
+
+declare const self: { onmessage: (event: MessageEvent) => void; postMessage(message: unknown): void };
+
+/** Answers every task with `handle`. A throw fails that task, not the worker. */
+export function serveTasks<Input, Output>(handle: (input: Input) => Output | Promise<Output>): void {
+  self.onmessage = async (event: MessageEvent<TaskMessage<Input>>) => {
+    const { id, input } = event.data;
+    let answer: TaskAnswer<Output>;
+    try {
+      answer = { id, output: await handle(input) };
+    } catch (error) {
+      answer = { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    }
+    self.postMessage(answer);
+  };
+}

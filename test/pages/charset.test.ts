@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { decodeHtml, detectCharset } from "../../src/pages/charset.ts";
+
+const bytes = (...parts: (string | number[])[]) =>
+  Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : Buffer.from(part))));
+/** "Привет мир" and more, as single bytes. */
+const CYRILLIC = [
+  0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x20, 0xec, 0xe8, 0xf0, 0x2c, 0x20, 0xea, 0xe0, 0xea, 0x20, 0xe4, 0xe5, 0xeb,
+  0xe0,
+];
+/** "これはテストです" in Shift_JIS and EUC-JP. */
+const SJIS = [0x82, 0xb1, 0x82, 0xea, 0x82, 0xcd, 0x83, 0x65, 0x83, 0x58, 0x83, 0x67, 0x82, 0xc5, 0x82, 0xb7];
+const EUCJP = [0xa4, 0xb3, 0xa4, 0xec, 0xa4, 0xcf, 0xa5, 0xc6, 0xa5, 0xb9, 0xa5, 0xc8, 0xa4, 0xc7, 0xa4, 0xb9];
+/** "我们的中国人是不是" in GBK. */
+const GBK = [
+  0xce, 0xd2, 0xc3, 0xc7, 0xb5, 0xc4, 0xd6, 0xd0, 0xb9, 0xfa, 0xc8, 0xcb, 0xca, 0xc7, 0xb2, 0xbb, 0xca, 0xc7,
+];
+/** "안녕하세요" in EUC-KR. */
+const EUCKR = [0xbe, 0xc8, 0xb3, 0xe7, 0xc7, 0xcf, 0xbc, 0xbc, 0xbf, 0xe4];
+
+const CASES: [name: string, bytes: Buffer, contentType: string | null, charset: string][] = [
+  ["a UTF-8 mark wins", bytes([0xef, 0xbb, 0xbf], "<p>x"), "text/html; charset=iso-8859-1", "utf-8"],
+  ["a UTF-16 mark wins", bytes([0xff, 0xfe, 0x41, 0]), "text/html; charset=utf-8", "utf-16le"],
+  [
+    "the header comes before the page",
+    bytes('<meta charset="utf-8">é'),
+    "text/html; charset=windows-1251",
+    "windows-1251",
+  ],
+  ["quoted header values", bytes("x"), 'text/html; charset="Shift_JIS"', "shift_jis"],
+  ["an unknown header is passed over", bytes('<meta charset="koi8-r">'), "text/html; charset=nonsense", "koi8-r"],
+  ["meta charset", bytes("<meta charset=euc-kr>"), null, "euc-kr"],
+  [
+    "meta http-equiv",
+    bytes('<meta http-equiv="Content-Type" content="text/html; charset=gb2312">'),
+    "text/html",
+    "gbk",
+  ],
+  ["an XML declaration", bytes('<?xml version="1.0" encoding="iso-8859-2"?><html>'), null, "iso-8859-2"],
+  ["a meta in a comment does not count", bytes('<!-- <meta charset="big5"> --><p>a'), null, "utf-8"],
+  ["a meta cannot say UTF-16", bytes('<meta charset="utf-16">'), null, "utf-8"],
+  ["plain ASCII", bytes("<p>hello"), "text/html", "utf-8"],
+  ["valid UTF-8", Buffer.from("<p>Grüße 世界"), null, "utf-8"],
+  ["UTF-16 without a mark", Buffer.from("<html><p>hello</p></html>", "utf16le"), null, "utf-16le"],
+  ["windows-1251 by its looks", bytes("<p>", CYRILLIC), null, "windows-1251"],
+  ["Shift_JIS by its looks", bytes("<p>", SJIS), null, "shift_jis"],
+  ["EUC-JP by its looks", bytes("<p>", EUCJP), null, "euc-jp"],
+  ["GB18030 by its looks", bytes("<p>", GBK), null, "gb18030"],
+  ["EUC-KR by its looks", bytes("<p>", EUCKR), null, "euc-kr"],
+  ["Latin text otherwise", bytes("<p>caf", [0xe9], " d", [0xe9], "j", [0xe0]), null, "windows-1252"],
+];
+
+describe("charset", () => {
+  for (const [name, input, contentType, charset] of CASES)
+    test(name, () => expect(detectCharset(input, contentType)).toBe(charset));
+
+  test("text is decoded so", () => {
+    expect(decodeHtml(bytes("<p>", CYRILLIC), null)).toContain("Привет мир");
+    expect(decodeHtml(bytes("<p>", SJIS), null)).toContain("これはテストです");
+    expect(decodeHtml(bytes("<p>", GBK), null)).toContain("我们的中国人");
+  });
+
+  test("any bytes give text", () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (input) => typeof decodeHtml(input, null) === "string"));
+  });
+});

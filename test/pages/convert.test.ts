@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { createConverter } from "../../src/pages/convert.ts";
+import { documentMarkdown, kindOf } from "../../src/pages/documents.ts";
+
+const converter = createConverter(1);
+afterAll(() => converter.close());
+const options = { url: "https://site.example/", onlyMainContent: true, markdown: true, html: false, links: false };
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+test("pages are converted in a thread", async () => {
+  const task = {
+    kind: "html" as const,
+    bytes: bytes("<h1>Hi</h1><p>Some text of the page.</p>"),
+    contentType: null,
+    options,
+  };
+  const { markdown } = await converter.convert(task, { timeoutMs: 20_000 });
+  expect(markdown).toContain("Some text of the page.");
+});
+
+test("a hostile page does not hold up the event loop", async () => {
+  const html = `<table>${"<tr>".concat("<td>x".repeat(90)).repeat(800)}</table>`;
+  let longest = 0;
+  let last = performance.now();
+  const beat = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 5);
+  await converter.convert({ kind: "html", bytes: bytes(html), contentType: null, options }, { timeoutMs: 60_000 });
+  clearInterval(beat);
+  // Converting takes far longer than this; the bound is wide for busy machines.
+  expect(longest).toBeLessThan(400);
+}, 60_000);
+
+describe("kinds", () => {
+  const cases: [string | null, string, string | undefined][] = [
+    ["text/html; charset=utf-8", "<p>x", "html"],
+    ["application/xhtml+xml", "<html>", "html"],
+    ["text/plain", "<!DOCTYPE html><p>", "html"],
+    ["text/plain", "words", "text"],
+    ["application/json", "{}", "json"],
+    ["application/ld+json", "{}", "json"],
+    ["application/rss+xml", "<rss>", "xml"],
+    ["application/octet-stream", "%PDF-1.7", "pdf"],
+    ["application/pdf", "%PDF-1.4", "pdf"],
+    ["image/png", "\x89PNG\r\n\x1a\n\0\0\0", undefined],
+    ["text/html", "\x89PNG\r\n\x1a\n\x00\x01\x02", undefined],
+    ["application/zip", "PK\x03\x04", undefined],
+    [null, "<p>no type</p>", "html"],
+    [null, "words", "text"],
+    ["text/css", "a{}", "text"],
+  ];
+  for (const [type, body, kind] of cases)
+    test(`${type} ${JSON.stringify(body)}`, () =>
+      expect(kindOf(type, Buffer.from(body, "latin1"))).toBe(kind as "html"));
+});
+
+describe("documents", () => {
+  const source = { url: "https://site.example/d", contentType: null };
+  test("JSON", async () =>
+    expect((await documentMarkdown("json", bytes('{"a":[1]}'), source)).markdown).toBe(
+      '```json\n{\n  "a": [\n    1\n  ]\n}\n```',
+    ));
+  test("text", async () => expect((await documentMarkdown("text", bytes("  a\nb "), source)).markdown).toBe("a\nb"));
+  test("a feed", async () => {
+    const feed = `<rss><channel><title>News</title><item><title><![CDATA[One & <b>two</b>]]></title><pubDate>Mon</pubDate><description>&lt;p&gt;Text&lt;/p&gt;</description></item></channel></rss>`;
+    const { markdown, metadata } = await documentMarkdown("xml", bytes(feed), source);
+    expect([metadata.title, markdown]).toEqual(["News", "## One & two\n\nMon\n\nText"]);
+  });
+  test("a PDF", async () => {
+    const pdf =
+      "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n4 0 obj<</Length 41>>stream\nBT /F1 12 Tf 10 100 Td (Hello PDF) Tj ET\nendstream endobj\n5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF";
+    const task = { kind: "document" as const, document: "pdf" as const, bytes: bytes(pdf), contentType: null, options };
+    expect((await converter.convert(task, { timeoutMs: 20_000 })).markdown).toContain("Hello PDF");
+  });
+});

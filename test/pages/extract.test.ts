@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parsePage } from "../../src/pages/dom/parse.ts";
+import { type ExtractOptions, extractPage } from "../../src/pages/extract.ts";
+
+const URL_ = "https://site.example/blog/rivers";
+const extract = (html: string, options: Partial<ExtractOptions> = {}) =>
+  extractPage(html, { url: URL_, onlyMainContent: true, markdown: true, html: false, links: true, ...options });
+
+const PARAGRAPHS = [
+  "The river begins as a thin stream between two hills, and for the first ten miles nobody would call it a river at all.",
+  "Further down, where the valley opens, three smaller streams join it, and the water grows slow, brown and deep.",
+  "Fishermen have worked this stretch for four hundred years, and their houses, built on stilts, still line the banks.",
+  "In spring, when the snow melts, the water rises by two metres within a week, and the lower road is closed.",
+];
+const ARTICLE = `<!doctype html><html lang="en-GB"><head><title>Rivers &amp; hills</title>
+<meta name="description" content="About a river."><link rel="canonical" href="/blog/rivers"><meta property="og:type" content="article">
+<meta name="author" content="Ann Author"><meta property="article:published_time" content="2024-05-06T07:08:09Z"><link rel="icon" href="/f.ico"></head>
+<body><header><nav class="menu"><ul><li><a href="/">Home</a></li><li><a href="/about">About us</a></li><li><a href="/login">Log in</a></li></ul></nav></header>
+<main><article class="post"><h1>Rivers and hills</h1>${PARAGRAPHS.map((text) => `<p>${text}</p>`).join("")}
+<p>See <a href="/blog/maps">the maps</a> for how the water ran before the dam was built upstream.</p><img src="/river.jpg" alt="The river"></article></main>
+<aside class="sidebar related"><h3>Related stories</h3><ul><li><a href="/1">Ten lakes</a></li><li><a href="/2">A pond</a></li></ul></aside>
+<div id="cookie-banner" class="cookie-consent">We use cookies. <button>Accept all</button></div>
+<footer class="footer">© 2024 Site. All rights reserved. <a href="/privacy">Privacy policy</a></footer></body></html>`;
+
+describe("main content", () => {
+  const { markdown = "", links = [], allLinks } = extract(ARTICLE);
+  test("the article stays", () => {
+    for (const text of PARAGRAPHS) expect(markdown).toContain(text);
+    expect(markdown).toContain("![The river](https://site.example/river.jpg)");
+  });
+  test("the frame of the page goes", () => {
+    for (const text of ["Log in", "Related stories", "cookies", "Accept all", "All rights reserved"])
+      expect(markdown).not.toContain(text);
+  });
+  test("links are those of the part, and of the page for crawls", () => {
+    expect(links).toEqual(["https://site.example/blog/maps"]);
+    expect(allLinks).toContain("https://site.example/about");
+  });
+  test("the whole page on request", () => {
+    const whole = extract(ARTICLE, { onlyMainContent: false }).markdown ?? "";
+    for (const text of ["Log in", "Related stories", ...PARAGRAPHS]) expect(whole).toContain(text);
+  });
+  test("the trace says what went and why", () => {
+    const { removals = [] } = extract(ARTICLE, { trace: true });
+    expect(removals).toContainEqual({
+      step: "main-content",
+      element: "footer.footer",
+      text: "© 2024 Site. All rights reserved. Privacy policy",
+    });
+  });
+  test("cleaned HTML", () => {
+    const { html = "" } = extract(ARTICLE, { html: true });
+    expect(html).toContain("<h1>Rivers and hills</h1>");
+    expect(html).not.toContain("cookie");
+  });
+});
+
+test("metadata", () => {
+  expect(extract(ARTICLE).metadata).toMatchObject({
+    title: "Rivers & hills",
+    description: "About a river.",
+    language: "en-GB",
+    canonical: "https://site.example/blog/rivers",
+    author: "Ann Author",
+    publishedTime: "2024-05-06T07:08:09Z",
+    favicon: "https://site.example/f.ico",
+    ogType: "article",
+  });
+});
+
+test("metadata of a page that has none", () => {
+  expect(extract("<h1>Only a heading</h1>").metadata).toEqual({
+    title: "Only a heading",
+    description: "",
+    language: "",
+  });
+});
+
+describe("broken markup", () => {
+  const cases: [string, string, string][] = [
+    ["text before the head's end", "<html><head><title>T</title></head>stray<body><p>real</p></body></html>", "stray"],
+    ["a script between head and body", "<html><head></head><script>x</script><body><p>real</p></body></html>", "real"],
+    ["two bodies", "<body><p>one</p></body><body><p>two</p></body>", "two"],
+    ["a CDATA mark", "<body><![CDATA[<p>real</p></body>", "real"],
+    ["an unclosed title", "<title>T</title><p>real", "real"],
+    ["unclosed tags", "<div><p>real<div><b>more", "more"],
+  ];
+  for (const [name, html, text] of cases) test(name, () => expect(parsePage(html).body.textContent).toContain(text));
+
+  test("depth is bounded and keeps the text", () => {
+    const html = `${"<div>".repeat(50_000)}deep${"</div>".repeat(50_000)}after`;
+    expect(parsePage(html).body.textContent).toBe("deepafter");
+    expect(extract(html, { onlyMainContent: false }).markdown).toContain("deep");
+  });
+  test("size is bounded", () => {
+    const { truncated, body } = parsePage("<p>x</p>".repeat(300_000));
+    expect(truncated).toBe(true);
+    expect(body.firstChild?.textContent).toBe("x");
+  });
+});
+
+describe("pages that need a browser", () => {
+  const script = `<script>${"x".repeat(1000)}</script>`;
+  const cases: [string, string, string | undefined][] = [
+    ["an empty root", `<div id="root"></div>${script}`, "empty application root"],
+    ["a notice", `<noscript>Please enable JavaScript to use this site.</noscript>${script}`, "noscript"],
+    ["little text", `<p>Loading</p>${script}`, "little text, much script"],
+    ["a refresh", '<meta http-equiv="refresh" content="0; url=/next"><p>x</p>', "refresh"],
+    ["a slow refresh", '<meta http-equiv="refresh" content="300; url=/next"><p>x</p>', undefined],
+    ["a short page without scripts", "<p>Hello</p>", undefined],
+    ["a long page", `${ARTICLE}${ARTICLE}<div id="app"></div>${script}`, undefined],
+  ];
+  for (const [name, html, expected] of cases) test(name, () => expect(extract(html).needsScript).toBe(expected));
+
+  test("embedded data stands in for markup", () => {
+    const state = JSON.stringify({
+      page: { body: `<p>${PARAGRAPHS[0]}</p><p>${PARAGRAPHS[1]}</p>`, id: "x", url: "https://a.b/c" },
+    });
+    const html = `<div id="root"></div><script type="application/json">${state}</script>${script}`;
+    expect(extract(html).markdown).toContain(PARAGRAPHS[1] as string);
+  });
+});
+
+test("a page with text never comes out empty", () => {
+  const word = fc.constantFrom("Home", "Log in", "a", "©", "Add to cart", "Text here.", "42");
+  const tag = fc.constantFrom("nav", "footer", "div", "p", "li", "span", "header", "button", "td");
+  fc.assert(
+    fc.property(fc.array(fc.tuple(tag, word), { minLength: 1, maxLength: 8 }), (parts) => {
+      const html = parts.map(([name, text]) => `<${name}>${text}</${name}>`).join("");
+      expect(extract(html).markdown?.trim()).not.toBe("");
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { tidy } from "../../src/pages/content/tidy.ts";
+import { createTrace } from "../../src/pages/content/trace.ts";
+import { parsePage } from "../../src/pages/dom/parse.ts";
+import { escapeMarkdown } from "../../src/pages/markdown/escape.ts";
+import { toMarkdown } from "../../src/pages/markdown/markdown.ts";
+
+function convert(html: string): string {
+  const document = parsePage(html);
+  tidy(document, "https://site.example/dir/page", createTrace(false));
+  return toMarkdown(document.body);
+}
+
+const CASES: [name: string, html: string, markdown: string][] = [
+  ["headings", "<h1>One</h1><h2>Two <em>x</em></h2><h6>Six</h6><h3> </h3>", "# One\n\n## Two *x*\n\n###### Six"],
+  ["paragraphs", "<p>a\n  b</p><p>c</p><div>d<div>e</div></div>", "a b\n\nc\n\nd\n\ne"],
+  ["emphasis", "<p><b>bold</b> and <i>it</i> and <s>gone</s></p>", "**bold** and *it* and ~~gone~~"],
+  ["links are absolute", '<a href="../x?a=1">up</a>', "[up](https://site.example/x?a=1)"],
+  ["a base address", '<base href="/base/"><a href="x">b</a>', "[b](https://site.example/base/x)"],
+  ["links that lead nowhere", '<a href="javascript:void(0)">text</a> <a>bare</a>', "text bare"],
+  ["links with brackets and blanks", '<a href="/a b(c)">t</a>', "[t](https://site.example/a%20b%28c%29)"],
+  ["a link around blocks", '<a href="/x"><h3>Head</h3><p>Text</p></a>', "[Head Text](https://site.example/x)"],
+  ["images", '<img src="/i.png" alt="An [image]">', "![An \\[image\\]](https://site.example/i.png)"],
+  ["lazy images", '<img src="data:image/gif;base64,AA" data-src="/l.jpg">', "![](https://site.example/l.jpg)"],
+  ["srcset", '<img srcset="/s.jpg 100w, /b.jpg 800w, /m.jpg 400w">', "![](https://site.example/b.jpg)"],
+  ["tracking pixels", '<p>x<img src="/t.gif" width="1" height="1"></p>', "x"],
+  ["nested lists", "<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>", "- a\n  - b\n- c"],
+  ["numbered lists", '<ol start="3"><li>a</li><li><p>b</p><p>c</p></li></ol>', "3. a\n4. b\n\n   c"],
+  [
+    "check boxes",
+    '<ul><li><input type="checkbox" checked> done</li><li><input type=checkbox>open</li></ul>',
+    "- [x] done\n- [ ] open",
+  ],
+  ["quotes", "<blockquote><p>a</p><p>b</p></blockquote>", "> a\n>\n> b"],
+  ["rules and breaks", "a<br>b<hr>c", "a\nb\n\n---\n\nc"],
+  ["inline code", "<p>use <code>a`b</code> and <kbd>Ctrl</kbd></p>", "use ``a`b`` and `Ctrl`"],
+  [
+    "fenced code",
+    '<pre><code class="language-ts">let a = 1;\n\n\n  b  \n</code></pre>',
+    "```ts\nlet a = 1;\n\n\n  b\n```",
+  ],
+  ["the language of a parent", '<div class="highlight-source-python"><pre>x</pre></div>', "```python\nx\n```"],
+  ["code with fences", "<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````"],
+  ["code as lines", "<pre><div>a</div><div>b</div></pre>", "```\na\nb\n```"],
+  [
+    "code with line numbers",
+    '<table class="highlight"><tr><td class="gutter"><pre>1\n2</pre></td><td class="code"><pre>a\nb</pre></td></tr></table>',
+    "```\na\nb\n```",
+  ],
+  [
+    "a table",
+    "<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2|3</td></tr></table>",
+    "| A | B |\n| --- | --- |\n| 1 | 2\\|3 |",
+  ],
+  [
+    "a table without header",
+    "<table><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table>",
+    "|  |  |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |",
+  ],
+  [
+    "spans",
+    '<table><tr><th colspan="2">A</th><th>B</th></tr><tr><td rowspan="2">1</td><td>2</td><td>3</td></tr><tr><td>4</td><td>5</td></tr></table>',
+    "| A |  | B |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n|  | 4 | 5 |",
+  ],
+  [
+    "alignment",
+    '<table><tr><th align="right">A</th><th style="text-align:center">B</th></tr><tr><td>1</td><td>2</td></tr></table>',
+    "| A | B |\n| ---: | :---: |\n| 1 | 2 |",
+  ],
+  [
+    "blocks in cells",
+    "<table><tr><th>A</th><th>B</th></tr><tr><td><p>x</p><p>y</p></td><td><b>z</b></td></tr></table>",
+    "| A | B |\n| --- | --- |\n| x<br>y | **z** |",
+  ],
+  ["a layout table", "<table><tr><td><h2>Head</h2><p>Text</p></td></tr></table>", "## Head\n\nText"],
+  ["cells without a table", "<p>x</p><td>y</td>", "x\n\ny"],
+  ["definitions", "<dl><dt>Term</dt><dd>Meaning</dd></dl>", "Term\n: Meaning"],
+  [
+    "math",
+    '<p>so <math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math></p>',
+    "so $x^2$",
+  ],
+  ["display math", '<math display="block" alttext="E=mc^2"><mi>E</mi></math>', "$$\nE=mc^2\n$$"],
+  [
+    "footnotes",
+    '<p>word<sup><a href="#fn1">1</a></sup></p><ol><li id="fn1">The note. <a href="#fnref1">back</a></li></ol>',
+    "word[^1]\n\n[^1]: The note.",
+  ],
+  ["a mark without its note", '<p>word<sup><a href="#fn9">9</a></sup></p>', "word9"],
+  ["details", "<details><summary>More</summary><p>Text</p></details>", "**More**\n\nText"],
+  [
+    "captions",
+    '<figure><img src="/a.png" alt="A"><figcaption>Cap</figcaption></figure>',
+    "![A](https://site.example/a.png)\n\nCap",
+  ],
+  ["escapes", "<p>1. a * b_c _d_ &lt;b&gt; [x](y) # no</p>", "1\\. a \\* b_c \\_d\\_ \\<b> [x\\](y) # no"],
+  [
+    "scripts and styles",
+    "<p>a</p><script>x</script><style>y</style><template>t</template><svg><text>s</text></svg>",
+    "a",
+  ],
+  ["shadow roots", '<x-y><template shadowrootmode="open"><p>inside</p></template></x-y>', "inside"],
+];
+
+describe("conversion", () => {
+  for (const [name, html, markdown] of CASES) test(name, () => expect(convert(html)).toBe(markdown));
+
+  test("is deterministic and never throws", () => {
+    const tags = fc.constantFrom(
+      "p",
+      "div",
+      "table",
+      "tr",
+      "td",
+      "ul",
+      "li",
+      "a",
+      "b",
+      "pre",
+      "code",
+      "h2",
+      "br",
+      "img",
+      "sup",
+      "dl",
+      "dd",
+      "blockquote",
+      "math",
+    );
+    const piece = fc.oneof(
+      fc.string(),
+      tags.map((tag) => `<${tag}>`),
+      tags.map((tag) => `</${tag}>`),
+      tags.map((tag) => `<${tag} class="x" href="#fn1" colspan=9>`),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+        const html = pieces.join("");
+        expect(convert(html)).toBe(convert(html));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("escaped text reads as it was", () => {
+    const plain = (html: string) =>
+      html
+        .replace(/<[^>]*>/g, "")
+        .replace(/&lt;/g, "<")
+        .replace(/&gt;/g, ">")
+        .replace(/&quot;/g, '"')
+        .replace(/&#39;/g, "'")
+        .replace(/&amp;/g, "&")
+        .trim();
+    const text = fc
+      .stringMatching(/^[a-z*_`#>+\-=~<&;[\]()!.0-9 ]{1,30}$/)
+      .map((value) => value.replace(/\s+/g, " ").trim());
+    fc.assert(
+      fc.property(text, (value) => {
+        fc.pre(value !== "" && !/https?:|www\.|@/.test(value));
+        expect(plain(Bun.markdown.html(escapeMarkdown(value)))).toBe(value);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

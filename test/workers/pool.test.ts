@@ -1,0 +1,69 @@
+import { afterEach, expect, test } from "bun:test";
+import { createPool, PoolFull, TaskFailed, TaskTimeout, type WorkerPool } from "../../src/workers/pool.ts";
+
+type Task = { what: string; value?: number };
+let started = 0;
+let pool: WorkerPool<Task, number>;
+const open = (size: number, queueMax?: number) => {
+  started = 0;
+  const start = () => {
+    started++;
+    return new Worker(new URL("../support/task-worker.ts", import.meta.url).href);
+  };
+  pool = createPool({ start, size, ...(queueMax === undefined ? {} : { queueMax }) });
+};
+afterEach(() => pool.close());
+const TIME = { timeoutMs: 10_000 };
+
+test("tasks are answered, threads are reused", async () => {
+  open(2);
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, value) => pool.run({ what: "echo", value }, TIME)));
+  expect(answers).toEqual(Array.from({ length: 20 }, (_, value) => value));
+  expect(started).toBeLessThanOrEqual(2);
+});
+
+test("a task that throws fails alone", async () => {
+  open(1);
+  await expect(pool.run({ what: "throw" }, TIME)).rejects.toThrow(TaskFailed);
+  expect(await pool.run({ what: "echo", value: 1 }, TIME)).toBe(1);
+  expect(started).toBe(1);
+});
+
+test("a runaway task is killed at its deadline, and the next one gets a new thread", async () => {
+  open(1);
+  const runaway = pool.run({ what: "loop" }, { timeoutMs: 50 });
+  const next = pool.run({ what: "echo", value: 7 }, TIME);
+  await expect(runaway).rejects.toThrow(TaskTimeout);
+  expect(await next).toBe(7);
+  expect(started).toBe(2);
+});
+
+test("an aborted task frees its thread; an aborted waiting task never runs", async () => {
+  open(1);
+  const stop = new AbortController();
+  const running = pool.run({ what: "loop" }, { ...TIME, signal: stop.signal });
+  const waiting = pool.run({ what: "loop" }, { ...TIME, signal: stop.signal });
+  const outcomes = Promise.allSettled([running, waiting]);
+  stop.abort(new Error("gone"));
+  expect((await outcomes).map((outcome) => (outcome as { reason?: Error }).reason?.message)).toEqual(["gone", "gone"]);
+  expect(await pool.run({ what: "echo", value: 2 }, TIME)).toBe(2);
+});
+
+test("the queue is bounded", async () => {
+  open(1, 1);
+  const first = pool.run({ what: "loop" }, { timeoutMs: 100 }).catch(() => "stopped");
+  const second = pool.run({ what: "echo", value: 3 }, TIME);
+  await expect(pool.run({ what: "echo" }, TIME)).rejects.toThrow(PoolFull);
+  expect(await first).toBe("stopped");
+  expect(await second).toBe(3);
+});
+
+test("closing fails what is left", async () => {
+  open(1);
+  const running = pool.run({ what: "loop" }, TIME);
+  const waiting = pool.run({ what: "echo" }, TIME);
+  const outcomes = Promise.allSettled([running, waiting]);
+  pool.close();
+  for (const outcome of await outcomes) expect((outcome as { reason?: unknown }).reason).toBeInstanceOf(TaskFailed);
+  await expect(pool.run({ what: "echo" }, TIME)).rejects.toThrow(TaskFailed);
+});
