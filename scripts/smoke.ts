@@ -118,7 +118,22 @@ async function checkRunning(server: Server, own: { key: string; email: string; d
     await check("a chat completion", async () => {
       const answer = await chat(server.url, key, { content: "hello out there" });
       equal(answer.status, 200);
-      contains((await answer.json()).choices[0].message.content, "hello out there");
+      const { choices, created } = await answer.json();
+      contains(choices[0].message.content, "hello out there");
+      equal(Math.abs(created - Date.now() / 1000) < 60, true, `created ${created}`);
+    });
+    await check("every client format is answered", async () => {
+      const messages = [{ role: "user", content: "hello out there" }];
+      const bodies = {
+        messages: { max_tokens: 100, messages },
+        responses: { input: "hello out there" },
+        completions: { prompt: "hello out there" },
+      };
+      for (const [path, body] of Object.entries(bodies)) {
+        const answer = await post(`${server.url}/v1/${path}`, key, body);
+        equal(answer.status, 200, path);
+        contains(await answer.text(), "hello out there");
+      }
     });
     await check("a streamed chat completion", async () => {
       const answer = await chat(server.url, key, { content: "hello out there", stream: true });
@@ -242,14 +257,15 @@ function call(url: string, init: RequestInit = {}): Promise<Response> {
 }
 
 function chat(url: string, key: string, ask: { content: string; stream?: boolean }): Promise<Response> {
-  return call(`${url}/v1/chat/completions`, {
+  const messages = [{ role: "user", content: ask.content }];
+  return post(`${url}/v1/chat/completions`, key, { messages, stream: ask.stream ?? false });
+}
+
+function post(url: string, key: string, body: Record<string, unknown>): Promise<Response> {
+  return call(url, {
     method: "POST",
     headers: { ...bearer(key), "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "demo-echo",
-      messages: [{ role: "user", content: ask.content }],
-      stream: ask.stream ?? false,
-    }),
+    body: JSON.stringify({ model: "demo-echo", ...body }),
   });
 }
 

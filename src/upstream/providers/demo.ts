@@ -2,6 +2,7 @@
 // offered, and counts tokens really. It speaks the OpenAI chat protocol inside the process, so that it takes every road a
 // real provider takes.
 
+import { systemClock } from "../../base/clock.ts";
 import { countTokens } from "../../base/tokens.ts";
 import type { DiscoveredModel, ProviderCard, Transport } from "../provider.ts";
 import { sampleOf } from "./demo-sample.ts";
@@ -38,10 +39,13 @@ interface Plan {
   completionTokens: number;
 }
 
+/** A plan, dated. */
+type Answer = Plan & { createdSeconds: number };
+
 /** Answers chat completions without leaving the process. */
 export const demoTransport: Transport = async (_url, init) => {
   const body = JSON.parse(String(init.body)) as Json;
-  const plan = planOf(body);
+  const plan: Answer = { ...planOf(body), createdSeconds: Math.floor(systemClock.now() / 1000) };
   const model = String(body["model"]);
   if (body["stream"] !== true) return Response.json(whole(plan, model));
   return new Response(streamed(plan, model, init.signal ?? undefined), {
@@ -115,15 +119,22 @@ function usageOf(plan: Plan): Json {
   };
 }
 
-function whole(plan: Plan, model: string): Json {
+function whole(plan: Answer, model: string): Json {
   const calls =
     plan.call === undefined ? {} : { tool_calls: [{ id: "call_demo", type: "function", function: plan.call }] };
   const message = { role: "assistant", content: plan.call === undefined ? plan.words.join("") : null, ...calls };
   const choice = { index: 0, message, logprobs: null, finish_reason: plan.finish };
-  return { id: "chatcmpl-demo", object: "chat.completion", created: 0, model, choices: [choice], usage: usageOf(plan) };
+  return {
+    id: "chatcmpl-demo",
+    object: "chat.completion",
+    created: plan.createdSeconds,
+    model,
+    choices: [choice],
+    usage: usageOf(plan),
+  };
 }
 
-function streamed(plan: Plan, model: string, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+function streamed(plan: Answer, model: string, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const frames = framesOf(plan, model);
   return new ReadableStream(
@@ -138,12 +149,12 @@ function streamed(plan: Plan, model: string, signal: AbortSignal | undefined): R
   );
 }
 
-function* framesOf(plan: Plan, model: string): Generator<string> {
+function* framesOf(plan: Answer, model: string): Generator<string> {
   const chunk = (delta: Json, finish: string | null = null) =>
     JSON.stringify({
       id: "chatcmpl-demo",
       object: "chat.completion.chunk",
-      created: 0,
+      created: plan.createdSeconds,
       model,
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
     });
@@ -162,7 +173,7 @@ function* framesOf(plan: Plan, model: string): Generator<string> {
   yield JSON.stringify({
     id: "chatcmpl-demo",
     object: "chat.completion.chunk",
-    created: 0,
+    created: plan.createdSeconds,
     model,
     choices: [],
     usage: usageOf(plan),
