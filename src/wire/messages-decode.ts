@@ -181,6 +181,8 @@ function readReasoning(body: Fields): ReasoningOptions | undefined {
         // `adaptive` and newer modes: the model decides how much.
         options.enabled = true;
     }
+    // Who wants thinking unseen must not be made to ask for summaries, which OpenAI gives to verified organisations only.
+    if (options.enabled === true && thinking["display"] !== "omitted") options.summary = "auto";
   }
   return Object.keys(options).length === 0 ? undefined : options;
 }

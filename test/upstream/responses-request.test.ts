@@ -240,7 +240,8 @@ describe("parameters", () => {
     [{ effort: "medium" }, "gpt-5-mini", { effort: "medium" }, []],
     [{ effort: "max" }, "gpt-5-mini", { effort: "high" }, []],
     [{ effort: "max" }, "gpt-5.4", { effort: "xhigh" }, []],
-    [{ budgetTokens: 10_000, enabled: true }, "o3", { effort: "medium", summary: "auto" }, []],
+    [{ budgetTokens: 10_000, enabled: true, summary: "auto" }, "o3", { effort: "medium", summary: "auto" }, []],
+    [{ effort: "low", enabled: true }, "o3", { effort: "low" }, []],
     [{ effort: "high" }, "gpt-4.1", undefined, ["reasoning_effort"]],
     [{ enabled: true }, "gpt-4.1", undefined, []],
   ] as const)("reasoning %j on %s", (reasoning, model, expected, dropped) => {

@@ -161,6 +161,7 @@ describe("reads", () => {
   test.each<[Json, Json]>([
     [{ thinking: { type: "disabled" } }, { enabled: false }],
     [{ thinking: { type: "adaptive", display: "omitted" } }, { enabled: true }],
+    [{ thinking: { type: "adaptive" } }, { enabled: true, summary: "auto" }],
     [{ output_config: { effort: "max" } }, { effort: "max" }],
   ])("reasoning %j", (more, reasoning) => expect(decode(more).reasoning).toEqual(reasoning));
 

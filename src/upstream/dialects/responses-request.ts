@@ -137,7 +137,7 @@ function addReasoning(
   const { chat, ctx, dropped } = given;
   const wanted = chat.reasoning ?? {};
   const effort = effortOf(wanted, ctx.model);
-  const summary = wanted.summary ?? (wanted.enabled ? "auto" : undefined);
+  const { summary } = wanted;
   if (!ctx.supportsReasoning && !REASONS.test(ctx.model)) {
     // Other models answer 400 to any of it.
     if (effort !== undefined) dropped.add("reasoning_effort");
