@@ -1,5 +1,6 @@
 // The only wiring: builds every service once, mounts the routes, and takes it all down in order. No logic of its own.
 
+import { mkdirSync } from "node:fs";
 import { Elysia } from "elysia";
 import { setupLink, setupToken } from "./accounts/setup.ts";
 import { systemClock } from "./base/clock.ts";
@@ -63,8 +64,10 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
   const startedMs = clock.now();
   const config = () => live.get();
   const { dataDir } = config();
-  const store = openStore({ dataDir, clock });
+  // The lock comes first: a newer program that is refused must not have migrated the database under the running one.
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = acquireServeLock(dataDir);
+  const store = openStore({ dataDir, clock });
   const keys = keyStore(store);
   const rates = rateStore(store);
   const usage = usageStore(store);
@@ -152,7 +155,7 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
     failed: (error) => log.warn("model health could not be judged", { error }),
   });
 
-  const routes = new Elysia({ name: "sallyport" })
+  const routes = new Elysia({ name: "sallyport", handler: { standardHostname: false } })
     .onError(({ error, code, request }) => {
       exchangeOf(request).thrown =
         code === "NOT_FOUND" ? new ApiError("route_not_found", "There is nothing at this address.") : error;

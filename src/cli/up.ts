@@ -1,21 +1,17 @@
 // `sallyport up`: the first minute. Makes the admin account and a key where there is none, shows how to use them, serves.
 // `--once` asks the built-in demo model one question through the gateway's own HTTP edge and ends.
 
-import { planStart } from "../accounts/new-account.ts";
-import { hashPassword } from "../accounts/passwords.ts";
 import { systemClock } from "../base/clock.ts";
-import { randomText } from "../base/ids.ts";
+import type { Config } from "../config/schema.ts";
 import { accountStore } from "../store/accounts.ts";
 import { keyStore } from "../store/keys.ts";
 import { openStore } from "../store/open.ts";
 import type { Command } from "./command.ts";
 import { CommandError } from "./failure.ts";
+import { createFirstAccount, type FirstAccount } from "./first-account.ts";
 import { LISTEN_OPTIONS, listenFlags, loggerOf, start, untilStopped } from "./serve.ts";
 
-const ADMIN = { email: "admin@localhost", username: "admin" };
 const QUESTION = "Hello from Sallyport, is anybody there?";
-/** 20 of 62 characters: 119 bits. */
-const PASSWORD_CHARS = 20;
 
 export const up: Command = {
   summary: "first minute: account, key, and the gateway running",
@@ -28,7 +24,7 @@ export const up: Command = {
     const once = context.flags.has("once");
     // One question must not fail because something else listens on the usual port.
     const live = context.liveConfig(once ? { port: 0, ...listenFlags(context.flags) } : listenFlags(context.flags));
-    const made = await firstAccount(live.get().dataDir, once);
+    const made = await firstAccount(live.get(), once);
     const log = loggerOf(live);
     if (once) log.setLevel("warn");
     const app = await start(live, log);
@@ -49,49 +45,33 @@ export const up: Command = {
 
 interface Made {
   /** Undefined where the account was there before. */
-  password: string | undefined;
+  account: FirstAccount | undefined;
   key: string;
 }
 
 /** The admin account and a key where there is no account yet; with `always`, a key in any case. */
-async function firstAccount(dataDir: string, always: boolean): Promise<Made | undefined> {
-  const store = openStore({ dataDir });
+async function firstAccount(config: Config, always: boolean): Promise<Made | undefined> {
+  const store = openStore({ dataDir: config.dataDir });
   try {
-    const accounts = accountStore(store);
-    const keys = keyStore(store);
-    if ((await accounts.countAccounts()) > 0) {
-      if (!always) return undefined;
-      const [first] = await accounts.listAccounts({ limit: 1 });
-      if (first === undefined) return undefined;
-      // Good for the one question only.
-      const expiresAtMs = systemClock.now() + 60_000;
-      return {
-        password: undefined,
-        key: (await keys.createKey({ accountId: first.id, name: "up --once", expiresAtMs })).key,
-      };
-    }
-    const password = randomText(PASSWORD_CHARS);
-    const account = await accounts.createAccount({
-      ...ADMIN,
-      tier: "premium",
-      passwordHash: await hashPassword(password),
-      emailVerified: true,
-      admin: true,
-      ...planStart({ nowMs: systemClock.now(), trialMs: undefined, untilMs: undefined, admin: true }),
-    });
-    if ("refused" in account)
-      throw new CommandError(`sallyport: the first account could not be made: ${account.refused}`);
-    return { password, key: (await keys.createKey({ accountId: account.id, name: "first" })).key };
+    const account = await createFirstAccount(store, config);
+    if (account !== undefined) return { account, key: account.key };
+    if (!always) return undefined;
+    const [first] = await accountStore(store).listAccounts({ limit: 1 });
+    if (first === undefined) return undefined;
+    // Good for the one question only.
+    const expiresAtMs = systemClock.now() + 60_000;
+    const { key } = await keyStore(store).createKey({ accountId: first.id, name: "up --once", expiresAtMs });
+    return { account: undefined, key };
   } finally {
     store.close();
   }
 }
 
-function welcome({ password, key }: Made, url: string): string {
-  if (password === undefined) return "";
+function welcome({ account, key }: Made, url: string): string {
+  if (account === undefined) return "";
   return `
-  Your admin account   ${ADMIN.username}  (e-mail ${ADMIN.email})
-  Password             ${password}
+  Your admin account   ${account.username}  (e-mail ${account.email})
+  Password             ${account.password}
   API key              ${key}
   Both are shown this once.
 

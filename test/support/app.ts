@@ -34,6 +34,8 @@ export interface TestApp {
   call(path: string, init?: CallInit): Promise<Response>;
   /** POST of a JSON body with the key. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Resolves when everything logged so far is in `logs`. */
+  flushLogs(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -74,6 +76,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         body: JSON.stringify(body),
         headers: { "content-type": "application/json", ...headers },
       }),
+    flushLogs: () => log.flush(),
     async stop() {
       await app.stop(1000);
       rmSync(dataDir, { recursive: true, force: true });
