@@ -77,6 +77,8 @@ const plants: Plant[] = [
   ["rooms that take URLs from users have", "node:http", { "src/web/a.ts": 'import { request } from "node:http";' }],
   ["rooms that take URLs from users call", "await fetch", { "src/pages/a.ts": "const r = await fetch(url);" }],
   ["rooms that take URLs from users call", "Bun.connect", { "src/jobs/a.ts": "Bun.connect({ hostname, port })" }],
+  ["only pages drives a browser", "playwright", { "src/web/a.ts": 'import { chromium } from "playwright-core";' }],
+  ["every thread's entry", "src/pages/a-worker.ts", { "src/pages/a-worker.ts": "", "scripts/build.ts": "" }],
   ["only config/load.ts reads", "process.env", { "src/gateway/a.ts": "const key = process.env.OPENAI_API_KEY;" }],
   ["only config/load.ts reads", "Bun.env", { "src/cli/a.ts": "const key = Bun.env.KEY;" }],
   ["only config/load.ts reads", "{ env }", { "src/cli/a.ts": "const { env } = process;" }],

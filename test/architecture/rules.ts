@@ -206,6 +206,23 @@ const networkCalls = lineRule(
   (path) => GUARDED_ROOMS.has(roomOf(path)) && !path.startsWith("src/dashboard/ui/"),
 );
 
+const browser = importRule("only pages drives a browser", ({ from, specifier }) =>
+  isPackage(specifier, ["playwright", "playwright-core", "puppeteer", "puppeteer-core"]) && roomOf(from) !== "pages"
+    ? "a browser"
+    : false,
+);
+
+const threads: Rule = {
+  name: "every thread's entry file is built in",
+  check(files) {
+    const build = files.get("scripts/build.ts") ?? "";
+    const violations = [...files.keys()].filter(
+      (path) => /^src\/.*-worker\.ts$/.test(path) && !build.includes(`"${path}"`),
+    );
+    return { looked: files.size, violations };
+  },
+};
+
 const environment = lineRule(
   "only config/load.ts reads the environment",
   /\bprocess\s*(?:\?\.|\.|\[["'`])\s*env\b|\bBun\.env\b|\bimport\.meta\.env\b|\{[^}]*\benv\b[^}]*\}\s*=\s*(?:process|Bun)\b|import\s*\{[^}]*\benv\b[^}]*\}\s*from\s*["'](?:node:process|bun)["']/,
@@ -274,6 +291,8 @@ export const RULES: readonly Rule[] = [
   dashboardUi,
   networkModules,
   networkCalls,
+  browser,
+  threads,
   environment,
   time,
   consoles,
