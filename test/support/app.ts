@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startApp } from "../../src/app.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { LiveConfig } from "../../src/config/live.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { accountStore } from "../../src/store/accounts.ts";
@@ -20,10 +20,12 @@ export interface TestAppOptions {
   /** Further columns of the ready-made account and key. */
   account?: { trialEndsAtMs?: number; subscriptionUntilMs?: number; emailVerified?: boolean };
   key?: { rpm?: number; budgetMicros?: number; expiresAtMs?: number };
+  /** The machine's unless a test moves the time. */
+  clock?: Clock;
 }
 
 export interface TestApp {
-  url: string;
+  readonly url: string;
   /** A key of the ready-made account. */
   key: string;
   accountId: string;
@@ -36,6 +38,10 @@ export interface TestApp {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Resolves when everything logged so far is in `logs`. */
   flushLogs(): Promise<void>;
+  /** Replaces the configuration of the running program. */
+  reconfigure(config: Record<string, unknown>): Promise<void>;
+  /** Ends the program and starts it again over the same data; `url` changes. */
+  restart(config?: Record<string, unknown>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -46,10 +52,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const dataDir = mkdtempSync(join(tmpdir(), "sallyport-test-"));
   const { key, accountId } = await prepare(dataDir, options);
   const file = join(dataDir, "test.yaml");
-  await Bun.write(file, JSON.stringify({ ...options.config, data_dir: dataDir }));
+  const configure = (config: Record<string, unknown> = {}) =>
+    Bun.write(file, JSON.stringify({ ...config, data_dir: dataDir }));
+  await configure(options.config);
   const load = () => loadConfig({ file, dataDir, host: "127.0.0.1", port: 0, env: {} });
-  const loaded = load();
-  if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
   const logs: Record<string, unknown>[] = [];
   const log = createLogger({
     level: "debug",
@@ -60,11 +66,19 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       for (const line of text.split("\n")) if (line !== "") logs.push(JSON.parse(line) as Record<string, unknown>);
     },
   });
-  const app = await startApp(new LiveConfig(loaded.config, load), log);
+  const start = async () => {
+    const loaded = load();
+    if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
+    const live = new LiveConfig(loaded.config, load);
+    return { live, app: await startApp(live, log, { clock: options.clock ?? systemClock }) };
+  };
+  let running = await start();
   const call = (path: string, init: CallInit = {}) =>
-    fetch(app.url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
+    fetch(running.app.url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
   return {
-    url: app.url,
+    get url() {
+      return running.app.url;
+    },
     key,
     accountId,
     dataDir,
@@ -77,8 +91,19 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         headers: { "content-type": "application/json", ...headers },
       }),
     flushLogs: () => log.flush(),
+    async reconfigure(config) {
+      await configure(config);
+      const result = running.live.reload();
+      if (!result.ok) throw new Error(result.problems.join("\n"));
+      running.app.reconfigured();
+    },
+    async restart(config = options.config) {
+      await running.app.stop(1000);
+      await configure(config);
+      running = await start();
+    },
     async stop() {
-      await app.stop(1000);
+      await running.app.stop(1000);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
