@@ -2,8 +2,10 @@
 
 import { mkdirSync } from "node:fs";
 import { Elysia } from "elysia";
+import { createAccounts } from "./accounts/accounts.ts";
+import { accountRoutes } from "./accounts/routes.ts";
 import { setupLink, setupToken } from "./accounts/setup.ts";
-import { systemClock } from "./base/clock.ts";
+import { type Clock, systemClock } from "./base/clock.ts";
 import { ApiError } from "./base/errors.ts";
 import { uuid } from "./base/ids.ts";
 import { VERSION } from "./base/version.ts";
@@ -59,8 +61,8 @@ export interface App {
 const SAVE_WINDOWS_MS = 5000;
 
 /** Starts the gateway: resolves when it listens. Throws when the data directory or the address is taken. */
-export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
-  const clock = systemClock;
+export async function startApp(live: LiveConfig, log: Logger, options: { clock?: Clock } = {}): Promise<App> {
+  const { clock = systemClock } = options;
   const startedMs = clock.now();
   const config = () => live.get();
   const { dataDir } = config();
@@ -100,6 +102,14 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
       const left = keys.budgetLeftMicrosSync(keyId);
       return left === undefined ? undefined : left - writer.pendingCostMicros(keyId);
     },
+  });
+
+  const accounts = await createAccounts({
+    store,
+    clock,
+    log,
+    config,
+    accountsChanged: () => guard.invalidate(),
   });
 
   const fleet = createFleet({
@@ -162,6 +172,7 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
       return new Response(null, { status: 500 });
     })
     .use(gatewayRoutes(gateway))
+    .use(accountRoutes(accounts))
     .use(decisions.routes)
     .use(
       catalogRoutes({
@@ -244,6 +255,7 @@ export async function startApp(live: LiveConfig, log: Logger): Promise<App> {
       grants = tierGrants(config());
       proxies = new TrustedProxies(config().server.trustedProxies);
       guard.invalidate();
+      accounts.reconfigured().catch((error) => log.error("the signing keys could not be renewed", { error }));
       fleet.reconfigure();
       decisions
         .reconfigure()

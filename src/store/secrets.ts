@@ -10,7 +10,7 @@ import { StoreError } from "./store-error.ts";
 export const SECRETS_FILE = "secrets.json";
 
 /** What is kept. */
-export type SecretName = "jwt_secret" | "pseudonym_salt" | "setup_token";
+export type SecretName = "jwt_secret" | "jwt_ring" | "account_codes" | "pseudonym_salt" | "setup_token";
 
 /** Verbs over secrets. */
 export type SecretStore = ReturnType<typeof secretStore>;
@@ -64,6 +64,11 @@ export function secretStore(store: Store) {
     /** The secret under this name, if it was made. */
     async findSecret(name: SecretName): Promise<string | undefined> {
       return read()[name];
+    },
+
+    /** Keeps a secret that came from elsewhere. */
+    async putSecret(name: SecretName, value: string): Promise<void> {
+      store.transaction(() => write({ ...read(), [name]: value }));
     },
 
     /** Forgets a secret. */

@@ -1,0 +1,69 @@
+// Limits guessing. A try counts from its beginning until it has succeeded or its window has passed, so that of any number
+// of tries sent at once no more than the limit is judged.
+import { isIPv6 } from "node:net";
+import type { Clock } from "../base/clock.ts";
+
+/** How many tries in how long. */
+export interface AttemptLimit {
+  readonly failures: number;
+  readonly windowMs: number;
+}
+
+/** A try that was let through, or when to come back. */
+export type Attempt =
+  | { readonly allowed: true; readonly succeeded: () => void }
+  | { readonly allowed: false; readonly retryAfterSeconds: number };
+
+/** Counts tries by name. */
+export interface Attempts {
+  /** Begins a try that counts under every one of `names`; refused when one of them has none left. */
+  begin(names: readonly string[]): Attempt;
+}
+
+/** Names that are remembered; the one touched longest ago is forgotten first. About 10 MB. */
+const NAMES_MAX = 50_000;
+
+/** Makes the counters. `limit` is asked at each try, so that a reload is seen. */
+export function countAttempts(clock: Clock, limit: () => AttemptLimit): Attempts {
+  const tries = new Map<string, { readonly atMs: number }[]>();
+  return {
+    begin(names) {
+      const { failures, windowMs } = limit();
+      const nowMs = clock.now();
+      let freeAtMs = 0;
+      const lists = names.map((name) => {
+        const list = (tries.get(name) ?? []).filter(({ atMs }) => atMs > nowMs - windowMs);
+        // The place that frees when all but `failures - 1` have passed.
+        const blocking = list[list.length - failures];
+        if (blocking !== undefined) freeAtMs = Math.max(freeAtMs, blocking.atMs + windowMs);
+        return list;
+      });
+      if (freeAtMs > 0) return { allowed: false, retryAfterSeconds: (freeAtMs - nowMs) / 1000 };
+      const one = { atMs: nowMs };
+      for (const [at, name] of names.entries()) {
+        tries.delete(name);
+        tries.set(name, [...lists[at]!, one]);
+      }
+      while (tries.size > NAMES_MAX) tries.delete(tries.keys().next().value as string);
+      const succeeded = () => {
+        for (const name of names) {
+          const rest = (tries.get(name) ?? []).filter((other) => other !== one);
+          if (rest.length > 0) tries.set(name, rest);
+          else tries.delete(name);
+        }
+      };
+      return { allowed: true, succeeded };
+    },
+  };
+}
+
+/** The name an address counts under: an IPv6 customer has at least a /64, so that is one address. */
+export function addressName(address: string): string {
+  if (!isIPv6(address)) return `address:${address}`;
+  const [head = "", tail = ""] = address.toLowerCase().split("%")[0]!.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === "" ? [] : tail.split(":");
+  const zeros = address.includes("::") ? Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0") : [];
+  const network = [...left, ...zeros, ...right].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ""));
+  return `address:${network.join(":")}::/64`;
+}

@@ -1,0 +1,24 @@
+// Reads the few text fields of account request bodies; everything else in a body is ignored.
+import { ApiError } from "../base/errors.ts";
+
+/** No name, address, password or token is longer; keeps hashing and folding cheap. */
+const CHARS_MAX = 2048;
+
+/** The text under the first of `names` that is there; 400 naming the first when none is, or when it is no text. */
+export function requiredText(body: Readonly<Record<string, unknown>>, ...names: [string, ...string[]]): string {
+  const name = names.find((one) => body[one] !== undefined && body[one] !== null);
+  if (name === undefined) throw fault(names[0], "is required");
+  const value = body[name];
+  if (typeof value !== "string" || value === "") throw fault(name, "must be a text that is not empty");
+  if (value.length > CHARS_MAX) throw fault(name, `must have at most ${CHARS_MAX} characters`);
+  return value;
+}
+
+/** The same for a field that may be missing. */
+export function optionalText(body: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  return body[name] === undefined || body[name] === null ? undefined : requiredText(body, name);
+}
+
+function fault(param: string, what: string): ApiError {
+  return new ApiError("invalid_request", `${param} ${what}.`, { param });
+}

@@ -1,0 +1,22 @@
+// The account as its owner sees it (contract §3 "account profile").
+import type { Account } from "../store/accounts.ts";
+import type { Identity } from "../store/identities.ts";
+
+/** The body of `GET /v1/auth/me`. */
+export function profileView(account: Account, identities: readonly Identity[]) {
+  return {
+    id: account.id,
+    username: account.username,
+    email: account.email,
+    email_verified: account.emailVerified,
+    tier: account.tier,
+    trial_ends_at: account.trialEndsAtMs === null ? null : isoTime(account.trialEndsAtMs),
+    oauth_providers: identities.map(({ provider }) => provider),
+    created_at: isoTime(account.createdAtMs),
+    admin: account.admin,
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,108 @@
+// Access tokens: signed with the newest key, accepted from any key of the ring while they live, and told apart by why they
+// are refused. Says who the token speaks for, not whether that account still exists.
+
+import { jwt } from "@elysiajs/jwt";
+import { decodeProtectedHeader, errors, jwtVerify } from "jose";
+import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import { uuid } from "../base/ids.ts";
+
+/** A key that signs or has signed. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Which keys count now. */
+export interface KeyRing {
+  /** The one that signs. */
+  current(): SigningKey;
+  /** The current one or a retired one whose tokens may still live. */
+  find(kid: string): SigningKey | undefined;
+}
+
+/** What a token says. */
+export interface TokenClaims {
+  readonly accountId: string;
+  readonly sessionId: string;
+}
+
+/** Signs and checks access tokens. */
+export interface AccessTokens {
+  issue(claims: TokenClaims, ttlMs: number): Promise<string>;
+  /** The claims of the request's bearer token, or `ApiError` 401 `missing_token`, `expired_token` or `invalid_token`. */
+  authenticate(request: Request): Promise<TokenClaims>;
+}
+
+const ISSUER = "sallyport";
+/** The tokens are good for the account endpoints and for nothing else. */
+const AUDIENCE = "sallyport/v1/auth";
+const ALGORITHM = "HS256";
+/** Ours have about 350; longer ones are not worth decoding. */
+const TOKEN_CHARS_MAX = 4096;
+
+/** Builds the signer over a ring. */
+export function accessTokens({ ring, clock }: { ring: KeyRing; clock: Clock }): AccessTokens {
+  let signer: { kid: string; sign: ReturnType<typeof signerOf> } | undefined;
+  return {
+    issue({ accountId, sessionId }, ttlMs) {
+      const key = ring.current();
+      if (signer?.kid !== key.kid) signer = { kid: key.kid, sign: signerOf(key) };
+      const exp = Math.floor((clock.now() + ttlMs) / 1000);
+      return signer.sign({ sub: accountId, sid: sessionId, jti: uuid(), exp });
+    },
+
+    async authenticate(request) {
+      const token = presentedToken(request);
+      try {
+        const key = ring.find(decodeProtectedHeader(token).kid ?? "");
+        if (key === undefined) throw invalid();
+        const { payload } = await jwtVerify(token, key.bytes, {
+          algorithms: [ALGORITHM],
+          issuer: ISSUER,
+          audience: AUDIENCE,
+          requiredClaims: ["sub", "sid", "jti", "exp"],
+          currentDate: new Date(clock.now()),
+        });
+        const { sub, sid } = payload;
+        if (typeof sub !== "string" || typeof sid !== "string") throw invalid();
+        return { accountId: sub, sessionId: sid };
+      } catch (error) {
+        // The signature is checked first: only a token that is ours can be expired.
+        if (error instanceof errors.JWTExpired) {
+          throw new ApiError("expired_token", "The access token has expired. Refresh it.");
+        }
+        throw error instanceof ApiError ? error : invalid(error);
+      }
+    },
+  };
+}
+
+function signerOf(key: SigningKey) {
+  const { access } = jwt({
+    name: "access",
+    secret: key.bytes,
+    alg: ALGORITHM,
+    kid: key.kid,
+    iss: ISSUER,
+    aud: AUDIENCE,
+  }).decorator;
+  return (claims: { sub: string; sid: string; jti: string; exp: number }): Promise<string> => access.sign(claims);
+}
+
+function presentedToken(request: Request): string {
+  const header = request.headers.get("authorization");
+  if (header === null) {
+    throw new ApiError(
+      "missing_token",
+      "No access token was sent. Use the header Authorization: Bearer <access_token>.",
+    );
+  }
+  const token = /^bearer\s+(\S+)\s*$/i.exec(header)?.[1];
+  if (token === undefined || token.length > TOKEN_CHARS_MAX) throw invalid();
+  return token;
+}
+
+function invalid(cause?: unknown): ApiError {
+  return new ApiError("invalid_token", "The access token is not valid.", { cause });
+}

@@ -1,0 +1,118 @@
+// The program with a movable clock and accounts that have passwords, and a client that speaks to it as JSON.
+
+import { hashPassword } from "../../src/accounts/passwords.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { type Account, accountStore, type NewAccount } from "../../src/store/accounts.ts";
+import { openStore, type Store } from "../../src/store/open.ts";
+import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
+
+/** Everybody's password. */
+export const PASSWORD = "correct horse battery staple";
+
+/** Computed once: every hash costs a tenth of a second. */
+const passwordHash = hashPassword(PASSWORD);
+
+/** The machine's time plus what a test added. */
+export class MovableClock implements Clock {
+  #addedMs = 0;
+  now(): number {
+    return Date.now() + this.#addedMs;
+  }
+  advance(ms: number): void {
+    this.#addedMs += ms;
+  }
+}
+
+export interface Answer {
+  status: number;
+  // A test that looks into a body knows its shape, or fails on it.
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is what is tested
+  json: any;
+  text: string;
+  headers: Headers;
+}
+
+export interface Ask {
+  /** Bearer credential. */
+  as?: string | undefined;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface AccountsApp {
+  app: TestApp;
+  clock: MovableClock;
+  /** A second door to the database. */
+  store: Store;
+  ask(method: string, path: string, options?: Ask): Promise<Answer>;
+  addAccount(name: string, more?: Partial<NewAccount>): Promise<Account>;
+  /** A fresh token pair. */
+  signIn(name: string): Promise<{ access_token: string; refresh_token: string }>;
+  stop(): Promise<void>;
+}
+
+let address = 0;
+
+/** Starts it. Requests can come from any address, by `X-Forwarded-For`. */
+export async function startAccountsApp(options: TestAppOptions = {}): Promise<AccountsApp> {
+  const clock = new MovableClock();
+  const config = { server: { trusted_proxies: ["127.0.0.1"] }, ...options.config };
+  const app = await startTestApp({ ...options, config, clock });
+  const store = openStore({ dataDir: app.dataDir, clock });
+  const accounts = accountStore(store);
+  const ask = async (method: string, path: string, { as, body, headers = {} }: Ask = {}): Promise<Answer> => {
+    const response = await fetch(app.url + path, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(as === undefined ? {} : { authorization: `Bearer ${as}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    return {
+      status: response.status,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+      headers: response.headers,
+    };
+  };
+  return {
+    app,
+    clock,
+    store,
+    ask,
+    async addAccount(name, more = {}) {
+      const account = await accounts.createAccount({
+        username: name,
+        email: `${name}@example.com`,
+        tier: "free",
+        passwordHash: await passwordHash,
+        ...more,
+      });
+      if ("refused" in account) throw new Error(account.refused);
+      return account;
+    },
+    async signIn(name) {
+      const { status, json } = await ask("POST", "/v1/auth/token", {
+        body: { username_or_email: name, password: PASSWORD },
+        headers: { "x-forwarded-for": freshAddress() },
+      });
+      if (status !== 200) throw new Error(JSON.stringify(json));
+      return json;
+    },
+    async stop() {
+      store.close();
+      await app.stop();
+    },
+  };
+}
+
+/** An address nobody has used yet. */
+export function freshAddress(): string {
+  address += 1;
+  return `203.0.${Math.floor(address / 250)}.${1 + (address % 250)}`;
+}
