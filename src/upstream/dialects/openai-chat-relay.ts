@@ -28,6 +28,8 @@ interface Template {
 interface ChoiceState {
   table: CallTable;
   sent: Map<GrowingCall, string>;
+  /** Custom calls carry free text, which nobody has to look after. */
+  calledCustom: boolean;
   finished: boolean;
   roleSent: boolean;
 }
@@ -204,6 +206,12 @@ export class OpenaiChatRelay implements FrameRelay {
           after += this.#write(chunk, { ...choice, delta: {}, finish_reason: ending.reason });
           continue;
         }
+        if (Object.keys(delta).length > 0) {
+          // Spec: the delta beside a finish reason is empty, also of empty members.
+          changed = true;
+          kept.push({ ...choice, delta: {} });
+          continue;
+        }
       }
       kept.push({ ...choice, delta });
     }
@@ -237,9 +245,15 @@ export class OpenaiChatRelay implements FrameRelay {
     const out: Json[] = [];
     for (const fragment of fragments) {
       if (!isObject(fragment)) continue;
+      if (isObject(fragment["custom"])) {
+        state.calledCustom = true;
+        this.#output.add(argumentText(fragment["custom"]["input"]));
+        out.push({ ...fragment });
+        continue;
+      }
       const fn = isObject(fragment["function"]) ? fragment["function"] : {};
       const found = state.table.find({ index: fragment["index"], id: fragment["id"], name: fn["name"] });
-      if (found === undefined || isObject(fragment["custom"])) {
+      if (found === undefined) {
         out.push({ ...fragment });
         continue;
       }
@@ -277,7 +291,6 @@ export class OpenaiChatRelay implements FrameRelay {
   ): { split: boolean; reason: string; fragments: Json[] } {
     state.finished = true;
     const fragments: Json[] = [];
-    // A legacy or custom call has no argument JSON to look after.
     for (const call of state.table.calls) {
       const sent = state.sent.get(call) ?? "";
       if (call.json.complete && sent === call.text) continue;
@@ -293,7 +306,7 @@ export class OpenaiChatRelay implements FrameRelay {
       }
       fragments.push({ tool_calls: [{ index: call.index, function: { arguments: mended.slice(sent.length) } }] });
     }
-    const called = state.table.calls.length > 0;
+    const called = state.table.calls.length > 0 || state.calledCustom;
     const reason = called && finish === "stop" ? "tool_calls" : finish;
     // Spec: Chat completions stream, row n+1: the delta of the finish frame is empty.
     const full = Object.entries(delta).some(
@@ -306,7 +319,7 @@ export class OpenaiChatRelay implements FrameRelay {
   #state(index: number): ChoiceState {
     let state = this.#choices.get(index);
     if (state === undefined) {
-      state = { table: new CallTable(), sent: new Map(), finished: false, roleSent: false };
+      state = { table: new CallTable(), sent: new Map(), calledCustom: false, finished: false, roleSent: false };
       this.#choices.set(index, state);
     }
     return state;
