@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseFrames } from "../../src/base/sse.ts";
+import { fold } from "../../src/chat/fold.ts";
+import type { RelayIdentity } from "../../src/upstream/dialect.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
+import { readStream, relayStream, transcript, transcripts } from "../support/transcripts.ts";
+import { chat, context, identity } from "./support.ts";
+
+const DIALECT = "openai-chat";
+const names = transcripts(DIALECT);
+const broken = /cut|error|broken/;
+const good = names.filter((name) => !broken.test(name));
+const relay = (part: Partial<RelayIdentity> = {}) =>
+  openaiChat.lossless.relay({ ...identity, includeUsage: true, ...part });
+const run = (name: string, part: Partial<RelayIdentity> = {}) => relayStream(relay(part), transcript(DIALECT, name));
+const dataOf = (text: string) =>
+  parseFrames(text)
+    .filter((frame) => frame.data !== "[DONE]")
+    .map((frame) => JSON.parse(frame.data));
+
+describe("relay", () => {
+  test("any byte split gives the same text", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.array(fc.nat(3000), { maxLength: 12 }), (name, cuts) => {
+        const bytes = transcript(DIALECT, name);
+        expect(relayStream(relay(), bytes, cuts)).toBe(relayStream(relay(), bytes));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("a stream cut anywhere gives only whole JSON, and ends well or in an error", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.nat(3000), (name, length) => {
+        const one = relay();
+        const text = relayStream(one, transcript(DIALECT, name).subarray(0, length));
+        for (const frame of parseFrames(text)) if (frame.data !== "[DONE]") JSON.parse(frame.data);
+        expect(one.finished).toBe(one.fault === undefined);
+        expect(text.endsWith("data: [DONE]\n\n")).toBe(one.finished);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test.each(good)("%s: what is relayed folds to what the upstream said", (name) => {
+    const plain = (bytes: Uint8Array) => {
+      const {
+        upstreamId: _id,
+        upstreamModel: _model,
+        usage: _usage,
+        rawUsage: _raw,
+        ...rest
+      } = fold(readStream(openaiChat.reader(), bytes));
+      // The relay says tool_calls where the upstream said stop.
+      return { ...rest, choices: rest.choices.map(({ rawReason: _word, ...choice }) => choice) };
+    };
+    expect(plain(new TextEncoder().encode(run(name)))).toEqual(plain(transcript(DIALECT, name)));
+  });
+
+  test.each(good)("%s keeps the order of the specification", (name) => {
+    const text = run(name);
+    const chunks = dataOf(text);
+    for (const chunk of chunks) expect([chunk.id, chunk.model]).toEqual(["ours_1", "canonical"]);
+    expect(chunks[0].choices[0].delta.role).toBe("assistant");
+    const finishes = chunks
+      .flatMap((chunk) => chunk.choices)
+      .filter((choice) => choice.finish_reason !== null && choice.finish_reason !== undefined);
+    for (const choice of finishes) expect(choice.delta).toEqual({});
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) } });
+    expect(chunks.filter((chunk) => chunk.usage != null)).toHaveLength(1);
+    expect(text.match(/\[DONE\]/g)).toHaveLength(1);
+  });
+
+  test("plain text frames keep every member, known or not", () => {
+    const frames = run("chat-text").split("\n\n");
+    expect(frames[1]).toContain('"obfuscation":"aB"');
+    expect(frames[1]).toContain('"system_fingerprint":"fp_06737a9306"');
+  });
+});
+
+describe("public failures", () => {
+  test("6: a role in the first chunk, once", () => {
+    const roles = dataOf(run("chat-tools-no-index"))
+      .flatMap((chunk) => chunk.choices)
+      .filter((choice) => choice.delta.role !== undefined);
+    expect(roles).toHaveLength(1);
+  });
+
+  test("4: every call has an index of its own", () => {
+    const calls = dataOf(run("chat-tools-index-zero"))
+      .flatMap((chunk) => chunk.choices)
+      .flatMap((choice) => choice.delta.tool_calls ?? []);
+    expect(new Set(calls.map((call) => `${call.index}${call.id ?? ""}`)).size).toBeGreaterThanOrEqual(3);
+    expect(new Set(calls.filter((call) => call.id).map((call) => call.index))).toEqual(new Set([0, 1, 2]));
+  });
+
+  test("16: usage asked for by us alone stays with us", () => {
+    const one = relay({ includeUsage: false });
+    const text = relayStream(one, transcript(DIALECT, "chat-text"));
+    expect(text).not.toContain('"usage"');
+    expect(one.usage).toEqual({ inputTokens: 19, outputTokens: 10, cachedTokens: 4, reasoningTokens: 3 });
+  });
+
+  test("16: usage is asked for upstream, and the client's own wish kept", () => {
+    const sent = (text: string) =>
+      JSON.parse(openaiChat.lossless.request(text, chat({ stream: true }), context({ stream: true }), {}).body);
+    expect(sent('{"model":"m","stream":true}').stream_options).toEqual({ include_usage: true });
+    expect(sent('{"model":"m","stream":true,"stream_options":{"include_usage":false,"x":1}}').stream_options).toEqual({
+      include_usage: true,
+      x: 1,
+    });
+  });
+
+  test.each(names.filter((name) => broken.test(name)))(
+    "21: %s ends with an error that names the request, and no [DONE]",
+    (name) => {
+      const one = relay();
+      const text = relayStream(one, transcript(DIALECT, name));
+      expect(dataOf(text).at(-1)).toMatchObject({ error: { request_id: "req-1", code: one.fault?.code } });
+      expect(text).not.toContain("[DONE]");
+      expect(text).not.toContain("never");
+      expect(text).not.toContain('"finish_reason":"stop"');
+    },
+  );
+});
+
+describe("lossless request", () => {
+  test("keeps every byte but the model", () => {
+    const text =
+      '{ "model":"fast", "messages":[{"role":"user","content":"\\u00e9"}],  "temperature":1.0,"future":{"a":1e400},"n":1 }';
+    const sent = openaiChat.lossless.request(text, chat({}), context(), {});
+    expect(sent.body).toBe(text.replace('"fast"', '"up"'));
+  });
+
+  test("the limit goes up once, by the name the server knows", () => {
+    const sent = (text: string, field?: "max_tokens" | "max_completion_tokens") =>
+      JSON.parse(
+        openaiChat.lossless.request(
+          text,
+          chat({}),
+          context({ quirks: field === undefined ? {} : { max_tokens_field: field } }),
+          {},
+        ).body,
+      );
+    expect(sent('{"model":"m","max_tokens":5}', "max_completion_tokens")).toEqual({
+      model: "up",
+      max_completion_tokens: 5,
+    });
+    expect(sent('{"model":"m","max_tokens":5,"max_completion_tokens":6}')).toEqual({
+      model: "up",
+      max_completion_tokens: 6,
+    });
+  });
+});

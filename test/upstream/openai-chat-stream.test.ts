@@ -1,0 +1,222 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseFrames } from "../../src/base/sse.ts";
+import { fold } from "../../src/chat/fold.ts";
+import { grammarFaults } from "../../src/chat/grammar.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
+import { goldenEvents, readStream, transcript, transcripts } from "../support/transcripts.ts";
+
+const DIALECT = "openai-chat";
+const names = transcripts(DIALECT);
+const read = (bytes: Uint8Array, cuts?: number[]) => readStream(openaiChat.reader(), bytes, cuts);
+const of = (name: string) => read(transcript(DIALECT, name));
+const blocks = (name: string) => fold(of(name)).choices[0]?.blocks;
+const sse = (...chunks: unknown[]) =>
+  new TextEncoder().encode(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(""));
+
+describe("transcripts", () => {
+  test.each(names)("%s reads as its golden events, legally", (name) => {
+    const events = of(name);
+    expect(events as unknown[]).toEqual(goldenEvents(name, events));
+    expect(grammarFaults(events)).toEqual([]);
+  });
+
+  test("any byte split gives the same events", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.array(fc.nat(3000), { maxLength: 12 }), (name, cuts) => {
+        const bytes = transcript(DIALECT, name);
+        expect(read(bytes, cuts)).toEqual(read(bytes));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("any truncation ends in a finish or an error, legally", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.nat(3000), (name, length) => {
+        const events = read(transcript(DIALECT, name).subarray(0, length));
+        expect(grammarFaults(events)).toEqual([]);
+        expect(["finish", "error"]).toContain(events.at(-1)?.type as string);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("rubbish never throws", () => {
+    const call = fc.record(
+      {
+        index: fc.oneof(fc.nat(2), fc.jsonValue()),
+        id: fc.oneof(fc.constantFrom("a", "b", ""), fc.jsonValue()),
+        function: fc.oneof(fc.record({ name: fc.constantFrom("f", ""), arguments: fc.jsonValue() }), fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    );
+    const delta = fc.record(
+      {
+        content: fc.oneof(fc.string(), fc.jsonValue()),
+        reasoning_content: fc.oneof(fc.string(), fc.jsonValue()),
+        refusal: fc.oneof(fc.string(), fc.jsonValue()),
+        tool_calls: fc.oneof(fc.array(call), fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    );
+    const chunk = fc.record(
+      {
+        choices: fc.array(fc.record({ index: fc.nat(2), delta, finish_reason: fc.constantFrom(null, "stop", "", 3) })),
+        usage: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(chunk, fc.jsonValue())), (chunks) => {
+        expect(grammarFaults(read(sse(...chunks)))).toEqual([]);
+        expect(grammarFaults(openaiChat.events(chunks[0]))).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+/** A whole answer of one choice. */
+const message = fc.record({
+  content: fc.oneof(fc.string({ minLength: 1, unit: "grapheme" }), fc.constant(null)),
+  reasoning_content: fc.oneof(fc.string({ minLength: 1 }), fc.constant(undefined)),
+  tool_calls: fc.array(
+    fc.record({
+      name: fc.constantFrom("a", "b"),
+      input: fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),
+    }),
+    { maxLength: 3 },
+  ),
+});
+
+describe("stream and whole answer", () => {
+  test("fold to the same result", () => {
+    fc.assert(
+      fc.property(
+        message,
+        fc.constantFrom("stop", "length", "tool_calls"),
+        fc.integer({ min: 1, max: 9 }),
+        (said, finish_reason, size) => {
+          const cut = (text: string) => text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+          const calls = said.tool_calls.map(({ name, input }, i) => ({
+            id: `call_${i}`,
+            type: "function",
+            function: { name, arguments: JSON.stringify(input) },
+          }));
+          const usage = { prompt_tokens: 3, completion_tokens: 5 };
+          const whole = {
+            id: "c",
+            model: "m",
+            created: 1,
+            choices: [{ index: 0, message: { role: "assistant", ...said, tool_calls: calls }, finish_reason }],
+            usage,
+          };
+          const deltas: unknown[] = [{ role: "assistant", content: "" }];
+          for (const text of cut(said.reasoning_content ?? "")) deltas.push({ reasoning_content: text });
+          for (const text of cut(said.content ?? "")) deltas.push({ content: text });
+          calls.forEach((call, index) => {
+            deltas.push({ tool_calls: [{ ...call, index, function: { name: call.function.name, arguments: "" } }] });
+            for (const text of cut(call.function.arguments))
+              deltas.push({ tool_calls: [{ index, function: { arguments: text } }] });
+          });
+          const chunk = (delta: unknown, finish: string | null) => ({
+            id: "c",
+            model: "m",
+            created: 1,
+            choices: [{ index: 0, delta, finish_reason: finish }],
+          });
+          const live = read(
+            sse(...deltas.map((delta) => chunk(delta, null)), chunk({}, finish_reason), {
+              id: "c",
+              model: "m",
+              created: 1,
+              choices: [],
+              usage,
+            }),
+          );
+          expect(grammarFaults(live)).toEqual([]);
+          expect(fold(live)).toEqual(fold(openaiChat.events(whole)));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("public failures", () => {
+  test("1: arguments whole in one fragment, or as an object, are not lost", () => {
+    expect(blocks("chat-tools-object")).toMatchObject([{ name: "edit", arguments: '{"path":"a","n":[1,null]}' }]);
+  });
+
+  test("2: an empty list of calls beside text is text", () => {
+    expect(blocks("chat-empty-tool-calls")).toEqual([{ type: "text", text: "plain text" }]);
+    expect(of("chat-empty-tool-calls").at(-1)).toMatchObject({ reason: "stop" });
+  });
+
+  test("3: interleaved fragments go to the call of their index", () => {
+    expect(blocks("chat-tools-interleaved")).toMatchObject([
+      { callId: "call_a", arguments: '{"a":1}' },
+      { callId: "call_b", arguments: '{"b":2}' },
+    ]);
+  });
+
+  test("4: index 0 for every call, or none at all: told apart by id", () => {
+    expect(blocks("chat-tools-index-zero")).toMatchObject([
+      { callId: "call_1", arguments: '{"a":1}' },
+      { callId: "call_2", arguments: '{"a":2}' },
+      { callId: "call_3", arguments: "{}" },
+    ]);
+    expect(blocks("chat-tools-no-index")).toMatchObject([
+      { callId: "call_1", arguments: '{"a":1}' },
+      { callId: "call_2", arguments: '{"b":2}' },
+    ]);
+  });
+
+  test("5: text and calls end tool_calls, though the upstream says stop", () => {
+    expect(of("chat-tools-stop-reason").at(-1)).toMatchObject({ reason: "tool_calls", rawReason: "stop" });
+  });
+
+  test("7: argument fragments come as they arrive", () => {
+    const deltas = of("chat-tools-parallel").flatMap((event) => (event.type === "tool-delta" ? [event.text] : []));
+    expect(deltas).toEqual(['{"pa', 'th":"a.txt"}', '{"city":"S\\u00', 'e3o"}']);
+  });
+
+  test("10: reasoning by either name is reasoning, once", () => {
+    expect(blocks("chat-reasoning")).toMatchObject([
+      { type: "reasoning", text: "First this." },
+      { type: "text", text: "Four." },
+      { type: "tool-call", arguments: "{}" },
+    ]);
+    expect(blocks("chat-reasoning-both-names")?.[0]).toMatchObject({ type: "reasoning", text: "hm" });
+    expect(blocks("chat-thinking-parts")).toMatchObject([{ text: "Let me see." }, { text: "Four." }]);
+  });
+
+  test.each([
+    ["chat-text", { inputTokens: 19, outputTokens: 10, cachedTokens: 4, reasoningTokens: 3 }],
+    ["chat-reasoning", { inputTokens: 5, outputTokens: 9, cachedTokens: 3 }],
+    ["chat-usage-x-groq", { inputTokens: 8, outputTokens: 2 }],
+    ["chat-usage-every-chunk", { inputTokens: 8, outputTokens: 2 }],
+  ])("13, 17: %s: usage after the finish reason, in it, or in every chunk", (name, usage) => {
+    expect(fold(of(name)).usage).toEqual(usage);
+  });
+
+  test.each(["chat-cut-in-tool", "chat-error-in-stream", "chat-broken-frame"])(
+    "21: %s ends in an error and nothing follows",
+    (name) => {
+      const events = of(name);
+      expect(events.filter((event) => event.type === "error")).toHaveLength(1);
+      expect(events.at(-1)).toMatchObject({ type: "error" });
+      expect(JSON.stringify(events)).not.toContain("never");
+    },
+  );
+
+  test("21: a finish reason without [DONE] is a normal end", () => {
+    expect(of("chat-no-done").at(-1)).toMatchObject({ type: "finish", reason: "stop" });
+  });
+});
+
+test("every transcript has frames the standard parser reads", () => {
+  for (const name of names)
+    expect(parseFrames(new TextDecoder().decode(transcript(DIALECT, name))).length).toBeGreaterThan(1);
+});
