@@ -238,7 +238,11 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     onError: (error) => log.error("upkeep failed", { error }),
   });
   upkeep.start();
-  void fleet.start().then(() => modelHealth.start(config().health.intervalMs));
+  let stopping = false;
+  void fleet.start().then(() => {
+    // Stopped before the providers had answered: nothing may begin to read the closed database.
+    if (!stopping) modelHealth.start(config().health.intervalMs);
+  });
   // Probes are calls that cost money.
   if (config().health.probe === "chat") {
     decisions.start().catch((error: unknown) => log.warn("decision models could not be probed", { error }));
@@ -263,6 +267,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
       void fleet.refresh();
     },
     async stop(drainMs) {
+      stopping = true;
       const whole = await listener.stop(drainMs);
       if (!whole) log.warn("requests were cut at the drain timeout");
       fleet.stop();

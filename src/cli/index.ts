@@ -57,6 +57,16 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./setup-link.ts")).setupLinkCommand,
   },
   {
+    name: "calibrate",
+    summary: "fit a decision model's calibration to labelled rows",
+    load: async () => (await import("./calibrate.ts")).calibrate,
+  },
+  {
+    name: "decisions",
+    summary: "list decision models, move their aliases",
+    load: async () => (await import("./decisions.ts")).decisions,
+  },
+  {
     name: "healthcheck",
     summary: "exit 0 when the gateway answers",
     load: async () => (await import("./healthcheck.ts")).healthcheck,

@@ -77,24 +77,11 @@ export class DecisionModels {
 
   /** True for ids and aliases as last seen; for endpoints that only must know whose model it is. */
   has(id: string): boolean {
-    return this.#find(id) !== undefined;
+    return this.find(id) !== undefined;
   }
 
-  /** The version a caller asks for. Throws 404 `model_not_found` or 403 `tier_required`. */
-  async require(id: string, tier: TierId): Promise<DecisionVersion> {
-    await this.current();
-    const version = this.#find(id);
-    if (version === undefined) {
-      throw new ApiError("model_not_found", `There is no decision model ${quoted(id)}.`, { param: "model" });
-    }
-    if (!tierIncludes(tier, version.tier)) {
-      const message = `The model ${quoted(version.id)} needs the ${version.tier} tier; your plan is ${tier}.`;
-      throw new ApiError("tier_required", message, { param: "model" });
-    }
-    return version;
-  }
-
-  #find(id: string): DecisionVersion | undefined {
+  /** The version that an id or alias names, as last seen. */
+  find(id: string): DecisionVersion | undefined {
     const { versions, aliases } = this.#snapshot;
     const lower = this.#lowerIds.get(id.toLowerCase()) ?? "";
     return (
@@ -103,6 +90,20 @@ export class DecisionModels {
       versions.get(aliases.get(id) ?? "") ??
       versions.get(aliases.get(lower) ?? "")
     );
+  }
+
+  /** The version a caller asks for. Throws 404 `model_not_found` or 403 `tier_required`. */
+  async require(id: string, tier: TierId): Promise<DecisionVersion> {
+    await this.current();
+    const version = this.find(id);
+    if (version === undefined) {
+      throw new ApiError("model_not_found", `There is no decision model ${quoted(id)}.`, { param: "model" });
+    }
+    if (!tierIncludes(tier, version.tier)) {
+      const message = `The model ${quoted(version.id)} needs the ${version.tier} tier; your plan is ${tier}.`;
+      throw new ApiError("tier_required", message, { param: "model" });
+    }
+    return version;
   }
 
   async #read(): Promise<void> {

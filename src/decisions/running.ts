@@ -68,7 +68,10 @@ export function createDecisions(deps: DecisionsDeps) {
     has: (id: string) => models.has(id),
     health: () => watch.health(),
     /** Reads the configured models; to be called once before serving. */
-    load: () => models.load(),
+    async load(): Promise<void> {
+      await models.load();
+      await watch.restore();
+    },
     /** Begins to probe. */
     start: () => watch.start(),
     /** Takes the configuration as it is now. */

@@ -70,8 +70,8 @@ export class DecisionWatch {
     );
   }
 
-  /** Reads what drifted before, and probes now and from then on. */
-  async start(): Promise<void> {
+  /** Reads what drifted before. */
+  async restore(): Promise<void> {
     const seen = new Map<string, Sighting>();
     for (const sighting of await this.#deps.store.listSightings()) {
       const key = JSON.stringify([sighting.version, sighting.provider]);
@@ -79,6 +79,10 @@ export class DecisionWatch {
       if (first === undefined) seen.set(key, sighting);
       else this.#note(sighting, [first]);
     }
+  }
+
+  /** Probes now and from then on. */
+  async start(): Promise<void> {
     this.#timer = setInterval(() => void this.probe(), PROBE_EVERY_MS);
     await this.probe();
   }

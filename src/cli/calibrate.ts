@@ -1,0 +1,180 @@
+// `sallyport calibrate`: fits a decision model's calibration on labelled rows and says what it is worth on others. Calls the
+// model's upstream itself, with or without a running server.
+import { systemClock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import { secretsOf } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { NonsenseAnswer } from "../decisions/backends/backend.ts";
+import { type CalibrationRun, type Report, readLabelledRows, runCalibration } from "../decisions/calibrate.ts";
+import { readCalibrationFile } from "../decisions/calibration-file.ts";
+import { publicError } from "../decisions/decide.ts";
+import { reliabilitySvg, reliabilityText } from "../decisions/diagram.ts";
+import { DecisionModels } from "../decisions/models.ts";
+import { createUpstreams } from "../decisions/upstreams.ts";
+import { type DecisionVersion, nextVersionId, recalibrated, rowOf } from "../decisions/versions.ts";
+import { decisionStore } from "../store/decisions.ts";
+import type { Store } from "../store/open.ts";
+import { makeRedactor } from "../telemetry/redact.ts";
+import { Breakers } from "../upstream/breaker.ts";
+import { configureProvider } from "../upstream/configure.ts";
+import type { Provider } from "../upstream/provider.ts";
+import type { Command, Context } from "./command.ts";
+import { failure, withStore } from "./workspace.ts";
+
+const DATA_BYTES_MAX = 256 * 1024 * 1024;
+/** A row whose upstream needs longer is lost, and the run with it. */
+const RUN_MS = 6 * 3_600_000;
+
+export const calibrate: Command = {
+  summary: "fit a decision model's calibration to labelled rows",
+  usage: "--model ID --data FILE.jsonl [--write] [--as ID] [--out FILE.json] [--svg FILE.svg]",
+  options: [
+    { name: "model", value: "ID", summary: "the version or alias to calibrate" },
+    { name: "data", value: "FILE", summary: "JSON lines of {state, question: {type, instructions, criteria}, label}" },
+    { name: "write", summary: "make a new version with the calibration" },
+    { name: "as", value: "ID", summary: "the new version's id (default: the next minor version)" },
+    { name: "out", value: "FILE", summary: "write the calibration to a file for decisions.models[].calibration" },
+    { name: "svg", value: "FILE", summary: "write the reliability diagram as a picture" },
+  ],
+  details:
+    "Half of the rows, chosen by their content, are fitted; the report is about the other half. The version itself never\nchanges: --write makes a new one, which answers under its own id until `decisions promote` moves an alias to it.",
+  async run(context) {
+    const { flags } = context;
+    const model = flags.required("model");
+    const rows = await readRows(flags.required("data"));
+    return withStore(context, { create: false }, async (store, config) => {
+      const models = await loadModels(store, config, context);
+      const version = models.find(model);
+      if (version === undefined) throw failure(`there is no decision model ${JSON.stringify(model)}`);
+      const run = await measured(version, rows, { config, context });
+      const made = flags.has("write") ? await write(store, { version, run, id: flags.text("as"), models }) : undefined;
+      const out = flags.text("out");
+      if (out !== undefined) await Bun.write(out, `${JSON.stringify(run.calibration, undefined, 2)}\n`);
+      const svg = flags.text("svg");
+      if (svg !== undefined) await Bun.write(svg, reliabilitySvg(run.reports[0]!.bins, `${version.id}, calibrated`));
+      print(context, { version, run, made });
+      return 0;
+    });
+  },
+};
+
+async function readRows(path: string) {
+  const file = Bun.file(path);
+  if (!(await file.exists())) throw failure(`there is no file ${path}`);
+  if (file.size > DATA_BYTES_MAX) throw failure(`${path} is larger than ${DATA_BYTES_MAX} bytes`);
+  try {
+    return readLabelledRows(await file.text());
+  } catch (error) {
+    throw failure(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The decision models that the configuration and the database know. */
+export async function loadModels(store: Store, config: Config, context: Context): Promise<DecisionModels> {
+  const models = new DecisionModels({
+    configured: () => config.decisions.models,
+    readCalibrationFile,
+    store: decisionStore(store),
+    changeCounter: () => store.changeCounter(),
+    clock: systemClock,
+    problem: (message) => context.err(`sallyport: ${message}\n`),
+  });
+  await models.load();
+  return models;
+}
+
+async function measured(
+  version: DecisionVersion,
+  rows: ReturnType<typeof readLabelledRows>,
+  { config, context }: { config: Config; context: Context },
+): Promise<CalibrationRun> {
+  const providers = new Map<string, Provider>();
+  for (const entry of config.providers) {
+    const provider = configureProvider(entry);
+    if (provider !== undefined) providers.set(entry.name, provider);
+  }
+  const upstreams = createUpstreams({
+    config: () => config,
+    chatProvider: (name) => providers.get(name),
+    breakers: new Breakers(systemClock),
+    clock: systemClock,
+    random: Math.random,
+    scrub: makeRedactor(secretsOf(config)),
+  });
+  const endsMs = performance.now() + RUN_MS;
+  const deadline = { signal: AbortSignal.timeout(RUN_MS), remainingMs: () => endsMs - performance.now() };
+  try {
+    return await runCalibration(version, rows, {
+      upstream: upstreams.open(version.spec, deadline),
+      asked: (done, of) => {
+        if (context.interactive) context.err(`\r${done} of ${of} rows`);
+        if (context.interactive && done === of) context.err("\n");
+      },
+    });
+  } catch (error) {
+    throw failure(reasonOf(error));
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof NonsenseAnswer) return error.message;
+  const shown = publicError(error);
+  // For the operator the provider's own failure says more than what clients are told.
+  const cause = shown instanceof ApiError ? (shown.detail.cause ?? shown) : shown;
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+async function write(
+  store: Store,
+  making: { version: DecisionVersion; run: CalibrationRun; id: string | undefined; models: DecisionModels },
+): Promise<string> {
+  const { version, run, models } = making;
+  if (run.calibration.method === "none") throw failure("too few rows of any kind: there is nothing to write");
+  const { versions, aliases } = await models.current();
+  const taken = new Set([...versions.keys(), ...aliases.keys()]);
+  const id = making.id ?? nextVersionId(version.id, taken);
+  if (taken.has(id)) throw failure(`the id ${id} is taken`);
+  const { before, after } = run.reports[0]!;
+  const next = recalibrated(version, id, run.calibration);
+  const metrics = { before: { ...before }, after: { ...after }, fit_rows: run.fitRows, from: version.id };
+  if (!(await decisionStore(store).addDecisionVersion({ ...rowOf(next), metrics }))) {
+    throw failure(`the id ${id} is taken`);
+  }
+  return id;
+}
+
+function print(
+  context: Context,
+  { version, run, made }: { version: DecisionVersion; run: CalibrationRun; made: string | undefined },
+): void {
+  const { reports, calibration, fitRows } = run;
+  if (context.flags.has("json")) {
+    const shown = reports.map(({ type, before, after, bins }) => ({ type, before, after, bins }));
+    context.out(
+      `${JSON.stringify({ model: version.id, written: made ?? null, fit_rows: fitRows, reports: shown, calibration })}\n`,
+    );
+    return;
+  }
+  context.out(`${version.id}: fitted on ${fitRows} rows, measured on ${reports[0]!.after.rows} others\n`);
+  for (const report of reports) context.out(`\n${table(report)}`);
+  context.out(`\n${reliabilityText(reports[0]!.bins)}`);
+  if (version.spec.kind === "verbalized")
+    context.out("\nThese are probabilities a model wrote down, not ones it acts on.\n");
+  if (made !== undefined)
+    context.out(`\nNew version ${made}. Move an alias to it: sallyport decisions promote ${made} ALIAS\n`);
+}
+
+function table({ type, before, after }: Report): string {
+  const row = (name: string, was: number, is: number) =>
+    `  ${name.padEnd(16)}${was.toFixed(4).padStart(10)}${is.toFixed(4).padStart(10)}\n`;
+  return [
+    `  ${type.padEnd(16)}${"before".padStart(10)}${"after".padStart(10)}\n`,
+    row("accuracy", before.accuracy, after.accuracy),
+    row("majority rate", before.majority, after.majority),
+    row("log-loss", before.logLoss, after.logLoss),
+    row("Brier score", before.brier, after.brier),
+    row("ECE", before.ece, after.ece),
+    row("  95 % from", before.eceLow, after.eceLow),
+    row("  to", before.eceHigh, after.eceHigh),
+  ].join("");
+}

@@ -1,0 +1,142 @@
+// Calibrates a version on labelled rows: asks its upstream, fits on one half of the rows and reports on the other, which the
+// fit never saw. The halves are told apart by the rows' own content, so that a repetition compares like with like.
+
+import { sha256Hex } from "../base/ids.ts";
+import { type BackendSpec, inParallel, type Upstream } from "./backends/backend.ts";
+import { BACKENDS } from "./backends/index.ts";
+import { type Calibration, calibrate } from "./calibration.ts";
+import { FIT_ROWS_MIN, fitCalibration, type LabelledReading } from "./fit.ts";
+import { type Bin, type Judged, type Metrics, measureRows, reliability } from "./metrics.ts";
+import { type Content, isRecord, type Question, readDecisionRequest } from "./questions.ts";
+import type { DecisionVersion } from "./versions.ts";
+
+/** A labelled row of a data file. */
+export interface LabelledRow {
+  readonly state: Content;
+  readonly question: Question;
+  readonly truth: number;
+  readonly fit: boolean;
+}
+
+/** Before and after, on rows the fit never saw. */
+export interface Report {
+  readonly type: string;
+  readonly before: Metrics;
+  readonly after: Metrics;
+  readonly bins: readonly Bin[];
+}
+
+export interface CalibrationRun {
+  readonly calibration: Calibration;
+  readonly fitRows: number;
+  /** For all held-out rows, then for each type of question. */
+  readonly reports: readonly Report[];
+}
+
+/** Rows of a kind that are read in many orders to learn what positions gain, and the most orders. */
+const TURNED_ROWS = 25;
+const TURNED_ORDERS = 8;
+/** Rows asked at once; each has its own calls. */
+const ROWS_AT_ONCE = 4;
+
+/** Reads JSON lines of `{state, question:{type,instructions,criteria}, label}`. Throws an Error that names the line. */
+export function readLabelledRows(text: string): LabelledRow[] {
+  return text
+    .split("\n")
+    .map((line, at) => ({ line: line.trim(), at: at + 1 }))
+    .filter(({ line }) => line !== "")
+    .map(({ line, at }) => {
+      try {
+        return readRow(line);
+      } catch (error) {
+        throw new Error(`line ${at}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    });
+}
+
+function readRow(line: string): LabelledRow {
+  const row: unknown = JSON.parse(line);
+  if (!isRecord(row)) throw new Error("expected a JSON object");
+  const body = { model: "-", state: row["state"], questions: { row: row["question"] } };
+  const request = readDecisionRequest(body, { criteriaMayAsk: true });
+  const question = request.questions[0]!;
+  const truth = truthOf(question, row["label"]);
+  if (truth === undefined) throw new Error(`the label ${JSON.stringify(row["label"])} is none of the answers`);
+  return { state: request.state, question, truth, fit: Number.parseInt(sha256Hex(line).slice(0, 2), 16) % 2 === 0 };
+}
+
+function truthOf({ type, options }: Question, label: unknown): number | undefined {
+  if (type === "score") {
+    const level = typeof label === "number" ? Math.round(label) : Number.NaN;
+    return level >= 0 && level < options.length ? level : undefined;
+  }
+  const at = options.findIndex((option) => option.label === String(label));
+  return at < 0 ? undefined : at;
+}
+
+/** Asks, fits and measures. `asked` is told how many rows are done. Throws what the upstream throws. */
+export async function runCalibration(
+  version: DecisionVersion,
+  rows: readonly LabelledRow[],
+  options: { upstream: Upstream; asked?(done: number, of: number): void },
+): Promise<CalibrationRun> {
+  const usable = rows.filter(({ question }) => question.options.length > 1);
+  const fit = usable.filter((row) => row.fit);
+  const held = usable.filter((row) => !row.fit);
+  if (fit.length < FIT_ROWS_MIN || held.length < FIT_ROWS_MIN) {
+    throw new Error(`${usable.length} usable rows are too few: each half needs ${FIT_ROWS_MIN}`);
+  }
+  const turnedRows = version.spec.kind === "logprobs" ? rowsToTurn(fit, version.spec.orders) : [];
+  const total = usable.length + turnedRows.length;
+  let done = 0;
+  const read = async (row: LabelledRow, spec: BackendSpec): Promise<LabelledReading> => {
+    const task = { state: row.state, questions: [row.question], spec };
+    const { readings } = await BACKENDS[spec.kind].answer(task, options.upstream);
+    done += 1;
+    options.asked?.(done, total);
+    return { question: row.question, readings: readings[0]!, truth: row.truth };
+  };
+  const all = (which: readonly LabelledRow[], spec: BackendSpec) =>
+    inParallel(
+      which.map((row) => () => read(row, spec)),
+      ROWS_AT_ONCE,
+    );
+  const fitted = await all(fit, version.spec);
+  const turned = await all(turnedRows, { ...version.spec, orders: TURNED_ORDERS });
+  const measured = await all(held, version.spec);
+  const calibration = fitCalibration(fitted, turned);
+  return { calibration, fitRows: fit.length, reports: reportsOf(measured, version.calibration, calibration) };
+}
+
+/** Only a choice that is shown in fewer orders than it has options keeps something of its positions. */
+function rowsToTurn(rows: readonly LabelledRow[], orders: number): LabelledRow[] {
+  const taken = new Map<number, number>();
+  return rows.filter(({ question: { type, options } }) => {
+    const count = options.length;
+    if (type !== "choice" || count <= orders || count > 20) return false;
+    const had = taken.get(count) ?? 0;
+    taken.set(count, had + 1);
+    return had < TURNED_ROWS;
+  });
+}
+
+function reportsOf(rows: readonly LabelledReading[], before: Calibration, after: Calibration): Report[] {
+  const judged = (of: readonly LabelledReading[], calibration: Calibration): Judged[] =>
+    of.map(({ question, readings, truth }) => ({
+      probabilities: calibrate(question, readings, calibration),
+      truth,
+      label: question.options[truth]!.label,
+    }));
+  const report = (type: string, of: readonly LabelledReading[]): Report => {
+    const now = judged(of, after);
+    return { type, before: measureRows(judged(of, before)), after: measureRows(now), bins: reliability(now) };
+  };
+  const types = [...new Set(rows.map(({ question }) => question.type))];
+  const each = types.map((type) =>
+    report(
+      type,
+      rows.filter(({ question }) => question.type === type),
+    ),
+  );
+  return types.length === 1 ? each : [report("all", rows), ...each];
+}

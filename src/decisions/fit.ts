@@ -1,0 +1,180 @@
+// Fits a calibration to labelled rows: by type of question and number of options one temperature, for yes/no a bias too, and
+// what each position gains. Few parameters on purpose: with some hundred rows anything richer learns the rows by heart.
+
+import {
+  averageScores,
+  type BucketParameters,
+  bucketOf,
+  type Calibration,
+  type Reading,
+  softmax,
+} from "./calibration.ts";
+import type { Question } from "./questions.ts";
+
+/** A question that was read, and the option that is right. */
+export interface LabelledReading {
+  readonly question: Question;
+  readonly readings: readonly Reading[];
+  readonly truth: number;
+}
+
+/** Fewer rows of a kind say nothing: its probabilities stay as the model gives them. */
+export const FIT_ROWS_MIN = 20;
+const TEMPERATURE_MIN = 0.05;
+const TEMPERATURE_MAX = 20;
+/** Pulls towards "as the model says", with the weight of about a row: perfectly separable rows must not end in certainty. */
+const PRIOR_WEIGHT = 1;
+
+/**
+ * The calibration that makes the rows most probable. `turned` are rows read in many orders, from which the gain of the
+ * positions is learned; they need no label.
+ */
+export function fitCalibration(
+  rows: readonly LabelledReading[],
+  turned: readonly Omit<LabelledReading, "truth">[] = [],
+): Calibration {
+  const buckets: Record<string, BucketParameters> = {};
+  for (const [bucket, own] of groupBy(rows, (row) => bucketOf(row.question.type, row.question.options.length))) {
+    if (own.length < FIT_ROWS_MIN) continue;
+    if (bucket === "noul") {
+      buckets[bucket] = { ...fitYesNo(own), rows: own.length };
+      continue;
+    }
+    const positions = positionsOf(
+      turned.filter((row) => bucketOf(row.question.type, row.question.options.length) === bucket),
+    );
+    const scored = own.map(({ question, readings, truth }) => {
+      const count = question.options.length;
+      return { scores: averageScores(readings, count, positions[String(count)]), truth };
+    });
+    const temperature = fitTemperature(scored);
+    buckets[bucket] = {
+      temperature,
+      rows: own.length,
+      ...(Object.keys(positions).length === 0 ? {} : { positions }),
+    };
+  }
+  return { method: Object.keys(buckets).length === 0 ? "none" : "fitted", buckets };
+}
+
+interface Scored {
+  readonly scores: readonly number[];
+  readonly truth: number;
+}
+
+/** The log-loss has one lowest point over the logarithm of the temperature: golden section finds it. */
+function fitTemperature(rows: readonly Scored[]): number {
+  const loss = (logT: number): number => {
+    const temperature = Math.exp(logT);
+    let sum = PRIOR_WEIGHT * logT * logT;
+    for (const { scores, truth } of rows) {
+      const p = softmax(scores.map((score) => score / temperature))[truth]!;
+      sum -= Math.log(Math.max(p, LEAST));
+    }
+    return sum;
+  };
+  let [low, high] = [Math.log(TEMPERATURE_MIN), Math.log(TEMPERATURE_MAX)];
+  const golden = (Math.sqrt(5) - 1) / 2;
+  while (high - low > 1e-4) {
+    const left = high - golden * (high - low);
+    const right = low + golden * (high - low);
+    if (loss(left) < loss(right)) high = right;
+    else low = left;
+  }
+  return Math.exp((low + high) / 2);
+}
+
+/** Keeps a logarithm finite. */
+const LEAST = 1e-12;
+const NEWTON_STEPS = 50;
+
+/** Platt: the log-odds of true times a slope plus a bias, by Newton's method on a convex loss. */
+function fitYesNo(rows: readonly LabelledReading[]): { temperature: number; bias: number } {
+  const points = rows.map(({ readings, truth }) => {
+    const [yes, no] = averageScores(readings, 2);
+    return { x: clampOdds(yes! - no!), y: truth === 0 ? 1 : 0 };
+  });
+  let [slope, bias] = [1, 0];
+  for (let step = 0; step < NEWTON_STEPS; step++) {
+    let [gs, gb] = [PRIOR_WEIGHT * (slope - 1), PRIOR_WEIGHT * 0.1 * bias];
+    let [hss, hsb, hbb] = [PRIOR_WEIGHT, 0, PRIOR_WEIGHT * 0.1];
+    for (const { x, y } of points) {
+      const p = 1 / (1 + Math.exp(-(slope * x + bias)));
+      const weight = Math.max(p * (1 - p), 1e-9);
+      gs += (p - y) * x;
+      gb += p - y;
+      hss += weight * x * x;
+      hsb += weight * x;
+      hbb += weight;
+    }
+    const det = hss * hbb - hsb * hsb;
+    const [ds, db] = [(hbb * gs - hsb * gb) / det, (hss * gb - hsb * gs) / det];
+    // Half steps at most one unit long: the loss is convex, but far out a full step may overshoot.
+    const scale = Math.min(1, 1 / Math.max(Math.abs(ds), Math.abs(db), 1e-12));
+    slope -= ds * scale;
+    bias -= db * scale;
+    if (Math.abs(ds) + Math.abs(db) < 1e-9) break;
+  }
+  slope = Math.min(1 / TEMPERATURE_MIN, Math.max(1 / TEMPERATURE_MAX, slope));
+  return { temperature: 1 / slope, bias };
+}
+
+/** An upstream may print a plain 0 or 1. */
+function clampOdds(odds: number): number {
+  return Math.min(30, Math.max(-30, odds));
+}
+
+/** Rows read in several orders tell what an option is worth from what its position is worth. */
+const TURNED_ROWS_MIN = 5;
+const ROUNDS = 30;
+
+function positionsOf(rows: readonly Omit<LabelledReading, "truth">[]): Record<string, number[]> {
+  const out: Record<string, number[]> = {};
+  for (const [count, own] of groupBy(rows, (row) => String(row.question.options.length))) {
+    const usable = own.filter(({ readings }) => readings.length > 1 && readings.every(({ labelled }) => labelled));
+    if (usable.length >= TURNED_ROWS_MIN) out[count] = gainsOf(usable, Number(count));
+  }
+  return out;
+}
+
+/** Alternates between the worth of the options of each row and the gain of the positions over all rows. */
+function gainsOf(rows: readonly Omit<LabelledReading, "truth">[], count: number): number[] {
+  let gains = new Array<number>(count).fill(0);
+  for (let round = 0; round < ROUNDS; round++) {
+    const sums = new Array<number>(count).fill(0);
+    let looks = 0;
+    for (const { readings } of rows) {
+      const centred = readings.map(({ order, logProbabilities }) => {
+        const mean = logProbabilities.reduce((sum, value, at) => sum + value - gains[at]!, 0) / count;
+        return { order, values: logProbabilities.map((value) => value - mean) };
+      });
+      const worth = new Array<number>(count).fill(0);
+      for (const { order, values } of centred) {
+        order.forEach((option, at) => {
+          worth[option]! += (values[at]! - gains[at]!) / readings.length;
+        });
+      }
+      for (const { order, values } of centred) {
+        looks += 1;
+        order.forEach((option, at) => {
+          sums[at]! += values[at]! - worth[option]!;
+        });
+      }
+    }
+    const next = sums.map((sum) => sum / looks);
+    const mean = next.reduce((sum, value) => sum + value, 0) / count;
+    gains = next.map((value) => value - mean);
+  }
+  return gains;
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

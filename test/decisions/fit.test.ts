@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { ordersOf } from "../../src/decisions/backends/orders.ts";
+import { bucketOf, calibrate, type Reading, softmax } from "../../src/decisions/calibration.ts";
+import { reliabilitySvg, reliabilityText } from "../../src/decisions/diagram.ts";
+import { fitCalibration, type LabelledReading } from "../../src/decisions/fit.ts";
+import { type Judged, measureRows, reliability, seeded } from "../../src/decisions/metrics.ts";
+import type { Question } from "../../src/decisions/questions.ts";
+import { draw } from "./simulated.ts";
+
+const question = (type: Question["type"], count: number): Question => ({
+  key: "q",
+  type,
+  instructions: "?",
+  options: Array.from({ length: count }, (_, i) => ({ label: String(i), criterion: null })),
+});
+
+interface World {
+  type: Question["type"];
+  count: number;
+  rows: number;
+  /** The model says logits times this. */
+  sharpness: number;
+  /** Added to the log-odds of true before sharpening. */
+  bias?: number;
+  gains?: number[];
+  orders: number;
+  seed: number;
+}
+
+/** Rows of a world whose truth is known: labels are drawn from the true probabilities, the model distorts them. */
+function simulate({ type, count, rows, sharpness, bias = 0, gains = [], orders, seed }: World): LabelledReading[] {
+  const random = seeded(seed);
+  const normal = () => Math.sqrt(-2 * Math.log(random() + 1e-12)) * Math.cos(2 * Math.PI * random());
+  const asked = question(type, count);
+  return Array.from({ length: rows }, () => {
+    const logits = Array.from({ length: count }, () => 1.2 * normal());
+    const p = softmax(logits);
+    const truth = draw(p, random);
+    const readings = ordersOf(
+      logits.map((_, i) => i),
+      type,
+      orders,
+    ).map((order): Reading => {
+      const scores = order.map(
+        (option, at) => sharpness * (logits[option]! + (option === 0 ? bias : 0)) + (gains[at] ?? 0),
+      );
+      return { order, logProbabilities: softmax(scores).map(Math.log), labelled: true };
+    });
+    return { question: asked, readings, truth };
+  });
+}
+
+const judged = (rows: readonly LabelledReading[], calibration: ReturnType<typeof fitCalibration>): Judged[] =>
+  rows.map((row) => ({
+    probabilities: calibrate(row.question, row.readings, calibration),
+    truth: row.truth,
+    label: String(row.truth),
+  }));
+
+const NONE = { method: "none" as const, buckets: {} };
+
+describe("what was put into a simulated model is found", () => {
+  test.each([0.4, 1, 2.5])("a model that is %p times as sure as it ought to be", (sharpness) => {
+    const world = { type: "choice" as const, count: 4, sharpness, orders: 2 };
+    const fitted = fitCalibration(simulate({ ...world, rows: 1500, seed: 1 }));
+    const { temperature } = fitted.buckets["choice:3-5"]!;
+    expect(Math.abs(temperature / sharpness - 1)).toBeLessThan(0.12);
+    const held = simulate({ ...world, rows: 1000, seed: 2 });
+    const [before, after] = [measureRows(judged(held, NONE)), measureRows(judged(held, fitted))];
+    if (sharpness !== 1) expect(after.logLoss).toBeLessThan(before.logLoss);
+    expect(after.ece).toBeLessThan(0.05);
+    expect(after.accuracy).toBe(before.accuracy);
+  });
+
+  test("a bias towards yes", () => {
+    const world = { type: "noul" as const, count: 2, sharpness: 2, bias: 1.5, orders: 2 };
+    const fitted = fitCalibration(simulate({ ...world, rows: 2000, seed: 3 }));
+    const { temperature, bias } = fitted.buckets["noul"]!;
+    expect(Math.abs(temperature - 2)).toBeLessThan(0.25);
+    // Two times 1.5 in what the model says is 1.5 after tempering.
+    expect(Math.abs(bias! + 1.5)).toBeLessThan(0.25);
+    const held = simulate({ ...world, rows: 1000, seed: 4 });
+    const [before, after] = [measureRows(judged(held, NONE)), measureRows(judged(held, fitted))];
+    expect(after.logLoss).toBeLessThan(before.logLoss - 0.1);
+    expect(after.ece).toBeLessThan(before.ece);
+  });
+
+  test("a liking for positions that two orders do not undo", () => {
+    const gains = [1.2, 0.1, 0.1, -0.2, -1.2];
+    const world = { type: "choice" as const, count: 5, sharpness: 1, gains };
+    const turned = simulate({ ...world, rows: 25, orders: 5, seed: 5 });
+    const rows = simulate({ ...world, rows: 800, orders: 1, seed: 6 });
+    const fitted = fitCalibration(rows, turned);
+    const found = fitted.buckets["choice:3-5"]!.positions!["5"]!;
+    found.forEach((gain, at) => {
+      expect(Math.abs(gain - gains[at]!)).toBeLessThan(1e-6);
+    });
+    const held = simulate({ ...world, rows: 800, orders: 1, seed: 7 });
+    const [before, after] = [measureRows(judged(held, NONE)), measureRows(judged(held, fitted))];
+    expect(after.logLoss).toBeLessThan(before.logLoss - 0.05);
+    expect(after.accuracy).toBeGreaterThan(before.accuracy);
+  });
+
+  test("each kind of question by itself, and too few rows not at all", () => {
+    const yes = simulate({ type: "noul", count: 2, rows: 200, sharpness: 3, orders: 2, seed: 8 });
+    const few = simulate({ type: "score", count: 4, rows: 19, sharpness: 3, orders: 2, seed: 9 });
+    const fitted = fitCalibration([...yes, ...few]);
+    expect(Object.keys(fitted.buckets)).toEqual(["noul"]);
+    expect(fitCalibration(few)).toEqual(NONE);
+    expect(bucketOf("score", 4)).toBe("score:3-5");
+  });
+
+  test("rows that a model always gets right do not make it certain", () => {
+    const rows = simulate({ type: "choice", count: 3, rows: 50, sharpness: 1, orders: 1, seed: 10 }).map((row) => ({
+      ...row,
+      truth: row.readings[0]!.logProbabilities.indexOf(Math.max(...row.readings[0]!.logProbabilities)),
+    }));
+    const { temperature } = fitCalibration(rows).buckets["choice:3-5"]!;
+    expect(temperature).toBeGreaterThan(0.05);
+    expect(temperature).toBeLessThan(1);
+  });
+});
+
+describe("metrics", () => {
+  test("of a perfect and of an indifferent model", () => {
+    const perfect = Array.from({ length: 30 }, (_, i) => ({ probabilities: [1, 0], truth: 0, label: String(i % 2) }));
+    expect(measureRows(perfect)).toMatchObject({ accuracy: 1, majority: 0.5, logLoss: 0, brier: 0, ece: 0 });
+    const even = Array.from({ length: 30 }, (_, i) => ({ probabilities: [0.5, 0.5], truth: i % 2, label: "x" }));
+    const { accuracy, logLoss, brier, ece } = measureRows(even);
+    expect(accuracy).toBe(0.5);
+    expect(logLoss).toBeCloseTo(Math.LN2, 9);
+    expect(brier).toBeCloseTo(0.5, 9);
+    expect(ece).toBeLessThan(0.51);
+  });
+
+  test("bins hold every row once, least sure first, and the interval holds the figure's neighbourhood", () => {
+    const row = fc.tuple(fc.double({ min: 0.5, max: 1, noNaN: true }), fc.boolean());
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 60 }), (rows) => {
+        const judged = rows.map(([p, right]) => ({ probabilities: [p, 1 - p], truth: right ? 0 : 1, label: "x" }));
+        const bins = reliability(judged);
+        expect(bins.reduce((sum, bin) => sum + bin.rows, 0)).toBe(rows.length);
+        for (let i = 1; i < bins.length; i++)
+          expect(bins[i]!.confidence).toBeGreaterThanOrEqual(bins[i - 1]!.confidence);
+        const { eceLow, eceHigh } = measureRows(judged);
+        expect(eceLow).toBeLessThanOrEqual(eceHigh);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test("diagrams show every bin, and a title is text", () => {
+    const bins = [
+      { confidence: 0.6, accuracy: 0.5, rows: 10 },
+      { confidence: 0.9, accuracy: 1, rows: 5 },
+    ];
+    const text = reliabilityText(bins);
+    expect(text.split("\n")).toHaveLength(3);
+    expect(text).toContain(" 60 % said");
+    const svg = reliabilitySvg(bins, "a <b> & c");
+    expect(svg.match(/<circle/g)).toHaveLength(2);
+    expect(svg).toContain("a &lt;b&gt; &amp; c");
+  });
+});

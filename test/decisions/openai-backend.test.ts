@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { type Fake, type Gateway, startFake, startGateway } from "./support.ts";
+
+let upstream: Fake;
+let gateway: Gateway;
+let key: string;
+
+// biome-ignore lint/suspicious/noExplicitAny: Whatever came.
+function answers(body: any): Response {
+  // biome-ignore lint/suspicious/noExplicitAny: As above.
+  const list = body.questions.map(({ type, name, choices, levels }: any) => {
+    if (type === "predicate") return { type, name, probability: 0.25 };
+    const names =
+      type === "choice"
+        ? choices.map((one: { value: unknown }) => one.value)
+        : levels.map((_: unknown, at: number) => at);
+    const probabilities = names.map((value: unknown) => ({ value, probability: 1 / names.length }));
+    return { type, name, confidence: 0, probabilities };
+  });
+  return Response.json({
+    model: "gpt-d-1",
+    answers: list,
+    usage: { input_tokens: 50, output_tokens: 3, total_tokens: 53 },
+  });
+}
+
+beforeAll(async () => {
+  upstream = startFake(answers);
+  gateway = await startGateway({
+    providers: {
+      one: { kind: "openai-decisions", base_url: upstream.url, api_key: "k", retry: { attempts: 1 } },
+      two: { kind: "openai-decisions", base_url: `${upstream.url}/second`, api_key: "k", retry: { attempts: 1 } },
+    },
+    decisions: {
+      models: [
+        {
+          id: "openai-1.0.0",
+          backend: {
+            kind: "openai-decisions",
+            routes: [
+              { provider: "one", model: "gpt-d-1", priority: 1 },
+              { provider: "two", model: "gpt-d-1", priority: 2 },
+            ],
+          },
+        },
+      ],
+    },
+  });
+  key = await gateway.key();
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+beforeEach(() => {
+  upstream.calls.length = 0;
+  upstream.answer = answers;
+});
+
+const ask = (questions: Record<string, unknown>, state: unknown = "s") =>
+  gateway.post("/v1/systemone", { model: "openai-1.0.0", state, questions }, key);
+
+test("the three types, each with the words that protocol has", async () => {
+  const { status, body } = await ask(
+    {
+      n: { type: "noul", instructions: "Is it?", criteria: { true: "yes", false: { a: 1 } } },
+      c: { type: "choice", criteria: { a: "first", b: null } },
+      s: { type: "score", instructions: { text: "How?" }, criteria: ["low", "high"] },
+    },
+    { data: true },
+  );
+  expect(status).toBe(200);
+  expect(body.answers.n.noul).toBeCloseTo(0.25, 9);
+  expect(body.answers.c).toMatchObject({ choice: "a", probabilities: { a: 0.5, b: 0.5 }, confidence: 0 });
+  expect(body.answers.s).toMatchObject({ score: 0.5, probabilities: { low: 0.5, high: 0.5 } });
+  expect(body.usage).toEqual({ input_tokens: 50, output_tokens: 3 });
+  const [call] = upstream.calls;
+  expect(call!.path).toBe("/v1/decisions");
+  expect(call!.body).toEqual({
+    model: "gpt-d-1",
+    input: [{ role: "user", content: [{ type: "input_json", data: { data: true } }] }],
+    questions: [
+      { type: "predicate", name: "n", instructions: 'Is it?\nTrue means: yes\nFalse means: {"a":1}' },
+      {
+        type: "choice",
+        name: "c",
+        instructions: "Which option fits the input best?",
+        choices: [{ value: "a", description: "first" }, { value: "b" }],
+      },
+      {
+        type: "score",
+        name: "s",
+        instructions: '{"text":"How?"}',
+        levels: [
+          { label: "0", description: "low" },
+          { label: "1", description: "high" },
+        ],
+      },
+    ],
+  });
+});
+
+test("more than 400 questions go in several calls", async () => {
+  const questions = Object.fromEntries(
+    Array.from({ length: 401 }, (_, i) => [`q${i}`, { type: "noul", instructions: "?" }]),
+  );
+  const { status, body } = await ask(questions);
+  expect(status).toBe(200);
+  expect(Object.keys(body.answers)).toHaveLength(401);
+  expect(upstream.calls.map(({ body }) => body.questions.length).sort()).toEqual([1, 400]);
+});
+
+test.each([
+  ["a refusal", { answers: [{ type: "refusal", name: "q" }] }],
+  ["too few answers", { answers: [] }],
+  ["an answer of another type", { answers: [{ type: "score", name: "q", probabilities: [] }] }],
+])("%s fails the request", async (_, body) => {
+  upstream.answer = () => Response.json({ model: "x", ...body });
+  const answer = await ask({ q: { type: "noul", instructions: "?" } });
+  expect([answer.status, answer.body.error.code]).toEqual([503, "decision_unavailable"]);
+});
+
+test("a second route to the same version is tried when the first is down", async () => {
+  upstream.answer = (body, path) =>
+    path === "/v1/decisions" ? Response.json({ error: { message: "down" } }, { status: 503 }) : answers(body);
+  const answer = await ask({ q: { type: "noul", instructions: "?" } });
+  expect(answer.status).toBe(200);
+  expect(upstream.calls.map(({ path }) => path)).toEqual(["/v1/decisions", "/v1/second/decisions"]);
+  const rows = await gateway.usage();
+  expect(rows.at(-1)).toMatchObject({ provider: "two", model: "openai-1.0.0" });
+});

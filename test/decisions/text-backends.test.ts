@@ -1,0 +1,263 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { believed, type Habits, startSimulated } from "./simulated.ts";
+import { type Fake, type Gateway, startGateway } from "./support.ts";
+
+const WEIGHTS: Record<string, number> = { red: 1, green: 0, blue: -1, Yes: 0.4, No: -0.4, None: -8 };
+const TILTED: Habits = {
+  beliefs: (_, options) =>
+    options.map((text) => {
+      const level = /^Level (\d+)/.exec(text);
+      if (level !== null) return Number(level[1]);
+      const numbered = /^item(\d+)$/.exec(text);
+      if (numbered !== null) return numbered[1] === "137" ? 6 : -Number(numbered[1]) / 100;
+      return WEIGHTS[text.split(/[ :]/)[0]!] ?? 0;
+    }),
+};
+/** What the model believes without its liking for positions. */
+const truth = (options: string[]) =>
+  believed({ state: "", question: "", options, letters: true }, TILTED).map(Math.exp);
+
+let upstream: Fake;
+let gateway: Gateway;
+let key: string;
+const habits: Habits = { ...TILTED };
+
+beforeAll(async () => {
+  upstream = startSimulated(habits);
+  const routes = [{ provider: "sim", model: "sim-1" }];
+  gateway = await startGateway({
+    providers: {
+      sim: { kind: "openai", preset: "vllm", base_url: upstream.url, discover: false, retry: { attempts: 1 } },
+    },
+    decisions: {
+      models: [
+        { id: "letters-1.0.0", backend: { kind: "logprobs", routes } },
+        { id: "single-1.0.0", backend: { kind: "logprobs", routes, orders: 1 } },
+        { id: "narrow-1.0.0", backend: { kind: "logprobs", routes, limits: { top_logprobs: 5 } } },
+        { id: "written-1.0.0", backend: { kind: "verbalized", routes } },
+      ],
+    },
+  });
+  key = await gateway.key();
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+afterEach(() => {
+  for (const name of Object.keys(habits)) delete habits[name as keyof Habits];
+  Object.assign(habits, TILTED);
+  upstream.calls.length = 0;
+});
+
+const COLOURS = { type: "choice", instructions: "Which colour?", criteria: { red: null, green: null, blue: null } };
+const many = (count: number) => ({
+  type: "choice",
+  criteria: Object.fromEntries(Array.from({ length: count }, (_, i) => [`item${i}`, null])),
+});
+const decide = async (model: string, questions: Record<string, unknown>, state: unknown = "Some state") => {
+  const answer = await gateway.post("/v1/systemone", { model, state, questions }, key);
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+};
+
+describe("log-probabilities of letters", () => {
+  test("give the model's own distribution, tokens of one letter added up", async () => {
+    const { answers, usage } = await decide("letters-1.0.0", { q: COLOURS });
+    const [red, green, blue] = truth(["red", "green", "blue"]);
+    expect(answers.q.choice).toBe("red");
+    expect(answers.q.probabilities.red).toBeCloseTo(red!, 6);
+    expect(answers.q.probabilities.green).toBeCloseTo(green!, 6);
+    expect(answers.q.probabilities.blue).toBeCloseTo(blue!, 6);
+    // Counted here once, however many calls it took.
+    expect(usage.input_tokens).toBeLessThan(30);
+  });
+
+  test("two orders undo a liking for a position; one order does not", async () => {
+    habits.gains = [1.5, 0, -1.5];
+    const asked = { q: { ...COLOURS, criteria: { blue: null, green: null, red: null } } };
+    const both = await decide("letters-1.0.0", asked);
+    const [red] = truth(["red", "green", "blue"]);
+    expect(both.answers.q.probabilities.red).toBeCloseTo(red!, 6);
+    const single = await decide("single-1.0.0", asked);
+    expect(single.answers.q.probabilities.red).toBeLessThan(red! - 0.3);
+  });
+
+  test("yes or no, with and without criteria", async () => {
+    habits.gains = [0.7, -0.7];
+    const { answers } = await decide("letters-1.0.0", {
+      plain: { type: "noul", instructions: "Is it?" },
+      said: { type: "noul", instructions: "Is it?", criteria: { true: "It is.", false: "It is not." } },
+    });
+    const expected = 1 / (1 + Math.exp(-0.8));
+    expect(answers.plain.noul).toBeCloseTo(expected, 6);
+    expect(answers.said.noul).toBeCloseTo(expected, 6);
+  });
+
+  test("a score is the mean of the levels", async () => {
+    const { answers } = await decide("letters-1.0.0", { q: { type: "score", criteria: ["bad", "fair", "good"] } });
+    const p = truth(["Level 0", "Level 1", "Level 2"]);
+    expect(answers.q.score).toBeCloseTo(p[1]! + 2 * p[2]!, 6);
+    expect(answers.q.legend).toBe("good");
+  });
+
+  test("the other questions, and the keys, change nothing", async () => {
+    const alone = await decide("letters-1.0.0", { q: COLOURS });
+    const together = await decide("letters-1.0.0", {
+      other: many(30),
+      renamed: COLOURS,
+      b: { type: "noul", instructions: "?" },
+    });
+    expect(together.answers.renamed).toEqual(alone.answers.q);
+  });
+
+  test("permuting the options permutes the probabilities", async () => {
+    habits.gains = [0.9, 0.2, -1.1];
+    const { answers: one } = await decide("letters-1.0.0", { q: COLOURS });
+    const turned = { ...COLOURS, criteria: { blue: null, green: null, red: null } };
+    const { answers: two } = await decide("letters-1.0.0", { q: turned });
+    for (const name of ["red", "green", "blue"]) {
+      expect(two.q.probabilities[name]).toBeCloseTo(one.q.probabilities[name], 9);
+    }
+  });
+
+  test.each([21, 77, 255])("%d options go in groups and find the right one; none is impossible", async (count) => {
+    const { answers } = await decide("letters-1.0.0", { q: many(count) });
+    const values = Object.values(answers.q.probabilities) as number[];
+    expect(values).toHaveLength(count);
+    expect(values.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 9);
+    expect(Math.min(...values)).toBeGreaterThan(0);
+    if (count > 137) expect(answers.q.choice).toBe("item137");
+    else expect(answers.q.choice).toBe("item0");
+    for (const { body } of upstream.calls) expect(body.top_logprobs).toBeLessThanOrEqual(20);
+  });
+
+  test("an engine that shows few alternatives gets small groups", async () => {
+    habits.top = 5;
+    const { answers } = await decide("narrow-1.0.0", { q: many(12) });
+    expect(answers.q.choice).toBe("item0");
+    for (const { body } of upstream.calls) expect(body.top_logprobs).toBe(5);
+  });
+
+  test("asks for one token without thinking, state first", async () => {
+    await decide("letters-1.0.0", { q: COLOURS }, { text: "hello" });
+    const [call] = upstream.calls;
+    expect(call!.path).toBe("/v1/chat/completions");
+    expect(call!.body).toMatchObject({
+      model: "sim-1",
+      max_tokens: 1,
+      temperature: 0,
+      logprobs: true,
+      chat_template_kwargs: { enable_thinking: false },
+    });
+    const text: string = call!.body.messages.at(-1).content;
+    expect(text.indexOf('{"text":"hello"}')).toBeLessThan(text.indexOf("Which colour?"));
+    // Both orders share everything before the options.
+    const other: string = upstream.calls[1]!.body.messages.at(-1).content;
+    expect(other.slice(0, other.indexOf("A. "))).toBe(text.slice(0, text.indexOf("A. ")));
+  });
+
+  test("a long state is sent once before the rest follows", async () => {
+    let running = 0;
+    let most = 0;
+    const answer = upstream.answer;
+    const seen: number[] = [];
+    upstream.answer = async (body, path) => {
+      running += 1;
+      most = Math.max(most, running);
+      seen.push(running);
+      const response = await answer(body, path);
+      running -= 1;
+      return response;
+    };
+    const questions = Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`q${i}`, COLOURS]));
+    await decide("letters-1.0.0", questions, "long ".repeat(2000));
+    upstream.answer = answer;
+    expect(seen).toHaveLength(12);
+    expect(seen.slice(0, 1)).toEqual([1]);
+    expect(most).toBeLessThanOrEqual(8);
+  });
+
+  test.each<[string, () => void]>([
+    ["shows no log-probabilities", () => (upstream.answer = () => chatOf("A", null))],
+    ["says something else", () => (upstream.answer = () => chatOf("Well", [["Well", -0.0001]]))],
+    ["answers with nothing", () => (upstream.answer = () => chatOf("", []))],
+    ["is broken", () => (upstream.answer = () => new Response("no", { status: 500 }))],
+  ])("an engine that %s: 503", async (_, break_) => {
+    const answer = upstream.answer;
+    break_();
+    const { status, body } = await gateway.post(
+      "/v1/systemone",
+      { model: "letters-1.0.0", state: "s", questions: { q: COLOURS } },
+      key,
+    );
+    upstream.answer = answer;
+    expect([status, body.error.code]).toEqual([503, "decision_unavailable"]);
+  });
+
+  test("a model whose answers go elsewhere is taken out of the list, with the reason in /health", async () => {
+    const ids = async () =>
+      (await gateway.get("/v1/systemone/models", key)).body.data.map((model: { id: string }) => model.id);
+    habits.chatter = 0.8;
+    await decide("letters-1.0.0", { q: COLOURS });
+    expect(await ids()).not.toContain("letters-1.0.0");
+    const { body } = await gateway.get("/health");
+    expect(body.subsystems.decisions).toMatchObject({ status: "degraded", unfit: [{ model: "letters-1.0.0" }] });
+    habits.chatter = 0;
+    await decide("letters-1.0.0", { q: COLOURS });
+    expect(await ids()).toContain("letters-1.0.0");
+  });
+});
+
+function chatOf(content: string, tokens: [string, number][] | null): Response {
+  const top_logprobs = (tokens ?? []).map(([token, logprob]) => ({ token, logprob, bytes: null }));
+  const logprobs =
+    tokens === null ? null : { content: top_logprobs.length === 0 ? [] : [{ ...top_logprobs[0], top_logprobs }] };
+  const choices = [{ index: 0, message: { role: "assistant", content }, logprobs, finish_reason: "stop" }];
+  return Response.json({ id: "x", object: "chat.completion", created: 1, model: "sim-1", choices });
+}
+
+describe("probabilities a model writes down", () => {
+  test("are read from its JSON, and orders even out", async () => {
+    habits.gains = [0.5, 0, -0.5];
+    const { answers } = await decide("written-1.0.0", { q: COLOURS, big: many(40) });
+    const [red] = truth(["red", "green", "blue"]);
+    expect(answers.q.probabilities.red).toBeCloseTo(red!, 6);
+    expect(Object.keys(answers.big.probabilities)).toHaveLength(40);
+    expect(upstream.calls[0]!.body.response_format.json_schema.schema.required).toEqual(["1", "2", "3"]);
+  });
+
+  test.each([
+    ['Sure! ```json\n{"1": "70%", "2": 20, "3": 10}\n```', 0.7],
+    ['{"1": 0.7, "2": 0.2}', 7 / 9],
+    ['{"1": 7, "2": 2, "3": 1', 0.7],
+  ])("%s is understood", async (content, red) => {
+    const answer = upstream.answer;
+    upstream.answer = () => chatOf(content, null);
+    const asked = { q: { ...COLOURS, criteria: { red: null, green: null, blue: null } } };
+    const first = await gateway.post("/v1/systemone", { model: "written-1.0.0", state: "s", questions: asked }, key);
+    upstream.answer = answer;
+    expect(first.status).toBe(200);
+    // Both orders got the same text: the first and the last option swap their shares, and the mean is even.
+    const { red: a, blue: b } = first.body.answers.q.probabilities;
+    expect(a).toBeCloseTo(b, 6);
+    expect(red).toBeGreaterThan(0);
+  });
+
+  test.each(["I do not know", "{}", '{"1": 0, "2": 0, "3": 0}', '{"1": "much"}'])(
+    "%s is no answer: 503",
+    async (content) => {
+      const answer = upstream.answer;
+      upstream.answer = () => chatOf(content, null);
+      const { status } = await gateway.post(
+        "/v1/systemone",
+        { model: "written-1.0.0", state: "s", questions: { q: COLOURS } },
+        key,
+      );
+      upstream.answer = answer;
+      expect(status).toBe(503);
+    },
+  );
+});

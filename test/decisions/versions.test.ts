@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { seeded } from "../../src/decisions/metrics.ts";
+import { nextVersionId } from "../../src/decisions/versions.ts";
+import { runCommand } from "./command.ts";
+import { believed, draw, startSimulated } from "./simulated.ts";
+import { type Fake, type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
+
+/** Twice as sure as it ought to be, and fond of the first letters. */
+const habits = {
+  beliefs: (state: string, options: readonly string[]) => options.map((option) => worth(state, option)),
+  sharpness: 2.5,
+  gains: [0.6, 0.2, -0.2, -0.6],
+};
+const COLOURS = ["red", "green", "blue", "black"];
+
+function worth(state: string, option: string): number {
+  return 1.5 * (seeded(Number(state.slice(4)) * 31 + Math.max(0, COLOURS.indexOf(option)) * 977)() * 2 - 1);
+}
+
+/** Rows whose labels are drawn from what the model would believe without its habits. */
+function dataFile(rows: number): string {
+  const random = seeded(99);
+  const criteria = Object.fromEntries(COLOURS.map((name) => [name, null]));
+  return Array.from({ length: rows }, (_, i) => {
+    const state = `row ${i}`;
+    const shown = { state, question: "", options: COLOURS, letters: true };
+    const p = believed(shown, { beliefs: habits.beliefs }).map(Math.exp);
+    return JSON.stringify({ state, question: { type: "choice", criteria }, label: COLOURS[draw(p, random)] });
+  }).join("\n");
+}
+
+let model: Fake;
+let native: Fake;
+let gateway: Gateway;
+let key: string;
+const dir = tempDir();
+
+beforeAll(async () => {
+  model = startSimulated(habits);
+  native = startFake(nativeAnswers);
+  gateway = await startGateway(
+    {
+      providers: {
+        sim: { kind: "openai", base_url: model.url, discover: false },
+        native: { kind: "systemone", base_url: native.url },
+      },
+      decisions: {
+        models: [
+          {
+            id: "judge-1.0.0",
+            aliases: ["judge-latest"],
+            backend: { kind: "logprobs", routes: [{ provider: "sim", model: "sim-1" }] },
+          },
+          { id: "pinned-1.0.0", backend: { kind: "systemone", routes: [{ provider: "native", model: "jev-1.13.0" }] } },
+        ],
+      },
+    },
+    dir,
+  );
+  key = await gateway.key();
+  await Bun.write(join(dir, "rows.jsonl"), dataFile(400));
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  model.stop();
+  native.stop();
+});
+
+const asked = (model: string) => ({
+  model,
+  state: "row 7",
+  questions: { q: { type: "choice", criteria: { red: null, green: null, blue: null, black: null } } },
+});
+
+test("calibrate makes a new version, promote moves the alias, and a running server follows", async () => {
+  const run = await runCommand(dir, [
+    "calibrate",
+    "--model",
+    "judge-latest",
+    "--data",
+    join(dir, "rows.jsonl"),
+    "--write",
+    "--json",
+  ]);
+  expect(run.err).toBe("");
+  expect(run.code).toBe(0);
+  const report = JSON.parse(run.out);
+  expect(report.written).toBe("judge-1.1.0");
+  const { before, after } = report.reports[0];
+  expect(after.logLoss).toBeLessThan(before.logLoss);
+  expect(after.ece).toBeLessThan(before.ece);
+  expect(Math.abs(report.calibration.buckets["choice:3-5"].temperature - 2.5)).toBeLessThan(0.6);
+
+  // Before the promotion the alias still leads to the first version; the new one answers under its own id.
+  await Bun.sleep(300);
+  const old = await gateway.post("/v1/systemone", asked("judge-latest"), key);
+  expect(old.body.model).toBe("judge-1.0.0");
+  const fresh = await gateway.post("/v1/systemone", asked("judge-1.1.0"), key);
+  expect(fresh.body.model).toBe("judge-1.1.0");
+  expect(fresh.body.answers.q.confidence).toBeLessThan(old.body.answers.q.confidence);
+
+  const promoted = await runCommand(dir, ["decisions", "promote", "judge-1.1.0", "judge-latest", "--json"]);
+  expect(JSON.parse(promoted.out)).toEqual({ alias: "judge-latest", version: "judge-1.1.0", before: "judge-1.0.0" });
+  await Bun.sleep(300);
+  const moved = await gateway.post("/v1/systemone", asked("judge-latest"), key);
+  expect(moved.body.model).toBe("judge-1.1.0");
+  const pinned = await gateway.post("/v1/systemone", asked("judge-1.0.0"), key);
+  expect(pinned.body.answers).toEqual(old.body.answers);
+
+  const listed = await runCommand(dir, ["decisions", "list", "--json"]);
+  const rows = JSON.parse(listed.out) as { id: string; aliases: string; calibration: string }[];
+  expect(rows.find((row) => row.id === "judge-1.1.0")).toMatchObject({
+    aliases: "judge-latest",
+    calibration: "fitted",
+  });
+  expect(rows.find((row) => row.id === "judge-1.0.0")).toMatchObject({ aliases: "", calibration: "none" });
+});
+
+test("a report for people, a file and a picture", async () => {
+  const out = join(dir, "calibration.json");
+  const svg = join(dir, "reliability.svg");
+  const data = join(dir, "rows.jsonl");
+  const run = await runCommand(dir, [
+    "calibrate",
+    "--model",
+    "judge-1.0.0",
+    "--data",
+    data,
+    "--out",
+    out,
+    "--svg",
+    svg,
+  ]);
+  expect(run.code).toBe(0);
+  for (const word of ["accuracy", "majority rate", "log-loss", "Brier", "ECE", "% said"])
+    expect(run.out).toContain(word);
+  expect(await Bun.file(svg).text()).toStartWith("<svg");
+  expect((await Bun.file(out).json()).method).toBe("fitted");
+});
+
+test("a version that is worse on held-out rows is not promoted unless forced", async () => {
+  const { openStore } = await import("../../src/store/open.ts");
+  const { decisionStore } = await import("../../src/store/decisions.ts");
+  const store = openStore({ dataDir: join(dir, "data") });
+  const verbs = decisionStore(store);
+  const row = (await verbs.listDecisionVersions()).find(({ id }) => id === "judge-1.0.0")!;
+  const metrics = { before: { logLoss: 0.5 }, after: { logLoss: 0.6 } };
+  await verbs.addDecisionVersion({ ...row, id: "judge-1.9.0", metrics });
+  store.close();
+  const refused = await runCommand(dir, ["decisions", "promote", "judge-1.9.0", "judge-latest"]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("worse on rows it was not fitted on")]);
+  expect((await runCommand(dir, ["decisions", "promote", "judge-1.9.0", "judge-latest", "--force"])).code).toBe(0);
+});
+
+test.each([
+  [["calibrate", "--data", "x.jsonl"], 2, "--model is required"],
+  [["calibrate", "--model", "judge-1.0.0", "--data", "nowhere.jsonl"], 1, "there is no file"],
+  [["calibrate", "--model", "nope", "--data", "ROWS"], 1, "there is no decision model"],
+  [["calibrate", "--model", "judge-1.0.0", "--data", "BAD"], 1, "line 2"],
+  [["calibrate", "--model", "judge-1.0.0", "--data", "FEW"], 1, "too few"],
+  [["decisions", "promote", "nope", "judge-latest"], 1, "there is no version"],
+  [["decisions", "promote", "judge-1.0.0", "pinned-1.0.0"], 1, "is a version, not an alias"],
+])("%p: exit %d", async (args, code, message) => {
+  const row = dataFile(1);
+  await Bun.write(
+    join(dir, "BAD"),
+    `${row}\n{"state":"s","question":{"type":"noul","instructions":"?"},"label":"maybe"}`,
+  );
+  await Bun.write(join(dir, "FEW"), row);
+  const files: Record<string, string> = { ROWS: join(dir, "rows.jsonl"), BAD: join(dir, "BAD"), FEW: join(dir, "FEW") };
+  const run = await runCommand(
+    dir,
+    args.map((arg) => files[arg] ?? arg),
+  );
+  expect(run.code).toBe(code);
+  expect(run.err).toContain(message);
+  expect(run.err.trim().split("\n")).toHaveLength(1);
+});
+
+test("an upstream that names itself otherwise than before is reported", async () => {
+  const question = { model: "pinned-1.0.0", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
+  const health = async () => (await gateway.get("/health")).body.subsystems.decisions;
+  expect((await gateway.post("/v1/systemone", question, key)).status).toBe(200);
+  await Bun.sleep(10);
+  expect((await health()).drifted).toEqual([]);
+  native.answer = async (body) => Response.json({ ...(await nativeAnswers(body).json()), model: "jev-1.14.0" });
+  const drifted = await gateway.post("/v1/systemone", question, key);
+  // The version is what was asked for; that its upstream moved is the operator's to know.
+  expect(drifted.body.model).toBe("pinned-1.0.0");
+  await Bun.sleep(10);
+  expect(await health()).toMatchObject({ status: "degraded", drifted: ["pinned-1.0.0"] });
+  expect(gateway.logs.join("")).toContain("names itself otherwise");
+});
+
+test("an entry that is edited under its old id keeps answering as it was", async () => {
+  const own = tempDir();
+  const config = (model: string) => ({
+    providers: { native: { kind: "systemone", base_url: native.url } },
+    decisions: {
+      models: [
+        { id: "p-1.0.0", aliases: ["p"], backend: { kind: "systemone", routes: [{ provider: "native", model }] } },
+      ],
+    },
+  });
+  const copy = `${own}-data`;
+  const first = await startGateway({ ...config("jev-1.13.0"), data_dir: copy }, own);
+  await first.stop();
+  const again = await startGateway({ ...config("jev-2.0.0"), data_dir: copy }, tempDir());
+  native.calls.length = 0;
+  const question = { model: "p", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
+  expect((await again.post("/v1/systemone", question, await again.key())).status).toBe(200);
+  expect(native.calls[0]!.body.model).toBe("jev-1.13.0");
+  expect(again.logs.join("")).toContain("was changed under the same id");
+  await again.stop();
+});
+
+test.each([
+  ["x-1.2.3", ["x-1.2.3"], "x-1.3.0"],
+  ["x-1.2.3", ["x-1.3.0", "x-1.4.0"], "x-1.5.0"],
+  ["judge", [], "judge-1.0.0"],
+  ["judge", ["judge-1.0.0"], "judge-1.1.0"],
+])("after %s comes, with %p taken, %s", (id, taken, next) => {
+  expect(nextVersionId(id, new Set(taken))).toBe(next);
+});
