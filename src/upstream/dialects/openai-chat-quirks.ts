@@ -1,7 +1,8 @@
-// A request made fit for servers that speak chat completions with a stricter tongue (the quirks on provider cards): cache
-// markers, call ids, the words of tool_choice.
+// A request made fit for servers that speak chat completions, which want results right after their calls, and some a
+// stricter tongue (the quirks on provider cards): cache markers, call ids, the words of tool_choice.
 
 import { sha256Hex } from "../../base/ids.ts";
+import { pairResults } from "../../chat/pair.ts";
 import type { ChatMessage, ChatRequest } from "../../chat/request.ts";
 import type { Quirks } from "../dialect.ts";
 
@@ -10,7 +11,7 @@ const USER_CHARS_MAX = 64;
 
 /** The request as the provider takes it; the original is not touched. */
 export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
-  const fit: ChatRequest = { ...chat };
+  const fit: ChatRequest = { ...chat, messages: [...pairResults(chat.messages)] };
   if (chat.user !== undefined && chat.user.length > USER_CHARS_MAX) fit.user = sha256Hex(chat.user);
   if (quirks.cache_control !== true) fit.messages = fit.messages.map(unmarked);
   if (quirks.tool_call_ids === "nine") fit.messages = fit.messages.map(withNineCharIds);

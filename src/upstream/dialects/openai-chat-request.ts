@@ -14,7 +14,7 @@ import type {
   UserContent,
 } from "../../chat/request.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
-import { refusedFor } from "../quirks.ts";
+import { effortFor, mayReason, refusedFor } from "../quirks.ts";
 import { fitToQuirks } from "./openai-chat-quirks.ts";
 
 type Json = Record<string, unknown>;
@@ -45,7 +45,9 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   set("store", chat.store);
   set("service_tier", chat.serviceTier);
   set("verbosity", chat.verbosity);
-  set("reasoning_effort", effortOf(chat));
+  const effort = effortFor(chat.reasoning ?? {}, ctx.model);
+  if (mayReason(ctx)) set("reasoning_effort", effort);
+  else if (effort !== undefined) dropped.push("reasoning_effort");
   // OpenAI refuses metadata on completions that are not stored.
   if (chat.metadata !== undefined && chat.store === true) set("metadata", chat.metadata);
   if (chat.topK !== undefined) dropped.push("top_k");
@@ -59,15 +61,6 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   body["stream"] = chat.stream;
   if (chat.stream && ctx.quirks.stream_options !== false) body["stream_options"] = { include_usage: true };
   return { path: "/chat/completions", headers: {}, body: JSON.stringify(body), dropped };
-}
-
-function effortOf(chat: ChatRequest): string | undefined {
-  const { effort, budgetTokens, enabled } = chat.reasoning ?? {};
-  if (effort !== undefined) return effort;
-  if (enabled === false || budgetTokens === undefined) return undefined;
-  // A token budget has no place in this protocol; its nearest word is the effort.
-  if (budgetTokens <= 4096) return "low";
-  return budgetTokens <= 16_384 ? "medium" : "high";
 }
 
 function setResponseFormat(body: Json, chat: ChatRequest, ctx: RequestContext): void {

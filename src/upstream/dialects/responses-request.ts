@@ -6,7 +6,7 @@ import { sha256Hex } from "../../base/ids.ts";
 import type { ChatRequest, Tool } from "../../chat/request.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
-import { refusedFor } from "../quirks.ts";
+import { effortFor, mayReason, refusedFor } from "../quirks.ts";
 import { asRecord, asText } from "./loose.ts";
 import { type Item, RESPONSES, responsesInput } from "./responses-input.ts";
 
@@ -124,11 +124,6 @@ function choiceOf(choice: NonNullable<ChatRequest["toolChoice"]>): unknown {
   }
 }
 
-/** Models that are known to reason by their names, where the catalog does not say. */
-const REASONS = /(?:^|\/)(?:o[1-9]|gpt-[5-9]|codex|gpt-oss)|reason|think/i;
-/** Models that know the effort `xhigh`. */
-const XHIGH = /gpt-5\.[2-9]|gpt-[6-9]|codex-max/i;
-
 function addReasoning(
   body: Record<string, unknown>,
   include: string[],
@@ -136,9 +131,9 @@ function addReasoning(
 ): void {
   const { chat, ctx, dropped } = given;
   const wanted = chat.reasoning ?? {};
-  const effort = effortOf(wanted, ctx.model);
+  const effort = effortFor(wanted, ctx.model);
   const { summary } = wanted;
-  if (!ctx.supportsReasoning && !REASONS.test(ctx.model)) {
+  if (!mayReason(ctx)) {
     // Other models answer 400 to any of it.
     if (effort !== undefined) dropped.add("reasoning_effort");
     return;
@@ -147,15 +142,6 @@ function addReasoning(
   if (Object.keys(reasoning).length > 0) body["reasoning"] = reasoning;
   // What is not stored must be handed back by the client to be remembered.
   if (body["store"] === false) include.push("reasoning.encrypted_content");
-}
-
-function effortOf(wanted: NonNullable<ChatRequest["reasoning"]>, model: string): string | undefined {
-  const { effort, budgetTokens, enabled } = wanted;
-  if (effort === "xhigh" || effort === "max") return XHIGH.test(model) ? "xhigh" : "high";
-  if (effort !== undefined) return effort;
-  if (enabled === false || budgetTokens === undefined) return undefined;
-  if (budgetTokens <= 4096) return "low";
-  return budgetTokens <= 16_384 ? "medium" : "high";
 }
 
 function addText(body: Record<string, unknown>, chat: ChatRequest): void {

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "bun:test";
+import type { ChatMessage, ChatRequest } from "../../src/chat/request.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
+import { chat, context } from "./support.ts";
+
+const send = (part: Partial<ChatRequest>, more: Parameters<typeof context>[0] = {}) => {
+  const sent = openaiChat.request(chat(part), context(more));
+  return { ...sent, json: JSON.parse(sent.body) };
+};
+const text = (words: string) => ({ type: "text" as const, text: words });
+const user = (...content: Extract<ChatMessage, { role: "user" }>["content"]): ChatMessage => ({
+  role: "user",
+  content,
+});
+const call = (callId: string) =>
+  ({ type: "tool-call", callId, name: "f", kind: "function", arguments: '{"x":1}' }) as const;
+
+describe("messages", () => {
+  test("the least request", () => {
+    expect(send({})).toMatchObject({
+      path: "/chat/completions",
+      json: { model: "up", messages: [{ role: "user", content: "hi" }], stream: false },
+      dropped: [],
+    });
+  });
+
+  test("11: results follow their calls at once, whatever stood between", () => {
+    const { json } = send({
+      messages: [
+        user(text("a")),
+        { role: "assistant", content: [text("calling"), call("1"), call("2")] },
+        user(text("aside")),
+        { role: "tool", content: [{ type: "tool-result", callId: "2", content: [text("two")] }] },
+      ],
+    });
+    expect(json.messages.map((turn: { role: string }) => turn.role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "tool",
+      "user",
+    ]);
+    expect(json.messages[1]).toMatchObject({ content: "calling", tool_calls: [{ id: "1" }, { id: "2" }] });
+    expect(json.messages[2].content).toContain("No result was given.");
+    expect(json.messages[3]).toEqual({ role: "tool", tool_call_id: "2", content: "two" });
+  });
+
+  test("12: images stay URLs; images in results follow in a user turn", () => {
+    const { json } = send({
+      messages: [
+        user(text("see"), { type: "image", source: { kind: "url", url: "https://x.test/a.png" }, detail: "low" }),
+        { role: "assistant", content: [call("1")] },
+        {
+          role: "tool",
+          content: [
+            {
+              type: "tool-result",
+              callId: "1",
+              content: [
+                text("shot"),
+                { type: "image", source: { kind: "base64", mediaType: "image/png", data: "iVBO" } },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+    expect(json.messages[0].content[1]).toEqual({
+      type: "image_url",
+      image_url: { url: "https://x.test/a.png", detail: "low" },
+    });
+    expect(json.messages[2]).toEqual({ role: "tool", tool_call_id: "1", content: "shot" });
+    expect(json.messages[3].content[1].image_url.url).toBe("data:image/png;base64,iVBO");
+  });
+
+  test("9, 10: thinking of others never goes up where nobody asked for it back", () => {
+    const { json } = send({
+      messages: [
+        {
+          role: "assistant",
+          content: [{ type: "reasoning", text: "hm", signature: "S", origin: "anthropic-messages" }, text("yes")],
+        },
+        user(text("go")),
+      ],
+    });
+    expect(JSON.stringify(json)).not.toContain("hm");
+  });
+});
+
+describe("parameters", () => {
+  test.each([
+    [{ effort: "high" }, "gpt-4.1", undefined, ["reasoning_effort"]],
+    [{ effort: "high" }, "gpt-5-mini", "high", []],
+    [{ effort: "max" }, "gpt-5", "high", []],
+    [{ effort: "max" }, "gpt-5.4", "xhigh", []],
+    [{ effort: "max" }, "deepseek-flash", "max", []],
+    [{ budgetTokens: 2000, enabled: true }, "openai/o4-mini", "low", []],
+    [{ enabled: true }, "gpt-5", undefined, []],
+  ] as const)("reasoning %j on %s", (reasoning, model, effort, dropped) => {
+    const sent = send({ reasoning }, { model });
+    expect(sent.json.reasoning_effort).toBe(effort);
+    expect(sent.dropped).toEqual([...dropped]);
+  });
+
+  test("the catalog's word wins over the name's", () => {
+    expect(
+      send({ reasoning: { effort: "low" } }, { model: "mine", supportsReasoning: true }).json.reasoning_effort,
+    ).toBe("low");
+  });
+
+  test("a user longer than OpenAI takes becomes its hash", () => {
+    const { json } = send({ user: JSON.stringify({ device_id: "d".repeat(80) }) });
+    expect(json.user).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test("structured output: as the server takes it", () => {
+    const responseFormat = { type: "json_schema", name: "n", schema: { type: "object" }, strict: true } as const;
+    expect(send({ responseFormat }).json.response_format).toEqual({
+      type: "json_schema",
+      json_schema: { name: "n", schema: { type: "object" }, strict: true },
+    });
+    const poor = send({ responseFormat }, { quirks: { json_schema: false } }).json;
+    expect(poor.response_format).toEqual({ type: "json_object" });
+    expect(poor.messages[0].content).toContain('{"type":"object"}');
+  });
+});
