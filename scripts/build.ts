@@ -1,7 +1,31 @@
 // Makes dist/sallyport: the whole program in one file that needs nothing beside it. Usage: bun scripts/build.ts [OUTFILE]
 
-import { mkdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { BunPlugin } from "bun";
+
+/**
+ * playwright-core reads two JSON files from its own folder when it starts; in one executable there is no such folder. They
+ * are put in the place of the calls that read them.
+ */
+const inlinePlaywrightFiles: BunPlugin = {
+  name: "inline-playwright-files",
+  setup(build) {
+    build.onLoad({ filter: /playwright-core[\\/]lib[\\/]coreBundle\.js$/ }, async ({ path }) => {
+      const folder = join(dirname(path), "..");
+      let replaced = 0;
+      const contents = (await Bun.file(path).text()).replace(
+        /require\((?:import_\w+\.default|import_\w+|path\w*)\.join\(packageRoot,\s*"(package|browsers)\.json"\)\)/g,
+        (_, name: string) => {
+          replaced++;
+          return JSON.stringify(JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")));
+        },
+      );
+      if (replaced < 2) throw new Error("playwright-core reads its files in another way now: look at scripts/build.ts");
+      return { contents, loader: "js" };
+    });
+  },
+};
 
 const root = join(import.meta.dir, "..");
 const outfile = resolve(process.argv[2] ?? join(root, "dist/sallyport"));
@@ -15,6 +39,7 @@ const built = await Bun.build({
   // Threads are entries of their own; the program finds them by their path below src/.
   entrypoints: [join(root, "src/main.ts"), join(root, "src/pages/convert-worker.ts")],
   target: "bun",
+  plugins: [inlinePlaywrightFiles],
   // Bytecode needs the esm format: with the other one an entry module that exports something crashes at start.
   format: "esm",
   minify: true,

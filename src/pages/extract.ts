@@ -10,7 +10,7 @@ import { serialize } from "./dom/serialize.ts";
 import { readLinks } from "./links.ts";
 import { toMarkdown } from "./markdown/markdown.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
-import { needsScript } from "./needs-script.ts";
+import { needsScript, refreshTarget } from "./needs-script.ts";
 
 /** What is wanted of a page. */
 export interface ExtractOptions {
@@ -34,6 +34,8 @@ export interface Extracted {
   readonly metadata: Metadata;
   /** Why the page should be rendered in a browser; undefined when it is fine as it is. */
   readonly needsScript: string | undefined;
+  /** Where a <meta refresh> sends the reader at once. */
+  readonly refreshUrl?: string;
   readonly removals?: readonly Removal[];
 }
 
@@ -44,6 +46,7 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const metadata = readMetadata(document, options.url);
   const script = needsScript(document);
   if (script !== undefined) fillFromState(document);
+  const refreshUrl = refreshTarget(document, options.url);
   const allLinks = readLinks(document, document.body, options.url);
   tidy(document, options.url, trace);
   if (options.onlyMainContent) keepMainContent(document, { url: options.url, weights: loadWeights(), trace });
@@ -56,6 +59,7 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
     allLinks,
     metadata,
     needsScript: script,
+    ...(refreshUrl === undefined ? {} : { refreshUrl }),
     ...(options.trace === true ? { removals: trace.removals } : {}),
   };
 }

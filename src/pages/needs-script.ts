@@ -20,11 +20,19 @@ const APP_ROOTS = new Set([
 ]);
 const APP_TAGS = /^(?:app-root|ion-app|discourse-assets)$/;
 
+/** Where a <meta refresh> leads within seconds; undefined without one, or when it only reloads. */
+export function refreshTarget(document: PageDocument, url: string): string | undefined {
+  const refresh = document.head.find((element) => /^refresh$/i.test(element.attributes["http-equiv"] ?? ""));
+  const target = /^\s*[0-5](?:\.\d*)?\s*[;,]\s*url\s*=\s*["']?([^"']+)/i
+    .exec(refresh?.attributes["content"] ?? "")?.[1]
+    ?.trim();
+  if (target === undefined || !URL.canParse(target, url)) return undefined;
+  const { href, protocol } = new URL(target, url);
+  return /^https?:$/.test(protocol) && href.replace(/#.*/, "") !== url.replace(/#.*/, "") ? href : undefined;
+}
+
 /** The reason in a few words; undefined when the page can be read as it is. */
 export function needsScript(document: PageDocument): string | undefined {
-  const refresh = document.head.find((element) => /^refresh$/i.test(element.attributes["http-equiv"] ?? ""));
-  if (refresh !== undefined && /^\s*[0-5]\s*[;,]\s*url\s*=/i.test(refresh.attributes["content"] ?? ""))
-    return "refresh";
   const chars = visibleChars(document.body);
   if (chars >= TEXT_CHARS_MIN * 4) return undefined;
   for (const element of elements(document.body)) {

@@ -106,8 +106,6 @@ describe("pages that need a browser", () => {
     ["an empty root", `<div id="root"></div>${script}`, "empty application root"],
     ["a notice", `<noscript>Please enable JavaScript to use this site.</noscript>${script}`, "noscript"],
     ["little text", `<p>Loading</p>${script}`, "little text, much script"],
-    ["a refresh", '<meta http-equiv="refresh" content="0; url=/next"><p>x</p>', "refresh"],
-    ["a slow refresh", '<meta http-equiv="refresh" content="300; url=/next"><p>x</p>', undefined],
     ["a short page without scripts", "<p>Hello</p>", undefined],
     ["a long page", `${ARTICLE}${ARTICLE}<div id="app"></div>${script}`, undefined],
   ];
@@ -120,6 +118,21 @@ describe("pages that need a browser", () => {
     const html = `<div id="root"></div><script type="application/json">${state}</script>${script}`;
     expect(extract(html).markdown).toContain(PARAGRAPHS[1] as string);
   });
+});
+
+describe("refresh", () => {
+  const cases: [string, string | undefined][] = [
+    ["0; url=/next", "https://site.example/next"],
+    ["0;URL='https://other.example/a'", "https://other.example/a"],
+    ["300; url=/next", undefined],
+    ["0", undefined],
+    ["0; url=/blog/rivers", undefined],
+    ["0; url=javascript:x", undefined],
+  ];
+  for (const [content, expected] of cases)
+    test(content, () =>
+      expect(extract(`<meta http-equiv="refresh" content="${content}"><p>x</p>`).refreshUrl).toBe(expected),
+    );
 });
 
 test("a page with text never comes out empty", () => {

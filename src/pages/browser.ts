@@ -1,0 +1,158 @@
+// The one shared browser: started when first needed, renewed when it dies or has grown old, and with no way out but the
+// filtering proxy of each page.
+
+import { accessSync, constants } from "node:fs";
+import type { Browser } from "playwright-core";
+import { PageError } from "./page-error.ts";
+
+/** Which browser. */
+export interface BrowserSettings {
+  /** Path of a Chromium; empty: looked for. */
+  readonly executable: string;
+  /** CDP or Playwright address of a remote browser; empty: a local one. */
+  readonly endpoint: string;
+}
+
+/** Hands out the browser. */
+export interface SharedBrowser {
+  /** The running browser; starts one when there is none. Throws `PageError` `no_browser`. */
+  get(): Promise<Browser>;
+  /** A page was made in it: an old browser is renewed once nobody uses it. */
+  used(browser: Browser): void;
+  /** That use is over. */
+  released(browser: Browser): void;
+  close(): Promise<void>;
+}
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"];
+const PATHS = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/snap/bin/chromium",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+/** Chromium's memory grows with the pages it has shown. */
+const PAGES_PER_BROWSER_MAX = 200;
+const START_TIMEOUT_MS = 30_000;
+
+const ARGUMENTS = [
+  "--disable-quic",
+  // No address of ours by WebRTC, and none of its own ways out.
+  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+  "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+  "--disable-features=WebRtcHideLocalIpsWithMdns,DnsOverHttps,AsyncDns,OptimizationHints,MediaRouter,Translate,InterestFeedContentSuggestions",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-domain-reliability",
+  "--disable-sync",
+  "--no-pings",
+  "--mute-audio",
+  "--hide-scrollbars",
+  "--disable-gpu",
+];
+/** Whatever is not sent through a page's own proxy goes nowhere. */
+const NOWHERE = "http://127.0.0.1:9";
+
+/** Path of an installed Chromium; undefined when there is none. */
+export function findBrowser(configured: string): string | undefined {
+  if (configured !== "") return canRun(configured) ? configured : undefined;
+  for (const name of NAMES) {
+    const path = Bun.which(name);
+    if (path !== null) return path;
+  }
+  return PATHS.find(canRun);
+}
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Makes the holder; no browser starts yet. */
+export function createBrowser(settings: BrowserSettings): SharedBrowser {
+  let current: Promise<Browser> | undefined;
+  const uses = new Map<Browser, { pages: number; open: number; isOld: boolean }>();
+
+  const start = async (): Promise<Browser> => {
+    const browser = await launch(settings);
+    uses.set(browser, { pages: 0, open: 0, isOld: false });
+    browser.on("disconnected", () => {
+      uses.delete(browser);
+      current = undefined;
+    });
+    return browser;
+  };
+  const closeQuietly = (browser: Browser) => browser.close().catch(() => undefined);
+
+  return {
+    get: async () => {
+      current ??= start();
+      try {
+        const browser = await current;
+        if (browser.isConnected()) return browser;
+        current = start();
+        return await current;
+      } catch (error) {
+        current = undefined;
+        throw error;
+      }
+    },
+    used: (browser) => {
+      const use = uses.get(browser);
+      if (use === undefined) return;
+      use.pages++;
+      use.open++;
+      if (use.pages >= PAGES_PER_BROWSER_MAX && !use.isOld) {
+        use.isOld = true;
+        current = undefined;
+      }
+    },
+    released: (browser) => {
+      const use = uses.get(browser);
+      if (use === undefined) return;
+      use.open--;
+      if (use.isOld && use.open === 0) void closeQuietly(browser);
+    },
+    close: async () => {
+      current = undefined;
+      await Promise.all([...uses.keys()].map(closeQuietly));
+    },
+  };
+}
+
+async function launch(settings: BrowserSettings): Promise<Browser> {
+  const { chromium } = await import("playwright-core");
+  try {
+    if (settings.endpoint !== "") {
+      const isCdp = /^https?:/.test(settings.endpoint) || settings.endpoint.includes("/devtools/");
+      return isCdp
+        ? await chromium.connectOverCDP(settings.endpoint, { timeout: START_TIMEOUT_MS })
+        : await chromium.connect(settings.endpoint, { timeout: START_TIMEOUT_MS });
+    }
+    const executablePath = findBrowser(settings.executable);
+    if (executablePath === undefined)
+      throw new PageError("no_browser", "A browser is needed for this, and none is installed.");
+    return await chromium.launch({
+      executablePath,
+      headless: true,
+      args: ARGUMENTS,
+      proxy: { server: NOWHERE },
+      // Chromium's own sandbox cannot be set up by root, as which containers often run.
+      chromiumSandbox: process.getuid?.() !== 0,
+      timeout: START_TIMEOUT_MS,
+      // The program drains by itself.
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+    });
+  } catch (error) {
+    if (error instanceof PageError) throw error;
+    throw new PageError("no_browser", "The browser could not be started.", { cause: error });
+  }
+}

@@ -1,0 +1,273 @@
+// One page, whole: asked for politely, by HTTP first and in a browser only when it must be, and converted in a thread.
+// Throws `PageError`, `BlockedAddress`, or the caller's abort reason.
+
+import { FetchError, type Fetched, type GuardedFetch } from "../net/fetch.ts";
+import { TaskTimeout } from "../workers/pool.ts";
+import { isChallenge } from "./challenge.ts";
+import type { Converter } from "./convert.ts";
+import { type DocumentKind, kindOf } from "./documents.ts";
+import type { Extracted } from "./extract.ts";
+import { PageError } from "./page-error.ts";
+import type { Rendered, Renderer } from "./render.ts";
+import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
+import type { Robots } from "./robots.ts";
+
+/** What is wanted of a page. */
+export interface LoadRequest {
+  readonly url: string;
+  readonly markdown: boolean;
+  readonly html: boolean;
+  readonly links: boolean;
+  /** A PNG of the page. */
+  readonly screenshot: "none" | "viewport" | "full";
+  readonly onlyMainContent: boolean;
+  /** PDF, text, JSON, XML and feeds become Markdown instead of a failure. */
+  readonly documents: boolean;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A loaded page. */
+export interface LoadedPage extends Extracted {
+  /** After redirects. */
+  readonly url: string;
+  readonly status: number;
+  readonly screenshot?: Uint8Array;
+  readonly rendered: boolean;
+}
+
+/** Loads pages. */
+export type LoadPage = (request: LoadRequest) => Promise<LoadedPage>;
+
+/** What loading needs. */
+export interface LoaderDeps {
+  readonly fetch: GuardedFetch;
+  readonly converter: Converter;
+  /** Undefined: there is no browser. */
+  readonly renderer: Renderer | undefined;
+  readonly robots: Robots;
+  readonly settings: () => LoaderSettings;
+}
+
+/** The operator's word. */
+export interface LoaderSettings {
+  readonly userAgent: string;
+  readonly pageBytesMax: number;
+  readonly respectRobots: boolean;
+  readonly render: "auto" | "always" | "never";
+}
+
+/** Tries of one page in all, when the site says "later". */
+const TRIES_MAX = 3;
+/** <meta refresh> hops followed without a browser. */
+const REFRESHES_MAX = 3;
+/** Conversion of one page; the slowest real ones take a second. */
+const CONVERT_TIMEOUT_MS = 20_000;
+/** A page is not rendered for fewer milliseconds than this. */
+const RENDER_TIME_MIN_MS = 500;
+
+/** Makes a loader. */
+export function createLoader(deps: LoaderDeps): LoadPage {
+  return async (request) => {
+    const endsMs = performance.now() + request.timeoutMs;
+    const timer = AbortSignal.timeout(request.timeoutMs);
+    const signal = request.signal === undefined ? timer : AbortSignal.any([request.signal, timer]);
+    try {
+      return await load({ deps, request, signal, leftMs: () => Math.max(1, endsMs - performance.now()) });
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      throw timer.aborted
+        ? new PageError("timeout", "The page did not load in time.", { cause: error })
+        : asPageError(error);
+    }
+  };
+}
+
+interface Load {
+  readonly deps: LoaderDeps;
+  readonly request: LoadRequest;
+  readonly signal: AbortSignal;
+  readonly leftMs: () => number;
+}
+
+async function load(at: Load): Promise<LoadedPage> {
+  const settings = at.deps.settings();
+  let url = at.request.url;
+  for (let hop = 0; ; hop++) {
+    await obeyRobots(at, url);
+    const answer = await fetchPolitely(at, url);
+    const challenged = isChallenge(answer.status, answer.headers, answer.body);
+    const kind = kindOf(answer.headers.get("content-type"), answer.body);
+    if (challenged || isRefusal(answer.status)) {
+      if (challenged && settings.render !== "never" && at.deps.renderer !== undefined) return renderPage(at, answer);
+      throw new PageError("refused", refusalText(answer.status, challenged), { status: answer.status });
+    }
+    if (answer.status >= 500)
+      throw new PageError("upstream", `The server answered ${answer.status}.`, { status: answer.status });
+    if (kind !== "html") return readDocument(at, answer, kind);
+    const mustRender = settings.render === "always" || at.request.screenshot !== "none";
+    if (mustRender) return renderPage(at, answer);
+    const page = await convert(at, answer);
+    if (page.refreshUrl !== undefined && hop < REFRESHES_MAX) {
+      url = page.refreshUrl;
+      continue;
+    }
+    const wantsBrowser = page.needsScript !== undefined && settings.render === "auto" && at.deps.renderer !== undefined;
+    return wantsBrowser ? ((await renderBetter(at, answer, page)) ?? finish(answer, page)) : finish(answer, page);
+  }
+}
+
+async function obeyRobots({ deps, signal }: Load, url: string): Promise<void> {
+  if (!deps.settings().respectRobots || !URL.canParse(url) || !/^https?:/.test(url)) return;
+  const rules = await deps.robots.rulesFor(url, signal);
+  signal.throwIfAborted();
+  if (!rules.allows(url)) throw new PageError("robots", "The site's robots.txt does not allow this page to be read.");
+}
+
+/** Fetches; "too many requests" and server errors are tried again while there is time. */
+async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
+  const { userAgent, pageBytesMax } = at.deps.settings();
+  for (let attempt = 1; ; attempt++) {
+    const answer = await at.deps.fetch(url, {
+      bytesMax: pageBytesMax,
+      timeoutMs: at.leftMs(),
+      signal: at.signal,
+      headers: {
+        "user-agent": userAgent,
+        accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+        "accept-language": "en-US,en;q=0.9,*;q=0.5",
+      },
+    });
+    if (attempt >= TRIES_MAX || !RETRIED_STATUSES.has(answer.status)) return answer;
+    if (isChallenge(answer.status, answer.headers, answer.body)) return answer;
+    const waitMs = retryAfterMs(answer.headers.get("retry-after"), attempt);
+    // Waiting past the deadline helps nobody; what came is the answer.
+    if (waitMs > at.leftMs() - RENDER_TIME_MIN_MS) return answer;
+    await sleep(waitMs, at.signal);
+  }
+}
+
+async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | undefined): Promise<LoadedPage> {
+  if (kind === undefined || !at.request.documents) {
+    const type = answer.headers.get("content-type")?.split(";", 1)[0] ?? "an unknown type";
+    throw new PageError("not_html", `The address holds ${type}, not an HTML page.`, { status: answer.status });
+  }
+  const { convert: run } = at.deps.converter;
+  const task = {
+    kind: "document" as const,
+    document: kind,
+    ...source(answer),
+    options: extractOptions(at, answer.url),
+  };
+  return finish(answer, await run(task, convertOptions(at)));
+}
+
+async function convert(at: Load, answer: Fetched): Promise<Extracted> {
+  const task = { kind: "html" as const, ...source(answer), options: extractOptions(at, answer.url) };
+  return at.deps.converter.convert(task, convertOptions(at));
+}
+
+async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
+  const { renderer } = at.deps;
+  if (renderer === undefined) throw new PageError("no_browser", "This page needs a browser, and there is none.");
+  const rendered = await renderer.render({
+    url: answer.url,
+    timeoutMs: at.leftMs(),
+    signal: at.signal,
+    screenshot: at.request.screenshot,
+    userAgent: at.deps.settings().userAgent,
+  });
+  if (
+    rendered.status !== undefined &&
+    (isRefusal(rendered.status) || isChallenge(rendered.status, new Headers(), encode(rendered.html)))
+  )
+    throw new PageError("refused", refusalText(rendered.status, true), { status: rendered.status });
+  return finishRendered(at, rendered, answer.status);
+}
+
+/** Renders a page that looked empty. Undefined when that gave no more than there was. */
+async function renderBetter(at: Load, answer: Fetched, plain: Extracted): Promise<LoadedPage | undefined> {
+  if (at.leftMs() < RENDER_TIME_MIN_MS) return undefined;
+  try {
+    const page = await renderPage(at, answer);
+    return (page.markdown ?? page.html ?? "").length >= (plain.markdown ?? plain.html ?? "").length ? page : undefined;
+  } catch (error) {
+    at.request.signal?.throwIfAborted();
+    // What came by HTTP is a page, if a poor one; only a guard's refusal takes it back.
+    if (error instanceof PageError && error.fault !== "refused") return undefined;
+    throw error;
+  }
+}
+
+async function finishRendered(at: Load, rendered: Rendered, status: number): Promise<LoadedPage> {
+  const task = {
+    kind: "html" as const,
+    bytes: encode(rendered.html),
+    contentType: "text/html; charset=utf-8",
+    options: extractOptions(at, rendered.url),
+  };
+  const page = await at.deps.converter.convert(task, convertOptions(at));
+  return {
+    ...page,
+    url: rendered.url,
+    status: rendered.status ?? status,
+    rendered: true,
+    ...(rendered.screenshot === undefined ? {} : { screenshot: rendered.screenshot }),
+  };
+}
+
+function finish(answer: Fetched, page: Extracted): LoadedPage {
+  return { ...page, url: answer.url, status: answer.status, rendered: false };
+}
+
+function source(answer: Fetched): { bytes: Uint8Array; contentType: string | null } {
+  return { bytes: answer.body, contentType: answer.headers.get("content-type") };
+}
+
+function extractOptions({ request }: Load, url: string) {
+  const { markdown, html, links, onlyMainContent } = request;
+  return { url, markdown, html, links, onlyMainContent };
+}
+
+function convertOptions(at: Load) {
+  return { timeoutMs: Math.min(CONVERT_TIMEOUT_MS, at.leftMs()), signal: at.signal };
+}
+
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403 || status === 429;
+}
+
+function refusalText(status: number, challenged: boolean): string {
+  return challenged
+    ? "The site is behind a bot protection that did not let us in."
+    : `The site refuses to show this page (${status}).`;
+}
+
+function asPageError(error: unknown): unknown {
+  if (error instanceof TaskTimeout)
+    return new PageError("conversion", "The page took too long to convert.", { cause: error });
+  if (!(error instanceof FetchError)) return error;
+  switch (error.fault) {
+    case "timeout":
+      return new PageError("timeout", "The page did not load in time.", { cause: error });
+    case "too_large":
+      return new PageError("too_large", "The page is larger than allowed.", { cause: error });
+    default:
+      return new PageError("upstream", error.message, { cause: error });
+  }
+}
+
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const stop = () => reject(signal.reason);
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", stop, { once: true });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  });
+}
