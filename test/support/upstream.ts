@@ -37,6 +37,8 @@ export function startUpstream(
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 0,
+    // A stream that is cut on purpose is not a failure of the test.
+    error: () => new Response(null, { status: 500 }),
     async fetch(request) {
       const { pathname } = new URL(request.url);
       if (request.method === "GET" && pathname.endsWith("/models")) {
