@@ -19,7 +19,7 @@ import { secretsOf } from "./config/load.ts";
 import { createDecisions } from "./decisions/running.ts";
 import { createAdmission } from "./gateway/admit.ts";
 import { createFleet } from "./gateway/providers.ts";
-import { gatewayRoutes } from "./gateway/routes.ts";
+import { directRoutes, gatewayRoutes } from "./gateway/routes.ts";
 import { createGateway } from "./gateway/run.ts";
 import { createEdge } from "./http/edge.ts";
 import { type Exchange, exchangeOf } from "./http/exchange.ts";
@@ -212,6 +212,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
 
   const edge = createEdge({
     handle: (request) => routes.fetch(request),
+    direct: directRoutes(gateway),
     routes: () => routes.routes,
     makeRequestId: uuid,
     maintenance: () => {

@@ -24,11 +24,11 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Ui
   if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
   const coding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   if (coding === "identity" || coding === "") {
-    if (declared <= SMALL_BYTES) return readSmall(request, limits);
+    if (declared <= SMALL_BYTES) return readSmall(request, limits, () => request.bytes());
     return readAll(request, limits);
   }
-  const decoder = decoderOf(coding);
-  return decompress(await readAll(request, limits), decoder, limits.maxBytes);
+  const unpack = decoderOf(coding);
+  return decompress(await readAll(request, limits), unpack, limits.maxBytes);
 }
 
 /** A JSON object body, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content type or no object. */
@@ -40,8 +40,9 @@ export async function readJson(
   if (type !== null && type !== "application/json" && !isJsonType(type)) {
     throw new ApiError("invalid_request", `Expected Content-Type: application/json, got "${type.slice(0, 100)}".`);
   }
-  const bytes = await readBody(request, limits);
-  const text = new TextDecoder().decode(bytes);
+  const text = isSmallPlain(request)
+    ? await readSmall(request, limits, () => request.text())
+    : decoder.decode(await readBody(request, limits));
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -67,13 +68,23 @@ function tooLarge(maxBytes: number): ApiError {
 
 const tooSlow = () => new ApiError("request_timeout", "The request body did not arrive in time.");
 
-async function readSmall(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+const decoder = new TextDecoder();
+
+function isSmallPlain(request: Request): boolean {
+  return (
+    request.headers.get("content-encoding") === null &&
+    Number(request.headers.get("content-length") ?? Number.NaN) <= SMALL_BYTES
+  );
+}
+
+async function readSmall<T>(request: Request, limits: BodyLimits, read: () => Promise<T>): Promise<T> {
+  if (Number(request.headers.get("content-length")) > limits.maxBytes) throw tooLarge(limits.maxBytes);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(tooSlow()), (limits.stallMs ?? STALL_MS) * 2);
   });
   try {
-    return await Promise.race([request.bytes(), late]);
+    return await Promise.race([read(), late]);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw cutOff(error);
