@@ -129,6 +129,8 @@ async function answer<R extends DecisionRequest>(
   shape: Shape<R>,
 ): Promise<Response> {
   const exchange = deps.exchangeOf(request);
+  // The name under which that format's clients look for it, on errors too.
+  if (shape.path !== "/v1/decisions") exchange.headers["x-typesafe-request-id"] = exchange.requestId;
   const caller = deps.admit(request);
   const asked = shape.read(await deps.readJson(request));
   const version = await versionFor(asked.model, caller, deps);
@@ -151,7 +153,6 @@ async function answer<R extends DecisionRequest>(
     if (decision.backend.labelMass !== undefined) exchange.log["label_mass"] = decision.backend.labelMass;
     deps.answered(version, decision.backend);
   }
-  if (shape.path.startsWith("/typesafe/")) exchange.headers["x-typesafe-request-id"] = exchange.requestId;
   return Response.json({ model: version.id, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
 }
 
