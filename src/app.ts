@@ -18,22 +18,31 @@ import type { LiveConfig } from "./config/live.ts";
 import { secretsOf } from "./config/load.ts";
 import { createDecisions } from "./decisions/running.ts";
 import { createAdmission } from "./gateway/admit.ts";
+import { createImageFetch } from "./gateway/media.ts";
+import { createPrepare } from "./gateway/prepare.ts";
 import { createFleet } from "./gateway/providers.ts";
 import { directRoutes, gatewayRoutes } from "./gateway/routes.ts";
 import { createGateway } from "./gateway/run.ts";
+import { createStoredResponses } from "./gateway/stored-responses.ts";
+import { createUploads } from "./gateway/uploads.ts";
 import { createEdge } from "./http/edge.ts";
 import { type Exchange, exchangeOf } from "./http/exchange.ts";
 import { type Caller, keyGuard } from "./http/guards.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { TrustedProxies } from "./http/peer.ts";
 import { memoryRateLimiter } from "./http/rpm.ts";
+import { createFetch } from "./net/fetch.ts";
+import { createGuard } from "./net/guard.ts";
+import { createResolve } from "./net/resolve.ts";
 import { createModelHealth } from "./status/model-health.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { accountStore } from "./store/accounts.ts";
 import { decisionStore } from "./store/decisions.ts";
+import { fileStore } from "./store/files.ts";
 import { keyStore } from "./store/keys.ts";
 import { openStore } from "./store/open.ts";
 import { rateStore } from "./store/rates.ts";
+import { responseStore } from "./store/responses.ts";
 import { secretStore } from "./store/secrets.ts";
 import { acquireServeLock } from "./store/serve-lock.ts";
 import { LISTENING_SETTING, settingsStore } from "./store/settings.ts";
@@ -72,6 +81,8 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
   const store = openStore({ dataDir, clock });
   const keys = keyStore(store);
   const rates = rateStore(store);
+  const responses = responseStore(store);
+  const files = fileStore(store);
   const usage = usageStore(store);
   const writer = new UsageWriter(store, {
     flushMs: config().usage.flushMs,
@@ -151,6 +162,16 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
   await decisions.load();
   const gateway = createGateway({
     ...shared,
+    prepare: createPrepare({
+      history: {
+        store: responses,
+        settings: () => config().responses,
+        nowMs: () => clock.now(),
+      },
+      files,
+    }),
+    fitImages: createImageFetch(() => createFetch(createGuard(config().web, createResolve(config().web.dns)))),
+    keepFailed: (error, requestId) => log.error("an answer could not be stored", { request_id: requestId, error }),
     catalog: fleet.catalog,
     provider: fleet.provider,
     isDecisionModel: decisions.has,
@@ -171,7 +192,13 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
         code === "NOT_FOUND" ? new ApiError("route_not_found", "There is nothing at this address.") : error;
       return new Response(null, { status: 500 });
     })
-    .use(gatewayRoutes(gateway))
+    .use(
+      gatewayRoutes({
+        gateway,
+        responses: createStoredResponses({ store: responses, authenticate: (request) => guard.authenticate(request) }),
+        uploads: createUploads({ store: files, authenticate: (request) => guard.authenticate(request) }),
+      }),
+    )
     .use(accountRoutes(accounts))
     .use(decisions.routes)
     .use(

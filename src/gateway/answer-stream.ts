@@ -4,7 +4,7 @@ import { ApiError } from "../base/errors.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import { type Turn, tryRoutes } from "./attempts.ts";
-import { forwardHeaders, noteRoute, restKey, spend } from "./books.ts";
+import { forwardHeaders, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job } from "./job.ts";
 import { type LiveAnswer, openLive } from "./live.ts";
@@ -60,6 +60,7 @@ function pump(
   let { live } = flow;
   let failed = false;
   let settled = false;
+  let kept = false;
   const firstByteMs = performance.now() - exchange.startedMs;
   exchange.streaming = true;
   deps.streamOpened?.();
@@ -90,6 +91,11 @@ function pump(
           }
         }
         const text = await live.next();
+        // Before the client has the end: it may ask for the answer at once.
+        if (!kept && job.keep !== undefined && live.relay.answer !== undefined) {
+          kept = true;
+          await keepAnswer(deps, job, live.relay.answer);
+        }
         if (text === undefined) settle(false);
         return text;
       },
@@ -108,7 +114,8 @@ async function liveFrom(
   { request, turn, job, signal }: { request: Request; turn: Turn; job: Job; signal: AbortSignal },
 ): Promise<LiveAnswer> {
   const { provider, route } = turn;
-  const built = buildRequest(job, provider, route.model);
+  const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
+  const built = buildRequest(fitted, provider, route.model);
   const secret = provider.keys.take(deps.clock.now());
   const identity = identityOf(job);
   const short = request.headers.get("x-sallyport-event-types") === "short";

@@ -8,7 +8,7 @@ import { ToolRestorer } from "../chat/tools.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { type Turn, tryRoutes } from "./attempts.ts";
-import { forwardHeaders, headerText, noteRoute, restKey, spend } from "./books.ts";
+import { forwardHeaders, headerText, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job } from "./job.ts";
 import { estimateUsage } from "./meter.ts";
@@ -37,7 +37,8 @@ export async function answerWhole(deps: GatewayDeps, request: Request, job: Job)
 
 async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortSignal): Promise<Response> {
   const { provider, route } = turn;
-  const built = buildRequest(job, provider, route.model);
+  const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
+  const built = buildRequest(fitted, provider, route.model);
   const secret = provider.keys.take(deps.clock.now());
   let response: Response;
   let text: string;
@@ -49,21 +50,23 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     throw error;
   }
   const ttfbMs = performance.now() - job.exchange.startedMs;
-  const answer = readWhole(deps, turn, { job, text });
+  const answer = readWhole(turn, { job, text });
   turn.permit.settle("ok");
   noteRoute(job, turn, built.dropped);
   if (answer.stopReason !== undefined) job.exchange.headers["x-sallyport-stop-reason"] = headerText(answer.stopReason);
   if (isLossless(job, provider)) forwardHeaders(job, response.headers);
   const usage = answer.usage ?? estimateUsage(job.chat, answer.outputText());
   spend(deps, job, turn, { usage, status: 200, errorCode: null, ttfbMs });
+  if (answer.body !== undefined) await keepAnswer(deps, job, answer.body);
   return new Response(answer.text, { headers: { "content-type": "application/json" } });
 }
 
 /** The client's text of a whole upstream answer. Throws `UpstreamFault` when it is not one, so that another route may be tried. */
-function readWhole(deps: GatewayDeps, turn: Turn, { job, text }: { job: Job; text: string }) {
+function readWhole(turn: Turn, { job, text }: { job: Job; text: string }) {
   const { provider } = turn;
   let events: ChatEvent[];
   let lossless: string | undefined;
+  let body: Record<string, unknown> | undefined;
   try {
     if (isLossless(job, provider)) {
       const result = provider.dialect.lossless.result(text, identityOf(job));
@@ -75,10 +78,9 @@ function readWhole(deps: GatewayDeps, turn: Turn, { job, text }: { job: Job; tex
     if (lossless === undefined) {
       const result = fold(events);
       result.usage ??= estimateUsage(job.chat, outputOf(events));
-      const body = job.format.encode(result, dressOf(job, false));
-      deps.answered?.(job, body);
+      body = job.format.encode(result, dressOf(job, false));
       lossless = JSON.stringify(body);
-    } else if (deps.answered !== undefined) deps.answered(job, JSON.parse(lossless) as Record<string, unknown>);
+    } else if (job.keep !== undefined) body = JSON.parse(lossless) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof UpstreamFault || (error instanceof ApiError && error.apiCode !== "provider_unavailable"))
       throw error;
@@ -88,6 +90,7 @@ function readWhole(deps: GatewayDeps, turn: Turn, { job, text }: { job: Job; tex
   const translated = !isLossless(job, provider);
   return {
     text: lossless,
+    body,
     usage: finish?.usage,
     stopReason: translated ? finish?.rawReason : undefined,
     outputText: () => outputOf(events),

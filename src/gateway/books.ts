@@ -46,6 +46,19 @@ export function restKey(deps: GatewayDeps, turn: Turn, secret: string, error: un
   turn.provider.keys.rest(secret, deps.clock.now(), ms);
 }
 
+/** Stores a finished answer where it is to be stored. The client has paid for it: a failure to store does not take it away. */
+export async function keepAnswer(
+  deps: GatewayDeps,
+  job: Job,
+  answer: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  try {
+    await job.keep?.(answer);
+  } catch (error) {
+    deps.keepFailed?.(error, job.exchange.requestId);
+  }
+}
+
 /** Tells the client which route answered and what could not be said to it. */
 export function noteRoute(job: Job, turn: Turn, dropped: readonly string[]): void {
   const { headers } = job.exchange;

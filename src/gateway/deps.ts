@@ -8,9 +8,10 @@ import type { BodyLimits } from "../http/body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
 import type { UsageRecord } from "../store/usage-record.ts";
+import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
 import type { AttemptDeps } from "./attempts.ts";
-import type { Job } from "./job.ts";
+import type { Job, Keep } from "./job.ts";
 
 /** What the pipeline needs of the rest of the program. */
 export interface GatewayDeps extends AttemptDeps {
@@ -24,9 +25,11 @@ export interface GatewayDeps extends AttemptDeps {
   requestTimeoutMs(): number;
   record(usage: UsageRecord): void;
   /** Changes a request before it is routed: stored history, uploaded files, compaction. */
-  prepare?(draft: Draft): Promise<Prepared>;
-  /** A stored answer is kept (responses). */
-  answered?(job: Job, answer: Record<string, unknown>): void;
+  prepare?(draft: Draft): Promise<Prepared | undefined>;
+  /** Makes a job fit one provider: images it cannot take by URL are fetched. */
+  fitImages?(job: Job, provider: Provider, signal: AbortSignal): Promise<Job>;
+  /** An answer could not be stored; the client gets it all the same. */
+  keepFailed?(error: unknown, requestId: string): void;
   streamOpened?(): void;
   streamClosed?(): void;
 }
@@ -38,6 +41,8 @@ export interface Draft {
   format: WireFormat;
   chat: ChatRequest;
   body: Readonly<Record<string, unknown>>;
+  /** What the format reads a body with. */
+  options: { betas?: string };
   model: CatalogModel;
   routes: readonly ModelRoute[];
 }
@@ -46,4 +51,6 @@ export interface Draft {
 export interface Prepared {
   chat: ChatRequest;
   members: Readonly<Record<string, unknown>> | undefined;
+  /** Keeps the finished answer, in the client's format; called before the client has all of it. */
+  keep?: Keep;
 }

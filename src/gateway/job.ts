@@ -12,7 +12,11 @@ import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream
 import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { estimateUsage } from "./meter.ts";
-import { allowedDefaults, type Defaults } from "./policy.ts";
+import { allowedDefaults, type Defaults, isOwnDefault } from "./policy.ts";
+import { refuseUnsayable } from "./unsayable.ts";
+
+/** Stores a finished answer, given in the client's format. */
+export type Keep = (answer: Readonly<Record<string, unknown>>) => Promise<void>;
 
 /** What is known once a request is admitted and read. */
 export interface Job {
@@ -38,6 +42,8 @@ export interface Job {
    * the client's on the lossless path. Undefined: cannot be said in the client's format, translate instead.
    */
   readonly members: Readonly<Record<string, unknown>> | undefined;
+  /** Stores the finished answer; absent when it is not to be stored. */
+  readonly keep?: Keep;
 }
 
 /** Headers of the client's that belong to a protocol and go on to upstreams that speak it. */
@@ -75,22 +81,30 @@ export function buildRequest(job: Job, provider: Provider, upstreamModel: string
     maxOutputTokens: job.model.maxOutputTokens,
     clientHeaders: job.clientHeaders,
   };
-  const defaults = allowedDefaults(job.defaults, provider.quirks);
+  const defaults = allowedDefaults(job.defaults, ctx);
   if (isLossless(job, provider)) {
     const members: Record<string, unknown> = { ...job.members };
     if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
     if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
     return provider.dialect.lossless.request(job.text, job.chat, ctx, members);
   }
+  refuseUnsayable(job.chat, job.format.name, provider);
   const chat = provider.dialect.name === "openai-responses" ? job.chat : flattenTools(job.chat);
-  return provider.dialect.request({ ...chat, ...defaults }, ctx);
+  const { store, ...plain } = { ...chat, ...defaults };
+  // Answers of the responses format are stored here; the upstream is not asked to.
+  const stored = job.format.name === "openai-responses" || store === undefined ? {} : { store };
+  const request = provider.dialect.request({ ...plain, ...stored }, ctx);
+  return { ...request, dropped: request.dropped.filter((name) => !isOwnDefault(name, job)) };
 }
 
 /** The values of ours in an answer. */
 export function identityOf(job: Job): RelayIdentity {
+  const previous = job.body["previous_response_id"];
   return {
     id: job.id,
     model: job.model.id,
+    // The upstream was sent the history itself and cannot name the answer that it continues.
+    ...(previous == null ? {} : { echo: { previous_response_id: previous } }),
     includeUsage: job.chat.includeUsage,
     requestId: job.exchange.requestId,
     createdSeconds: job.createdSeconds,

@@ -4,8 +4,9 @@
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import type { CatalogModel } from "../catalog/models.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import type { Quirks } from "../upstream/dialect.ts";
+import type { RequestContext } from "../upstream/dialect.ts";
 import type { FaultKind, UpstreamFault } from "../upstream/fault.ts";
+import { refusedFor } from "../upstream/quirks.ts";
 
 /** Chat formats' default, where the client gives no limit (specification "Limits"). */
 const DEFAULT_MAX_TOKENS = 4096;
@@ -58,14 +59,22 @@ export function defaultsFor(chat: ChatRequest, model: CatalogModel, format: stri
   return out;
 }
 
-/** The defaults without what the provider refuses. */
-export function allowedDefaults(defaults: Defaults, quirks: Quirks): Defaults {
-  const refused = new Set(quirks.refuses ?? []);
+/** The defaults without what the provider refuses for this model. */
+export function allowedDefaults(defaults: Defaults, ctx: Pick<RequestContext, "model" | "quirks">): Defaults {
+  const refused = refusedFor(ctx);
   const out: Defaults = {};
-  if (defaults.temperature !== undefined && !refused.has("temperature")) out.temperature = defaults.temperature;
-  if (defaults.maxTokens !== undefined && !refused.has(quirks.max_tokens_field ?? "max_tokens"))
+  if (defaults.temperature !== undefined && !refused.includes("temperature")) out.temperature = defaults.temperature;
+  if (defaults.maxTokens !== undefined && !refused.includes(ctx.quirks.max_tokens_field ?? "max_tokens"))
     out.maxTokens = defaults.maxTokens;
   return out;
+}
+
+const LIMITS = new Set(["max_tokens", "max_completion_tokens", "max_output_tokens"]);
+
+/** True for a parameter that the client never sent: leaving a default of ours out is nothing to tell. */
+export function isOwnDefault(name: string, { defaults }: { defaults: Defaults }): boolean {
+  if (name === "temperature") return defaults.temperature !== undefined;
+  return LIMITS.has(name) && defaults.maxTokens !== undefined;
 }
 
 const FAULT_CODES: Readonly<Record<FaultKind, ErrorCode>> = {

@@ -1,26 +1,42 @@
-// The chat endpoints. Bodies are read by the gateway itself, after admission: 401 comes before 400.
+// The chat endpoints and what belongs to them. Bodies are read by the gateway itself, after admission: 401 comes before 400.
 
 import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
 import { FORMATS } from "../wire/index.ts";
 import type { Gateway } from "./run.ts";
+import type { StoredResponses } from "./stored-responses.ts";
+import type { Uploads } from "./uploads.ts";
 
 /** The chat endpoints for callers that need no router: a tenth of a request's time. The same handlers as the routes. */
 export function directRoutes(gateway: Gateway): Map<string, (request: Request) => Promise<Response>> {
   return new Map(FORMATS.map((format) => [format.path, (request: Request) => gateway.handle(request, format)]));
 }
 
-/** `POST` routes of every client format, and the endpoints that only say no. */
-export function gatewayRoutes(gateway: Gateway) {
+export interface GatewayRoutesDeps {
+  gateway: Gateway;
+  responses: StoredResponses;
+  uploads: Uploads;
+}
+
+/** `POST` routes of every client format, stored answers, files, and the endpoints that only say no. */
+export function gatewayRoutes({ gateway, responses, uploads }: GatewayRoutesDeps) {
   const app = new Elysia();
   for (const format of FORMATS) {
     app.post(format.path, ({ request }) => gateway.handle(request, format), { parse: "none" });
   }
-  return app.post(
-    "/v1/moderations",
-    () => {
-      throw new ApiError("not_implemented", "Moderation is not implemented.");
-    },
-    { parse: "none" },
-  );
+  return app
+    .get("/v1/responses", ({ request }) => responses.refuseUpgrade(request))
+    .get("/v1/responses/:id", ({ request, params }) => responses.get(request, params.id))
+    .delete("/v1/responses/:id", ({ request, params }) => responses.remove(request, params.id), { parse: "none" })
+    .post("/v1/files", ({ request }) => uploads.upload(request), { parse: "none" })
+    .get("/v1/files", ({ request }) => uploads.list(request))
+    .get("/v1/files/:id", ({ request, params }) => uploads.get(request, params.id))
+    .delete("/v1/files/:id", ({ request, params }) => uploads.remove(request, params.id), { parse: "none" })
+    .post(
+      "/v1/moderations",
+      () => {
+        throw new ApiError("not_implemented", "Moderation is not implemented.");
+      },
+      { parse: "none" },
+    );
 }

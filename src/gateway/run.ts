@@ -27,8 +27,9 @@ export function createGateway(deps: GatewayDeps) {
     const caller = deps.admit(request, exchange);
     const { text, body } = await readJson(request, deps.bodyLimits());
     const betas = request.headers.get("anthropic-beta");
-    const chat = format.decode(body, betas === null ? {} : { betas });
-    const job = await makeJob({ request, exchange, caller, format, text, body, chat });
+    const options = betas === null ? {} : { betas };
+    const chat = format.decode(body, options);
+    const job = await makeJob({ request, exchange, caller, format, text, body, chat, options });
     return chat.stream ? answerStreaming(deps, request, job) : answerWhole(deps, request, job);
   }
 
@@ -40,16 +41,19 @@ export function createGateway(deps: GatewayDeps) {
     text: string;
     body: Record<string, unknown>;
     chat: ChatRequest;
+    options: { betas?: string };
   }): Promise<Job> {
-    const { request, exchange, caller, format, text, body } = read;
+    const { request, exchange, caller, format, text, body, options } = read;
     const { model, routes } = requireModel(deps.catalog(), read.chat.model, {
       tier: caller.account.tier,
       isDecisionModel: deps.isDecisionModel,
     });
     exchange.log["model"] = model.id;
     checkAgainstModel(read.chat, model, limitParam(body));
-    const prepared = await deps.prepare?.({ exchange, caller, format, chat: read.chat, body, model, routes });
+    const prepared = await deps.prepare?.({ exchange, caller, format, chat: read.chat, body, options, model, routes });
     const chat = prepared?.chat ?? read.chat;
+    // What was stored earlier may hold what this model cannot read.
+    if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
     exchange.headers["x-sallyport-model"] = headerText(model.id);
     const traceparent = request.headers.get("traceparent");
     return {
@@ -67,6 +71,7 @@ export function createGateway(deps: GatewayDeps) {
       id: answerId(format),
       createdSeconds: Math.floor(deps.clock.now() / 1000),
       members: prepared === undefined ? NO_MEMBERS : prepared.members,
+      ...(prepared?.keep === undefined ? {} : { keep: prepared.keep }),
     };
   }
 

@@ -61,6 +61,9 @@ export class Translation implements FrameRelay {
   outputText(): string {
     return this.#output.toString();
   }
+  get answer(): Readonly<Record<string, unknown>> | undefined {
+    return this.finished ? this.#options.writer.answer : undefined;
+  }
 
   push(block: string): string {
     if (this.#ended) return "";

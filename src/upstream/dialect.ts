@@ -80,6 +80,8 @@ export interface RelayIdentity {
   includeUsage: boolean;
   requestId: string;
   createdSeconds: number;
+  /** Further top-level members of the answer, for protocols that echo the request. */
+  echo?: Readonly<Record<string, unknown>>;
   /** Counts tokens here where the upstream reported none; `outputText` is what was streamed. */
   estimate(outputText: string): Usage;
 }
@@ -101,6 +103,8 @@ export interface FrameRelay {
   readonly outputChars: number;
   /** The output text, bounded; for token counts when no usage came. */
   outputText(): string;
+  /** The whole answer as the client got it, once it is complete; only protocols whose stream ends with it have one. */
+  readonly answer?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The lossless path of a dialect: same format in and out. Works on JSON text so that unknown and unusual values survive. */

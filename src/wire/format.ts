@@ -33,6 +33,8 @@ export interface EventWriter {
   end(): string;
   /** The family's own error event (contract §3 "an upstream that ends early"); nothing follows it. */
   fail(error: StreamError): string;
+  /** The whole answer once it is complete, in formats whose answers are stored. */
+  readonly answer?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface WireFormat {

@@ -33,3 +33,24 @@ function referenceOf(item: unknown): string | undefined {
   const bare = (type === undefined || type === null) && item["role"] === undefined;
   return type === "item_reference" || bare ? item["id"] : undefined;
 }
+
+/** The input as a list of items: a string is one user message. */
+export function inputItems(body: Fields): readonly unknown[] {
+  const input = body["input"];
+  if (Array.isArray(input)) return input;
+  if (typeof input !== "string") return [];
+  return [{ type: "message", role: "user", content: [{ type: "input_text", text: input }] }];
+}
+
+/**
+ * Items as an upstream may be given them that has never seen them: without the ids that were made here, which it would look
+ * up in vain, and without reasoning that only such an id stood for.
+ */
+export function portableItems(items: readonly unknown[]): unknown[] {
+  return items.flatMap((item) => {
+    if (!isFields(item) || typeof item["id"] !== "string" || responseOfItem(item["id"]) === undefined) return [item];
+    if (item["type"] === "reasoning" && typeof item["encrypted_content"] !== "string") return [];
+    const { id: _id, ...rest } = item;
+    return [rest];
+  });
+}

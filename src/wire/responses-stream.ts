@@ -25,6 +25,7 @@ import {
   type Item,
   incompleteReason,
   itemId,
+  type Progress,
   ResponseObject,
   textPart,
 } from "./responses-shape.ts";
@@ -78,6 +79,7 @@ export class ResponsesWriter implements EventWriter {
   #refused = false;
   /** The newest item, while it is a message that may get further parts. */
   #message: Message | undefined;
+  #final: Progress | undefined;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
@@ -96,6 +98,10 @@ export class ResponsesWriter implements EventWriter {
     // The format has one answer per request; other choices are not shown.
     if (event.type !== "start" && event.choice !== 0) return "";
     return this.#start() + this.#write(event);
+  }
+
+  get answer(): Item | undefined {
+    return this.#final === undefined ? undefined : this.#response.value(this.#final);
   }
 
   end(): string {
@@ -161,7 +167,8 @@ export class ResponsesWriter implements EventWriter {
     const reason = incompleteReason(event.reason, this.#refused);
     const status = reason === undefined ? "completed" : "incomplete";
     const output = this.#output.filter((item) => item !== undefined);
-    const response = this.#response.text({ status, output, usage: event.usage, incompleteReason: reason });
+    this.#final = { status, output, usage: event.usage, incompleteReason: reason };
+    const response = this.#response.text(this.#final);
     return out + this.#lifecycle(`response.${status}`, `"response":${response}`);
   }
 

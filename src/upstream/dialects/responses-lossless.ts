@@ -30,13 +30,14 @@ function losslessRequest(
   if (ctx.stream !== chat.stream) set["stream"] = ctx.stream;
   // Ours, and refused there as unknown.
   for (const name of ["thread_id", "conversation_id"]) if (name in body) set[name] = undefined;
-  const input = plainInput(body["input"]);
+  const given = "input" in members ? members["input"] : body["input"];
+  const input = plainInput(given);
   if (input !== body["input"]) set["input"] = input;
   const tools = asList(body["tools"]).map(plainTool);
   if (tools.some((tool, i) => tool !== asList(body["tools"])[i])) set["tools"] = tools;
   const choice = plainTool(body["tool_choice"]);
   if (choice !== body["tool_choice"]) set["tool_choice"] = choice;
-  const edits = { ...set, ...members };
+  const edits = { ...members, ...set };
   for (const name of refusedFor(ctx)) {
     if (name in body) dropped.push(name);
     edits[name] = undefined;
@@ -81,7 +82,7 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
   const body = parseRecord(text);
   const events = responsesEvents(body);
   if (body === undefined) return { text, events };
-  const set: Record<string, unknown> = { id: identity.id, model: identity.model };
+  const set: Record<string, unknown> = { id: identity.id, model: identity.model, ...identity.echo };
   const output = new CallGuards().mendedOutput(body["output"]);
   if (output === "broken") {
     const message = "The model called a tool with arguments that are not valid JSON.";

@@ -25,7 +25,6 @@ export class ResponsesRelay implements FrameRelay {
   readonly #output = new OutputText();
   readonly #guards = new CallGuards();
   #response: Loose = {};
-  #upstreamId: string | undefined;
   #sequence = -1;
   /** The last frame that passed unparsed: its sequence number is read only when somebody needs it. */
   #lastPlain: { block: string; at: number } | undefined;
@@ -36,6 +35,7 @@ export class ResponsesRelay implements FrameRelay {
   #ended = false;
   #committed = false;
   #fault: { code: ErrorCode; message: string } | undefined;
+  #answer: Loose | undefined;
 
   constructor(identity: RelayIdentity) {
     this.#identity = identity;
@@ -59,9 +59,8 @@ export class ResponsesRelay implements FrameRelay {
   outputText(): string {
     return this.#output.toString();
   }
-  /** The upstream's own id of the answer, for `previous_response_id`. */
-  get upstreamId(): string | undefined {
-    return this.#upstreamId;
+  get answer(): Loose | undefined {
+    return this.#answer;
   }
 
   push(block: string): string {
@@ -155,12 +154,13 @@ export class ResponsesRelay implements FrameRelay {
   #envelope(event: Loose, was: { frame: SseFrame; text: string }): string {
     const response = asRecord(event["response"]);
     this.#response = response;
-    this.#upstreamId ??= asText(response["id"]);
     this.#usage = responsesUsage(response["usage"]) ?? this.#usage;
     const output = this.#guards.mendedOutput(response["output"]);
     if (output === "broken") return this.#failArguments();
-    const { id, model } = this.#identity;
-    const data = spliceInside(was.frame.data, "response", { id, model, ...(output === undefined ? {} : { output }) });
+    const { id, model, echo } = this.#identity;
+    const ours = { id, model, ...echo, ...(output === undefined ? {} : { output }) };
+    if (this.#finished) this.#answer = { ...response, ...ours };
+    const data = spliceInside(was.frame.data, "response", ours);
     return this.#pass(event, was, data);
   }
 

@@ -1,0 +1,120 @@
+// What a request's images and files are for its upstream: uploaded ones become base64 before routing; URLs stay URLs where
+// the provider takes them, and are fetched (through the guard alone) where it does not.
+
+import { ApiError } from "../base/errors.ts";
+import { FetchError, type GuardedFetch } from "../net/fetch.ts";
+import { BlockedAddress } from "../net/guard.ts";
+import type { FileStore } from "../store/files.ts";
+import type { Provider } from "../upstream/provider.ts";
+import { type Media, mediaReferences, replaceMedia } from "../wire/media-references.ts";
+import { IMAGE_BYTES_MAX, sniffImage } from "./images.ts";
+import type { Job } from "./job.ts";
+import { fileNotFound } from "./uploads.ts";
+
+/** A parsed JSON object. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Images of one request; also what the largest context holds. */
+const IMAGES_MAX = 100;
+const FETCH_TIMEOUT_MS = 15_000;
+/** All images of one request, so that a few links do not fill the memory. */
+const FETCHED_BYTES_MAX = 50 * 1024 * 1024;
+/** Ids made here; others may be an upstream's own. */
+const OUR_ID = /^file-[0-9a-f]{32}$/;
+
+/** The body with the bytes of uploaded files; the same object when it names none. Throws 404 `file_not_found`. */
+export async function withFiles(store: FileStore, accountId: string, body: Fields): Promise<Fields> {
+  const { fileIds } = mediaReferences(body);
+  if (fileIds.size === 0) return body;
+  const files = new Map<string, Media>();
+  for (const id of fileIds) {
+    if (!OUR_ID.test(id)) continue;
+    if (files.size >= IMAGES_MAX) throw tooMany();
+    const file = await store.findFile(accountId, id);
+    const bytes = await store.readFile(accountId, id);
+    if (file === undefined || bytes === undefined) throw fileNotFound(id, "messages" in body ? "messages" : "input");
+    files.set(id, { mediaType: file.mediaType, data: Buffer.from(bytes).toString("base64") });
+  }
+  return replaceMedia(body, { file: (id) => files.get(id) });
+}
+
+/** Makes jobs fit providers; each job's images are fetched once, however many routes are tried. */
+export function createImageFetch(fetch: () => GuardedFetch) {
+  const fetched = new WeakMap<Job, Promise<Job>>();
+
+  /** The job as this provider can take it. Throws 400 for images that cannot be had. */
+  return async function fitImages(job: Job, provider: Provider, signal: AbortSignal): Promise<Job> {
+    if (provider.quirks.image_urls !== false) return job;
+    let fitted = fetched.get(job);
+    if (fitted === undefined) {
+      fitted = inlined(job, fetch(), signal);
+      fetched.set(job, fitted);
+    }
+    return fitted;
+  };
+}
+
+async function inlined(job: Job, fetch: GuardedFetch, signal: AbortSignal): Promise<Job> {
+  const body = { ...job.body, ...job.members };
+  const { urls } = mediaReferences(body);
+  if (urls.size === 0) return job;
+  if (urls.size > IMAGES_MAX) throw tooMany();
+  const images = new Map<string, Media>();
+  let left = FETCHED_BYTES_MAX;
+  // One after the other: the sum is bounded before the next is asked for.
+  for (const url of urls) {
+    const bytes = await fetchImage(fetch, url, { bytesMax: Math.min(IMAGE_BYTES_MAX, left), signal });
+    const mediaType = sniffImage(bytes);
+    if (mediaType === undefined) throw cannotUse(url, "it is no PNG, JPEG, GIF or WebP image");
+    left -= bytes.byteLength;
+    images.set(url, { mediaType, data: Buffer.from(bytes).toString("base64") });
+  }
+  const sources = { url: (url: string) => images.get(url) };
+  const replaced = replaceMedia(body, sources);
+  const members: Record<string, unknown> = { ...job.members };
+  for (const key of ["messages", "input"]) if (replaced[key] !== body[key]) members[key] = replaced[key];
+  const chat = inlineChat(job.chat, (url) => images.get(url));
+  return { ...job, chat, members: job.members === undefined ? undefined : members };
+}
+
+function inlineChat(chat: Job["chat"], find: (url: string) => Media | undefined): Job["chat"] {
+  const inline = <P extends { type: string }>(part: P): P => {
+    if (part.type === "tool-result") {
+      const result = part as unknown as { content: { type: string }[] };
+      return { ...part, content: result.content.map(inline) };
+    }
+    if (part.type !== "image") return part;
+    const { source } = part as unknown as { source: { kind: string; url?: string } };
+    const media = source.kind === "url" ? find(source.url ?? "") : undefined;
+    return media === undefined ? part : { ...part, source: { kind: "base64", ...media } };
+  };
+  const messages = chat.messages.map((message) => {
+    const content = (message.content as { type: string }[]).map(inline);
+    return { ...message, content } as typeof message;
+  });
+  return { ...chat, messages };
+}
+
+async function fetchImage(
+  fetch: GuardedFetch,
+  url: string,
+  options: { bytesMax: number; signal: AbortSignal },
+): Promise<Uint8Array> {
+  try {
+    const answer = await fetch(url, { ...options, timeoutMs: FETCH_TIMEOUT_MS, headers: { accept: "image/*" } });
+    if (answer.status !== 200) throw cannotUse(url, `its server answered ${answer.status}`);
+    return answer.body;
+  } catch (error) {
+    if (error instanceof BlockedAddress) throw new ApiError("url_not_allowed", error.message, { cause: error });
+    if (error instanceof FetchError) throw cannotUse(url, "it could not be fetched", error);
+    throw error;
+  }
+}
+
+function cannotUse(url: string, why: string, cause?: unknown): ApiError {
+  return new ApiError("invalid_request", `The image ${url.slice(0, 200)} cannot be used: ${why}.`, { cause });
+}
+
+function tooMany(): ApiError {
+  return new ApiError("invalid_request", `A request may name at most ${IMAGES_MAX} images.`);
+}

@@ -1,0 +1,45 @@
+// GET and DELETE of stored answers. An answer is its account's alone; to all others it is unknown.
+
+import { ApiError } from "../base/errors.ts";
+import type { ResponseStore } from "../store/responses.ts";
+
+export interface StoredResponsesDeps {
+  store: Pick<ResponseStore, "findResponse" | "deleteResponse">;
+  /** Throws 401. */
+  authenticate(request: Request): { accountId: string };
+}
+
+export type StoredResponses = ReturnType<typeof createStoredResponses>;
+
+/** Builds the verbs behind the routes. */
+export function createStoredResponses({ store, authenticate }: StoredResponsesDeps) {
+  return {
+    async get(request: Request, id: string): Promise<Response> {
+      const { accountId } = authenticate(request);
+      const found = await store.findResponse(accountId, id);
+      if (found === undefined) throw notFound(id);
+      return Response.json(found.body);
+    },
+
+    async remove(request: Request, id: string): Promise<Response> {
+      const { accountId } = authenticate(request);
+      if (!(await store.deleteResponse(accountId, id))) throw notFound(id);
+      return Response.json({ id, object: "response", deleted: true });
+    },
+
+    /** Clients that would rather have a WebSocket fall back to POST at 426. */
+    refuseUpgrade(request: Request): Response {
+      if (request.headers.get("upgrade") !== null) {
+        throw new ApiError("upgrade_required", "Responses over WebSocket are not offered: use POST /v1/responses.");
+      }
+      throw new ApiError("method_not_allowed", "/v1/responses takes POST, not GET.", { headers: { allow: "POST" } });
+    },
+  };
+}
+
+function notFound(id: string): ApiError {
+  return new ApiError(
+    "response_not_found",
+    `There is no response '${id.slice(0, 100)}': it may be deleted or expired.`,
+  );
+}

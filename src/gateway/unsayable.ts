@@ -1,0 +1,45 @@
+// What a translation cannot say and may not leave out, because the answer would be another one: state that the client's own
+// provider keeps, tools that it runs, references that only it can follow.
+
+import { ApiError } from "../base/errors.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import type { Provider } from "../upstream/provider.ts";
+import type { WireFormat } from "../wire/format.ts";
+
+/** Top-level parameters by client format. `tool_choice` is here only when it names a tool of the provider's own. */
+const UNSAYABLE: Readonly<Record<WireFormat["name"], readonly string[]>> = {
+  "openai-chat": ["tool_choice"],
+  "openai-responses": ["conversation", "prompt", "tool_choice"],
+  "anthropic-messages": ["mcp_servers", "container"],
+  "openai-completions": [],
+};
+
+/** Throws 400 `unsupported_parameter` that names it. Only for requests that are translated. */
+export function refuseUnsayable(chat: ChatRequest, format: WireFormat["name"], provider: Provider): void {
+  for (const param of UNSAYABLE[format]) if (isSet(chat.extra[param])) throw unsupported(param);
+  const choice = chat.toolChoice;
+  if (choice?.type === "tool") {
+    const foreign = chat.tools.some(
+      (tool) =>
+        tool.type === "server" &&
+        tool.origin !== provider.dialect.name &&
+        (tool.name === choice.name || tool.value["name"] === choice.name),
+    );
+    if (foreign) throw unsupported("tool_choice");
+  }
+  for (const message of chat.messages) {
+    for (const part of message.content) {
+      if (part.type !== "opaque" || part.value["type"] !== "item_reference") continue;
+      const message = `The item '${String(part.value["id"]).slice(0, 100)}' is not stored here.`;
+      throw new ApiError("invalid_request", message, { param: "input" });
+    }
+  }
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}
+
+function unsupported(param: string): ApiError {
+  return new ApiError("unsupported_parameter", `This model's provider does not know '${param}'.`, { param });
+}

@@ -1,0 +1,133 @@
+// Uploaded images: POST, GET and DELETE /v1/files. Each belongs to an account and is unknown to all others. Clients that
+// send `anthropic-version` get that family's members beside the common ones.
+
+import { ApiError } from "../base/errors.ts";
+import { prefixedId } from "../base/ids.ts";
+import { readBody } from "../http/body.ts";
+import type { FileStore, StoredFile } from "../store/files.ts";
+import { IMAGE_BYTES_MAX, sniffImage } from "./images.ts";
+
+export interface UploadDeps {
+  store: FileStore;
+  /** Throws 401. */
+  authenticate(request: Request): { accountId: string };
+}
+
+/** Part headers, names and the purpose beside the bytes. */
+const FORM_BYTES_MAX = 64 * 1024;
+/** All files of one account. */
+const ACCOUNT_BYTES_MAX = 1024 * 1024 * 1024;
+const PAGE_MAX = 1000;
+const PAGE = 100;
+const FILENAME_CHARS_MAX = 255;
+/** What OpenAI's clients say for files that go into messages. */
+const PURPOSES = new Set(["vision", "user_data", "assistants"]);
+
+export type Uploads = ReturnType<typeof createUploads>;
+
+/** Builds the verbs behind the routes. */
+export function createUploads({ store, authenticate }: UploadDeps) {
+  return {
+    async upload(request: Request): Promise<Response> {
+      const { accountId } = authenticate(request);
+      const { content, filename, purpose } = await readUpload(request);
+      const mediaType = sniffImage(content);
+      if (mediaType === undefined) {
+        throw new ApiError("invalid_request", "Only PNG, JPEG, GIF and WebP images can be uploaded.", {
+          param: "file",
+        });
+      }
+      if ((await store.filesBytes(accountId)) + content.byteLength > ACCOUNT_BYTES_MAX) {
+        throw new ApiError("request_too_large", "This account's files take up all their space. Delete some first.", {
+          param: "file",
+        });
+      }
+      const file = { id: prefixedId("file-"), accountId, filename, purpose, mediaType };
+      return Response.json(view(await store.createFile(file, content), request));
+    },
+
+    async list(request: Request): Promise<Response> {
+      const { accountId } = authenticate(request);
+      const { searchParams } = new URL(request.url);
+      const limit = pageSize(searchParams.get("limit"));
+      const beforeId = searchParams.get("after") ?? searchParams.get("after_id") ?? undefined;
+      const files = await store.listFiles(accountId, {
+        limit: limit + 1,
+        ...(beforeId === undefined ? {} : { beforeId }),
+      });
+      const data = files.slice(0, limit).map((file) => view(file, request));
+      const ends = { first_id: data[0]?.["id"] ?? null, last_id: data.at(-1)?.["id"] ?? null };
+      return Response.json({ object: "list", data, has_more: files.length > limit, ...ends });
+    },
+
+    async get(request: Request, id: string): Promise<Response> {
+      const { accountId } = authenticate(request);
+      const file = await store.findFile(accountId, id);
+      if (file === undefined) throw fileNotFound(id);
+      return Response.json(view(file, request));
+    },
+
+    async remove(request: Request, id: string): Promise<Response> {
+      const { accountId } = authenticate(request);
+      if (!(await store.deleteFile(accountId, id))) throw fileNotFound(id);
+      return Response.json({
+        id,
+        object: "file",
+        deleted: true,
+        ...(isAnthropic(request) && { type: "file_deleted" }),
+      });
+    },
+  };
+}
+
+/** Also for files that a chat request names. */
+export function fileNotFound(id: string, param: string | null = null): ApiError {
+  return new ApiError("file_not_found", `There is no file '${id.slice(0, 100)}'.`, { param });
+}
+
+function isAnthropic(request: Request): boolean {
+  return request.headers.get("anthropic-version") !== null;
+}
+
+function view(file: StoredFile, request: Request): Record<string, unknown> {
+  const { id, filename, purpose, bytes, mediaType, createdAtMs } = file;
+  const common = { id, object: "file", bytes, filename, purpose, status: "processed" };
+  if (!isAnthropic(request)) return { ...common, created_at: Math.floor(createdAtMs / 1000) };
+  const created_at = new Date(createdAtMs).toISOString();
+  return { ...common, created_at, type: "file", mime_type: mediaType, size_bytes: bytes, downloadable: false };
+}
+
+function pageSize(given: string | null): number {
+  if (given === null) return PAGE;
+  const size = Number(given);
+  if (Number.isInteger(size) && size >= 1) return Math.min(size, PAGE_MAX);
+  throw new ApiError("invalid_request", "Invalid 'limit': expected a positive integer.", { param: "limit" });
+}
+
+async function readUpload(request: Request): Promise<{ content: Uint8Array; filename: string; purpose: string }> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^multipart\/form-data\s*;/i.test(type)) {
+    throw new ApiError("invalid_request", "Expected Content-Type: multipart/form-data.");
+  }
+  const bytes = await readBody(request, { maxBytes: IMAGE_BYTES_MAX + FORM_BYTES_MAX });
+  let form: FormData;
+  try {
+    form = await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData();
+  } catch (cause) {
+    throw new ApiError("invalid_request", "The request body is not valid multipart/form-data.", { cause });
+  }
+  const file = form.get("file");
+  if (!(file instanceof Blob)) {
+    throw new ApiError("invalid_request", "Missing required parameter: 'file' (a file part).", { param: "file" });
+  }
+  if (file.size > IMAGE_BYTES_MAX) {
+    throw new ApiError("request_too_large", `A file may have at most ${IMAGE_BYTES_MAX} bytes.`, { param: "file" });
+  }
+  // Anthropic's clients name no purpose.
+  const purpose = form.get("purpose") ?? "vision";
+  if (typeof purpose !== "string" || !PURPOSES.has(purpose)) {
+    throw new ApiError("invalid_request", "Invalid 'purpose': expected 'vision'.", { param: "purpose" });
+  }
+  const name = file instanceof File ? file.name : "";
+  return { content: await file.bytes(), filename: name.slice(0, FILENAME_CHARS_MAX) || "image", purpose };
+}

@@ -1,0 +1,153 @@
+// Images and files that a request names instead of holding: ids of uploaded files, and URLs. Found and replaced in the
+// body as it came, in the shapes of all client formats, so that the lossless path and the translation see the same.
+
+import { type Fields, isFields } from "./check.ts";
+
+/** The bytes of an image or document, in base64. */
+export interface Media {
+  mediaType: string;
+  data: string;
+}
+
+/** What a body names. */
+export interface MediaReferences {
+  fileIds: Set<string>;
+  /** Of images alone. */
+  urls: Set<string>;
+}
+
+/** Looks a reference up; undefined leaves it as it is. */
+export interface MediaSources {
+  file?(fileId: string): Media | undefined;
+  url?(url: string): Media | undefined;
+}
+
+/** Members that hold turns, and members of those that hold parts. */
+const TOP = ["messages", "input"] as const;
+const NESTED = ["content", "output"] as const;
+/** Parts stand in turns and in tool results; nothing legal lies deeper. */
+const DEPTH_MAX = 6;
+
+/** The files and image URLs that the body's messages name. */
+export function mediaReferences(body: Fields): MediaReferences {
+  const found: MediaReferences = { fileIds: new Set(), urls: new Set() };
+  replaceMedia(body, {
+    file: (id) => {
+      found.fileIds.add(id);
+      return undefined;
+    },
+    url: (url) => {
+      found.urls.add(url);
+      return undefined;
+    },
+  });
+  return found;
+}
+
+/** The body with what is found in the place of its reference; the same object when nothing is. */
+export function replaceMedia(body: Fields, sources: MediaSources): Fields {
+  let out = body;
+  for (const key of TOP) {
+    const value = body[key];
+    if (!Array.isArray(value)) continue;
+    const replaced = walk(value, sources, 0);
+    if (replaced !== value) out = { ...out, [key]: replaced };
+  }
+  return out;
+}
+
+function walk(value: unknown, sources: MediaSources, depth: number): unknown {
+  if (depth > DEPTH_MAX) return value;
+  if (Array.isArray(value)) {
+    let changed: unknown[] | undefined;
+    for (let i = 0; i < value.length; i++) {
+      const before: unknown = value[i];
+      if (typeof before !== "object" || before === null) continue;
+      const after = walk(before, sources, depth + 1);
+      if (after === before) continue;
+      changed ??= [...value];
+      changed[i] = after;
+    }
+    return changed ?? value;
+  }
+  if (!isFields(value)) return value;
+  const part = replacePart(value, sources);
+  if (part !== undefined) return part;
+  let out = value;
+  for (const key of NESTED) {
+    const inner = value[key];
+    if (typeof inner !== "object" || inner === null) continue;
+    const replaced = walk(inner, sources, depth + 1);
+    if (replaced !== inner) out = { ...out, [key]: replaced };
+  }
+  return out;
+}
+
+function replacePart(part: Fields, sources: MediaSources): Fields | undefined {
+  switch (part["type"]) {
+    case "image_url":
+      return chatImage(part, sources);
+    case "input_image":
+      return responsesImage(part, sources);
+    case "file":
+      return chatFile(part, sources);
+    case "input_file":
+      return responsesFile(part, sources);
+    case "image":
+    case "document":
+      return messagesMedia(part, sources);
+    default:
+      return undefined;
+  }
+}
+
+/** Where chat completions and responses take a URL, an uploaded file's id may stand. */
+function fromUrl(url: unknown, sources: MediaSources): string | undefined {
+  if (typeof url !== "string") return undefined;
+  if (url.startsWith("file-")) return dataUrl(sources.file?.(url));
+  return /^https?:/i.test(url.slice(0, 6)) ? dataUrl(sources.url?.(url)) : undefined;
+}
+
+function dataUrl(media: Media | undefined): string | undefined {
+  return media === undefined ? undefined : `data:${media.mediaType};base64,${media.data}`;
+}
+
+function chatImage(part: Fields, sources: MediaSources): Fields | undefined {
+  const image = part["image_url"];
+  const url = fromUrl(isFields(image) ? image["url"] : image, sources);
+  return url === undefined ? undefined : { ...part, image_url: isFields(image) ? { ...image, url } : url };
+}
+
+function responsesImage(part: Fields, sources: MediaSources): Fields | undefined {
+  const id = part["file_id"];
+  if (typeof id !== "string" || id === "") return chatImage(part, sources);
+  const url = dataUrl(sources.file?.(id));
+  if (url === undefined) return undefined;
+  const { file_id: _id, ...rest } = part;
+  return { ...rest, image_url: url };
+}
+
+function chatFile(part: Fields, sources: MediaSources): Fields | undefined {
+  const file = part["file"];
+  if (!isFields(file) || typeof file["file_id"] !== "string") return undefined;
+  const url = dataUrl(sources.file?.(file["file_id"]));
+  return url === undefined ? undefined : { type: "image_url", image_url: { url } };
+}
+
+function responsesFile(part: Fields, sources: MediaSources): Fields | undefined {
+  if (typeof part["file_id"] !== "string") return undefined;
+  const url = dataUrl(sources.file?.(part["file_id"]));
+  return url === undefined ? undefined : { type: "input_image", image_url: url };
+}
+
+function messagesMedia(part: Fields, sources: MediaSources): Fields | undefined {
+  const source = part["source"];
+  if (!isFields(source)) return undefined;
+  let media: Media | undefined;
+  if (source["type"] === "file" && typeof source["file_id"] === "string") media = sources.file?.(source["file_id"]);
+  else if (part["type"] === "image" && source["type"] === "url" && typeof source["url"] === "string") {
+    media = sources.url?.(source["url"]);
+  }
+  if (media === undefined) return undefined;
+  return { ...part, type: "image", source: { type: "base64", media_type: media.mediaType, data: media.data } };
+}
