@@ -69,7 +69,8 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
     if (error.apiCode === "route_not_found") error = methodError(exchange, matchers()) ?? error;
     exchange.log["error"] = error.apiCode;
-    if (error.status < 500 && error.message !== "") exchange.log["reason"] = error.message;
+    // A provider's words may quote the prompt; ours never do.
+    if (error.status < 500 && error.detail.cause === undefined) exchange.log["reason"] = error.message;
     return finish(
       request,
       exchange,
