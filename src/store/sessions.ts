@@ -67,6 +67,11 @@ export function sessionStore(store: Store) {
     .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
     .where(eq(refreshTokens.hash, sql.placeholder("hash")))
     .prepare();
+  const owned = db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.id, sql.placeholder("id")), eq(sessions.accountId, sql.placeholder("accountId"))))
+    .prepare();
   const dropSurplus = sqlite.query(
     `DELETE FROM sessions WHERE id IN
        (SELECT id FROM sessions WHERE account_id = ? ORDER BY last_used_at DESC, id DESC LIMIT -1 OFFSET ?)`,
@@ -192,23 +197,26 @@ export function sessionStore(store: Store) {
     /** Ends a session of this account; false when there is none to end. */
     async revokeSession(id: string, accountId: string): Promise<boolean> {
       return store.transaction(() => {
-        const owned = db
-          .select({ id: sessions.id })
-          .from(sessions)
-          .where(and(eq(sessions.id, id), eq(sessions.accountId, accountId)))
-          .get();
-        return owned !== undefined && revoke(id);
+        return owned.get({ id, accountId }) !== undefined && revoke(id);
       });
     },
 
-    /** Ends all sessions of an account, but `exceptId`; gives how many. */
+    /** Is there such a session of this account, ended or not? */
+    async hasSession(id: string, accountId: string): Promise<boolean> {
+      return owned.get({ id, accountId }) !== undefined;
+    },
+
+    /**
+     * Ends all sessions of an account, but `exceptId`; gives how many lived. They are gone without a trace, so that an
+     * access token of theirs can be told from one that was only signed out.
+     */
     async revokeAllSessions(accountId: string, exceptId = ""): Promise<number> {
-      return db
-        .update(sessions)
-        .set({ revokedAtMs: clock.now() })
-        .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAtMs), ne(sessions.id, exceptId)))
-        .returning({ id: sessions.id })
-        .all().length;
+      const gone = db
+        .delete(sessions)
+        .where(and(eq(sessions.accountId, accountId), ne(sessions.id, exceptId)))
+        .returning({ revokedAtMs: sessions.revokedAtMs })
+        .all();
+      return gone.filter(({ revokedAtMs }) => revokedAtMs === null).length;
     },
 
     /** Deletes some of what expired a week ago and more; gives how much, 0 when nothing is left. */
