@@ -121,6 +121,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     log,
     config,
     accountsChanged: () => guard.invalidate(),
+    dashboardUrl: () => linksOf(config().server, listener.url).dashboard,
   });
 
   const fleet = createFleet({
@@ -218,6 +219,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
             store.ping();
             return { status: "ok", ...writer.state };
           },
+          mail: () => accounts.mailer.state(),
           decisions: async () => ({ ...(await decisions.health()) }),
         },
         tokenTotals: () => usage.tokenTotals(),
@@ -301,6 +303,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
       fleet.stop();
       decisions.stop();
       modelHealth.stop();
+      await accounts.stop();
       clearInterval(saveWindows);
       await upkeep.stop();
       await rates.saveRateWindows(limiter.snapshot());

@@ -1,11 +1,13 @@
 // What can be done with accounts and sign-ins, for the API's routes and the dashboard alike. Builds the parts of this room
 // once over the store.
+import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Config } from "../config/schema.ts";
 import { accessTokens } from "../http/jwt.ts";
 import { type Account, accountStore } from "../store/accounts.ts";
 import { auditStore } from "../store/audit.ts";
+import { codeStore } from "../store/codes.ts";
 import { identityStore } from "../store/identities.ts";
 import type { Store } from "../store/open.ts";
 import { secretStore } from "../store/secrets.ts";
@@ -15,9 +17,14 @@ import { countAttempts } from "./attempts.ts";
 import type { Client } from "./client.ts";
 import { type PasswordHasher, passwordHasher } from "./hash-queue.ts";
 import { openKeyRing } from "./key-ring.ts";
+import { outboxTransport, smtpTransport } from "./mail-transport.ts";
+import { createMailer, type Mailer, type MailerOptions } from "./mailer.ts";
+import { type PasswordReset, passwordReset } from "./password-reset.ts";
 import { profileView } from "./profile.ts";
+import { auditView, sessionView } from "./session-list.ts";
 import { type SignIn, signIn } from "./sign-in.ts";
 import { type TokenPairs, tokenPairs } from "./token-pairs.ts";
+import { type Verification, verification } from "./verification.ts";
 
 /** What this room is built on. */
 export interface AccountsDeps {
@@ -27,7 +34,11 @@ export interface AccountsDeps {
   config(): Config;
   /** Keys or accounts have changed: caches of them are stale. */
   accountsChanged(): void;
+  /** Where the dashboard is reached, as links in mails name it: never from a request's Host. */
+  dashboardUrl(): string;
   readonly hasher?: PasswordHasher;
+  /** How long mails are tried. */
+  readonly mail?: Pick<MailerOptions, "tries" | "backoff">;
 }
 
 /** Somebody with a good access token. */
@@ -41,16 +52,30 @@ export interface Accounts {
   readonly signIn: SignIn;
   readonly pairs: TokenPairs;
   readonly hasher: PasswordHasher;
+  readonly verification: Verification;
+  readonly passwordReset: PasswordReset;
+  readonly mailer: Mailer;
   /** Who a request's access token speaks for, or `ApiError` 401. A deleted account's token is invalid at once. */
   authenticate(request: Request): Promise<SignedIn>;
   profile(account: Account): Promise<ReturnType<typeof profileView>>;
   /** Ends one session: that of the refresh token where one is given. */
   logout(who: SignedIn, refreshHash: string | undefined, client: Client): Promise<void>;
+  sessions(who: SignedIn): Promise<ReturnType<typeof sessionView>[]>;
+  /** Throws `ApiError` 404 `session_not_found`. */
+  endSession(who: SignedIn, id: string, client: Client): Promise<void>;
+  /** Ends every session, or every other one; their access tokens are refused at once. Gives how many. */
+  endAllSessions(who: SignedIn, options: { keepCurrent: boolean; client: Client }): Promise<number>;
+  /** What happened to the account, newest first. */
+  audit(accountId: string, options: { beforeId?: number; limit?: number }): Promise<ReturnType<typeof auditView>[]>;
   /** Removes an account and all of its own; its keys are refused from now on. */
   deleteAccount(id: string): Promise<void>;
   /** Takes what is configured now. */
   reconfigured(): Promise<void>;
+  stop(): Promise<void>;
 }
+
+/** Mails to one address for forgotten passwords: more would only be a nuisance. */
+const RESET_MAILS = { failures: 3, windowMs: 900_000 };
 
 /** Builds the room. */
 export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
@@ -58,6 +83,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
   const accounts = accountStore(store);
   const sessions = sessionStore(store);
   const identities = identityStore(store);
+  const codes = codeStore(store);
   const audit = auditStore(store);
   const secrets = secretStore(store);
   const hasher = deps.hasher ?? passwordHasher();
@@ -69,17 +95,46 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
   });
   const tokens = accessTokens({ ring, clock });
   const secret = await secrets.secret("account_codes");
-  const attempts = countAttempts(clock, () => config().auth.loginLimit);
+  const loginLimit = () => config().auth.loginLimit;
+  const mailer = createMailer({
+    transport: () => {
+      const { smtpUrl } = config().email;
+      return smtpUrl === "" ? outboxTransport(join(store.dataDir, "outbox")) : smtpTransport(smtpUrl);
+    },
+    from: () => config().email.from,
+    log,
+    ...deps.mail,
+  });
+  const { accountsChanged } = deps;
+  const failed = (message: string, error: unknown) => log.error(message, { error });
 
   return {
     hasher,
+    mailer,
     pairs: tokenPairs({ clock, tokens, sessions, audit, secret, settings: () => config().auth }),
-    signIn: signIn({ accounts, audit, attempts, hasher, failed: (message, error) => log.error(message, { error }) }),
+    signIn: signIn({ accounts, audit, attempts: countAttempts(clock, loginLimit), hasher, failed }),
+    verification: verification({ clock, codes, audit, mailer, secret, accountsChanged }),
+    passwordReset: passwordReset({
+      clock,
+      accounts,
+      codes,
+      sessions,
+      audit,
+      hasher,
+      mailer,
+      asked: countAttempts(clock, loginLimit),
+      mailed: countAttempts(clock, () => RESET_MAILS),
+      dashboardUrl: deps.dashboardUrl,
+      accountsChanged,
+      failed,
+    }),
 
     async authenticate(request) {
       const { accountId, sessionId } = await tokens.authenticate(request);
       const account = await accounts.findAccount(accountId);
-      if (account === undefined) throw new ApiError("invalid_token", "The access token is not valid.");
+      // A session that is gone was ended for safety's sake; one that was signed out is still there.
+      if (account === undefined || !(await sessions.hasSession(sessionId, accountId)))
+        throw new ApiError("invalid_token", "The access token is not valid.");
       return { account, sessionId };
     },
 
@@ -93,12 +148,36 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
       if (ended) await audit.addAudit({ accountId: account.id, event: "logout", ...client });
     },
 
+    async sessions({ account, sessionId }) {
+      return (await sessions.listSessions(account.id)).map((session) => sessionView(session, sessionId));
+    },
+
+    async endSession({ account }, id, client) {
+      if (!(await sessions.revokeSession(id, account.id))) {
+        throw new ApiError("session_not_found", "There is no such session.");
+      }
+      await audit.addAudit({ accountId: account.id, event: "session_ended", ...client, detail: { session_id: id } });
+    },
+
+    async endAllSessions({ account, sessionId }, { keepCurrent, client }) {
+      const ended = await sessions.revokeAllSessions(account.id, keepCurrent ? sessionId : "");
+      await audit.addAudit({ accountId: account.id, event: "sessions_ended", ...client, detail: { ended } });
+      return ended;
+    },
+
+    audit: async (accountId, options) => (await audit.listAudit(accountId, options)).map(auditView),
+
     async deleteAccount(id) {
       if (!(await accounts.deleteAccount(id))) return;
-      deps.accountsChanged();
+      accountsChanged();
       log.info("an account was deleted", { account_id: id });
     },
 
-    reconfigured: () => ring.reload(),
+    async reconfigured() {
+      mailer.reconfigured();
+      await ring.reload();
+    },
+
+    stop: () => mailer.stop(),
   };
 }

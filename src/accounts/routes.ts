@@ -1,6 +1,7 @@
 // The account endpoints under /v1/auth. Who may ask is settled before the body is read: 401 comes before 400.
 
 import { Elysia } from "elysia";
+import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import { type BodyLimits, readJson } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
@@ -14,8 +15,13 @@ const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
 /** Tokens and profiles belong in no cache. */
 const NO_STORE = { "cache-control": "no-store" };
 
-/** Sign-in, profile, refresh and logout. */
+/** Everything under /v1/auth. */
 export function accountRoutes(accounts: Accounts) {
+  return new Elysia().use(tokenRoutes(accounts)).use(mailRoutes(accounts)).use(sessionRoutes(accounts));
+}
+
+/** Sign-in, profile, refresh, logout and deletion. */
+function tokenRoutes(accounts: Accounts) {
   return new Elysia()
     .post(
       "/v1/auth/token",
@@ -62,6 +68,94 @@ export function accountRoutes(accounts: Accounts) {
       },
       { parse: "none" },
     );
+}
+
+/** What is proved by mail: addresses and forgotten passwords. */
+function mailRoutes({ authenticate, verification, passwordReset }: Accounts) {
+  return new Elysia()
+    .post(
+      "/v1/auth/email-verification/send-code",
+      async ({ request }) => {
+        const { account } = await authenticate(request);
+        return answer(await verification.sendCode(account));
+      },
+      { parse: "none" },
+    )
+    .post(
+      "/v1/auth/email-verification/verify-code",
+      async ({ request }) => {
+        const { account } = await authenticate(request);
+        const { body } = await readJson(request, BODY_LIMITS);
+        return answer(await verification.verifyCode(account, requiredText(body, "code"), clientOf(request)));
+      },
+      { parse: "none" },
+    )
+    .post(
+      "/v1/auth/password-reset/request",
+      async ({ request }) => {
+        const { body } = await readJson(request, BODY_LIMITS);
+        passwordReset.request(requiredText(body, "email"), clientOf(request));
+        return answer({ success: true });
+      },
+      { parse: "none" },
+    )
+    .post(
+      "/v1/auth/password-reset/confirm",
+      async ({ request }) => {
+        const { body } = await readJson(request, BODY_LIMITS);
+        const token = requiredText(body, "token");
+        const password = requiredText(body, "password");
+        await passwordReset.confirm({ token, password }, clientOf(request));
+        return answer({ success: true });
+      },
+      { parse: "none" },
+    );
+}
+
+/** Where the account is signed in, and its audit log. */
+function sessionRoutes(accounts: Accounts) {
+  return new Elysia()
+    .get("/v1/auth/sessions", async ({ request }) => {
+      const who = await accounts.authenticate(request);
+      return answer({ object: "list", data: await accounts.sessions(who) });
+    })
+    .delete(
+      "/v1/auth/sessions",
+      async ({ request, query }) => {
+        const who = await accounts.authenticate(request);
+        const keepCurrent = query["keep_current"] === "true";
+        const ended = await accounts.endAllSessions(who, { keepCurrent, client: clientOf(request) });
+        return answer({ success: true, ended });
+      },
+      { parse: "none" },
+    )
+    .delete(
+      "/v1/auth/sessions/:id",
+      async ({ request, params }) => {
+        const who = await accounts.authenticate(request);
+        await accounts.endSession(who, params.id, clientOf(request));
+        return answer({ success: true });
+      },
+      { parse: "none" },
+    )
+    .get("/v1/auth/audit", async ({ request, query }) => {
+      const { account } = await accounts.authenticate(request);
+      const [limit, beforeId] = [countParam(query, "limit"), countParam(query, "before")];
+      const data = await accounts.audit(account.id, {
+        ...(limit === undefined ? {} : { limit }),
+        ...(beforeId === undefined ? {} : { beforeId }),
+      });
+      return answer({ object: "list", data });
+    });
+}
+
+function countParam(query: Record<string, string | undefined>, param: string): number | undefined {
+  const text = query[param];
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,14}$/.test(text)) {
+    throw new ApiError("invalid_request", `${param} must be a whole number above 0.`, { param });
+  }
+  return Number(text);
 }
 
 function answer(body: unknown): Response {

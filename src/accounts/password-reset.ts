@@ -1,0 +1,105 @@
+// Forgotten passwords: a mailed link that works once, for half an hour. Asking for one is answered alike for every address,
+// and what is done for a known one is done after the answer. Setting the new password ends every session.
+import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import { randomText, sha256Hex } from "../base/ids.ts";
+import { type AccountStore, foldName } from "../store/accounts.ts";
+import type { AuditStore } from "../store/audit.ts";
+import type { CodeStore } from "../store/codes.ts";
+import type { SessionStore } from "../store/sessions.ts";
+import { type Attempts, addressName } from "./attempts.ts";
+import type { Client } from "./client.ts";
+import type { PasswordHasher } from "./hash-queue.ts";
+import type { Mailer } from "./mailer.ts";
+import { passwordChangedMail, resetMail } from "./mails.ts";
+import { passwordFault } from "./passwords.ts";
+
+/** What a reset needs. */
+export interface PasswordResetDeps {
+  readonly clock: Clock;
+  readonly accounts: Pick<AccountStore, "findAccount" | "findAccountByEmail" | "updateAccount">;
+  readonly codes: Pick<CodeStore, "issueTicket" | "peekTicket" | "takeTicket">;
+  readonly sessions: Pick<SessionStore, "revokeAllSessions">;
+  readonly audit: Pick<AuditStore, "addAudit">;
+  readonly hasher: PasswordHasher;
+  readonly mailer: Pick<Mailer, "send">;
+  /** Requests by address of the client. */
+  readonly asked: Attempts;
+  /** Mails by address of the account. */
+  readonly mailed: Attempts;
+  dashboardUrl(): string;
+  accountsChanged(): void;
+  failed(message: string, error: unknown): void;
+}
+
+/** Asks for a link and uses it. */
+export interface PasswordReset {
+  /** Never says whether there is such an account. Throws `ApiError` 429 `too_many_attempts` by the client's address. */
+  request(email: string, client: Client): void;
+  /** Throws `ApiError` 400 `invalid_code` (param `token`) or `invalid_request` (param `password`). */
+  confirm(input: { token: string; password: string }, client: Client): Promise<void>;
+}
+
+const LIFE_MS = 1_800_000;
+/** 190 bits, and a link that mail programs do not break. */
+const TOKEN_CHARS = 32;
+
+/** Builds the verbs. */
+export function passwordReset(deps: PasswordResetDeps): PasswordReset {
+  const { accounts, codes } = deps;
+
+  const mailLink = async (email: string, client: Client): Promise<void> => {
+    const account = await accounts.findAccountByEmail(email);
+    if (account === undefined || !deps.mailed.begin([`reset:${foldName(email)}`]).allowed) return;
+    const token = randomText(TOKEN_CHARS);
+    await codes.issueTicket({
+      kind: "password_reset",
+      hash: sha256Hex(token),
+      accountId: account.id,
+      expiresAtMs: deps.clock.now() + LIFE_MS,
+      only: true,
+    });
+    await deps.audit.addAudit({ accountId: account.id, event: "password_reset_requested", ...client });
+    // In the fragment, which no browser sends to a server: it stays out of logs and referrers.
+    const link = `${deps.dashboardUrl().replace(/\/+$/, "")}/forgot#token=${token}`;
+    deps.mailer.send(resetMail(account.email, account.username, { link, minutes: LIFE_MS / 60_000 }));
+  };
+
+  return {
+    request(email, client) {
+      const attempt = deps.asked.begin([`reset:${addressName(client.address)}`]);
+      if (!attempt.allowed) {
+        throw new ApiError("too_many_attempts", "Too many requests for a new password. Try again later.", {
+          retryAfterSeconds: attempt.retryAfterSeconds,
+        });
+      }
+      setImmediate(() => {
+        mailLink(email, client).catch((error) => deps.failed("a password link could not be mailed", error));
+      });
+    },
+
+    async confirm({ token, password }, client) {
+      const fault = passwordFault(password);
+      if (fault !== undefined) throw new ApiError("invalid_request", fault, { param: "password" });
+      const hash = sha256Hex(token);
+      // Looked at first: a queue that is full must not use the link up, and a guess must not cost a hash.
+      if ((await codes.peekTicket("password_reset", hash)) === undefined) throw invalidLink();
+      const passwordHash = await deps.hasher.hash(password);
+      const accountId = (await codes.takeTicket("password_reset", hash))?.accountId ?? undefined;
+      if (accountId === undefined) throw invalidLink();
+      // The link came by mail, so the address is its owner's.
+      const account = await accounts.updateAccount(accountId, { passwordHash, emailVerified: true });
+      if (account === undefined || "refused" in account) throw invalidLink();
+      await deps.sessions.revokeAllSessions(accountId);
+      deps.accountsChanged();
+      await deps.audit.addAudit({ accountId, event: "password_reset", ...client });
+      deps.mailer.send(passwordChangedMail(account.email, account.username));
+    },
+  };
+}
+
+function invalidLink(): ApiError {
+  return new ApiError("invalid_code", "The link is not valid: it may have been used, or it is too old.", {
+    param: "token",
+  });
+}
