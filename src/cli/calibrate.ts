@@ -129,7 +129,9 @@ async function write(
   making: { version: DecisionVersion; run: CalibrationRun; id: string | undefined; models: DecisionModels },
 ): Promise<string> {
   const { version, run, models } = making;
-  if (run.calibration.method === "none") throw failure("too few rows of any kind: there is nothing to write");
+  if (run.calibration.method === "none") {
+    throw failure("no fit made the rows that it left out more probable: there is nothing to write");
+  }
   const { versions, aliases } = await models.current();
   const taken = new Set([...versions.keys(), ...aliases.keys()]);
   const id = making.id ?? nextVersionId(version.id, taken);

@@ -36,25 +36,21 @@ export function fitCalibration(
   const buckets: Record<string, BucketParameters> = {};
   for (const [bucket, own] of groupBy(rows, (row) => bucketOf(row.question.type, row.question.options.length))) {
     if (own.length < FIT_ROWS_MIN) continue;
-    if (bucket === "noul") {
-      buckets[bucket] = { ...fitYesNo(own), rows: own.length };
-      continue;
-    }
-    const positions = positionsOf(
-      turned.filter((row) => bucketOf(row.question.type, row.question.options.length) === bucket),
-    );
+    const positions = bucket === "noul" ? {} : positionsOf(turned.filter((row) => isOf(row, bucket)));
     const scored = own.map(({ question, readings, truth }) => {
       const count = question.options.length;
       return { scores: averageScores(readings, count, positions[String(count)]), truth };
     });
-    const temperature = fitTemperature(scored);
-    buckets[bucket] = {
-      temperature,
-      rows: own.length,
-      ...(Object.keys(positions).length === 0 ? {} : { positions }),
-    };
+    const fitted = simplestThatHelps(scored, bucket === "noul" ? [fitTemperature, fitYesNo] : [fitTemperature]);
+    const useful = Object.keys(positions).length > 0;
+    if (fitted === undefined && !useful) continue;
+    buckets[bucket] = { ...(fitted ?? AS_IT_IS), rows: own.length, ...(useful ? { positions } : {}) };
   }
   return { method: Object.keys(buckets).length === 0 ? "none" : "fitted", buckets };
+}
+
+function isOf({ question: { type, options } }: Pick<LabelledReading, "question">, bucket: string): boolean {
+  return bucketOf(type, options.length) === bucket;
 }
 
 interface Scored {
@@ -62,16 +58,55 @@ interface Scored {
   readonly truth: number;
 }
 
+/** Tempering, and for yes/no a bias. */
+interface Parameters {
+  readonly temperature: number;
+  readonly bias?: number;
+}
+
+type Fitter = (rows: readonly Scored[]) => Parameters;
+
+const AS_IT_IS: Parameters = { temperature: 1 };
+const FOLDS = 5;
+
+/**
+ * Each parameter must earn its place on rows left out of the fit, in turn: a temperature has to lower their log-loss, a bias
+ * to lower it by more than the standard error of that. With a hundred rows a bias is quickly learned that is not there.
+ * Undefined: nothing helps.
+ */
+function simplestThatHelps(rows: readonly Scored[], fitters: readonly Fitter[]): Parameters | undefined {
+  let best: { fit: Fitter | undefined; losses: number[] } = { fit: undefined, losses: lossesOf(rows, () => AS_IT_IS) };
+  for (const fit of fitters) {
+    const losses = lossesOf(rows, fit);
+    const gains = best.losses.map((loss, at) => loss - losses[at]!);
+    const mean = gains.reduce((sum, gain) => sum + gain, 0) / gains.length;
+    const variance = gains.reduce((sum, gain) => sum + (gain - mean) ** 2, 0) / Math.max(1, gains.length - 1);
+    const least = fit === fitYesNo ? Math.sqrt(variance / gains.length) : 0;
+    if (mean > least) best = { fit, losses };
+  }
+  return best.fit?.(rows);
+}
+
+/** The loss of each row under a fit that did not see it. */
+function lossesOf(rows: readonly Scored[], fit: Fitter): number[] {
+  const losses = new Array<number>(rows.length);
+  for (let fold = 0; fold < FOLDS; fold++) {
+    const parameters = fit(rows.filter((_, at) => at % FOLDS !== fold));
+    for (let at = fold; at < rows.length; at += FOLDS) losses[at] = lossOf(rows[at]!, parameters);
+  }
+  return losses;
+}
+
+function lossOf({ scores, truth }: Scored, { temperature, bias = 0 }: Parameters): number {
+  const tempered = scores.map((score, at) => score / temperature + (at === 0 ? bias : 0));
+  return -Math.log(Math.max(softmax(tempered)[truth]!, LEAST));
+}
+
 /** The log-loss has one lowest point over the logarithm of the temperature: golden section finds it. */
-function fitTemperature(rows: readonly Scored[]): number {
+function fitTemperature(rows: readonly Scored[]): Parameters {
   const loss = (logT: number): number => {
     const temperature = Math.exp(logT);
-    let sum = PRIOR_WEIGHT * logT * logT;
-    for (const { scores, truth } of rows) {
-      const p = softmax(scores.map((score) => score / temperature))[truth]!;
-      sum -= Math.log(Math.max(p, LEAST));
-    }
-    return sum;
+    return rows.reduce((sum, row) => sum + lossOf(row, { temperature }), PRIOR_WEIGHT * logT * logT);
   };
   let [low, high] = [Math.log(TEMPERATURE_MIN), Math.log(TEMPERATURE_MAX)];
   const golden = (Math.sqrt(5) - 1) / 2;
@@ -81,7 +116,7 @@ function fitTemperature(rows: readonly Scored[]): number {
     if (loss(left) < loss(right)) high = right;
     else low = left;
   }
-  return Math.exp((low + high) / 2);
+  return { temperature: Math.exp((low + high) / 2) };
 }
 
 /** Keeps a logarithm finite. */
@@ -89,9 +124,8 @@ const LEAST = 1e-12;
 const NEWTON_STEPS = 50;
 
 /** Platt: the log-odds of true times a slope plus a bias, by Newton's method on a convex loss. */
-function fitYesNo(rows: readonly LabelledReading[]): { temperature: number; bias: number } {
-  const points = rows.map(({ readings, truth }) => {
-    const [yes, no] = averageScores(readings, 2);
+function fitYesNo(rows: readonly Scored[]): Parameters {
+  const points = rows.map(({ scores: [yes, no], truth }) => {
     return { x: clampOdds(yes! - no!), y: truth === 0 ? 1 : 0 };
   });
   let [slope, bias] = [1, 0];
