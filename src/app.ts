@@ -18,6 +18,7 @@ import type { LiveConfig } from "./config/live.ts";
 import { secretsOf } from "./config/load.ts";
 import { createDecisions } from "./decisions/running.ts";
 import { createAdmission } from "./gateway/admit.ts";
+import { createTokenCount } from "./gateway/count-tokens.ts";
 import { createImageFetch } from "./gateway/media.ts";
 import { createPrepare } from "./gateway/prepare.ts";
 import { createFleet } from "./gateway/providers.ts";
@@ -198,6 +199,13 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
         gateway,
         responses: createStoredResponses({ store: responses, authenticate: (request) => guard.authenticate(request) }),
         uploads: createUploads({ store: files, authenticate: (request) => guard.authenticate(request) }),
+        countTokens: createTokenCount({
+          ...shared,
+          catalog: fleet.catalog,
+          provider: fleet.provider,
+          isDecisionModel: decisions.has,
+          files,
+        }),
       }),
     )
     .use(accountRoutes(accounts))

@@ -5,7 +5,7 @@ import { Elysia } from "elysia";
 import type { Catalog } from "./models.ts";
 import { modelNotFound, requireVisibleModel } from "./resolve.ts";
 import { type TierGrant, type TierId, tiersView } from "./tiers.ts";
-import { modelListView, modelView } from "./view.ts";
+import { anthropicListView, modelListView, modelView } from "./view.ts";
 
 export interface CatalogRoutesDeps {
   /** Throws `ApiError` 401 when the request carries no live key. */
@@ -25,7 +25,8 @@ export function catalogRoutes(deps: CatalogRoutesDeps) {
   return new Elysia()
     .get("/v1/models", async ({ request }) => {
       await deps.authenticate(request);
-      return Response.json(modelListView(deps.catalog().models));
+      const view = request.headers.get("anthropic-version") === null ? modelListView : anthropicListView;
+      return Response.json(view(deps.catalog().models));
     })
     .get("/v1/models/*", async ({ request }) => {
       const caller = await deps.authenticate(request);

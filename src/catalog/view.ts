@@ -64,3 +64,14 @@ export function modelView(model: CatalogModel): ModelView {
 export function modelListView(models: readonly CatalogModel[]): { object: "list"; data: ModelView[] } {
   return { object: "list", data: models.filter((model) => model.visibility === "list").map(modelView) };
 }
+
+/** The same list as Anthropic's clients read it: one page, with that family's members beside the common ones. */
+export function anthropicListView(models: readonly CatalogModel[]): Record<string, unknown> {
+  const { object, data } = modelListView(models);
+  const entries = data.map((model) => ({ ...model, type: "model", display_name: model.name, created_at: CREATED }));
+  const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+  return { object, data: entries, has_more: false, ...ends };
+}
+
+/** That family says this of models whose day is unknown. */
+const CREATED = "1970-01-01T00:00:00Z";

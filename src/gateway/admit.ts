@@ -19,9 +19,12 @@ export interface AdmitDeps {
   rejected?(): void;
 }
 
+/** Lets a request in, or throws. `free`: it does not count against the rate limit and spends nothing. */
+export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => Caller<TierId>;
+
 /** The guard of every endpoint that counts against the rate limit. Puts the three rate headers on the answer. */
-export function createAdmission(deps: AdmitDeps): (request: Request, exchange: Exchange) => Caller<TierId> {
-  return (request, exchange) => {
+export function createAdmission(deps: AdmitDeps): Admit {
+  return (request, exchange, { free = false } = {}) => {
     const caller = deps.authenticate(request);
     const { log } = exchange;
     log["key_id"] = caller.keyId;
@@ -30,6 +33,7 @@ export function createAdmission(deps: AdmitDeps): (request: Request, exchange: E
     if (deps.requireVerifiedEmail() && !caller.account.emailVerified) {
       throw new ApiError("email_not_verified", "Verify your e-mail address first.");
     }
+    if (free) return caller;
     const verdict = deps.limiter.admit(caller.keyId, caller.rpm ?? deps.tierRpm(caller.account.tier));
     const { headers } = exchange;
     headers["x-ratelimit-limit"] = String(verdict.limit);

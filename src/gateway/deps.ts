@@ -10,6 +10,7 @@ import type { Caller } from "../http/guards.ts";
 import type { UsageRecord } from "../store/usage-record.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
+import type { Admit } from "./admit.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Job, Keep } from "./job.ts";
 
@@ -19,7 +20,7 @@ export interface GatewayDeps extends AttemptDeps {
   catalog(): Catalog;
   isDecisionModel(id: string): boolean;
   /** Authenticates, and counts against plan, rate limit and budget; throws 401, 402, 403 or 429. */
-  admit(request: Request, exchange: Exchange): Caller<TierId>;
+  admit: Admit;
   bodyLimits(): BodyLimits;
   /** The overall deadline of a request that is not streaming. */
   requestTimeoutMs(): number;

@@ -16,15 +16,18 @@ export interface GatewayRoutesDeps {
   gateway: Gateway;
   responses: StoredResponses;
   uploads: Uploads;
+  /** `POST /v1/messages/count_tokens` */
+  countTokens(request: Request): Promise<Response>;
 }
 
 /** `POST` routes of every client format, stored answers, files, and the endpoints that only say no. */
-export function gatewayRoutes({ gateway, responses, uploads }: GatewayRoutesDeps) {
+export function gatewayRoutes({ gateway, responses, uploads, countTokens }: GatewayRoutesDeps) {
   const app = new Elysia();
   for (const format of FORMATS) {
     app.post(format.path, ({ request }) => gateway.handle(request, format), { parse: "none" });
   }
   return app
+    .post("/v1/messages/count_tokens", ({ request }) => countTokens(request), { parse: "none" })
     .get("/v1/responses", ({ request }) => responses.refuseUpgrade(request))
     .get("/v1/responses/:id", ({ request, params }) => responses.get(request, params.id))
     .delete("/v1/responses/:id", ({ request, params }) => responses.remove(request, params.id), { parse: "none" })

@@ -14,8 +14,21 @@ import { headerText } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { answerId, forwardedHeaders, type Job } from "./job.ts";
 import { checkAgainstModel, defaultsFor } from "./policy.ts";
+import { answerPrompts, severalPrompts } from "./prompts.ts";
 
 const NO_MEMBERS = {};
+
+/** A request that was admitted and read. */
+interface Read {
+  request: Request;
+  exchange: Exchange;
+  caller: Caller<TierId>;
+  format: WireFormat;
+  text: string;
+  body: Record<string, unknown>;
+  chat: ChatRequest;
+  options: { betas?: string };
+}
 
 export type Gateway = ReturnType<typeof createGateway>;
 
@@ -26,23 +39,23 @@ export function createGateway(deps: GatewayDeps) {
     const exchange = exchangeOf(request);
     const caller = deps.admit(request, exchange);
     const { text, body } = await readJson(request, deps.bodyLimits());
+    const answer = (body: Record<string, unknown>, exchange: Exchange) =>
+      answerOne({ request, exchange, caller, format, text, body });
+    const prompts = format.name === "openai-completions" ? severalPrompts(body) : undefined;
+    if (prompts === undefined) return answer(body, exchange);
+    return answerPrompts(answer, prompts, { body, exchange, signal: request.signal });
+  }
+
+  async function answerOne(read: Omit<Read, "chat" | "options">): Promise<Response> {
+    const { request, format, body } = read;
     const betas = request.headers.get("anthropic-beta");
     const options = betas === null ? {} : { betas };
     const chat = format.decode(body, options);
-    const job = await makeJob({ request, exchange, caller, format, text, body, chat, options });
+    const job = await makeJob({ ...read, chat, options });
     return chat.stream ? answerStreaming(deps, request, job) : answerWhole(deps, request, job);
   }
 
-  async function makeJob(read: {
-    request: Request;
-    exchange: Exchange;
-    caller: Caller<TierId>;
-    format: WireFormat;
-    text: string;
-    body: Record<string, unknown>;
-    chat: ChatRequest;
-    options: { betas?: string };
-  }): Promise<Job> {
+  async function makeJob(read: Read): Promise<Job> {
     const { request, exchange, caller, format, text, body, options } = read;
     const { model, routes } = requireModel(deps.catalog(), read.chat.model, {
       tier: caller.account.tier,

@@ -134,4 +134,11 @@ export interface Dialect {
   /** What an HTTP error answer of this protocol means. */
   fault(status: number, body: string, headers: Headers): UpstreamFault;
   lossless: Lossless;
+  /** Counting without generating, for protocols that have it: the client's own body, with `members` as on the lossless path. */
+  tokenCount?(
+    text: string,
+    chat: ChatRequest,
+    ctx: RequestContext,
+    members: Readonly<Record<string, unknown>>,
+  ): UpstreamRequest;
 }

@@ -26,6 +26,10 @@ export const anthropicMessages: Dialect = {
       events: anthropicEvents(parseRecord(text)),
     }),
   },
+  tokenCount: (text, chat, ctx, members) => ({
+    ...losslessRequest(text, chat, ctx, members),
+    path: "/messages/count_tokens",
+  }),
 };
 
 function losslessRequest(

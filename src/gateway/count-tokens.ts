@@ -1,0 +1,110 @@
+// POST /v1/messages/count_tokens: asked of the model's first provider when that counts itself, else counted here. Spends
+// nothing and does not count against the rate limit.
+
+import { countTokens } from "../base/tokens.ts";
+import { requireModel } from "../catalog/resolve.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import { hasForeignSeals } from "../chat/seals.ts";
+import { readJson } from "../http/body.ts";
+import { exchangeOf } from "../http/exchange.ts";
+import type { FileStore } from "../store/files.ts";
+import { callProvider, readAnswer } from "../upstream/call.ts";
+import { UpstreamFault } from "../upstream/fault.ts";
+import { decodeCountTokens } from "../wire/messages-decode.ts";
+import type { GatewayDeps } from "./deps.ts";
+import { forwardedHeaders } from "./job.ts";
+import { withFiles } from "./media.ts";
+import { promptText } from "./meter.ts";
+import { orderRoutes } from "./order.ts";
+import { clientError } from "./policy.ts";
+
+/**
+ * Anthropic counts width × height / 750 and scales images down to about 1.15 megapixels, so that this is a large image's
+ * count; pixels are not looked at here.
+ */
+const IMAGE_TOKENS = 1600;
+/** A page of a document is about 1,500 to 3,000 tokens there; documents are not opened here. */
+const DOCUMENT_TOKENS = 3000;
+/** Role marks and separators around a turn, and around a tool. */
+const TURN_TOKENS = 4;
+const TOOL_TOKENS = 8;
+/** Counting is quick or not worth waiting for. */
+const TIMEOUT_MS = 15_000;
+
+type CountDeps = Pick<
+  GatewayDeps,
+  "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock"
+> & { files: FileStore };
+
+/** Builds the handler. */
+export function createTokenCount(deps: CountDeps): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const exchange = exchangeOf(request);
+    const caller = deps.admit(request, exchange, { free: true });
+    const { text, body } = await readJson(request, deps.bodyLimits());
+    const betas = request.headers.get("anthropic-beta");
+    const chat = decodeCountTokens(body, betas === null ? {} : { betas });
+    const { model, routes } = requireModel(deps.catalog(), chat.model, {
+      tier: caller.account.tier,
+      isDecisionModel: deps.isDecisionModel,
+    });
+    exchange.log["model"] = model.id;
+    exchange.headers["x-sallyport-model"] = encodeURI(model.id);
+    const [route] = orderRoutes(routes, { random: () => 0 });
+    const provider = route === undefined ? undefined : deps.provider(route.provider);
+    const build = provider?.dialect.tokenCount;
+    if (route === undefined || provider === undefined || build === undefined) return Response.json(estimate(chat));
+    if (hasForeignSeals(chat, provider.dialect.name)) return Response.json(estimate(chat));
+    const filled = await withFiles(deps.files, caller.accountId, body);
+    const built = build(
+      text,
+      chat,
+      {
+        model: route.model,
+        stream: chat.stream,
+        quirks: provider.quirks,
+        supportsReasoning: model.supportsReasoning,
+        maxOutputTokens: model.maxOutputTokens,
+        clientHeaders: forwardedHeaders(request),
+      },
+      filled === body ? {} : { messages: filled["messages"] },
+    );
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    try {
+      const secret = provider.keys.take(deps.clock.now());
+      const answer = await callProvider(provider, built, { signal, secret });
+      const counted = await readAnswer(provider, answer, signal);
+      return new Response(counted, { headers: { "content-type": "application/json" } });
+    } catch (error) {
+      if (error instanceof UpstreamFault && error.kind === "bad_request") throw clientError(error, deps.scrub);
+      request.signal.throwIfAborted();
+      // Not every server that speaks the protocol counts; an estimate is better than none.
+      exchange.log["count_estimated"] = true;
+      return Response.json(estimate(chat));
+    }
+  };
+}
+
+function estimate(chat: ChatRequest): { input_tokens: number } {
+  let tokens = countTokens(promptText(chat)) + TURN_TOKENS * chat.messages.length;
+  for (const tool of chat.tools) {
+    tokens += TOOL_TOKENS + (tool.type === "server" ? countTokens(JSON.stringify(tool.value)) : 0);
+  }
+  for (const message of chat.messages) for (const part of message.content) tokens += mediaTokens(part);
+  return { input_tokens: tokens };
+}
+
+function mediaTokens(part: ChatRequest["messages"][number]["content"][number]): number {
+  switch (part.type) {
+    case "image":
+      return IMAGE_TOKENS;
+    case "file":
+      return part.source.kind === "text" ? countTokens(part.source.text) : DOCUMENT_TOKENS;
+    case "opaque":
+      return countTokens(JSON.stringify(part.value));
+    case "tool-result":
+      return part.content.reduce((sum, inner) => sum + mediaTokens(inner), 0);
+    default:
+      return 0;
+  }
+}

@@ -1,0 +1,160 @@
+// A legacy completions request with several prompts: one answer each, put together as the protocol wants them, choice
+// indices running on from prompt to prompt. Streams come one after the other.
+
+import { ApiError } from "../base/errors.ts";
+import { FrameCutter, parseFrames } from "../base/sse.ts";
+import { asApiError } from "../http/errors.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { sseResponse } from "../http/sse-response.ts";
+
+/** A parsed JSON object. */
+type Json = Record<string, unknown>;
+
+/** One prompt's answer: a whole one or a stream, as the request says. */
+export type AnswerPrompt = (body: Json, exchange: Exchange) => Promise<Response>;
+
+/** Choices of one request, over all prompts. */
+const CHOICES_MAX = 128;
+/** Whole answers that are asked for at once. */
+const AT_ONCE = 4;
+
+/** The prompts of a request that holds several; undefined when it is an ordinary one. */
+export function severalPrompts(body: Readonly<Json>): readonly unknown[] | undefined {
+  const prompt = body["prompt"];
+  return Array.isArray(prompt) && prompt.length > 1 ? prompt : undefined;
+}
+
+/** Answers several prompts. */
+export async function answerPrompts(
+  answer: AnswerPrompt,
+  prompts: readonly unknown[],
+  given: { body: Json; exchange: Exchange; signal: AbortSignal },
+): Promise<Response> {
+  const { body, exchange, signal } = given;
+  const each = typeof body["n"] === "number" ? body["n"] : 1;
+  if (prompts.length * each > CHOICES_MAX) {
+    throw new ApiError("invalid_request", `A request may ask for at most ${CHOICES_MAX} texts.`, { param: "prompt" });
+  }
+  const ask = (at: number) => answer({ ...body, prompt: prompts[at] }, partOf(exchange));
+  if (body["stream"] === true) return streams(ask, { count: prompts.length, each, exchange, signal });
+  const answers: Json[] = [];
+  for (let from = 0; from < prompts.length; from += AT_ONCE) {
+    const some = Array.from({ length: Math.min(AT_ONCE, prompts.length - from) }, (_, i) => ask(from + i));
+    for (const response of await Promise.all(some)) answers.push((await response.json()) as Json);
+  }
+  const choices = answers.flatMap((one, at) => moved(one["choices"], at * each));
+  const usage = answers.map((one) => one["usage"]).reduce(added, undefined);
+  return Response.json({ ...answers[0], choices, usage });
+}
+
+/** A part of an exchange: what it leaves behind goes to the whole, which alone ends the log line. */
+function partOf(whole: Exchange): Exchange {
+  const { requestId, startedMs, method, path, headers, log } = whole;
+  return {
+    requestId,
+    startedMs,
+    method,
+    path,
+    headers,
+    log,
+    get address() {
+      return whole.address;
+    },
+    get secure() {
+      return whole.secure;
+    },
+    streaming: false,
+    finish() {},
+  };
+}
+
+function moved(choices: unknown, by: number): Json[] {
+  return (Array.isArray(choices) ? (choices as Json[]) : []).map((choice) => ({
+    ...choice,
+    index: Number(choice["index"]) + by,
+  }));
+}
+
+/** Sums of all numbers, those of the details too. */
+function added(sum: unknown, next: unknown): unknown {
+  if (typeof sum === "number" && typeof next === "number") return sum + next;
+  if (typeof sum !== "object" || sum === null) return next;
+  if (typeof next !== "object" || next === null) return sum;
+  const out: Json = { ...sum };
+  for (const [key, value] of Object.entries(next)) out[key] = added(out[key], value);
+  return out;
+}
+
+async function streams(
+  ask: (at: number) => Promise<Response>,
+  given: { count: number; each: number; exchange: Exchange; signal: AbortSignal },
+): Promise<Response> {
+  const { count, each, exchange, signal } = given;
+  // The first one's failure is still an HTTP status.
+  let reader = readerOf(await ask(0));
+  let at = 0;
+  let cutter = new FrameCutter();
+  let usage: unknown;
+  let head: Json = {};
+  let over = false;
+  exchange.streaming = true;
+
+  const end = () => {
+    over = true;
+    exchange.finish(200);
+  };
+  const frames = (text: string): string => {
+    let out = "";
+    for (const { data } of parseFrames(text)) {
+      if (data === "[DONE]") continue;
+      const chunk = JSON.parse(data) as Json;
+      if (chunk["error"] !== undefined) {
+        end();
+        return `${out}data: ${data}\n\n`;
+      }
+      head = chunk;
+      if (chunk["usage"] != null) usage = added(usage, chunk["usage"]);
+      const choices = moved(chunk["choices"], at * each);
+      if (choices.length > 0) out += `data: ${JSON.stringify({ ...chunk, choices })}\n\n`;
+    }
+    return out;
+  };
+  const closing = (): string => {
+    end();
+    const total = usage === undefined ? "" : `data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`;
+    return `${total}data: [DONE]\n\n`;
+  };
+
+  return sseResponse(
+    {
+      async next() {
+        if (over) return undefined;
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return frames(cutter.push(value));
+          const rest = frames(cutter.end());
+          if (over) return rest;
+          at++;
+          if (at === count) return rest + closing();
+          cutter = new FrameCutter();
+          reader = readerOf(await ask(at));
+          return rest;
+        } catch (error) {
+          end();
+          return `data: ${JSON.stringify({ error: { ...asApiError(error).body(), request_id: exchange.requestId } })}\n\n`;
+        }
+      },
+      cancel() {
+        // The part's own end aborts its upstream; the stream may have failed already.
+        reader.cancel().catch(() => undefined);
+        if (!over) end();
+      },
+    },
+    { keepalive: ": ping\n\n", signal },
+  );
+}
+
+function readerOf(response: Response): ReadableStreamDefaultReader<Uint8Array> {
+  if (response.body === null) throw new Error("A streamed answer has a body.");
+  return response.body.getReader();
+}
