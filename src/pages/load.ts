@@ -1,6 +1,7 @@
 // One page, whole: asked for politely, by HTTP first and in a browser only when it must be, and converted in a thread.
 // Throws `PageError`, `BlockedAddress`, or the caller's abort reason.
 
+import { pause } from "../base/retry.ts";
 import { FetchError, type Fetched, type GuardedFetch } from "../net/fetch.ts";
 import { TaskTimeout } from "../workers/pool.ts";
 import { isChallenge } from "./challenge.ts";
@@ -143,7 +144,7 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
     const waitMs = retryAfterMs(answer.headers.get("retry-after"), attempt);
     // Waiting past the deadline helps nobody; what came is the answer.
     if (waitMs > at.leftMs() - RENDER_TIME_MIN_MS) return answer;
-    await sleep(waitMs, at.signal);
+    await pause(waitMs, at.signal);
   }
 }
 
@@ -259,15 +260,4 @@ function asPageError(error: unknown): unknown {
 
 function encode(text: string): Uint8Array {
   return new TextEncoder().encode(text);
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const stop = () => reject(signal.reason);
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", stop, { once: true });
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
-  });
 }

@@ -1,0 +1,45 @@
+// What a client is told when a page cannot be had (contract §3 "a scraped page's status").
+
+import { ApiError, type ErrorCode } from "../base/errors.ts";
+import { FetchError } from "../net/fetch.ts";
+import { BlockedAddress } from "../net/guard.ts";
+import { PageError } from "../pages/page-error.ts";
+import { PoolFull } from "../workers/pool.ts";
+
+/** The endpoints whose codes are told apart. */
+export type WebFeature = "scrape" | "crawl" | "map" | "extract" | "llmstxt" | "search";
+
+/** Translates a failure of `pages` or `net`; an `ApiError` passes. */
+export function asWebError(feature: WebFeature, error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof BlockedAddress)
+    return error.reason === "malformed"
+      ? new ApiError("invalid_request", error.message, { param: "url" })
+      : new ApiError("url_not_allowed", error.message, { param: "url" });
+  if (error instanceof PageError) return new ApiError(codeOf(feature, error), error.message, { cause: error });
+  if (error instanceof FetchError)
+    return new ApiError(`${feature}_${error.fault === "timeout" ? "timeout" : "upstream_error"}`, error.message, {
+      cause: error,
+    });
+  if (error instanceof PoolFull)
+    return new ApiError(`${feature}_unavailable`, "Too many pages are being read at the moment. Try again soon.", {
+      cause: error,
+    });
+  return new ApiError(`${feature}_internal_error`, "The page could not be read because of an internal error.", {
+    cause: error,
+  });
+}
+
+function codeOf(feature: WebFeature, error: PageError): ErrorCode {
+  switch (error.fault) {
+    case "timeout":
+      return `${feature}_timeout`;
+    case "upstream":
+      return `${feature}_upstream_error`;
+    case "no_browser":
+      return `${feature}_unavailable`;
+    default:
+      // Doing it again unchanged will not help: protected, not HTML, too large, forbidden by robots.txt.
+      return "scrape_failed";
+  }
+}

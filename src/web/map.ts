@@ -1,0 +1,102 @@
+// The addresses of a site: from robots.txt and sitemaps, and from the links of the root page when those are too few.
+// No other page is fetched.
+
+import type { GuardedFetch } from "../net/fetch.ts";
+import type { Guard } from "../net/guard.ts";
+import { isTrap, pageKey, siteKey } from "../pages/addresses.ts";
+import type { LoadPage } from "../pages/load.ts";
+import type { Robots } from "../pages/robots.ts";
+import { readSitemaps } from "../pages/sitemap.ts";
+import { type Body, readInteger, readText, readUrl } from "./params.ts";
+
+/** What mapping needs. */
+export interface MapDeps {
+  readonly guard: Guard;
+  readonly fetch: GuardedFetch;
+  readonly robots: Robots;
+  readonly load: LoadPage;
+  readonly userAgent: () => string;
+}
+
+const LINKS_MAX = 5000;
+const TIMEOUT_MS = 60_000;
+/** Sitemaps may list far more than is wanted: other sites, other searches. */
+const SITEMAP_URLS_MAX = 50_000;
+
+/** Reads the parameters and maps the site. Throws `ApiError` and what loading throws. */
+export async function mapSite(body: Body, deps: MapDeps, signal: AbortSignal): Promise<Record<string, unknown>> {
+  const url = readUrl(body);
+  const limit = readInteger(body, ["limit"], { min: 1, max: LINKS_MAX }) ?? LINKS_MAX;
+  const search = readText(body, ["search"]);
+  const timeoutMs = readInteger(body, ["timeout_ms", "timeout"], { min: 1000, max: 300_000 }) ?? TIMEOUT_MS;
+  const endsMs = performance.now() + timeoutMs;
+  await deps.guard.check(url, { signal });
+  const found = new SiteLinks(url, { limit, search });
+  found.add([url]);
+  const rules = await deps.robots.rulesFor(url, signal);
+  const starts = [...new Set([...rules.sitemaps, new URL("/sitemap.xml", url).href])];
+  const userAgent = deps.userAgent();
+  found.add(
+    await readSitemaps(deps.fetch, starts, {
+      urlsMax: SITEMAP_URLS_MAX,
+      timeoutMs: timeoutMs * 0.7,
+      userAgent,
+      signal,
+    }),
+  );
+  const fromSitemaps = found.seen;
+  if (found.links.length < limit) {
+    try {
+      const leftMs = Math.max(1, endsMs - performance.now());
+      const page = await deps.load({
+        url,
+        markdown: false,
+        html: false,
+        links: true,
+        screenshot: "none",
+        onlyMainContent: false,
+        documents: false,
+        timeoutMs: leftMs,
+        signal,
+      });
+      found.add([page.url, ...page.allLinks]);
+    } catch (error) {
+      signal.throwIfAborted();
+      // The sitemaps answered: a root page that cannot be read takes nothing from that.
+      if (fromSitemaps < 2) throw error;
+    }
+  }
+  return { success: true, links: found.links, total: found.links.length };
+}
+
+/** Collects addresses of one site, each page once. */
+class SiteLinks {
+  readonly links: string[] = [];
+  readonly #keys = new Set<string>();
+  readonly #site: string;
+  readonly #limit: number;
+  readonly #search: string | undefined;
+
+  constructor(root: string, { limit, search }: { limit: number; search: string | undefined }) {
+    this.#site = siteKey(root);
+    this.#limit = limit;
+    this.#search = search;
+  }
+
+  /** Pages of the site that were met, wanted or not. */
+  get seen(): number {
+    return this.#keys.size;
+  }
+
+  add(addresses: readonly string[]): void {
+    for (const address of addresses) {
+      if (siteKey(address) !== this.#site || isTrap(address)) continue;
+      const key = pageKey(address);
+      if (this.#keys.has(key)) continue;
+      this.#keys.add(key);
+      const plain = address.replace(/#.*$/, "");
+      if (this.links.length < this.#limit && (this.#search === undefined || plain.includes(this.#search)))
+        this.links.push(plain);
+    }
+  }
+}

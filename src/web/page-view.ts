@@ -1,0 +1,43 @@
+// A loaded page as clients see it.
+
+import type { LoadedPage, LoadRequest } from "../pages/load.ts";
+import type { Format, PageShape } from "./params.ts";
+
+/** `data` of a scrape, and one entry of a crawl's. */
+export function pageView(page: LoadedPage, formats: readonly Format[]): Record<string, unknown> {
+  const has = (format: Format) => formats.includes(format);
+  return {
+    ...(has("markdown") ? { markdown: page.markdown ?? "" } : {}),
+    ...(has("html") ? { html: page.html ?? "" } : {}),
+    ...(has("links") ? { links: page.links ?? [] } : {}),
+    ...(has("screenshot") && page.screenshot !== undefined
+      ? { screenshot: Buffer.from(page.screenshot).toString("base64") }
+      : {}),
+    metadata: { ...page.metadata, sourceURL: page.url, statusCode: page.status },
+  };
+}
+
+/** What `pages` is asked for. */
+export function loadRequest(
+  url: string,
+  shape: PageShape,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+): LoadRequest {
+  const has = (format: Format) => shape.formats.includes(format);
+  return {
+    url,
+    markdown: has("markdown"),
+    html: has("html"),
+    links: has("links"),
+    screenshot: !has("screenshot") ? "none" : shape.fullPage ? "full" : "viewport",
+    onlyMainContent: shape.onlyMainContent,
+    documents: shape.documents,
+    timeoutMs,
+    signal,
+  };
+}
+
+/** Credits: one per page fetched, one more when a browser showed it. */
+export function creditsOf(page: LoadedPage): number {
+  return page.rendered ? 2 : 1;
+}

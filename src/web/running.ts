@@ -1,0 +1,73 @@
+// The web side of a running gateway: tools, jobs and endpoints.
+
+import type { Clock } from "../base/clock.ts";
+import { uuid } from "../base/ids.ts";
+import type { Config } from "../config/schema.ts";
+import { type BodyLimits, readJson } from "../http/body.ts";
+import { type Exchange, exchangeOf } from "../http/exchange.ts";
+import type { JobKind } from "../jobs/kind.ts";
+import { createJobRunner } from "../jobs/runner.ts";
+import type { FrontierStore } from "../store/frontier.ts";
+import type { JobStore } from "../store/jobs.ts";
+import { crawlKind } from "./crawl.ts";
+import { type WebCaller, webRoutes } from "./routes.ts";
+import { createWebTools } from "./tools.ts";
+
+/** What the web side needs of the rest. */
+export interface WebDeps {
+  config(): Config;
+  clock: Clock;
+  jobs: JobStore;
+  frontier: FrontierStore;
+  authenticate(request: Request): WebCaller;
+  admit(request: Request, exchange: Exchange): WebCaller;
+  bodyLimits(): BodyLimits;
+  /** Further kinds of jobs. */
+  kinds?: readonly JobKind[];
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Builds it; `start` takes up jobs, `stop` gives them back. */
+export function createWeb(deps: WebDeps) {
+  const tools = createWebTools(deps);
+  const store = { ...deps.jobs, ...deps.frontier };
+  const crawl = crawlKind({
+    store,
+    load: tools.load,
+    robots: tools.robots,
+    gate: tools.gate,
+    slots: tools.slots,
+    settings: () => deps.config().web,
+  });
+  const runner = createJobRunner({
+    store,
+    kinds: [crawl, ...(deps.kinds ?? [])],
+    clock: deps.clock,
+    owner: uuid(),
+    ttlMs: () => deps.config().web.jobTtlMs,
+    problem: (message, error) => deps.warn(message, { error }),
+  });
+  const routes = webRoutes({
+    admit: (request) => deps.admit(request, exchangeOf(request)),
+    authenticate: deps.authenticate,
+    readJson: async (request) => (await readJson(request, deps.bodyLimits())).body,
+    load: tools.load,
+    map: { ...tools, userAgent: () => deps.config().web.userAgent },
+    guard: tools.guard,
+    jobs: store,
+    runner,
+    clock: deps.clock,
+    limits: () => deps.config().web,
+  });
+  return {
+    routes,
+    tools,
+    runner,
+    start: () => runner.start(),
+    reconfigure: () => tools.reconfigure(),
+    stop: async () => {
+      await runner.stop();
+      await tools.close();
+    },
+  };
+}

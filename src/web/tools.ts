@@ -1,0 +1,102 @@
+// The web tools of a program, put together: guard, fetch, browser, conversion threads, robots and loading. A changed
+// configuration is seen by the next page.
+
+import { availableParallelism } from "node:os";
+import type { Clock } from "../base/clock.ts";
+import type { Config } from "../config/schema.ts";
+import { createFetch, type GuardedFetch } from "../net/fetch.ts";
+import { createGuard, type Guard } from "../net/guard.ts";
+import { createResolve } from "../net/resolve.ts";
+import { createBrowser, findBrowser } from "../pages/browser.ts";
+import { createConverter } from "../pages/convert.ts";
+import { createLoader, type LoadPage } from "../pages/load.ts";
+import { createHostGate, type HostGate } from "../pages/manners.ts";
+import { createRenderer, type Renderer } from "../pages/render.ts";
+import { createRobots, type Robots } from "../pages/robots.ts";
+import { createSlots, type Slots } from "../pages/slots.ts";
+
+/** The tools. */
+export interface WebTools {
+  readonly guard: Guard;
+  readonly fetch: GuardedFetch;
+  readonly robots: Robots;
+  readonly load: LoadPage;
+  readonly gate: HostGate;
+  /** Pages at once over all jobs. */
+  slots(): Slots;
+  /** Takes the configuration as it is now: resolvers, allow-lists, browser. */
+  reconfigure(): void;
+  browserHealth(): { status: string };
+  close(): Promise<void>;
+}
+
+/** Conversion threads: pages are short work, and every thread has a heap of its own. */
+const THREADS_MAX = 4;
+
+/** Puts the tools together; browser and threads start when first needed. */
+export function createWebTools({ config, clock }: { config: () => Config; clock: Clock }): WebTools {
+  const web = () => config().web;
+  const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
+  const gate = createHostGate(clock);
+  let parts = assemble(web());
+  const old: Renderer[] = [];
+  // Everybody holds these; what is behind them is exchanged.
+  const guard: Guard = {
+    check: (url, options) => parts.guard.check(url, options),
+    isListed: (host, port) => parts.guard.isListed(host, port),
+  };
+  const fetch: GuardedFetch = (url, options) => parts.fetch(url, options);
+  let robots = createRobots({ fetch, clock, userAgent: () => web().userAgent });
+  const load = createLoader({
+    fetch,
+    converter,
+    get renderer() {
+      return parts.renderer;
+    },
+    robots: { rulesFor: (url, signal) => robots.rulesFor(url, signal) },
+    settings: () => ({
+      userAgent: web().userAgent,
+      pageBytesMax: web().maxPageBytes,
+      respectRobots: web().respectRobots,
+      render: web().render,
+    }),
+  });
+  return {
+    guard,
+    fetch,
+    load,
+    gate,
+    robots: { rulesFor: (url, signal) => robots.rulesFor(url, signal) },
+    slots: () => parts.slots,
+    reconfigure: () => {
+      if (JSON.stringify(web()) === parts.made) return;
+      if (parts.renderer !== undefined) old.push(parts.renderer);
+      parts = assemble(web());
+      robots = createRobots({ fetch, clock, userAgent: () => web().userAgent });
+    },
+    browserHealth: () => ({ status: parts.renderer === undefined ? "absent" : "ok" }),
+    close: async () => {
+      converter.close();
+      await Promise.all([...old, parts.renderer].map((renderer) => renderer?.close()));
+    },
+  };
+}
+
+function assemble(web: Config["web"]) {
+  const guard = createGuard(web, createResolve(web.dns));
+  const { executable, endpoint, proxyAddress, maxPages } = web.browser;
+  const hasBrowser =
+    web.render !== "never" || endpoint !== ""
+      ? endpoint !== "" || findBrowser(executable) !== undefined
+      : findBrowser(executable) !== undefined;
+  const renderer = hasBrowser
+    ? createRenderer({
+        browser: createBrowser({ executable, endpoint }),
+        guard,
+        pagesMax: maxPages,
+        proxyAddress: endpoint === "" ? "" : proxyAddress,
+        isGuarded: endpoint === "" || proxyAddress !== "",
+      })
+    : undefined;
+  return { made: JSON.stringify(web), guard, fetch: createFetch(guard), renderer, slots: createSlots(web.concurrency) };
+}
