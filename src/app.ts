@@ -40,6 +40,8 @@ import { statusRoutes } from "./status/routes.ts";
 import { accountStore } from "./store/accounts.ts";
 import { decisionStore } from "./store/decisions.ts";
 import { fileStore } from "./store/files.ts";
+import { frontierStore } from "./store/frontier.ts";
+import { jobStore } from "./store/jobs.ts";
 import { keyStore } from "./store/keys.ts";
 import { openStore } from "./store/open.ts";
 import { rateStore } from "./store/rates.ts";
@@ -55,6 +57,7 @@ import { UsageWriter } from "./store/usage-writer.ts";
 import type { Logger } from "./telemetry/log.ts";
 import { makeRedactor } from "./telemetry/redact.ts";
 import type { UpstreamFault } from "./upstream/fault.ts";
+import { createWeb } from "./web/running.ts";
 
 /** A running gateway. */
 export interface App {
@@ -179,6 +182,17 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     isDecisionModel: decisions.has,
   });
 
+  const web = createWeb({
+    config,
+    clock,
+    jobs: jobStore(store),
+    frontier: frontierStore(store),
+    authenticate: (request) => guard.authenticate(request),
+    admit,
+    bodyLimits: shared.bodyLimits,
+    warn: (message, fields) => log.warn(message, fields),
+  });
+
   const modelHealth = createModelHealth({
     clock,
     models: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list"),
@@ -210,6 +224,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     )
     .use(accountRoutes(accounts))
     .use(decisions.routes)
+    .use(web.routes)
     .use(
       catalogRoutes({
         authenticate: (request) => guard.authenticate(request).account,
@@ -229,6 +244,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
           },
           mail: () => accounts.mailer.state(),
           decisions: async () => ({ ...(await decisions.health()) }),
+          browser: () => web.tools.browserHealth(),
         },
         tokenTotals: () => usage.tokenTotals(),
         totalsByModel: (limit) => usage.totalsByModel(limit),
@@ -276,6 +292,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     onError: (error) => log.error("upkeep failed", { error }),
   });
   upkeep.start();
+  web.start();
   let stopping = false;
   void fleet.start().then(() => {
     // Stopped before the providers had answered: nothing may begin to read the closed database.
@@ -299,6 +316,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
       guard.invalidate();
       accounts.reconfigured().catch((error) => log.error("the signing keys could not be renewed", { error }));
       fleet.reconfigure();
+      web.reconfigure();
       decisions
         .reconfigure()
         .catch((error: unknown) => log.error("the decision models could not be read anew", { error }));
@@ -310,6 +328,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
       if (!whole) log.warn("requests were cut at the drain timeout");
       fleet.stop();
       decisions.stop();
+      await web.stop();
       modelHealth.stop();
       await accounts.stop();
       clearInterval(saveWindows);

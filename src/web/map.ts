@@ -94,7 +94,7 @@ class SiteLinks {
       const key = pageKey(address);
       if (this.#keys.has(key)) continue;
       this.#keys.add(key);
-      const plain = address.replace(/#.*$/, "");
+      const plain = new URL(address).href.replace(/#.*$/, "");
       if (this.links.length < this.#limit && (this.#search === undefined || plain.includes(this.#search)))
         this.links.push(plain);
     }

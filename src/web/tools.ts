@@ -26,7 +26,7 @@ export interface WebTools {
   slots(): Slots;
   /** Takes the configuration as it is now: resolvers, allow-lists, browser. */
   reconfigure(): void;
-  browserHealth(): { status: string };
+  browserHealth(): { status: "ok" | "disabled" };
   close(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
       parts = assemble(web());
       robots = createRobots({ fetch, clock, userAgent: () => web().userAgent });
     },
-    browserHealth: () => ({ status: parts.renderer === undefined ? "absent" : "ok" }),
+    browserHealth: () => ({ status: parts.renderer === undefined ? "disabled" : "ok" }),
     close: async () => {
       converter.close();
       await Promise.all([...old, parts.renderer].map((renderer) => renderer?.close()));
@@ -85,10 +85,7 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
 function assemble(web: Config["web"]) {
   const guard = createGuard(web, createResolve(web.dns));
   const { executable, endpoint, proxyAddress, maxPages } = web.browser;
-  const hasBrowser =
-    web.render !== "never" || endpoint !== ""
-      ? endpoint !== "" || findBrowser(executable) !== undefined
-      : findBrowser(executable) !== undefined;
+  const hasBrowser = endpoint !== "" || findBrowser(executable) !== undefined;
   const renderer = hasBrowser
     ? createRenderer({
         browser: createBrowser({ executable, endpoint }),
