@@ -299,9 +299,9 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     if (!stopping) modelHealth.start(config().health.intervalMs);
   });
   // Probes are calls that cost money.
-  if (config().health.probe === "chat") {
-    decisions.start().catch((error: unknown) => log.warn("decision models could not be probed", { error }));
-  }
+  decisions
+    .start({ probe: config().health.probe === "chat" })
+    .catch((error: unknown) => log.warn("decision models could not be looked at", { error }));
 
   return {
     url: listener.url,

@@ -12,17 +12,24 @@ export const LONGEST_TOKENS_MAX = 32_768;
 /** More than this is counted in part, each text by its share, and scaled up. */
 const COUNTED_CHARACTERS_MAX = 1_000_000;
 
-/** Tokens of the request, as they are billed where the upstream does not count. */
-export interface DecisionSize {
-  readonly stateTokens: number;
-  readonly totalTokens: number;
-}
+/** A character is at most three bytes, and a token at least one. */
+const TOKENS_PER_CHARACTER_MAX = 3;
 
-/** Counts the request. Throws 413 `context_too_large`. */
-export function measure(request: Pick<DecisionRequest, "state" | "questions">): DecisionSize {
+/**
+ * Holds the request against the limits; throws 413 `context_too_large`. Gives its tokens as they are billed where the
+ * upstream does not count: most requests are too small to need counting otherwise, so it happens when asked for.
+ */
+export function measure(request: Pick<DecisionRequest, "state" | "questions">): () => number {
   const state = textOf(request.state);
   const questions = request.questions.map(questionText);
   const characters = questions.reduce((sum, text) => sum + text.length, state.length);
+  const count = () => countAll(state, questions, characters);
+  if (characters * TOKENS_PER_CHARACTER_MAX <= LONGEST_TOKENS_MAX) return count;
+  const total = count();
+  return () => total;
+}
+
+function countAll(state: string, questions: readonly string[], characters: number): number {
   const share = Math.min(1, COUNTED_CHARACTERS_MAX / characters);
   const stateTokens = countShare(state, share);
   let totalTokens = stateTokens;
@@ -35,7 +42,7 @@ export function measure(request: Pick<DecisionRequest, "state" | "questions">): 
   if (totalTokens > TOTAL_TOKENS_MAX) throw tooLarge("State and questions", totalTokens, TOTAL_TOKENS_MAX);
   const single = stateTokens + longest;
   if (single > LONGEST_TOKENS_MAX) throw tooLarge("State and the longest question", single, LONGEST_TOKENS_MAX);
-  return { stateTokens, totalTokens };
+  return totalTokens;
 }
 
 function tooLarge(what: string, tokens: number, limit: number): ApiError {

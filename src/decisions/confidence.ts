@@ -1,8 +1,6 @@
 // How sure a distribution is, in one number from 0 (uniform) to 1 (certain). Contract §3 "confidence"; the formulas are the
 // ones clients of this format tune their thresholds on, so a change is a new name in the version record.
 
-import type { QuestionType } from "./questions.ts";
-
 /** The name of these formulas in version records. */
 export const CONFIDENCE_FORMULA = "typesafe@1";
 
@@ -25,12 +23,6 @@ export function scoreConfidence(probabilities: readonly number[]): number {
     even += Math.abs(i - (k - 1) / 2) / k;
   }
   return clamp(1 - spread / even);
-}
-
-/** The confidence of an answer; undefined for a yes/no question, whose probability says it all. */
-export function confidenceOf(type: QuestionType, probabilities: readonly number[]): number | undefined {
-  if (type === "noul") return undefined;
-  return type === "choice" ? choiceConfidence(probabilities) : scoreConfidence(probabilities);
 }
 
 /** The place of the largest value, the first of equals. */

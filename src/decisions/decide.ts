@@ -30,7 +30,7 @@ export async function decide(
   request: Pick<DecisionRequest, "state" | "questions">,
   upstream: Upstream,
 ): Promise<Decision> {
-  const size = measure(request);
+  const countTokens = measure(request);
   const open = request.questions.filter(({ options }) => options.length > 1);
   const backend =
     open.length === 0 ? undefined : await ask(version, { state: request.state, questions: open }, upstream);
@@ -41,7 +41,7 @@ export async function decide(
   });
   return {
     answered,
-    inputTokens: backend?.inputTokens ?? size.totalTokens,
+    inputTokens: backend?.inputTokens ?? countTokens(),
     outputTokens: backend?.outputTokens ?? 0,
     estimated: backend?.inputTokens === undefined,
     backend,

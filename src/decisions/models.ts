@@ -9,14 +9,18 @@ import type { Calibration } from "./calibration.ts";
 import {
   type DecisionModelConfig,
   type DecisionVersion,
+  type ListedModel,
   rowOf,
   versionOfConfig,
+  versionOfListing,
   versionOfRow,
   WITHOUT_CALIBRATION,
 } from "./versions.ts";
 
 export interface DecisionModelsDeps {
   configured(): readonly DecisionModelConfig[];
+  /** What providers of decision models list; offered as long as the configuration has no entry. */
+  discovered?(): readonly ListedModel[];
   /** The calibration a configuration entry names. Throws when the file is not one. */
   readCalibrationFile(path: string): Promise<Calibration>;
   store: Pick<
@@ -126,6 +130,10 @@ export class DecisionModels {
           );
         }
       }
+    }
+    for (const listed of configured().length === 0 ? (this.#deps.discovered?.() ?? []) : []) {
+      // One id at two providers is the first one's: nobody has said that they are the same.
+      if (!versions.has(listed.model)) versions.set(listed.model, versionOfListing(listed));
     }
     this.#snapshot = { versions, aliases: new Map(aliases.map(({ alias, version }) => [alias, version])) };
     this.#lowerIds = new Map();

@@ -5,6 +5,7 @@ import { Elysia } from "elysia";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { TierId } from "../catalog/tiers.ts";
+import { headerText } from "../gateway/books.ts";
 import type { UsageRecord } from "../store/usage-record.ts";
 import { answersView, nativeAnswersView } from "./answers.ts";
 import type { BackendAnswer, BackendSpec, Upstream } from "./backends/backend.ts";
@@ -135,7 +136,7 @@ async function answer<R extends DecisionRequest>(
   const asked = shape.read(await deps.readJson(request));
   const version = await versionFor(asked.model, caller, deps);
   exchange.log["model"] = version.id;
-  exchange.headers["x-sallyport-model"] = encodeURI(version.id);
+  exchange.headers["x-sallyport-model"] = headerText(version.id);
   const decision = await withDeadline(request, deps, async (deadline) => {
     const used = (failure?: ApiError) => ({ version, caller, exchange, endpoint: shape.path, failure });
     try {
@@ -149,11 +150,14 @@ async function answer<R extends DecisionRequest>(
     }
   });
   if (decision.backend !== undefined) {
-    exchange.log["provider"] = decision.backend.route.provider;
+    const { provider, model } = decision.backend.route;
+    exchange.log["provider"] = provider;
+    exchange.headers["x-sallyport-route"] = headerText(`${provider}/${model}`);
     if (decision.backend.labelMass !== undefined) exchange.log["label_mass"] = decision.backend.labelMass;
     deps.answered(version, decision.backend);
   }
-  return Response.json({ model: version.id, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
+  const model = version.floating === true ? (decision.backend?.upstreamModel ?? version.id) : version.id;
+  return Response.json({ model, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
 }
 
 async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRoutesDeps): Promise<DecisionVersion> {

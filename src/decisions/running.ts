@@ -10,6 +10,7 @@ import type { DecisionStore } from "../store/decisions.ts";
 import type { UsageRecord } from "../store/usage-record.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { readCalibrationFile } from "./calibration-file.ts";
+import { DecisionDiscovery } from "./discover.ts";
 import { DecisionModels } from "./models.ts";
 import { type DecisionCaller, decisionRoutes } from "./routes.ts";
 import { createUpstreams } from "./upstreams.ts";
@@ -33,7 +34,22 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
 /** Builds the decision side; `load` must have resolved before the endpoints know a model. */
 export function createDecisions(deps: DecisionsDeps) {
   const upstreams = createUpstreams(deps);
+  const discovery = new DecisionDiscovery({
+    providers: () => {
+      const { decisions, providers } = deps.config();
+      if (decisions.models.length > 0) return [];
+      return providers.flatMap(({ name, kind, discover, discoverTier }) => {
+        const provider = kind === "systemone" && discover ? upstreams.own().get(name) : undefined;
+        return provider === undefined ? [] : [{ provider, tier: discoverTier }];
+      });
+    },
+    now: () => deps.clock.now(),
+    changed: () =>
+      void models.load().catch((error: unknown) => deps.warn("the decision models could not be read", { error })),
+    failed: (provider, error) => deps.warn("a provider's decision models could not be had", { provider, error }),
+  });
   const models = new DecisionModels({
+    discovered: () => discovery.models(),
     configured: () => deps.config().decisions.models,
     readCalibrationFile,
     store: deps.store,
@@ -72,13 +88,19 @@ export function createDecisions(deps: DecisionsDeps) {
       await models.load();
       await watch.restore();
     },
-    /** Begins to probe. */
-    start: () => watch.start(),
+    /** Asks providers for their lists; `probe`: asks engines whether they are fit, too. */
+    async start(options: { probe: boolean }): Promise<void> {
+      await Promise.all([discovery.start(), options.probe ? watch.start() : undefined]);
+    },
     /** Takes the configuration as it is now. */
     async reconfigure(): Promise<void> {
       upstreams.reconfigure();
       await models.load();
+      await discovery.refresh();
     },
-    stop: () => watch.stop(),
+    stop(): void {
+      discovery.stop();
+      watch.stop();
+    },
   };
 }

@@ -23,6 +23,8 @@ export interface DecisionUpstreamsDeps extends Omit<AttemptDeps, "provider"> {
 export interface DecisionUpstreams {
   /** The upstreams of a version, for one request. */
   open(spec: BackendSpec, deadline: Deadline): Upstream;
+  /** The providers that answer nothing but decisions, in the configuration's order. */
+  own(): ReadonlyMap<string, Provider>;
   /** Takes the configuration as it is now. */
   reconfigure(): void;
 }
@@ -56,6 +58,7 @@ export function createUpstreams(deps: DecisionUpstreamsDeps): DecisionUpstreams 
   return {
     open: (spec, deadline) =>
       upstreamOf(spec, { tryRoutes: (routes, options) => tryRoutes(routes, attempts, options), send }, deadline),
+    own: () => own,
     reconfigure,
   };
 }

@@ -27,6 +27,8 @@ export interface DecisionVersion {
   readonly hash: string;
   /** Null before it was stored. */
   readonly createdAtMs: number | null;
+  /** Offered because its provider lists it: the name may float there, and the upstream says what answered. */
+  readonly floating?: boolean;
   /** What its calibration was measured at. */
   readonly metrics: Readonly<Record<string, unknown>> | null;
 }
@@ -54,6 +56,41 @@ export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibra
     metrics: null,
   };
 }
+
+/** A model that a provider lists, offered under its name there. */
+export function versionOfListing({ provider, model, tier }: ListedModel): DecisionVersion {
+  const route = { provider, model, path: "", priority: 1, weight: 1 };
+  const spec: BackendSpec = {
+    kind: "systemone",
+    routes: [route],
+    limits: {},
+    orders: 1,
+    concurrency: LISTED_CONCURRENCY,
+  };
+  return {
+    id: model,
+    origin: model,
+    name: model,
+    description: "",
+    tier: isTierId(tier) ? tier : "free",
+    spec,
+    calibration: UNCALIBRATED,
+    hash: hashOf(spec, UNCALIBRATED),
+    createdAtMs: null,
+    floating: true,
+    metrics: null,
+  };
+}
+
+/** A decision model of a provider's own list. */
+export interface ListedModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly tier: string;
+}
+
+/** As in the configuration's default. */
+const LISTED_CONCURRENCY = 8;
 
 /** A version of the store, with the names and plan its origin has now. Undefined when the row cannot be read. */
 export function versionOfRow(row: StoredVersion, origin: DecisionVersion): DecisionVersion | undefined {

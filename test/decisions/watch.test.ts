@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { readModelList } from "../../src/decisions/discover.ts";
+import { type Habits, startSimulated } from "./simulated.ts";
+import { type Fake, type Gateway, nativeAnswers, startFake, startGateway } from "./support.ts";
+
+const open: { stop(): void | Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.stop();
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await holds()) return;
+    await Bun.sleep(10);
+  }
+  throw new Error("it did not come about");
+}
+
+async function engine(habits: Habits, health: Record<string, unknown> = { probe: "chat" }): Promise<[Gateway, Fake]> {
+  const fake = startSimulated(habits);
+  open.push(fake);
+  const gateway = await startGateway({
+    health,
+    providers: { sim: { kind: "openai", base_url: fake.url, discover: false } },
+    decisions: {
+      models: [{ id: "judge-1.0.0", backend: { kind: "logprobs", routes: [{ provider: "sim", model: "m" }] } }],
+    },
+  });
+  open.push(gateway);
+  return [gateway, fake];
+}
+
+const even = (_: string, options: readonly string[]) => options.map(() => 0);
+const ids = async (gateway: Gateway, key: string): Promise<string[]> =>
+  (await gateway.get("/v1/systemone/models", key)).body.data.map((model: { id: string }) => model.id);
+
+describe("the probe of an engine", () => {
+  test("leaves a fit one in the list", async () => {
+    const [gateway, fake] = await engine({ beliefs: even });
+    await until(async () => fake.calls.length > 0);
+    expect(fake.calls[0]!.body).toMatchObject({ max_tokens: 1, logprobs: true });
+    expect(await ids(gateway, await gateway.key())).toEqual(["judge-1.0.0"]);
+  });
+
+  test("takes one out whose answers are elsewhere, and says why", async () => {
+    const [gateway] = await engine({ beliefs: even, chatter: 0.3 });
+    const key = await gateway.key();
+    await until(async () => (await ids(gateway, key)).length === 0);
+    const { body } = await gateway.get("/health");
+    expect(body.status).toBe("ok");
+    expect(body.subsystems.decisions.unfit[0].reason).toContain("70 % of the answer");
+  });
+
+  test("is not made where probes are not paid for", async () => {
+    const [gateway, fake] = await engine({ beliefs: even }, {});
+    await gateway.get("/health");
+    expect(fake.calls).toHaveLength(0);
+  });
+});
+
+describe("a key alone is enough to begin", () => {
+  test("what the provider lists is offered while the configuration names nothing", async () => {
+    const fake = startFake((body, path) =>
+      path === "/v1/models"
+        ? Response.json({ models: [{ name: "jev-latest", description: "" }, { name: "jev-preview" }] })
+        : nativeAnswers(body),
+    );
+    open.push(fake);
+    const gateway = await startGateway({
+      providers: { native: { kind: "systemone", base_url: fake.url, api_key: "k" } },
+    });
+    open.push(gateway);
+    const key = await gateway.key();
+    await until(async () => (await ids(gateway, key)).length === 2);
+    const asked = { model: "jev-latest", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
+    const { status, body } = await gateway.post("/v1/systemone", asked, key);
+    // The name floats there: the answer names what answered.
+    expect([status, body.model]).toEqual([200, "jev-1.13.0"]);
+    const chat = { model: "jev-latest", messages: [{ role: "user", content: "hi" }] };
+    expect((await gateway.post("/v1/chat/completions", chat, key)).body.error.code).toBe("wrong_model_family");
+  });
+
+  test.each<[unknown, string[]]>([
+    [{ models: [{ name: "a" }, { name: "a" }, { name: "" }] }, ["a"]],
+    [{ object: "list", data: [{ id: "a", type: "systemone" }, { id: "b" }] }, ["a", "b"]],
+    [
+      ["a", "b", 3],
+      ["a", "b"],
+    ],
+  ])("the list %p is read", (body, names) => {
+    expect(readModelList(body)).toEqual(names);
+  });
+
+  test.each([[{}], ["x"], [{ data: "x" }], [null]])("%p is no list", (body) => {
+    expect(() => readModelList(body)).toThrow();
+  });
+});
