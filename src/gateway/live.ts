@@ -47,7 +47,10 @@ export async function openLive(
       pending += relay.push(cutter.end()) + relay.end();
       ended = true;
     } else pending += relay.push(cutter.push(chunk));
-    if (relay.finished || relay.fault !== undefined) ended = true;
+    if (ended || (!relay.finished && relay.fault === undefined)) return;
+    // What the upstream still has to say after the end is nobody's; the terminator may be ours to send.
+    pending += relay.end();
+    ended = true;
   };
 
   let graceEndsMs = Number.POSITIVE_INFINITY;

@@ -1,0 +1,159 @@
+// Every client format over every upstream protocol, through the running program: what the model said is what the client
+// hears, streamed and whole alike, at any split of the bytes; and what breaks off breaks off in the client's own words.
+
+import { afterAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { startTestApp } from "../support/app.ts";
+import { BROKE, DIALECTS, KINDS, type Said, say } from "../support/fake-model.ts";
+import { CLIENT_FORMATS, type ClientFormat, type Heard } from "../support/heard.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+type Json = Record<string, unknown>;
+
+const USAGE = { input: 120, output: 33, cached: 100, reasoning: 9 };
+const CASES: Record<string, Said> = {
+  text: { text: 'Grüße aus 東京 👋🏽\n"quoted" \\ done', usage: USAGE },
+  "parallel tools": {
+    calls: [
+      { id: "call_1", name: "weather", args: { city: "Zürich" } },
+      { id: "call_2", name: "weather", args: { city: "東京", deep: { list: [1, '"}{', null] } } },
+    ],
+    usage: USAGE,
+  },
+  "text and a tool": { text: "Let me look.", calls: [{ id: "call_1", name: "weather", args: { city: "Oslo" } }] },
+  "a tool without arguments": { calls: [{ id: "call_1", name: "weather", args: {} }] },
+  reasoning: { reasoning: { text: "First, think.", signature: "c2lnbmF0dXJl" }, text: "Then speak.", usage: USAGE },
+  "reasoning and a tool": {
+    reasoning: { text: "Look it up.", signature: "c2lnbmF0dXJl" },
+    calls: [{ id: "call_1", name: "weather", args: { city: "Oslo" } }],
+  },
+};
+
+const upstream = startUpstream();
+const route = (provider: string) => [{ provider, model: "up-model" }];
+const app = await startTestApp({
+  config: {
+    providers: Object.fromEntries(
+      DIALECTS.map((name) => [
+        name,
+        {
+          kind: KINDS[name],
+          base_url: upstream.baseUrl,
+          api_key: "k",
+          discover: false,
+          retry: { attempts: 1 },
+          breaker: { failures: 1000 },
+        },
+      ]),
+    ),
+    models: DIALECTS.map((id) => ({ id, routes: route(id) })),
+    tiers: { premium: { rpm: 100_000 } },
+  },
+});
+
+afterAll(async () => {
+  await app.stop();
+  upstream.stop();
+});
+
+async function ask(format: ClientFormat, model: string, options: { stream: boolean; tools: boolean }) {
+  const response = await app.post(format.path, { ...format.body(options), model });
+  return { status: response.status, text: await response.text() };
+}
+
+async function hear(format: ClientFormat, model: string, said: Said): Promise<{ whole: Heard; streamed: Heard }> {
+  upstream.answer((received) => say(received, said));
+  const tools = said.calls !== undefined;
+  const whole = await ask(format, model, { stream: false, tools });
+  expect(whole.status).toBe(200);
+  const streamed = await ask(format, model, { stream: true, tools });
+  expect(streamed.status).toBe(200);
+  return { whole: format.whole(JSON.parse(whole.text) as Json), streamed: format.streamed(streamed.text) };
+}
+
+const STOPS: Readonly<Record<string, { plain: string; tools: string }>> = {
+  "openai-chat": { plain: "stop", tools: "tool_calls" },
+  "openai-responses": { plain: "completed", tools: "completed" },
+  "anthropic-messages": { plain: "end_turn", tools: "tool_use" },
+  "openai-completions": { plain: "stop", tools: "stop" },
+};
+
+/** What a client of the format can hear of it. */
+function expected(format: ClientFormat, dialect: string, said: Said): Heard {
+  const legacy = format.name === "openai-completions";
+  const calls = legacy ? [] : (said.calls ?? []).map(({ name, args }) => ({ name, args }));
+  const { input = 11, output = 7, cached = 0, reasoning = 0 } = said.usage ?? {};
+  // Anthropic's upstreams count no reasoning tokens apart, and its clients hear of none.
+  const counts = dialect !== "anthropic-messages" && format.name !== "anthropic-messages";
+  return {
+    text: said.text ?? "",
+    reasoning: legacy ? "" : (said.reasoning?.text ?? ""),
+    calls,
+    stop: STOPS[format.name]?.[calls.length > 0 ? "tools" : "plain"],
+    usage: { input, output, cached, reasoning: counts ? reasoning : 0 },
+  };
+}
+
+describe.each(CLIENT_FORMATS)("$name", (format) => {
+  describe.each([...DIALECTS])("over %s", (dialect) => {
+    test.each(Object.entries(CASES))("%s", async (_name, said) => {
+      const { whole, streamed } = await hear(format, dialect, said);
+      expect(whole).toEqual(expected(format, dialect, said));
+      expect(streamed).toEqual(whole);
+    });
+
+    test.each([1, 2, 3, 7])("the bytes in pieces of %p", async (split) => {
+      const said: Said = { ...CASES["reasoning"], text: "東京 👋🏽 ok", split };
+      const { streamed } = await hear(format, dialect, said);
+      expect(streamed).toEqual(expected(format, dialect, said));
+    });
+
+    test.each(["end", "error"] as const)("an answer that breaks off by its %s", async (by) => {
+      upstream.answer((received) =>
+        say(received, { text: "one two three four", breaks: { after: cutAt(dialect), with: by } }),
+      );
+      const { status, text } = await ask(format, dialect, { stream: true, tools: false });
+      expect(status).toBe(200);
+      const failure = format.failure(text);
+      expect(failure).toMatchObject({ type: expect.stringMatching(/_error$/), request_id: expect.any(String) });
+      if (by === "end") expect(failure?.["code"]).toBe("provider_stream_interrupted");
+      else expect(failure?.["message"]).toBe(BROKE);
+      expect(text).not.toContain("[DONE]");
+      expect(text).not.toMatch(/"(?:finish_reason|stop_reason)":"/);
+      expect(text).toContain("one");
+    });
+
+    test("an answer that never began is an HTTP error", async () => {
+      upstream.answer((received) => say(received, { text: "one", breaks: { after: 0, with: "error" } }));
+      const { status, text } = await ask(format, dialect, { stream: true, tools: false });
+      expect(status).toBe(502);
+      expect(JSON.parse(text)).toMatchObject({ error: { code: "provider_unavailable" } });
+    });
+  });
+});
+
+/** Frames until the first text, by protocol. */
+function cutAt(dialect: string): number {
+  return { "openai-chat": 2, "openai-responses": 5, "anthropic-messages": 4 }[dialect] ?? 1;
+}
+
+test("any text and any arguments come through, everywhere", async () => {
+  const letters = fc.string({ unit: "binary", minLength: 1, maxLength: 40 }).filter((text) => text.trim() !== "");
+  const args = fc.dictionary(fc.string({ unit: "binary", minLength: 1, maxLength: 8 }), fc.jsonValue({ maxDepth: 2 }), {
+    maxKeys: 4,
+  });
+  const pairs = CLIENT_FORMATS.filter(({ name }) => name !== "openai-completions").flatMap((format) =>
+    DIALECTS.map((dialect) => ({ format, dialect })),
+  );
+  const answer = fc.record({ pair: fc.constantFrom(...pairs), text: letters, args, split: fc.nat(9) });
+  await fc.assert(
+    fc.asyncProperty(answer, async ({ pair: { format, dialect }, text, args, split }) => {
+      const plain = JSON.parse(JSON.stringify(args)) as Json;
+      const said: Said = { text, calls: [{ id: "call_1", name: "weather", args: plain }], split };
+      const { whole, streamed } = await hear(format, dialect, said);
+      expect(whole).toEqual(expected(format, dialect, said));
+      expect(streamed).toEqual(whole);
+    }),
+    { numRuns: 150 },
+  );
+}, 60_000);

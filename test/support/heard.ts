@@ -1,0 +1,233 @@
+// What a client of each format ends up with, read independently of the program: one shape for whole and streamed answers,
+// so that formats, dialects and modes can be held against each other.
+
+import { parseFrames } from "../../src/base/sse.ts";
+import { gatherMessage } from "../wire/messages-order.ts";
+import { gatherResponse } from "../wire/responses-order.ts";
+
+type Json = Record<string, unknown>;
+
+/** An answer as its client understands it. */
+export interface Heard {
+  text: string;
+  reasoning: string;
+  calls: { name: string; args: unknown }[];
+  stop: unknown;
+  usage: { input: number; output: number; cached: number; reasoning: number } | undefined;
+}
+
+/** The client formats: path, a request, and how answers are read. */
+export interface ClientFormat {
+  name: string;
+  path: string;
+  /** A plain request; `tools` where the format has them. */
+  body(options: { stream: boolean; tools: boolean }): Json;
+  whole(body: Json): Heard;
+  /** Throws when the stream breaks the protocol's order. */
+  streamed(text: string): Heard;
+  /** The error a stream ended with; undefined when it ended well. */
+  failure(text: string): Json | undefined;
+}
+
+const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+const frames = (text: string) => parseFrames(text).map(({ event, data }) => ({ event, data }));
+const parsed = (text: string) =>
+  frames(text)
+    .filter(({ data }) => data !== "[DONE]")
+    .map(({ event, data }) => ({ event, data: JSON.parse(data) as Json }));
+const list = (value: unknown) => (Array.isArray(value) ? (value as Json[]) : []);
+const text = (value: unknown) => (typeof value === "string" ? value : "");
+const fields = (value: unknown) => (typeof value === "object" && value !== null ? (value as Json) : {});
+const number = (value: unknown) => (typeof value === "number" ? value : 0);
+
+function mustEnd(stream: string): void {
+  if (frames(stream).at(-1)?.data !== "[DONE]") throw new Error("the stream does not end with [DONE]");
+}
+
+function chatUsage(usage: unknown): Heard["usage"] {
+  if (typeof usage !== "object" || usage === null) return undefined;
+  const { prompt_tokens, completion_tokens, prompt_tokens_details, completion_tokens_details } = usage as Json;
+  return {
+    input: number(prompt_tokens),
+    output: number(completion_tokens),
+    cached: number(fields(prompt_tokens_details)["cached_tokens"]),
+    reasoning: number(fields(completion_tokens_details)["reasoning_tokens"]),
+  };
+}
+
+const chat: ClientFormat = {
+  name: "openai-chat",
+  path: "/v1/chat/completions",
+  body: ({ stream, tools }) => ({
+    model: "",
+    messages: [{ role: "user", content: "How is it?" }],
+    ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+    ...(tools ? { tools: [{ type: "function", function: { name: "weather", parameters: PARAMETERS } }] } : {}),
+  }),
+  whole(body) {
+    const choice = list(body["choices"])[0] ?? {};
+    const message = fields(choice["message"]);
+    return {
+      text: text(message["content"]),
+      reasoning: text(message["reasoning_content"]),
+      calls: list(message["tool_calls"]).map(({ function: fn }) => ({
+        name: text(fields(fn)["name"]),
+        args: JSON.parse(text(fields(fn)["arguments"])),
+      })),
+      stop: choice["finish_reason"],
+      usage: chatUsage(body["usage"]),
+    };
+  },
+  streamed(stream) {
+    mustEnd(stream);
+    const heard: Heard = { text: "", reasoning: "", calls: [], stop: undefined, usage: undefined };
+    const calls = new Map<number, { name: string; json: string }>();
+    parsed(stream).forEach(({ data }, i) => {
+      const choice = list(data["choices"])[0];
+      const delta = fields(choice?.["delta"]);
+      if (i === 0 && delta["role"] !== "assistant") throw new Error("the first chunk names no role");
+      if (heard.stop != null && Object.keys(delta).length > 0) throw new Error("a delta comes after the finish");
+      heard.text += text(delta["content"]);
+      heard.reasoning += text(delta["reasoning_content"]);
+      for (const call of list(delta["tool_calls"])) {
+        const index = number(call["index"]);
+        const fn = fields(call["function"]);
+        const known = calls.get(index);
+        if (known === undefined) {
+          if (typeof call["id"] !== "string") throw new Error("a call opens without an id");
+          calls.set(index, { name: text(fn["name"]), json: text(fn["arguments"]) });
+        } else known.json += text(fn["arguments"]);
+      }
+      heard.stop = choice?.["finish_reason"] ?? heard.stop;
+      heard.usage = chatUsage(data["usage"]) ?? heard.usage;
+    });
+    heard.calls = [...calls.values()].map(({ name, json }) => ({ name, args: JSON.parse(json) }));
+    return heard;
+  },
+  failure: (stream) => {
+    const last = parsed(stream).at(-1)?.data;
+    return last?.["error"] === undefined ? undefined : fields(last["error"]);
+  },
+};
+
+const responses: ClientFormat = {
+  name: "openai-responses",
+  path: "/v1/responses",
+  body: ({ stream, tools }) => ({
+    model: "",
+    input: "How is it?",
+    store: false,
+    ...(stream ? { stream } : {}),
+    ...(tools ? { tools: [{ type: "function", name: "weather", parameters: PARAMETERS, strict: false }] } : {}),
+  }),
+  whole(body) {
+    const items = list(body["output"]);
+    const of = (type: string) => items.filter((item) => item["type"] === type);
+    const usage = body["usage"] == null ? undefined : fields(body["usage"]);
+    return {
+      text: of("message")
+        .flatMap((item) => list(item["content"]))
+        .map((part) => text(part["text"]))
+        .join(""),
+      reasoning: of("reasoning")
+        .flatMap((item) => list(item["summary"]))
+        .map((part) => text(part["text"]))
+        .join(""),
+      calls: of("function_call").map((item) => ({
+        name: text(item["name"]),
+        args: JSON.parse(text(item["arguments"])),
+      })),
+      stop: body["status"],
+      usage: usage && {
+        input: number(usage["input_tokens"]),
+        output: number(usage["output_tokens"]),
+        cached: number(fields(usage["input_tokens_details"])["cached_tokens"]),
+        reasoning: number(fields(usage["output_tokens_details"])["reasoning_tokens"]),
+      },
+    };
+  },
+  streamed(stream) {
+    mustEnd(stream);
+    return responses.whole(gatherResponse(parsed(stream)));
+  },
+  failure: (stream) => {
+    const last = parsed(stream).at(-1)?.data;
+    if (last?.["type"] !== "response.failed") return undefined;
+    return fields(last["error"] ?? fields(last["response"])["error"]);
+  },
+};
+
+const messages: ClientFormat = {
+  name: "anthropic-messages",
+  path: "/v1/messages",
+  body: ({ stream, tools }) => ({
+    model: "",
+    max_tokens: 100,
+    messages: [{ role: "user", content: "How is it?" }],
+    ...(stream ? { stream } : {}),
+    ...(tools ? { tools: [{ name: "weather", input_schema: PARAMETERS }] } : {}),
+  }),
+  whole(body) {
+    const blocks = list(body["content"]);
+    const of = (type: string) => blocks.filter((block) => block["type"] === type);
+    const usage = fields(body["usage"]);
+    const cached = number(usage["cache_read_input_tokens"]);
+    return {
+      text: of("text")
+        .map((block) => text(block["text"]))
+        .join(""),
+      reasoning: of("thinking")
+        .map((block) => text(block["thinking"]))
+        .join(""),
+      calls: of("tool_use").map((block) => ({ name: text(block["name"]), args: block["input"] })),
+      stop: body["stop_reason"],
+      // This protocol has no word for reasoning tokens, and counts cached ones apart.
+      usage: {
+        input: number(usage["input_tokens"]) + cached,
+        output: number(usage["output_tokens"]),
+        cached,
+        reasoning: 0,
+      },
+    };
+  },
+  streamed: (stream) => {
+    const read = parsed(stream).filter(({ event }) => event !== "ping");
+    const start = fields(fields(read[0]?.data["message"])["usage"]);
+    const message = gatherMessage(read);
+    return messages.whole({ ...message, usage: { ...start, ...fields(message["usage"]) } });
+  },
+  failure: (stream) => {
+    const last = parsed(stream).at(-1);
+    return last?.event === "error" ? fields(last.data["error"]) : undefined;
+  },
+};
+
+const completions: ClientFormat = {
+  name: "openai-completions",
+  path: "/v1/completions",
+  body: ({ stream }) => ({
+    model: "",
+    prompt: "How is it?",
+    ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+  }),
+  whole(body) {
+    const choice = list(body["choices"])[0] ?? {};
+    const usage = chatUsage(body["usage"]);
+    return { text: text(choice["text"]), reasoning: "", calls: [], stop: choice["finish_reason"], usage };
+  },
+  streamed(stream) {
+    mustEnd(stream);
+    const heard: Heard = { text: "", reasoning: "", calls: [], stop: undefined, usage: undefined };
+    for (const { data } of parsed(stream)) {
+      const choice = list(data["choices"])[0];
+      heard.text += text(choice?.["text"]);
+      heard.stop = choice?.["finish_reason"] ?? heard.stop;
+      heard.usage = chatUsage(data["usage"]) ?? heard.usage;
+    }
+    return heard;
+  },
+  failure: chat.failure,
+};
+
+/** All client formats. */
+export const CLIENT_FORMATS = [chat, responses, messages, completions];
