@@ -26,7 +26,7 @@ import { directRoutes, gatewayRoutes } from "./gateway/routes.ts";
 import { createGateway } from "./gateway/run.ts";
 import { createStoredResponses } from "./gateway/stored-responses.ts";
 import { createUploads } from "./gateway/uploads.ts";
-import { createEdge } from "./http/edge.ts";
+import { createEdge, type RoutePattern } from "./http/edge.ts";
 import { type Exchange, exchangeOf } from "./http/exchange.ts";
 import { type Caller, keyGuard } from "./http/guards.ts";
 import { type Listener, listen } from "./http/listen.ts";
@@ -64,6 +64,8 @@ export interface App {
   url: string;
   /** The link of the first sign-up, while there is no account. */
   setupLink: string | undefined;
+  /** Every route there is, as `GET /v1/models/*`. */
+  routes(): readonly RoutePattern[];
   /** Takes the configuration that `live` now holds. */
   reconfigured(): void;
   /** Ends it: drains, saves, closes. */
@@ -222,7 +224,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
         }),
       }),
     )
-    .use(accountRoutes(accounts))
+    .use(accountRoutes({ accounts, urls: () => config().server, listeningUrl: () => listener.url }))
     .use(decisions.routes)
     .use(web.routes)
     .use(
@@ -305,6 +307,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
 
   return {
     url: listener.url,
+    routes: () => routes.routes,
     setupLink:
       firstToken === undefined ? undefined : setupLink(linksOf(config().server, listener.url).dashboard, firstToken),
     reconfigured() {

@@ -19,6 +19,7 @@ import { type PasswordHasher, passwordHasher } from "./hash-queue.ts";
 import { openKeyRing } from "./key-ring.ts";
 import { outboxTransport, smtpTransport } from "./mail-transport.ts";
 import { createMailer, type Mailer, type MailerOptions } from "./mailer.ts";
+import { type OAuth, oauthFlow } from "./oauth/flow.ts";
 import { type PasswordReset, passwordReset } from "./password-reset.ts";
 import { profileView } from "./profile.ts";
 import { auditView, sessionView } from "./session-list.ts";
@@ -54,6 +55,7 @@ export interface Accounts {
   readonly hasher: PasswordHasher;
   readonly verification: Verification;
   readonly passwordReset: PasswordReset;
+  readonly oauth: OAuth;
   readonly mailer: Mailer;
   /** Who a request's access token speaks for, or `ApiError` 401. A deleted account's token is invalid at once. */
   authenticate(request: Request): Promise<SignedIn>;
@@ -76,6 +78,8 @@ export interface Accounts {
 
 /** Mails to one address for forgotten passwords: more would only be a nuisance. */
 const RESET_MAILS = { failures: 3, windowMs: 900_000 };
+/** Trips to providers begun by one address: an office behind one address has room. */
+const TRIPS = { failures: 120, windowMs: 60_000 };
 
 /** Builds the room. */
 export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
@@ -108,10 +112,12 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
   const { accountsChanged } = deps;
   const failed = (message: string, error: unknown) => log.error(message, { error });
 
+  const pairs = tokenPairs({ clock, tokens, sessions, audit, secret, settings: () => config().auth });
+
   return {
     hasher,
     mailer,
-    pairs: tokenPairs({ clock, tokens, sessions, audit, secret, settings: () => config().auth }),
+    pairs,
     signIn: signIn({ accounts, audit, attempts: countAttempts(clock, loginLimit), hasher, failed }),
     verification: verification({ clock, codes, audit, mailer, secret, accountsChanged }),
     passwordReset: passwordReset({
@@ -127,6 +133,20 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
       dashboardUrl: deps.dashboardUrl,
       accountsChanged,
       failed,
+    }),
+
+    oauth: oauthFlow({
+      clock,
+      accounts,
+      identities,
+      codes,
+      audit,
+      pairs,
+      begun: countAttempts(clock, () => TRIPS),
+      secret,
+      providers: () => config().auth.oauth,
+      redirects: () => config().auth.oauthRedirects,
+      failed: (message, fields) => log.warn(message, fields),
     }),
 
     async authenticate(request) {

@@ -4,10 +4,10 @@ import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import { type BodyLimits, readJson } from "../http/body.ts";
-import { exchangeOf } from "../http/exchange.ts";
 import type { Accounts } from "./accounts.ts";
-import type { Client } from "./client.ts";
+import { clientOf } from "./client.ts";
 import { optionalText, requiredText } from "./fields.ts";
+import { type OAuthRoutesDeps, oauthRoutes } from "./oauth/routes.ts";
 
 /** No account body is larger by far. */
 const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
@@ -15,9 +15,18 @@ const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
 /** Tokens and profiles belong in no cache. */
 const NO_STORE = { "cache-control": "no-store" };
 
+export interface AccountRoutesDeps extends Omit<OAuthRoutesDeps, "accounts"> {
+  readonly accounts: Accounts;
+}
+
 /** Everything under /v1/auth. */
-export function accountRoutes(accounts: Accounts) {
-  return new Elysia().use(tokenRoutes(accounts)).use(mailRoutes(accounts)).use(sessionRoutes(accounts));
+export function accountRoutes(deps: AccountRoutesDeps) {
+  const { accounts } = deps;
+  return new Elysia()
+    .use(tokenRoutes(accounts))
+    .use(mailRoutes(accounts))
+    .use(sessionRoutes(accounts))
+    .use(oauthRoutes(deps));
 }
 
 /** Sign-in, profile, refresh, logout and deletion. */
@@ -164,9 +173,4 @@ function answer(body: unknown): Response {
 
 function isEmpty(request: Request): boolean {
   return request.body === null || request.headers.get("content-length") === "0";
-}
-
-/** Who asks, for the session list and the audit log. */
-function clientOf(request: Request): Client {
-  return { address: exchangeOf(request).address, userAgent: request.headers.get("user-agent") ?? "" };
 }

@@ -1,0 +1,313 @@
+// Signing in through a provider and linking one to an account (contract §3, the OAuth rows). A state works once and for ten
+// minutes, in the browser that began; the code that a client exchanges for tokens is ours, and works once for a minute.
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import { randomText, sha256Hex } from "../../base/ids.ts";
+import type { Account, AccountStore } from "../../store/accounts.ts";
+import type { AuditStore } from "../../store/audit.ts";
+import type { CodeStore, Ticket } from "../../store/codes.ts";
+import type { IdentityStore } from "../../store/identities.ts";
+import { type Attempts, addressName } from "../attempts.ts";
+import type { Client } from "../client.ts";
+import type { TokenPair, TokenPairs } from "../token-pairs.ts";
+import { type OAuthConfig, type Person, type SignInProvider, signInProvider } from "./provider.ts";
+import { newTrip, type TripSecrets, tripOf } from "./round-trip.ts";
+
+/** What the flow needs. */
+export interface OAuthDeps {
+  readonly clock: Clock;
+  readonly accounts: Pick<AccountStore, "findAccount" | "findAccountByEmail">;
+  readonly identities: Pick<IdentityStore, "findAccountOfIdentity" | "linkIdentity" | "unlinkIdentity">;
+  readonly codes: Pick<CodeStore, "issueTicket" | "takeTicket" | "peekTicket">;
+  readonly audit: Pick<AuditStore, "addAudit">;
+  readonly pairs: Pick<TokenPairs, "start">;
+  /** Trips begun, by address: each is a row for ten minutes. */
+  readonly begun: Attempts;
+  readonly secret: string;
+  /** The providers that are switched on, by slug. */
+  providers(): ReadonlyMap<string, OAuthConfig>;
+  /** `auth.oauth_redirects` */
+  redirects(): readonly string[];
+  failed(message: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+/** Where the service is reached, as the request that asks sees it. */
+export interface Place {
+  /** Base of the callback's address. */
+  readonly baseUrl: string;
+  readonly dashboardUrl: string;
+}
+
+/** How a trip begins. */
+export interface Begin {
+  readonly slug: string;
+  readonly redirectUri: string | undefined;
+  /** The client's own state, handed back to it. */
+  readonly clientState: string | undefined;
+  /** Links the provider to this account instead of signing in. */
+  readonly account?: Account;
+  readonly place: Place;
+  readonly client: Client;
+}
+
+/** How a trip comes back. */
+export interface Return {
+  readonly slug: string;
+  /** The query of the callback, with its question mark. */
+  readonly search: string;
+  /** The cookies of the request, where a browser sent it; undefined for other clients, which have none. */
+  readonly browserCookies: ReadonlyMap<string, string> | undefined;
+  readonly place: Place;
+  readonly client: Client;
+}
+
+/** Where to send the browser, and the cookie that goes along or is over. */
+export interface Onward {
+  readonly location: string;
+  readonly cookie: TripSecrets["cookie"];
+}
+
+/** A person of a provider who has no account yet. */
+export interface PendingIdentity {
+  readonly provider: string;
+  readonly subject: string;
+  readonly email: string | null;
+  readonly emailVerified: boolean;
+  readonly name: string | null;
+}
+
+/** The verbs of signing in through providers. */
+export interface OAuth {
+  /** Throws `ApiError` 404 `oauth_provider_not_found`, 400 `invalid_redirect_uri`, 429, or 502 when the provider is away. */
+  begin(start: Begin): Promise<Onward>;
+  /** Throws `ApiError` 400 `invalid_state`; whatever else goes wrong is told to the redirect target. */
+  comeBack(back: Return): Promise<Onward>;
+  /** Throws `ApiError` 400 `invalid_code`. */
+  exchange(input: { code: string; provider: string }, client: Client): Promise<TokenPair>;
+  /** Throws `ApiError` 404 when it is not linked, 400 when it is the last way to sign in. */
+  unlink(account: Account, slug: string, client: Client): Promise<void>;
+  /** The person behind a sign-up's `pending` parameter; undefined when it is used or too old. */
+  peekPending(token: string): Promise<PendingIdentity | undefined>;
+  /** The same, and uses it up. */
+  takePending(token: string): Promise<PendingIdentity | undefined>;
+}
+
+const TRIP_MS = 600_000;
+const CODE_MS = 60_000;
+/** Time to choose a user name. */
+const PENDING_MS = 1_800_000;
+const TOKEN_CHARS = 43;
+const CLIENT_STATE_CHARS_MAX = 2048;
+
+/** What is kept of a trip; none of it is a secret. */
+interface Trip {
+  readonly slug: string;
+  readonly redirectUri: string;
+  readonly callbackUrl: string;
+  readonly clientState: string | null;
+  readonly toDashboard: boolean;
+}
+
+/** Builds the verbs. */
+export function oauthFlow(deps: OAuthDeps): OAuth {
+  const { clock, accounts, identities, codes, audit, secret } = deps;
+  const built = new Map<string, { readonly config: OAuthConfig; readonly provider: SignInProvider }>();
+
+  const providerOf = (slug: string): SignInProvider | undefined => {
+    const config = deps.providers().get(slug);
+    if (config === undefined) return undefined;
+    // Kept as long as its entry is the same one: a reload makes new entries.
+    const known = built.get(slug);
+    if (known?.config === config) return known.provider;
+    const provider = signInProvider(config, () => clock.now());
+    built.set(slug, { config, provider });
+    return provider;
+  };
+
+  const issue = async (kind: "oauth_code" | "pending_identity", ticket: TicketParts): Promise<string> => {
+    const token = randomText(TOKEN_CHARS);
+    await codes.issueTicket({ kind, hash: sha256Hex(token), ...ticket });
+    return token;
+  };
+
+  /** Links; the error for the redirect target, or undefined. */
+  const link = async (accountId: string, slug: string, { person, client }: Arrival): Promise<string | undefined> => {
+    const { subject, email } = person;
+    const outcome = await identities.linkIdentity(accountId, { provider: slug, subject, email });
+    if (outcome === "taken") return "identity_taken";
+    if (outcome === "linked") {
+      await audit.addAudit({ accountId, event: "identity_linked", ...client, detail: { provider: slug } });
+    }
+    return undefined;
+  };
+
+  /** The account that this person is, or is found to be: then it is linked. */
+  const accountOf = async (slug: string, arrival: Arrival): Promise<{ id: string } | { error: string }> => {
+    const { person } = arrival;
+    const known = await identities.findAccountOfIdentity(slug, person.subject);
+    if (known !== undefined) return { id: known };
+    if (person.email === null || !person.emailVerified) return { error: "account_not_found" };
+    const account = await accounts.findAccountByEmail(person.email);
+    // Both sides must have proved the address: else whoever signs up first with another's address gets their identity.
+    if (account?.emailVerified !== true) return { error: "account_not_found" };
+    const error = await link(account.id, slug, arrival);
+    return error === undefined ? { id: account.id } : { error };
+  };
+
+  const arrive = async (slug: string, trip: Trip, accountId: string | null, arrival: Arrival): Promise<Told> => {
+    if (accountId !== null) {
+      const error = await link(accountId, slug, arrival);
+      return error === undefined ? { linked: slug } : { error };
+    }
+    const found = await accountOf(slug, arrival);
+    if ("id" in found) {
+      await audit.addAudit({ accountId: found.id, event: "login", ...arrival.client, detail: { provider: slug } });
+      const expiresAtMs = clock.now() + CODE_MS;
+      return { code: await issue("oauth_code", { accountId: found.id, payload: { provider: slug }, expiresAtMs }) };
+    }
+    if (found.error !== "account_not_found" || !trip.toDashboard) return { error: found.error };
+    const pending: PendingIdentity = { provider: slug, ...arrival.person };
+    const expiresAtMs = clock.now() + PENDING_MS;
+    return { pending: await issue("pending_identity", { payload: { ...pending }, expiresAtMs }) };
+  };
+
+  return {
+    async begin({ slug, redirectUri: asked, clientState, account, place, client }) {
+      const provider = providerOf(slug);
+      if (provider === undefined) throw unknownProvider();
+      const redirectUri = asked ?? place.dashboardUrl;
+      const toDashboard = redirectUri === place.dashboardUrl;
+      if (!toDashboard && !deps.redirects().includes(redirectUri)) {
+        throw new ApiError("invalid_redirect_uri", "This redirect_uri is not allowed here.", { param: "redirect_uri" });
+      }
+      if (clientState !== undefined && clientState.length > CLIENT_STATE_CHARS_MAX) {
+        throw new ApiError("invalid_request", `state must have at most ${CLIENT_STATE_CHARS_MAX} characters.`, {
+          param: "state",
+        });
+      }
+      const attempt = deps.begun.begin([`oauth:${addressName(client.address)}`]);
+      if (!attempt.allowed) {
+        const { retryAfterSeconds } = attempt;
+        throw new ApiError("too_many_attempts", "Too many sign-ins were begun. Try again later.", {
+          retryAfterSeconds,
+        });
+      }
+      const secrets = newTrip(secret);
+      const callbackUrl = `${place.baseUrl}/v1/auth/oauth/${slug}/callback`;
+      const trip: Trip = { slug, redirectUri, callbackUrl, clientState: clientState ?? null, toDashboard };
+      let location: string;
+      try {
+        location = await provider.authorizationUrl({ ...secrets, redirectUri: callbackUrl });
+      } catch (cause) {
+        deps.failed("a sign-in provider could not be reached", { provider: slug, error: cause });
+        throw new ApiError("provider_unavailable", "The sign-in provider cannot be reached. Try again later.", {
+          cause,
+        });
+      }
+      await codes.issueTicket({
+        kind: "oauth_state",
+        hash: secrets.hash,
+        accountId: account?.id ?? null,
+        payload: { ...trip },
+        expiresAtMs: clock.now() + TRIP_MS,
+      });
+      return { location, cookie: secrets.cookie };
+    },
+
+    async comeBack({ slug, search, browserCookies, place, client }) {
+      const query = new URLSearchParams(search);
+      const secrets = tripOf(query.get("state") ?? "", secret);
+      if (secrets === undefined) throw invalidState();
+      const { name, value } = secrets.cookie;
+      // A link that was begun elsewhere and sent to somebody would sign them in to, or link them to, another's account.
+      if (browserCookies !== undefined && browserCookies.get(name) !== value) throw invalidState();
+      const ticket = await codes.takeTicket("oauth_state", secrets.hash);
+      const trip = ticket === undefined ? undefined : tripIn(ticket);
+      const provider = providerOf(slug);
+      if (ticket === undefined || trip === undefined || trip.slug !== slug || provider === undefined)
+        throw invalidState();
+
+      const onward = (parameters: Told): Onward => ({
+        location: destination(trip, parameters, place),
+        cookie: secrets.cookie,
+      });
+      const refused = query.get("error");
+      if (refused !== null) return onward({ error: /^[a-z_]{1,64}$/.test(refused) ? refused : "provider_error" });
+      let person: Person;
+      try {
+        person = await provider.person({ ...secrets, redirectUri: trip.callbackUrl }, search);
+      } catch (error) {
+        deps.failed("a sign-in provider's answer could not be used", { provider: slug, error });
+        return onward({ error: "provider_error" });
+      }
+      return onward(await arrive(slug, trip, ticket.accountId, { person, client }));
+    },
+
+    async exchange({ code, provider }, client) {
+      const ticket = await codes.takeTicket("oauth_code", sha256Hex(code));
+      if (ticket === undefined || ticket.accountId === null || ticket.payload["provider"] !== provider) {
+        throw new ApiError("invalid_code", "The code is not valid: it may have been used, or it is too old.", {
+          param: "code",
+        });
+      }
+      return deps.pairs.start(ticket.accountId, client);
+    },
+
+    async unlink(account, slug, client) {
+      const outcome = await identities.unlinkIdentity(account.id, slug);
+      if (outcome === "not_linked") {
+        throw new ApiError("oauth_provider_not_found", "This provider is not linked to the account.");
+      }
+      if (outcome === "last_way_in") {
+        throw new ApiError("invalid_request", "This is the last way to sign in to the account: set a password first.");
+      }
+      await audit.addAudit({
+        accountId: account.id,
+        event: "identity_unlinked",
+        ...client,
+        detail: { provider: slug },
+      });
+    },
+
+    peekPending: async (token) => pendingIn(await codes.peekTicket("pending_identity", sha256Hex(token))),
+    takePending: async (token) => pendingIn(await codes.takeTicket("pending_identity", sha256Hex(token))),
+  };
+}
+
+interface Arrival {
+  readonly person: Person;
+  readonly client: Client;
+}
+
+type TicketParts = Pick<Parameters<CodeStore["issueTicket"]>[0], "accountId" | "payload" | "expiresAtMs">;
+
+/** What the redirect target is told. */
+type Told = { code: string } | { linked: string } | { pending: string } | { error: string };
+
+/** The redirect target with what it is told; people without an account go to the dashboard's sign-up. */
+function destination(trip: Trip, parameters: Told, place: Place): string {
+  const target = "pending" in parameters ? `${place.dashboardUrl.replace(/\/+$/, "")}/signup` : trip.redirectUri;
+  const url = new URL(target);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  url.searchParams.set("provider", trip.slug);
+  if (trip.clientState !== null) url.searchParams.set("state", trip.clientState);
+  return url.href;
+}
+
+function tripIn({ payload }: Ticket): Trip {
+  return payload as unknown as Trip;
+}
+
+function pendingIn(ticket: Ticket | undefined): PendingIdentity | undefined {
+  return ticket?.payload as PendingIdentity | undefined;
+}
+
+function unknownProvider(): ApiError {
+  return new ApiError("oauth_provider_not_found", "There is no such sign-in provider here.");
+}
+
+function invalidState(): ApiError {
+  return new ApiError("invalid_state", "This sign-in was not begun here, was finished already, or is too old.", {
+    param: "state",
+  });
+}

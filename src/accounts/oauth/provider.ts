@@ -1,0 +1,220 @@
+// A sign-in provider: where to send a person, and who came back. Two sorts by configuration: an OpenID Connect issuer,
+// which tells the rest itself, and a plain OAuth 2 server like GitHub's. The addresses are the operator's word, so they
+// are asked directly, with bounds on time and size.
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  type CustomFetchOptions,
+  calculatePKCECodeChallenge,
+  clockTolerance,
+  customFetch,
+  discovery,
+  fetchUserInfo,
+} from "openid-client";
+import { VERSION } from "../../base/version.ts";
+import type { Config } from "../../config/schema.ts";
+
+/** A provider's entry in the configuration. */
+export type OAuthConfig = Config["auth"]["oauth"] extends ReadonlyMap<string, infer Entry> ? Entry : never;
+
+/** A person as a provider knows them. */
+export interface Person {
+  /** The provider's own id of them, which never changes. */
+  readonly subject: string;
+  readonly email: string | null;
+  /** Only when the provider says so. */
+  readonly emailVerified: boolean;
+  /** What they call themselves there. */
+  readonly name: string | null;
+}
+
+/** What makes one round trip unforgeable. */
+export interface RoundTrip {
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly codeVerifier: string;
+  readonly nonce: string;
+}
+
+/** Both halves of a round trip. They throw when the provider cannot be reached or says no. */
+export interface SignInProvider {
+  /** Where the person goes. */
+  authorizationUrl(trip: RoundTrip): Promise<string>;
+  /** Who came back; `search` is the query they came with. */
+  person(trip: RoundTrip, search: string): Promise<Person>;
+}
+
+/** Providers are fast or broken; the person is waiting. */
+const TIMEOUT_SECONDS = 10;
+/** Key sets and profiles are a few KiB. */
+const ANSWER_BYTES_MAX = 1024 * 1024;
+/** Clocks that are off by more are a fault to be mended. */
+const CLOCK_TOLERANCE_SECONDS = 60;
+/** Keys and addresses of an issuer change; rarely. */
+const DISCOVERY_KEPT_MS = 3_600_000;
+
+/** Builds a provider from its entry in the configuration. */
+export function signInProvider(config: OAuthConfig, now: () => number): SignInProvider {
+  return config.issuer === "" ? plainProvider(config) : openIdProvider(config, now);
+}
+
+function openIdProvider(config: OAuthConfig, now: () => number): SignInProvider {
+  let known: { readonly server: Promise<Configuration>; readonly untilMs: number } | undefined;
+  const discovered = (): Promise<Configuration> => {
+    if (known !== undefined && known.untilMs > now()) return known.server;
+    const issuer = new URL(config.issuer);
+    const server = discovery(issuer, config.clientId, metadata(config), clientAuth(config), {
+      timeout: TIMEOUT_SECONDS,
+      [customFetch]: boundedFetch,
+      execute: issuer.protocol === "http:" ? [allowInsecureRequests] : [],
+    });
+    known = { server, untilMs: now() + DISCOVERY_KEPT_MS };
+    server.catch(() => {
+      // The next one asks again.
+      known = undefined;
+    });
+    return server;
+  };
+  return {
+    authorizationUrl: async (trip) => authorizationUrl(await discovered(), trip, "openid email profile"),
+    async person(trip, search) {
+      const server = await discovered();
+      const tokens = await authorizationCodeGrant(server, cameBackTo(trip, search), {
+        ...checks(trip),
+        expectedNonce: trip.nonce,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw new Error("the provider sent no ID token");
+      const canTell = claims["email"] === undefined && server.serverMetadata().userinfo_endpoint !== undefined;
+      const told = canTell ? await fetchUserInfo(server, tokens.access_token, claims.sub) : claims;
+      const { email, email_verified: verified, preferred_username: name } = told as Record<string, unknown>;
+      return {
+        subject: claims.sub,
+        email: text(email),
+        // Some send the word instead of the value.
+        emailVerified: verified === true || verified === "true",
+        name: text(name),
+      };
+    },
+  };
+}
+
+function plainProvider(config: OAuthConfig): SignInProvider {
+  const { authorizeUrl, tokenUrl } = config;
+  const server = new Configuration(
+    { issuer: new URL(authorizeUrl).origin, authorization_endpoint: authorizeUrl, token_endpoint: tokenUrl },
+    config.clientId,
+    metadata(config),
+    ClientSecretPost(config.clientSecret),
+  );
+  server.timeout = TIMEOUT_SECONDS;
+  server[customFetch] = boundedFetch;
+  if (tokenUrl.startsWith("http:")) allowInsecureRequests(server);
+  return {
+    authorizationUrl: (trip) => authorizationUrl(server, trip, "read:user user:email"),
+    async person(trip, search) {
+      const url = cameBackTo(trip, search);
+      // Its issuer is made up here, so what it says of itself cannot match.
+      url.searchParams.delete("iss");
+      const tokens = await authorizationCodeGrant(server, url, checks(trip));
+      const user = asRecord(await getJson(config.userUrl, tokens.access_token));
+      const id = user["id"];
+      if (typeof id !== "number" && (typeof id !== "string" || id === "")) throw new Error("the profile has no id");
+      const emails = config.emailsUrl === "" ? [] : await getJson(config.emailsUrl, tokens.access_token);
+      return { subject: String(id), name: text(user["login"]), ...chooseEmail(emails) };
+    },
+  };
+}
+
+/** The main address if it is verified, else none: what a profile shows may be anybody's. */
+function chooseEmail(emails: unknown): { email: string | null; emailVerified: boolean } {
+  const all = Array.isArray(emails) ? emails.map(asRecord) : [];
+  const main = all.find((one) => one["primary"] === true);
+  const email = text(main?.["email"]);
+  return { email, emailVerified: email !== null && main?.["verified"] === true };
+}
+
+async function authorizationUrl(server: Configuration, trip: RoundTrip, scope: string): Promise<string> {
+  const url = buildAuthorizationUrl(server, {
+    redirect_uri: trip.redirectUri,
+    scope,
+    state: trip.state,
+    nonce: trip.nonce,
+    code_challenge: await calculatePKCECodeChallenge(trip.codeVerifier),
+    code_challenge_method: "S256",
+  });
+  return url.href;
+}
+
+/** The address the provider was given, with what it added: behind a proxy the request itself shows another one. */
+function cameBackTo(trip: RoundTrip, search: string): URL {
+  const url = new URL(trip.redirectUri);
+  url.search = search;
+  return url;
+}
+
+function checks(trip: RoundTrip) {
+  return { pkceCodeVerifier: trip.codeVerifier, expectedState: trip.state };
+}
+
+function metadata(config: OAuthConfig) {
+  return { client_secret: config.clientSecret, [clockTolerance]: CLOCK_TOLERANCE_SECONDS };
+}
+
+/** As the issuer wants it; the standard's default is Basic. */
+function clientAuth({ clientSecret }: OAuthConfig): ClientAuth {
+  return (server, client, body, headers) => {
+    const takes = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+    const auth = takes.includes("client_secret_basic") ? ClientSecretBasic : ClientSecretPost;
+    auth(clientSecret)(server, client, body, headers);
+  };
+}
+
+async function getJson(url: string, accessToken: string): Promise<unknown> {
+  const response = await boundedFetch(url, {
+    method: "GET",
+    redirect: "manual",
+    body: undefined,
+    headers: { authorization: `Bearer ${accessToken}`, accept: "application/json" },
+  });
+  if (!response.ok) throw new Error(`${new URL(url).pathname} answered ${response.status}`);
+  return response.json();
+}
+
+async function boundedFetch(url: string, options: CustomFetchOptions): Promise<Response> {
+  const { body, ...rest } = options;
+  const response = await fetch(url, {
+    ...rest,
+    ...(body === undefined ? {} : { body: body as string | URLSearchParams }),
+    // GitHub refuses requests without a name.
+    headers: { ...options.headers, "user-agent": `Sallyport/${VERSION}` },
+    signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000),
+  });
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > ANSWER_BYTES_MAX) throw new Error("the provider's answer is too large");
+    chunks.push(chunk);
+  }
+  const headers = new Headers(response.headers);
+  // It is decoded already.
+  headers.delete("content-encoding");
+  headers.delete("content-length");
+  const empty = response.status === 204 || response.status === 304;
+  return new Response(empty ? null : Buffer.concat(chunks), { status: response.status, headers });
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function text(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}

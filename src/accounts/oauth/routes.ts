@@ -1,0 +1,132 @@
+// The OAuth endpoints: start, connect, callback, exchange and unlinking.
+
+import { Elysia } from "elysia";
+import { type BodyLimits, readJson } from "../../http/body.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import type { Accounts } from "../accounts.ts";
+import { clientOf } from "../client.ts";
+import { requiredText } from "../fields.ts";
+import type { Onward, Place } from "./flow.ts";
+
+export interface OAuthRoutesDeps {
+  readonly accounts: Pick<Accounts, "authenticate" | "oauth">;
+  /** `server.public_url` and `server.dashboard_url` as configured; empty where they are not. */
+  urls(): { readonly publicUrl: string; readonly dashboardUrl: string };
+  /** Where the server listens, for requests that do not say how they reached it. */
+  listeningUrl(): string;
+}
+
+const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
+const NO_STORE = { "cache-control": "no-store" };
+const COOKIE_SECONDS = 600;
+const COOKIES_READ_MAX = 50;
+
+/** Everything under /v1/auth/oauth. */
+export function oauthRoutes({ accounts, ...deps }: OAuthRoutesDeps) {
+  const { oauth } = accounts;
+  return new Elysia()
+    .get("/v1/auth/oauth/:provider/start", async ({ request, params, query }) => {
+      const onward = await oauth.begin({
+        slug: params.provider,
+        redirectUri: query["redirect_uri"],
+        clientState: query["state"],
+        place: placeOf(request, deps),
+        client: clientOf(request),
+      });
+      return redirect(request, onward, COOKIE_SECONDS);
+    })
+    .get("/v1/auth/oauth/:provider/connect/start", async ({ request, params, query }) => {
+      const { account } = await accounts.authenticate(request);
+      const onward = await oauth.begin({
+        slug: params.provider,
+        redirectUri: query["redirect_uri"],
+        clientState: query["state"],
+        account,
+        place: placeOf(request, deps),
+        client: clientOf(request),
+      });
+      if (!wantsJson(request)) return redirect(request, onward, COOKIE_SECONDS);
+      const headers = { ...NO_STORE, "set-cookie": cookieOf(request, onward, COOKIE_SECONDS) };
+      return Response.json({ authorization_url: onward.location }, { headers });
+    })
+    .get("/v1/auth/oauth/:provider/callback", async ({ request, params }) => {
+      const onward = await oauth.comeBack({
+        slug: params.provider,
+        search: searchOf(request.url),
+        browserCookies: isBrowser(request) ? cookiesOf(request) : undefined,
+        place: placeOf(request, deps),
+        client: clientOf(request),
+      });
+      return redirect(request, onward, 0);
+    })
+    .post(
+      "/v1/auth/oauth/exchange",
+      async ({ request }) => {
+        const { body } = await readJson(request, BODY_LIMITS);
+        const code = requiredText(body, "code");
+        const provider = requiredText(body, "provider");
+        return Response.json(await oauth.exchange({ code, provider }, clientOf(request)), { headers: NO_STORE });
+      },
+      { parse: "none" },
+    )
+    .delete(
+      "/v1/auth/oauth/:provider",
+      async ({ request, params }) => {
+        const { account } = await accounts.authenticate(request);
+        await oauth.unlink(account, params.provider, clientOf(request));
+        return Response.json({ success: true }, { headers: NO_STORE });
+      },
+      { parse: "none" },
+    );
+}
+
+/** Contract §2: an empty `public_url` means the request's own origin, else the listening address. */
+function placeOf(request: Request, deps: Pick<OAuthRoutesDeps, "urls" | "listeningUrl">): Place {
+  const { publicUrl, dashboardUrl } = deps.urls();
+  const baseUrl = (publicUrl || originOf(request) || deps.listeningUrl()).replace(/\/+$/, "");
+  return { baseUrl, dashboardUrl: dashboardUrl || `${baseUrl}/dashboard` };
+}
+
+function originOf(request: Request): string {
+  // Without a Host header there is only a path.
+  if (!URL.canParse(request.url)) return "";
+  const { host } = new URL(request.url);
+  return `${exchangeOf(request).secure ? "https" : "http"}://${host}`;
+}
+
+function searchOf(url: string): string {
+  const [whole = ""] = url.split("#");
+  const at = whole.indexOf("?");
+  return at < 0 ? "" : whole.slice(at);
+}
+
+function redirect(request: Request, onward: Onward, cookieSeconds: number): Response {
+  const headers = { ...NO_STORE, location: onward.location, "set-cookie": cookieOf(request, onward, cookieSeconds) };
+  return new Response(null, { status: 302, headers });
+}
+
+function cookieOf(request: Request, { cookie }: Onward, seconds: number): string {
+  const secure = exchangeOf(request).secure ? "; Secure" : "";
+  const value = seconds === 0 ? "" : cookie.value;
+  // Lax, not Strict: the provider's redirect must bring it along.
+  return `${cookie.name}=${value}; Path=/v1/auth/oauth; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** Whoever can be lured to a link: browsers say so, and a page cannot make them say otherwise. */
+function isBrowser(request: Request): boolean {
+  return request.headers.has("sec-fetch-mode") || /^mozilla\//i.test(request.headers.get("user-agent") ?? "");
+}
+
+function cookiesOf(request: Request): ReadonlyMap<string, string> {
+  const pairs = (request.headers.get("cookie") ?? "").split(";", COOKIES_READ_MAX).map((pair) => pair.trim());
+  return new Map(
+    pairs.flatMap((pair) => {
+      const at = pair.indexOf("=");
+      return at < 0 ? [] : [[pair.slice(0, at), pair.slice(at + 1)] as const];
+    }),
+  );
+}
+
+function wantsJson(request: Request): boolean {
+  return /\bapplication\/json\b/i.test(request.headers.get("accept") ?? "");
+}
