@@ -38,6 +38,8 @@ export interface TestApp {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Resolves when everything logged so far is in `logs`. */
   flushLogs(): Promise<void>;
+  /** Every route of the program. */
+  routes(): readonly { method: string; path: string }[];
   /** Replaces the configuration of the running program. */
   reconfigure(config: Record<string, unknown>): Promise<void>;
   /** Ends the program and starts it again over the same data; `url` changes. */
@@ -91,6 +93,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         headers: { "content-type": "application/json", ...headers },
       }),
     flushLogs: () => log.flush(),
+    routes: () => running.app.routes(),
     async reconfigure(config) {
       await configure(config);
       const result = running.live.reload();

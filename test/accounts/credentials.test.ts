@@ -1,0 +1,145 @@
+// The matrix of the specification's "Authentication": every route the program has, with every sort of credential. A route
+// that is not in the table fails, so that nobody adds one without saying who may use it.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { keyStore } from "../../src/store/keys.ts";
+import { CLIENT_SECRET, type FakeGithub, startFakeGithub } from "../support/identity-servers.ts";
+import { mailTo } from "../support/outbox.ts";
+import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";
+
+let app: AccountsApp;
+let github: FakeGithub;
+let token: string;
+
+beforeAll(async () => {
+  github = startFakeGithub();
+  app = await startAccountsApp({ config: { auth: { oauth: { github: github.config } } } });
+  await app.addAccount("walker");
+  token = (await app.signIn("walker")).access_token;
+});
+afterAll(async () => {
+  await app.stop();
+  await github.stop();
+});
+
+/** What opens a route. */
+type Opens = "none" | "key" | "jwt";
+
+/** First match wins; a path is matched as it is registered. */
+const MATRIX: readonly [RegExp, Opens][] = [
+  [/^POST \/v1\/auth\/(token|refresh|oauth\/exchange|password-reset\/(request|confirm))$/, "none"],
+  [/^GET \/v1\/auth\/oauth\/:provider\/(start|callback)$/, "none"],
+  [/^\w+ \/v1\/auth\//, "jwt"],
+  [/^GET \/(health|livez|readyz|docs.*|openapi\.json|metrics)?$/, "none"],
+  [/^GET \/v1\/(status\/.*|stats\/.*|capabilities)$/, "none"],
+  [/^POST \/v1\/moderations$/, "none"],
+  // Only says that it wants POST.
+  [/^GET \/v1\/responses$/, "none"],
+  [/^POST (\/v1)?\/fetch$/, "none"],
+  // Its own session cookie: never a key, never a token.
+  [/^\w+ \/dashboard(\/.*)?$/, "none"],
+  [/^\w+ \/(v1|typesafe\/v1)\//, "key"],
+];
+
+test("every route opens to its credential and to no other", async () => {
+  const routes = app.app.routes();
+  expect(routes.length).toBeGreaterThan(20);
+  for (const { method, path } of routes) {
+    const route = `${method} ${path}`;
+    const opens = MATRIX.find(([pattern]) => pattern.test(route))?.[1];
+    if (opens === undefined) throw new Error(`${route} is not in the matrix`);
+    const url = path.replace(/:\w+|\*/g, "x");
+    const ask = async (as: string | undefined) => {
+      const { status, json } = await app.ask(method, url, { as, headers: { "x-forwarded-for": freshAddress() } });
+      return status === 401 ? json.error.code : "open";
+    };
+    const refusals = opens === "none" ? {} : { nothing: await ask(undefined), nonsense: await ask("nonsense") };
+    if (opens === "key") {
+      expect([route, refusals, await ask(token)]).toEqual([
+        route,
+        { nothing: "missing_api_key", nonsense: "invalid_api_key" },
+        "invalid_api_key",
+      ]);
+      expect([route, await ask(app.app.key)]).toEqual([route, "open"]);
+    } else if (opens === "jwt") {
+      expect([route, refusals, await ask(app.app.key)]).toEqual([
+        route,
+        { nothing: "missing_token", nonsense: "invalid_token" },
+        "invalid_token",
+      ]);
+      if (route !== "DELETE /v1/auth/me" && route !== "DELETE /v1/auth/sessions") {
+        expect([route, await ask(token)]).toEqual([route, "open"]);
+      }
+    } else expect([route, await ask(undefined)]).toEqual([route, "open"]);
+  }
+});
+
+test("no secret lies open in the data directory, but in secrets.json and the outbox", async () => {
+  const account = await app.addAccount("grepped", { emailVerified: true });
+  const { key } = await keyStore(app.store).createKey({ accountId: account.id, name: "k" });
+  const first = await app.signIn("grepped");
+  const second = (await app.ask("POST", "/v1/auth/refresh", { body: { refresh_token: first.refresh_token } })).json;
+  const unverified = await app.addAccount("grepped-too");
+  const { access_token: as } = await app.signIn("grepped-too");
+  await app.ask("POST", "/v1/auth/email-verification/send-code", { as });
+  const code = /\b\d{6}\b/.exec((await mailTo(app.app.dataDir, unverified.email)).text ?? "")?.[0] ?? "";
+  await app.ask("POST", "/v1/auth/password-reset/request", { body: { email: account.email } });
+  const link = /#token=(\w+)/.exec((await mailTo(app.app.dataDir, account.email)).text ?? "")?.[1] ?? "";
+  github.person = { id: 77, login: "grep", emails: [{ email: account.email, primary: true, verified: true }] };
+  const begun = await app.ask("GET", "/v1/auth/oauth/github/start");
+  const open = await app.ask("GET", "/v1/auth/oauth/github/start");
+  const back = new URL(
+    (await fetch(begun.headers.get("location") ?? "", { redirect: "manual" })).headers.get("location") ?? "",
+  );
+  const home = new URL((await app.ask("GET", back.pathname + back.search)).headers.get("location") ?? "");
+  const state = new URL(open.headers.get("location") ?? "").searchParams.get("state") ?? "";
+  const secrets: Record<string, string> = {
+    PASSWORD,
+    CLIENT_SECRET,
+    key,
+    access: first.access_token,
+    firstRefresh: first.refresh_token,
+    secondRefresh: second.refresh_token,
+    link,
+    exchangeCode: home.searchParams.get("code") ?? "",
+    state,
+    stateId: state.split(".")[0] ?? "",
+    cookie: open.headers.get("set-cookie")?.split(/[=;]/)[1] ?? "",
+  };
+  for (const [name, secret] of Object.entries(secrets)) expect([name, secret.length > 15]).toEqual([name, true]);
+  await app.app.flushLogs();
+
+  const looked: string[] = [];
+  const look = (directory: string) => {
+    for (const name of readdirSync(directory)) {
+      const path = join(directory, name);
+      // The file that names the provider's secret is the test's own configuration.
+      if (["outbox", "secrets.json", "test.yaml"].includes(name)) continue;
+      if (statSync(path).isDirectory()) look(path);
+      else {
+        looked.push(name);
+        const bytes = readFileSync(path);
+        for (const [what, secret] of Object.entries(secrets)) {
+          if (bytes.includes(secret)) throw new Error(`${name} holds ${what}`);
+        }
+      }
+    }
+  };
+  look(app.app.dataDir);
+  expect(looked).toContain("sallyport.db");
+  expect(looked).toContain("sallyport.db-wal");
+  // Six digits stand in many numbers: the one place where the code is kept is looked at.
+  const database = new Database(join(app.app.dataDir, "sallyport.db"), { readonly: true });
+  const [row] = database.query("SELECT code_hash AS hash FROM verification_codes").all() as { hash: string }[];
+  database.close();
+  expect(row?.hash).toMatch(/^[0-9a-f]{64}$/);
+  const plain = new Bun.CryptoHasher("sha256").update(code).digest("hex");
+  expect(row?.hash).not.toBe(plain);
+  const logged = JSON.stringify(app.app.logs);
+  for (const [what, secret] of Object.entries(secrets)) {
+    if (logged.includes(secret)) throw new Error(`the log holds ${what}`);
+  }
+});
