@@ -42,6 +42,21 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./key.ts")).key,
   },
   {
+    name: "scrape",
+    summary: "read one web page as Markdown",
+    load: async () => (await import("./scrape.ts")).scrape,
+  },
+  {
+    name: "crawl",
+    summary: "read a site as Markdown",
+    load: async () => (await import("./crawl.ts")).crawl,
+  },
+  {
+    name: "map",
+    summary: "list the addresses of a site",
+    load: async () => (await import("./map.ts")).map,
+  },
+  {
     name: "backup",
     summary: "copy the database, secrets and uploads into one file",
     load: async () => (await import("./backup.ts")).backup,

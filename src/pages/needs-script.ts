@@ -20,8 +20,9 @@ const APP_ROOTS = new Set([
 ]);
 const APP_TAGS = /^(?:app-root|ion-app|discourse-assets)$/;
 
-/** Where a <meta refresh> leads within seconds; undefined without one, or when it only reloads. */
+/** Where a <meta refresh> leads within seconds; undefined without one, when it only reloads, or when there is much to read. */
 export function refreshTarget(document: PageDocument, url: string): string | undefined {
+  if (visibleChars(document.body) > TEXT_CHARS_MIN * 4) return undefined;
   const refresh = document.head.find((element) => /^refresh$/i.test(element.attributes["http-equiv"] ?? ""));
   const target = /^\s*[0-5](?:\.\d*)?\s*[;,]\s*url\s*=\s*["']?([^"']+)/i
     .exec(refresh?.attributes["content"] ?? "")?.[1]

@@ -1,0 +1,26 @@
+// `sallyport map`: the addresses of a site, one a line.
+import { mapSite } from "../web/map.ts";
+import type { Command } from "./command.ts";
+import { withWebTools } from "./web-tools.ts";
+
+/** Prints the addresses. */
+export const map: Command = {
+  summary: "list the addresses of a site",
+  usage: "URL [--search S] [--limit N]",
+  args: [1, 1],
+  options: [
+    { name: "search", value: "S", summary: "only addresses that contain this" },
+    { name: "limit", value: "N", summary: "at most so many (default 5000)" },
+  ],
+  async run(context) {
+    const { flags, args, config } = context;
+    const body = { url: args[0], search: flags.text("search"), limit: flags.integer("limit", 1, 5000) };
+    const { userAgent } = config().web;
+    const answer = await withWebTools(context, "map", (tools, signal) =>
+      mapSite(body, { ...tools, userAgent: () => userAgent }, signal),
+    );
+    if (flags.has("json")) context.out(`${JSON.stringify(answer)}\n`);
+    else context.out((answer["links"] as string[]).map((link) => `${link}\n`).join(""));
+    return 0;
+  },
+};

@@ -1,0 +1,39 @@
+// What `scrape`, `crawl` and `map` share: the same tools as the server's, for as long as the command runs.
+import { systemClock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import { asWebError, type WebFeature } from "../web/failure.ts";
+import { createWebTools, type WebTools } from "../web/tools.ts";
+import type { Context } from "./command.ts";
+import { UsageError } from "./failure.ts";
+import { failure } from "./workspace.ts";
+
+/** Runs `work` with the tools and takes them down. What goes wrong is one line. */
+export async function withWebTools<T>(
+  context: Context,
+  feature: WebFeature,
+  work: (tools: WebTools, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const config = context.config();
+  const tools = createWebTools({ config: () => config, clock: systemClock });
+  const stop = new AbortController();
+  try {
+    return await work(tools, stop.signal);
+  } catch (error) {
+    const told = asWebError(feature, error);
+    if (told.apiCode === "invalid_request") throw new UsageError(told.message);
+    throw error instanceof ApiError || told.apiCode !== `${feature}_internal_error` ? failure(told.message) : error;
+  } finally {
+    stop.abort();
+    await tools.close();
+  }
+}
+
+/** One line of progress on a terminal, written over by the next. */
+export function progressLine(context: Context): { show(text: string): void; clear(): void } {
+  const width = 100;
+  if (!context.interactive) return { show: () => undefined, clear: () => undefined };
+  return {
+    show: (text) => context.err(`\r${text.slice(0, width).padEnd(width)}`),
+    clear: () => context.err(`\r${" ".repeat(width)}\r`),
+  };
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { COMMANDS } from "../../src/cli/index.ts";
+import { runCommandLine } from "../../src/cli/run.ts";
+import { type FakeSite, startFakeSite } from "../support/fake-site.ts";
+import { FakeTerminal } from "../support/terminal.ts";
+
+const page = (name: string, links = "") =>
+  `<title>${name}</title><main><h1>${name}</h1><p>The page named ${name} says something that is long enough to be kept.</p>${links}</main>`;
+
+let site: FakeSite;
+let folder: string;
+beforeAll(() => {
+  site = startFakeSite({
+    "/": page("root", '<a href="/a/b">b</a> <a href="/gone">gone</a>'),
+    "/a/b": page("inner"),
+    "/bad": () => new Response("", { status: 501 }),
+  });
+  folder = mkdtempSync(join(tmpdir(), "sallyport-cli-"));
+  writeFileSync(join(folder, "c.yaml"), JSON.stringify({ data_dir: folder, web: { allow_hosts: [site.host] } }));
+});
+afterAll(() => {
+  site.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function sally(...words: string[]) {
+  const io = new FakeTerminal();
+  const code = await runCommandLine([...words, "--config", join(folder, "c.yaml")], {
+    version: "0",
+    io,
+    commands: COMMANDS,
+  });
+  return { code, out: io.stdout, err: io.stderr };
+}
+
+describe("scrape", () => {
+  test("Markdown", async () => {
+    const { code, out } = await sally("scrape", `${site.url}/a/b`);
+    expect([code, out.includes("The page named inner says something")]).toEqual([0, true]);
+  });
+  test("the API's body", async () => {
+    const { out } = await sally("scrape", `${site.url}/a/b`, "--json", "--format", "links");
+    expect(JSON.parse(out)).toMatchObject({ success: true, data: { links: [], metadata: { statusCode: 200 } } });
+  });
+  test("failures are one line", async () => {
+    expect(await sally("scrape", `${site.url}/bad`)).toEqual({
+      code: 1,
+      out: "",
+      err: "sallyport: The server answered 501.\n",
+    });
+    expect((await sally("scrape", "http://10.0.0.1/")).code).toBe(1);
+    expect((await sally("scrape", "nonsense")).code).toBe(2);
+    expect((await sally("scrape", site.url, "--timeout-ms", "5")).code).toBe(2);
+  });
+});
+
+test("map", async () => {
+  const { code, out } = await sally("map", site.url);
+  expect([code, out.split("\n")]).toEqual([0, [`${site.url}/`, `${site.url}/a/b`, `${site.url}/gone`, ""]]);
+  expect((await sally("map", site.url, "--search", "/a/")).out).toBe(`${site.url}/a/b\n`);
+});
+
+describe("crawl", () => {
+  test("to stdout", async () => {
+    const { code, out } = await sally("crawl", site.url, "--include", "/a/*");
+    expect([code, out.includes("inner"), out.includes("named root")]).toEqual([0, true, false]);
+  });
+  test("to files", async () => {
+    const to = join(folder, "out");
+    const { code } = await sally("crawl", site.url, "--out", to, "--exclude", "/gone");
+    expect([code, readdirSync(to).sort()]).toEqual([0, ["a-b.md", "index.md"]]);
+    expect(readFileSync(join(to, "a-b.md"), "utf8")).toStartWith(`<!-- ${site.url}/a/b -->`);
+  });
+  test("a dead root", async () => expect((await sally("crawl", `${site.url}/bad`)).code).toBe(1));
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { isTrap, mayBePage, pageKey, siteKey } from "../../src/pages/addresses.ts";
+import { isChallenge } from "../../src/pages/challenge.ts";
+import { compileGlob } from "../../src/pages/globs.ts";
+import { retryAfterMs } from "../../src/pages/retry-after.ts";
+import { productToken, readRobots } from "../../src/pages/robots.ts";
+import { parseSitemap } from "../../src/pages/sitemap.ts";
+
+describe("one page, many addresses", () => {
+  const same: [string, string][] = [
+    ["https://site.example/a", "https://site.example/a/"],
+    ["https://site.example/a", "https://site.example/a#part"],
+    ["https://site.example/a", "http://site.example/a"],
+    ["https://site.example/a", "https://WWW.Site.example/a"],
+    ["https://site.example/", "https://site.example"],
+    ["https://site.example/a?x=1&y=2", "https://site.example/a?y=2&x=1"],
+    ["https://site.example/a", "https://site.example/a?utm_source=x&fbclid=y&gclid=z"],
+    ["https://site.example/a?q=1", "https://site.example/a?PHPSESSID=abc&q=1"],
+    ["https://site.example/a", "https://site.example/a;jsessionid=ABC"],
+    ["https://site.example/a", "https://site.example//a"],
+    ["https://site.example/%7Euser", "https://site.example/~user"],
+    ["https://site.example:443/a", "https://site.example/a"],
+  ];
+  for (const [a, b] of same) test(`${a} = ${b}`, () => expect(pageKey(a)).toBe(pageKey(b)));
+  const different: [string, string][] = [
+    ["https://site.example/a", "https://site.example/b"],
+    ["https://site.example/a", "https://site.example/A"],
+    ["https://site.example/a?q=1", "https://site.example/a?q=2"],
+    ["https://site.example/a", "https://sub.site.example/a"],
+    ["https://site.example/a", "https://site.example:8443/a"],
+    ["https://site.example/a%2Fb", "https://site.example/a/b"],
+  ];
+  for (const [a, b] of different) test(`${a} ≠ ${b}`, () => expect(pageKey(a)).not.toBe(pageKey(b)));
+  test("a key of a key's address is that key", () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
+        expect(pageKey(`https://${pageKey(url)}`)).toBe(pageKey(url));
+      }),
+    );
+  });
+  test("sites", () => {
+    expect(siteKey("https://www.a.example/x")).toBe(siteKey("http://a.example"));
+    expect(siteKey("https://b.a.example")).not.toBe(siteKey("https://a.example"));
+  });
+  test("traps and files", () => {
+    expect(isTrap(`https://a.example/${"x/".repeat(5)}`)).toBe(true);
+    expect(isTrap(`https://a.example/${"x".repeat(3000)}`)).toBe(true);
+    expect(isTrap("https://a.example/a/b/c/d")).toBe(false);
+    expect(mayBePage("https://a.example/x.JPG", { documents: true })).toBe(false);
+    expect([
+      mayBePage("https://a.example/x.pdf", { documents: false }),
+      mayBePage("https://a.example/x.pdf", { documents: true }),
+    ]).toEqual([false, true]);
+    expect(mayBePage("https://a.example/x.html?f=a.zip", { documents: false })).toBe(true);
+  });
+});
+
+describe("patterns", () => {
+  const cases: [string, string, boolean][] = [
+    ["/blog/*", "https://a.example/blog/x", true],
+    ["/blog/*", "https://a.example/blog/x/y", false],
+    ["/blog/**", "https://a.example/blog/x/y", true],
+    ["/blog", "https://a.example/blog/x", false],
+    ["/blog", "https://a.example/x/blog", false],
+    ["blog/*", "https://a.example/blog/x", true],
+    ["*", "https://a.example/x", true],
+    ["*", "https://a.example/x/y", false],
+    ["**", "https://a.example/x/y", true],
+    ["/a?c", "https://a.example/abc", true],
+    ["/a.c", "https://a.example/abc", false],
+    ["/x", "https://a.example/x?q=1", true],
+    ["https://a.example/x*", "https://a.example/x?q=1", true],
+    ["https://b.example/**", "https://a.example/x", false],
+    ["/ü/*", "https://a.example/%C3%BC/x", true],
+    ["/(a|b)/[x]", "https://a.example/(a|b)/[x]", true],
+  ];
+  for (const [glob, url, expected] of cases)
+    test(`${glob} ${expected ? "takes" : "leaves"} ${url}`, () => expect(compileGlob(glob)?.(url)).toBe(expected));
+  test("empty and endless ones are refused", () => {
+    expect(compileGlob(" ")).toBeUndefined();
+    expect(compileGlob("x".repeat(2000))).toBeUndefined();
+  });
+});
+
+describe("robots.txt", () => {
+  const url = "https://a.example/robots.txt";
+  const rules = (text: string) => readRobots(url, text, "Sallyport");
+  test("groups", () => {
+    const own = rules(
+      "User-agent: *\nDisallow: /\n\nUser-agent: sallyport\nDisallow: /x\nCrawl-delay: 2\nSitemap: https://a.example/s.xml",
+    );
+    expect([own.allows("https://a.example/y"), own.allows("https://a.example/x/1")]).toEqual([true, false]);
+    expect([own.crawlDelayMs, own.sitemaps]).toEqual([2000, ["https://a.example/s.xml"]]);
+  });
+  test("wildcards and the longest rule", () => {
+    const own = rules("User-agent: *\nDisallow: /*.pdf$\nDisallow: /a\nAllow: /a/b");
+    expect(["/x.pdf", "/x.pdf?y", "/a/c", "/a/b"].map((path) => own.allows(`https://a.example${path}`))).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+  });
+  test("an absurd delay is bounded", () =>
+    expect(rules("User-agent: *\nCrawl-delay: 9999999").crawlDelayMs).toBe(30_000));
+  test("the name in a user agent", () =>
+    expect([productToken("MyBot/2.0 (+x)"), productToken("(odd)")]).toEqual(["MyBot", "Sallyport"]));
+});
+
+describe("sitemaps", () => {
+  const read = (text: string) => parseSitemap(text, "https://a.example/sitemap.xml");
+  test("a list of pages", () =>
+    expect(
+      read(
+        '<?xml version="1.0"?><urlset><url><loc> https://a.example/1?x=1&amp;y=2 </loc></url><url><loc><![CDATA[https://a.example/2]]></loc><image:loc>https://a.example/i.png</image:loc></url></urlset>',
+      ),
+    ).toEqual({
+      urls: ["https://a.example/1?x=1&y=2", "https://a.example/2"],
+      sitemaps: [],
+    }));
+  test("an index", () =>
+    expect(
+      read(
+        "<sitemapindex><sitemap><loc>https://a.example/s1.xml</loc></sitemap><sitemap><lastmod>x</lastmod><loc>/s2.xml</loc></sitemap></sitemapindex>",
+      ),
+    ).toEqual({
+      urls: [],
+      sitemaps: ["https://a.example/s1.xml", "https://a.example/s2.xml"],
+    }));
+  test("what is not well-formed", () =>
+    expect(read("<urlset><url><loc>https://a.example/1<url><loc>https://a.example/2</loc></url>").urls).toEqual([
+      "https://a.example/1",
+      "https://a.example/2",
+    ]));
+  test("plain lists", () => expect(read("https://a.example/1\r\nnot one\nhttps://a.example/2\n").urls).toHaveLength(2));
+  test("feeds", () => {
+    expect(
+      read("<rss><channel><link>https://a.example/</link><item><link>https://a.example/1</link></item></channel></rss>")
+        .urls,
+    ).toContain("https://a.example/1");
+    expect(read('<feed><link rel="self" href="/f"/><entry><link href="/1"/></entry></feed>').urls).toEqual([
+      "https://a.example/1",
+    ]);
+  });
+  test("a page in its place", () =>
+    expect(read("<!doctype html><html><loc>https://a.example/</loc>")).toEqual({ urls: [], sitemaps: [] }));
+  test("other schemes", () => expect(read("<urlset><url><loc>javascript:x</loc></url></urlset>").urls).toEqual([]));
+});
+
+test("waits", () => {
+  expect([retryAfterMs("3", 1), retryAfterMs(null, 1), retryAfterMs(null, 2), retryAfterMs("3600", 1)]).toEqual([
+    3000,
+    500,
+    1000,
+    Number.POSITIVE_INFINITY,
+  ]);
+});
+
+test("challenges", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  expect(isChallenge(403, new Headers(), bytes("<title>Just a moment...</title>"))).toBe(true);
+  expect(isChallenge(403, new Headers(), bytes("<title>Forbidden</title>"))).toBe(false);
+  expect(isChallenge(200, new Headers(), bytes("<title>An article about captchas</title>"))).toBe(false);
+  expect(isChallenge(200, new Headers({ "cf-mitigated": "challenge" }), bytes(""))).toBe(true);
+});
