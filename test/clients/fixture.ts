@@ -1,0 +1,65 @@
+// The running program in front of a scripted model that speaks every upstream protocol: what the tests of real clients
+// share. The model calls the one tool it is given, reports the tool's result, and answers in JSON where a schema is asked for.
+
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { DIALECTS, KINDS, type Said, say } from "../support/fake-model.ts";
+import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";
+
+/** What a tool of the tests says; the model repeats it. */
+export const WEATHER = "4 degrees and sunny";
+/** The model's words without tools. */
+export const GREETING = "Hello from 東京 👋";
+/** The object the model gives where a schema is asked for. */
+export const FORECAST = { city: "Oslo", degrees: 4 };
+/** What it thinks before it calls. */
+export const THOUGHT = { text: "I should look it up.", signature: "c2lnbmF0dXJlLW9mLXRoZS1tb2RlbA==" };
+
+export interface Clients {
+  app: TestApp;
+  upstream: FakeUpstream;
+  /** The model ids: each is served by the protocol of its name. */
+  models: readonly string[];
+  /** The bodies of the calls so far, then forgets them. */
+  sent(): Received[];
+}
+
+/** Starts both. Stop them with `stopClients`. */
+export async function startClients(): Promise<Clients> {
+  const upstream = startUpstream((received) =>
+    received.path.endsWith("/count_tokens") ? Response.json({ input_tokens: 321 }) : say(received, reply(received)),
+  );
+  const app = await startTestApp({
+    config: {
+      providers: Object.fromEntries(
+        DIALECTS.map((name) => [
+          name,
+          { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false },
+        ]),
+      ),
+      models: DIALECTS.map((id) => ({ id, supports_reasoning: true, routes: [{ provider: id, model: "up-model" }] })),
+      tiers: { premium: { rpm: 100_000 } },
+    },
+  });
+  return { app, upstream, models: DIALECTS, sent: () => upstream.received.splice(0) };
+}
+
+export async function stopClients({ app, upstream }: Clients): Promise<void> {
+  await app.stop();
+  upstream.stop();
+}
+
+function reply({ text, json }: Received): Said {
+  const split = 11;
+  if (text.includes(WEATHER))
+    return { text: `It is ${WEATHER} in Oslo.`, split, usage: { input: 60, output: 12, cached: 40 } };
+  // Some clients ask for an object by a tool of this name.
+  if (text.includes('"name":"json"')) return { calls: [{ id: "call_json", name: "json", args: FORECAST }], split };
+  // Models are told of the schema in words where their protocol has no parameter for it.
+  if (/json_schema|JsonSchema|JSON Schema/.test(text) && !text.includes("weather")) {
+    return { text: JSON.stringify(FORECAST), split };
+  }
+  if (json?.["tools"] !== undefined) {
+    return { reasoning: THOUGHT, calls: [{ id: "call_weather", name: "weather", args: { city: "Oslo" } }], split };
+  }
+  return { text: GREETING, split, usage: { input: 20, output: 9 } };
+}
