@@ -3,13 +3,14 @@
 import { ApiError } from "../base/errors.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
-import { type Turn, tryRoutes } from "./attempts.ts";
+import { tryRoutes } from "./attempts.ts";
 import { forwardHeaders, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job } from "./job.ts";
 import { type LiveAnswer, openLive } from "./live.ts";
 import { estimateUsage } from "./meter.ts";
 import { Translation } from "./translation.ts";
+import type { Turn, TurnEnd } from "./turn.ts";
 
 /** Contract §3 "before the first event". */
 const PEEK_MS = 10_000;
@@ -24,6 +25,7 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
     signal: abort.signal,
     remainingMs: () => deadlineMs - performance.now(),
     attempt: (turn) => liveFrom(deps, { request, turn, job, signal: abort.signal }),
+    trace: job.trace,
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const patience = new Promise<undefined>((resolve) => {
@@ -61,7 +63,7 @@ function pump(
   let failed = false;
   let settled = false;
   let kept = false;
-  const firstByteMs = performance.now() - exchange.startedMs;
+  let ttfbMs: number | null = null;
   exchange.streaming = true;
   deps.streamOpened?.();
 
@@ -70,7 +72,7 @@ function pump(
     settled = true;
     deps.streamClosed?.();
     if (gone) exchange.log["client_gone"] = true;
-    if (live !== undefined) settleLive(deps, { job, live, gone, ttfbMs: firstByteMs });
+    if (live !== undefined) settleLive(deps, { job, live, gone, ttfbMs });
     exchange.finish(200);
   };
 
@@ -82,9 +84,10 @@ function pump(
           try {
             live = await flow.opening;
           } catch (error) {
+            if (settled) return undefined;
             failed = true;
-            if (!flow.abort.signal.aborted) exchange.log["error"] = asApiError(error).apiCode;
-            settle(flow.abort.signal.aborted);
+            exchange.log["error"] = asApiError(error).apiCode;
+            settle(false);
             return job.format
               .writer(dressOf(job, false))
               .fail({ ...asApiError(error).body(), request_id: exchange.requestId });
@@ -97,16 +100,24 @@ function pump(
           await keepAnswer(deps, job, live.relay.answer);
         }
         if (text === undefined) settle(false);
+        else ttfbMs ??= performance.now() - exchange.startedMs;
         return text;
       },
       cancel() {
         flow.abort.abort(new ApiError("request_timeout", "The client went away."));
         live?.cancel();
+        // An upstream that begins in this very moment has nobody to speak to, but what it spent still counts.
+        if (live === undefined) void flow.opening.then(abandon, () => undefined);
         settle(true);
       },
     },
     { keepalive: job.format.keepalive, signal: flow.request.signal },
   );
+
+  function abandon(late: LiveAnswer): void {
+    late.cancel();
+    settleLive(deps, { job, live: late, gone: true, ttfbMs });
+  }
 }
 
 async function liveFrom(
@@ -130,7 +141,7 @@ async function liveFrom(
           estimate: identity.estimate,
         });
   try {
-    return await openLive(turn, built, relay, { signal, secret, headers: job.upstreamHeaders });
+    return await openLive(turn, built, relay, { signal, secret, scrub: deps.scrub });
   } catch (error) {
     restKey(deps, turn, secret, error);
     // A failed attempt that cost tokens counts once, under the model that spent them.
@@ -142,17 +153,23 @@ async function liveFrom(
 
 function settleLive(
   deps: GatewayDeps,
-  { job, live, gone, ttfbMs }: { job: Job; live: LiveAnswer; gone: boolean; ttfbMs: number },
+  { job, live, gone, ttfbMs }: { job: Job; live: LiveAnswer; gone: boolean; ttfbMs: number | null },
 ): void {
   const { relay, turn } = live;
-  const broke = relay.fault !== undefined;
-  turn.permit.settle(broke ? "failed" : gone ? "unknown" : "ok");
-  if (relay.fault !== undefined) job.exchange.log["error"] = relay.fault.code;
   const usage = relay.usage ?? estimateUsage(job.chat, relay.outputText());
+  turn.end({ ...endOf(relay.fault?.code, gone), usage });
+  if (relay.fault !== undefined) job.exchange.log["error"] = relay.fault.code;
   spend(deps, job, turn, {
     usage,
     status: 200,
     errorCode: relay.fault?.code ?? (gone ? "client_gone" : null),
     ttfbMs,
   });
+}
+
+function endOf(fault: string | undefined, gone: boolean): Pick<TurnEnd, "outcome" | "label"> {
+  // The provider is well when its model writes nonsense.
+  if (fault === "tool_arguments_invalid") return { outcome: "ok", label: "ok" };
+  if (fault !== undefined) return { outcome: "failed", label: "interrupted" };
+  return gone ? { outcome: "unknown", label: "abandoned" } : { outcome: "ok", label: "ok" };
 }

@@ -7,11 +7,13 @@ import type { ChatRequest } from "../chat/request.ts";
 import { ToolRestorer } from "../chat/tools.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
-import { type Turn, tryRoutes } from "./attempts.ts";
+import type { Provider } from "../upstream/provider.ts";
+import { tryRoutes } from "./attempts.ts";
 import { forwardHeaders, headerText, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job } from "./job.ts";
 import { estimateUsage } from "./meter.ts";
+import type { Turn } from "./turn.ts";
 
 /** Answers without a stream: the first route that gives a whole, readable answer. */
 export async function answerWhole(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {
@@ -28,6 +30,7 @@ export async function answerWhole(deps: GatewayDeps, request: Request, job: Job)
       signal: abort.signal,
       remainingMs: () => deadlineMs - performance.now(),
       attempt: (turn) => wholeFrom(deps, turn, job, abort.signal),
+      trace: job.trace,
     });
   } finally {
     clearTimeout(timer);
@@ -43,58 +46,84 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
   let response: Response;
   let text: string;
   try {
-    response = await callProvider(provider, built, { signal, secret, headers: job.upstreamHeaders });
+    response = await callProvider(provider, built, { signal, secret, headers: turn.headers });
     text = await readAnswer(provider, response, signal);
   } catch (error) {
     restKey(deps, turn, secret, error);
     throw error;
   }
   const ttfbMs = performance.now() - job.exchange.startedMs;
-  const answer = readWhole(turn, { job, text });
-  turn.permit.settle("ok");
+  const read = readWhole(provider, job, text);
+  const finish = read.events.findLast((event) => event.type === "finish");
+  let written: WrittenAnswer;
+  try {
+    written = writeWhole(job, read);
+  } catch (error) {
+    // A failed attempt that cost tokens counts once, under the model that spent them.
+    const failed = read.events.findLast((event) => event.type === "error");
+    const usage = finish?.usage ?? failed?.usage;
+    const errorCode = error instanceof ApiError ? error.apiCode : "provider_unavailable";
+    if (usage !== undefined) spend(deps, job, turn, { usage, status: 502, errorCode, ttfbMs });
+    throw error;
+  }
+  const usage = finish?.usage ?? estimateUsage(job.chat, outputOf(read.events));
+  turn.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
   noteRoute(job, turn, built.dropped);
-  if (answer.stopReason !== undefined) job.exchange.headers["x-sallyport-stop-reason"] = headerText(answer.stopReason);
-  if (isLossless(job, provider)) forwardHeaders(job, response.headers);
-  const usage = answer.usage ?? estimateUsage(job.chat, answer.outputText());
+  if (read.lossless === undefined) {
+    if (finish?.rawReason !== undefined) job.exchange.headers["x-sallyport-stop-reason"] = headerText(finish.rawReason);
+  } else forwardHeaders(job, response.headers);
   spend(deps, job, turn, { usage, status: 200, errorCode: null, ttfbMs });
-  if (answer.body !== undefined) await keepAnswer(deps, job, answer.body);
-  return new Response(answer.text, { headers: { "content-type": "application/json" } });
+  if (written.body !== undefined) await keepAnswer(deps, job, written.body);
+  return new Response(written.text, { headers: { "content-type": "application/json" } });
 }
 
-/** The client's text of a whole upstream answer. Throws `UpstreamFault` when it is not one, so that another route may be tried. */
-function readWhole(turn: Turn, { job, text }: { job: Job; text: string }) {
-  const { provider } = turn;
-  let events: ChatEvent[];
-  let lossless: string | undefined;
-  let body: Record<string, unknown> | undefined;
+interface WholeAnswer {
+  events: ChatEvent[];
+  /** The client's text, where both sides speak the same protocol. */
+  lossless: string | undefined;
+}
+
+/** What a whole upstream answer says. Throws `UpstreamFault` when it is not one, so that another route may be tried. */
+function readWhole(provider: Provider, job: Job, text: string): WholeAnswer {
   try {
     if (isLossless(job, provider)) {
       const result = provider.dialect.lossless.result(text, identityOf(job));
-      events = result.events;
-      lossless = result.text;
-    } else events = restoreTools(job.chat, provider.dialect.events(JSON.parse(text)));
-    const failure = events.find((event) => event.type === "error");
-    if (failure !== undefined) throw new UpstreamFault("unavailable", failure.message);
-    if (lossless === undefined) {
-      const result = fold(events);
-      result.usage ??= estimateUsage(job.chat, outputOf(events));
-      body = job.format.encode(result, dressOf(job, false));
-      lossless = JSON.stringify(body);
-    } else if (job.keep !== undefined) body = JSON.parse(lossless) as Record<string, unknown>;
+      return { events: result.events, lossless: result.text };
+    }
+    return { events: restoreTools(job.chat, provider.dialect.events(JSON.parse(text))), lossless: undefined };
   } catch (error) {
-    if (error instanceof UpstreamFault || (error instanceof ApiError && error.apiCode !== "provider_unavailable"))
-      throw error;
-    throw new UpstreamFault("unavailable", "The provider's answer cannot be read.", { cause: error });
+    throw readable(error);
   }
-  const finish = events.findLast((event) => event.type === "finish");
-  const translated = !isLossless(job, provider);
-  return {
-    text: lossless,
-    body,
-    usage: finish?.usage,
-    stopReason: translated ? finish?.rawReason : undefined,
-    outputText: () => outputOf(events),
-  };
+}
+
+interface WrittenAnswer {
+  text: string;
+  /** The same, parsed, where it is to be kept. */
+  body: Record<string, unknown> | undefined;
+}
+
+/** The client's text of it. Throws for an answer that reports a failure or cannot be said. */
+function writeWhole(job: Job, { events, lossless }: WholeAnswer): WrittenAnswer {
+  const failure = events.find((event) => event.type === "error");
+  if (failure !== undefined) throw new UpstreamFault("unavailable", failure.message);
+  if (lossless !== undefined) {
+    const body = job.keep === undefined ? undefined : (JSON.parse(lossless) as Record<string, unknown>);
+    return { text: lossless, body };
+  }
+  try {
+    const result = fold(events);
+    result.usage ??= estimateUsage(job.chat, outputOf(events));
+    const body = job.format.encode(result, dressOf(job, false));
+    return { text: JSON.stringify(body), body };
+  } catch (error) {
+    throw readable(error);
+  }
+}
+
+function readable(error: unknown): unknown {
+  if (error instanceof UpstreamFault || (error instanceof ApiError && error.apiCode !== "provider_unavailable"))
+    return error;
+  return new UpstreamFault("unavailable", "The provider's answer cannot be read.", { cause: error });
 }
 
 function restoreTools(chat: ChatRequest, events: ChatEvent[]): ChatEvent[] {

@@ -1,6 +1,7 @@
 // Tries a model's routes until one works: each once in order, then again after a backoff, within the providers' retry
 // settings and the request's deadline. Breakers are asked before and told after every call.
 
+import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { pause, retryWaitMs } from "../base/retry.ts";
 import type { ModelRoute } from "../catalog/models.ts";
@@ -9,29 +10,43 @@ import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError, mayRetry, mayTryElsewhere } from "./policy.ts";
+import { type CallTrace, Turn } from "./turn.ts";
 
 export interface AttemptDeps {
+  clock: Clock;
   provider(name: string): Provider | undefined;
   breakers: Breakers;
   random(): number;
   scrub(text: string): string;
   /** A call failed; another may follow. */
   failed?(route: ModelRoute, fault: UpstreamFault): void;
+  /** A call is over: `ok` or what ended it. */
+  called?(provider: string, outcome: string, seconds: number): void;
+  /** A call that failed was followed by another. */
+  retried?(provider: string): void;
 }
 
-/** One route's turn. */
-export interface Turn {
-  route: ModelRoute;
-  provider: Provider;
-  /** Settled by `tryRoutes` when the attempt throws; else by whoever sees the answer's end. */
-  permit: Permit;
+export interface TryOptions<T> {
+  signal: AbortSignal;
+  remainingMs(): number;
+  /** The turn is ended by `tryRoutes` when this throws; else by whoever sees the answer's end. */
+  attempt(turn: Turn): Promise<T>;
+  trace?: CallTrace;
 }
 
 interface Candidate {
-  route: ModelRoute;
-  provider: Provider;
+  readonly route: ModelRoute;
+  readonly provider: Provider;
   tries: number;
   over: boolean;
+  /** `performance.now()` before which its provider asked to be left alone. */
+  restsUntilMs: number;
+}
+
+/** The latest failure of a request. */
+interface Failure {
+  fault: UpstreamFault;
+  provider: string;
 }
 
 /**
@@ -41,59 +56,105 @@ interface Candidate {
 export async function tryRoutes<T>(
   routes: readonly ModelRoute[],
   deps: AttemptDeps,
-  options: { signal: AbortSignal; remainingMs(): number; attempt(turn: Turn): Promise<T> },
+  options: TryOptions<T>,
 ): Promise<T> {
   const candidates = candidatesOf(routes, deps);
-  let last: UpstreamFault | undefined;
+  let last: Failure | undefined;
   for (let round = 0; ; round++) {
     for (const candidate of candidates) {
-      if (candidate.over || candidate.tries > round) continue;
-      const permit =
-        deps.breakers.get(candidate.provider.name)?.acquire() ??
-        (deps.breakers.get(candidate.provider.name) === undefined ? FREE : undefined);
-      if (permit === undefined) continue;
-      candidate.tries++;
-      try {
-        return await options.attempt({ route: candidate.route, provider: candidate.provider, permit });
-      } catch (error) {
-        if (!(error instanceof UpstreamFault)) {
-          permit.settle("unknown");
-          throw error;
-        }
-        permit.settle(outcomeOfFault(error.kind));
-        deps.failed?.(candidate.route, error);
-        last = error;
-        if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub);
-        candidate.over = !mayRetry(error.kind) || candidate.tries >= candidate.provider.retry.attempts;
-      }
+      if (candidate.over || candidate.tries > round || performance.now() + TIMER_SLACK_MS < candidate.restsUntilMs)
+        continue;
+      const tried = await tryCandidate(candidate, deps, options, last);
+      if (tried === undefined) continue;
+      if ("answer" in tried) return tried.answer;
+      last = tried;
     }
-    const next = candidates.find(
-      (candidate) => !candidate.over && deps.breakers.get(candidate.provider.name)?.refuses !== true,
-    );
-    if (next === undefined) throw last === undefined ? circuitOpen(candidates, deps) : clientError(last, deps.scrub);
-    const { retry } = next.provider;
-    const asked = last?.retryAfterSeconds;
-    // A provider that asks for more patience than the operator's longest wait: the client decides what to do.
-    if (asked !== undefined && asked * 1000 > retry.maxMs && last !== undefined) throw clientError(last, deps.scrub);
-    const waitMs = retryWaitMs(round, retry, {
-      random: deps.random,
-      remainingMs: options.remainingMs(),
-      retryAfterSeconds: asked,
-    });
-    if (waitMs === undefined && last !== undefined) throw clientError(last, deps.scrub);
-    await pause(waitMs ?? 0, options.signal);
+    const waitMs = waitBeforeNext(candidates, deps, { round, remainingMs: options.remainingMs() });
+    if (waitMs === undefined) {
+      throw last === undefined ? circuitOpen(candidates, deps) : clientError(last.fault, deps.scrub);
+    }
+    await pause(waitMs, options.signal);
   }
 }
 
+/** One try of a route, with each of its provider's keys that is not resting; undefined when its breaker is open. */
+async function tryCandidate<T>(
+  candidate: Candidate,
+  deps: AttemptDeps,
+  options: TryOptions<T>,
+  before: Failure | undefined,
+): Promise<{ answer: T } | Failure | undefined> {
+  const { route, provider } = candidate;
+  let last = before;
+  for (let keys = 1; ; keys++) {
+    const permit = permitOf(provider, deps);
+    if (permit === undefined) {
+      if (keys === 1) return undefined;
+      break;
+    }
+    if (last !== undefined) deps.retried?.(last.provider);
+    const turn = new Turn({ route, provider, permit, trace: options.trace, called: deps.called });
+    try {
+      return { answer: await options.attempt(turn) };
+    } catch (error) {
+      if (!(error instanceof UpstreamFault)) {
+        const late = error instanceof ApiError && error.apiCode === "provider_timeout";
+        turn.end(late ? { outcome: "failed", label: "timeout" } : { outcome: "unknown", label: "abandoned" });
+        throw error;
+      }
+      turn.end({ outcome: outcomeOfFault(error.kind), label: error.kind });
+      deps.failed?.(route, error);
+      if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub);
+      last = { fault: error, provider: provider.name };
+      const keyFailed = error.kind === "auth" || error.kind === "rate_limited";
+      if (!keyFailed || keys >= provider.keys.size || !provider.keys.hasFresh(deps.clock.now())) break;
+    }
+  }
+  candidate.tries++;
+  const askedMs = (last?.fault.retryAfterSeconds ?? 0) * 1000;
+  candidate.restsUntilMs = performance.now() + askedMs;
+  // A provider that asks for more patience than the operator's longest wait: the client decides what to do.
+  candidate.over =
+    !mayRetry(last!.fault) || candidate.tries >= provider.retry.attempts || askedMs > provider.retry.maxMs;
+  return last;
+}
+
+/** Milliseconds until the routes may be tried again; undefined when none may, or none in time. */
+function waitBeforeNext(
+  candidates: readonly Candidate[],
+  deps: AttemptDeps,
+  { round, remainingMs }: { round: number; remainingMs: number },
+): number | undefined {
+  const open = candidates.filter(({ over, provider }) => !over && deps.breakers.get(provider.name)?.refuses !== true);
+  const first = open[0];
+  if (first === undefined) return undefined;
+  // A breaker that has just cooled down: nothing was tried, so there is nothing to wait for.
+  if (open.every(({ tries }) => tries === 0)) return 0;
+  const restMs = Math.min(...open.map(({ restsUntilMs }) => restsUntilMs)) - performance.now();
+  return retryWaitMs(round, first.provider.retry, {
+    random: deps.random,
+    remainingMs,
+    retryAfterSeconds: restMs / 1000,
+  });
+}
+
+/** Timers may fire this much early. */
+const TIMER_SLACK_MS = 5;
+
 /** For providers without a breaker (embedded ones). */
 const FREE: Permit = { settle() {} };
+
+function permitOf(provider: Provider, deps: AttemptDeps): Permit | undefined {
+  const breaker = deps.breakers.get(provider.name);
+  return breaker === undefined ? FREE : breaker.acquire();
+}
 
 function candidatesOf(routes: readonly ModelRoute[], deps: AttemptDeps): Candidate[] {
   const out: Candidate[] = [];
   const ordered = routes.length === 1 ? routes : orderRoutes(routes, { random: deps.random });
   for (const route of ordered) {
     const provider = deps.provider(route.provider);
-    if (provider !== undefined) out.push({ route, provider, tries: 0, over: false });
+    if (provider !== undefined) out.push({ route, provider, tries: 0, over: false, restsUntilMs: 0 });
   }
   if (out.length === 0) throw new ApiError("provider_unavailable", "No provider of this model is configured.");
   return out;

@@ -2,10 +2,10 @@
 
 import type { Usage } from "../chat/event.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
-import type { Turn } from "./attempts.ts";
 import type { GatewayDeps } from "./deps.ts";
 import type { Job } from "./job.ts";
 import { usageRecord } from "./meter.ts";
+import type { Turn } from "./turn.ts";
 
 /** Writes down what one upstream call cost. */
 export function spend(

@@ -13,6 +13,7 @@ import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { estimateUsage } from "./meter.ts";
 import { allowedDefaults, type Defaults, isOwnDefault } from "./policy.ts";
+import type { CallTrace } from "./turn.ts";
 import { refuseUnsayable } from "./unsayable.ts";
 
 /** Stores a finished answer, given in the client's format. */
@@ -32,8 +33,8 @@ export interface Job {
   readonly defaults: Defaults;
   /** Client headers that upstreams of the same family understand; lower-case names. */
   readonly clientHeaders: Readonly<Record<string, string>>;
-  /** Sent with every upstream call (`traceparent`). */
-  readonly upstreamHeaders: Readonly<Record<string, string>>;
+  /** What is traced of its upstream calls. */
+  readonly trace: CallTrace;
   /** The answer's public id. */
   readonly id: string;
   readonly createdSeconds: number;

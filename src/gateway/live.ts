@@ -5,7 +5,7 @@ import { FrameCutter } from "../base/sse.ts";
 import { BodyReader, callProvider } from "../upstream/call.ts";
 import type { FrameRelay, UpstreamRequest } from "../upstream/dialect.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
-import type { Turn } from "./attempts.ts";
+import type { Turn } from "./turn.ts";
 
 /** After the first event this long is waited for content, during which another route may still be tried. */
 const CONTENT_GRACE_MS = 1000;
@@ -24,7 +24,8 @@ export interface LiveAnswer {
 export interface OpenOptions {
   signal: AbortSignal;
   secret: string;
-  headers: Readonly<Record<string, string>>;
+  /** Takes secrets out of the upstream's error text. */
+  scrub(text: string): string;
 }
 
 /** Calls the provider and waits for content, an end or the grace. Throws `UpstreamFault` when it fails before content. */
@@ -35,7 +36,7 @@ export async function openLive(
   options: OpenOptions,
 ): Promise<LiveAnswer> {
   const { provider } = turn;
-  const response = await callProvider(provider, request, options);
+  const response = await callProvider(provider, request, { ...options, headers: turn.headers });
   const body = new BodyReader(response, provider.timeoutsMs.idle);
   const cutter = new FrameCutter();
   let pending = "";
@@ -76,7 +77,19 @@ export async function openLive(
     body.cancel();
     throw new UpstreamFault("unavailable", relay.fault.message, { cause: relay });
   }
-  if (ended) body.cancel();
+  if (ended) letGo();
+
+  function handOver(): string {
+    const text = relay.fault === undefined ? pending : options.scrub(pending);
+    pending = "";
+    return text;
+  }
+
+  /** A whole answer's connection is worth keeping for the next call; a broken one's is not. */
+  function letGo(): void {
+    if (relay.fault === undefined) void body.drain();
+    else body.cancel();
+  }
 
   return {
     turn,
@@ -84,11 +97,7 @@ export async function openLive(
     request,
     responseHeaders: response.headers,
     async next() {
-      if (pending !== "") {
-        const text = pending;
-        pending = "";
-        return text;
-      }
+      if (pending !== "") return handOver();
       if (ended) return undefined;
       try {
         reading ??= body.read();
@@ -100,10 +109,8 @@ export async function openLive(
         ended = true;
         pending += relay.end();
       }
-      if (ended) body.cancel();
-      const text = pending;
-      pending = "";
-      return text;
+      if (ended) letGo();
+      return handOver();
     },
     cancel() {
       ended = true;

@@ -114,7 +114,8 @@ export function mayTryElsewhere(kind: FaultKind): boolean {
   return kind !== "bad_request" && kind !== "context_length";
 }
 
-/** Whether the same route may be tried again: connect errors, 5xx and 429 (specification "Retry guidance"). */
-export function mayRetry(kind: FaultKind): boolean {
-  return kind === "unavailable" || kind === "rate_limited" || kind === "timeout";
+/** Whether the same route may be tried again: connect errors, 5xx and 429. A provider that took the request and gave no
+ * answer in time has had its chance. */
+export function mayRetry({ kind, connecting }: UpstreamFault): boolean {
+  return kind === "unavailable" || kind === "rate_limited" || (kind === "timeout" && connecting);
 }

@@ -19,6 +19,8 @@ export interface FleetDeps {
   /** A provider's list could not be had. */
   discoveryFailed(provider: string, cause: unknown, kept: number): void;
   breakerChanged(provider: string, state: string): void;
+  /** The catalog was built anew. Not called while the fleet itself is being built. */
+  catalogChanged?(): void;
 }
 
 /** The running program's upstream side. */
@@ -81,6 +83,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       changed: (changed) => {
         lists = changed;
         rebuild();
+        deps.catalogChanged?.();
       },
       failed: deps.discoveryFailed,
     },
@@ -92,12 +95,16 @@ export function createFleet(deps: FleetDeps): Fleet {
     provider: (name) => providers.get(name),
     breakers,
     listed: (provider, model) => discovery.offers(provider, model),
-    reconfigure,
+    reconfigure() {
+      reconfigure();
+      deps.catalogChanged?.();
+    },
     async start() {
       const round = discovery.start();
       if (needsMetadata(deps.config())) {
         metadata = await loadMetadata();
         rebuild();
+        deps.catalogChanged?.();
       }
       await round;
     },

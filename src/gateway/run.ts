@@ -7,6 +7,7 @@ import type { ChatRequest } from "../chat/request.ts";
 import { readJson } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
+import { traceHeaders } from "../telemetry/span.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { answerStreaming } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
@@ -68,7 +69,6 @@ export function createGateway(deps: GatewayDeps) {
     // What was stored earlier may hold what this model cannot read.
     if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
     exchange.headers["x-sallyport-model"] = headerText(model.id);
-    const traceparent = request.headers.get("traceparent");
     return {
       exchange,
       caller,
@@ -80,7 +80,14 @@ export function createGateway(deps: GatewayDeps) {
       routes,
       defaults: defaultsFor(chat, model, format.name),
       clientHeaders: forwardedHeaders(request),
-      upstreamHeaders: traceparent === null ? {} : { traceparent },
+      trace: {
+        span: exchange.span,
+        headers: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
+        stream: chat.stream,
+        maxTokens: chat.maxTokens,
+        temperature: chat.temperature,
+        topP: chat.topP,
+      },
       id: answerId(format),
       createdSeconds: Math.floor(deps.clock.now() / 1000),
       members: prepared === undefined ? NO_MEMBERS : prepared.members,

@@ -2,6 +2,7 @@
 // last catch. Whatever a route does, the client gets the envelope and the id.
 
 import { ApiError } from "../base/errors.ts";
+import type { Tracer } from "../telemetry/span.ts";
 import { asApiError, errorResponse, messagesEnvelope } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
 import { pathOf } from "./guards.ts";
@@ -23,6 +24,8 @@ export interface EdgeDeps {
   maintenance(): { retryAfterSeconds: number; message: string } | undefined;
   /** The client's address and scheme, trusting forwarded headers from trusted proxies only. */
   peer(request: Request): { address: string; secure: boolean };
+  /** Absent while tracing is off. */
+  tracer?: Tracer | undefined;
   /** Called once per request, when its answer is complete. */
   finished(exchange: Exchange, status: number): void;
   /** An error nobody expected. */
@@ -51,6 +54,7 @@ const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities)(?:\/|$)/;
 /** The fetch handler of the server. */
 export function createEdge(deps: EdgeDeps): (request: Request) => Response | Promise<Response> {
   const matchers = lazy(() => compileRoutes(deps.routes()));
+  const edge = { ...deps, routeOf: routeFinder(matchers) };
 
   const finish = (request: Request, exchange: Exchange, response: Response): Response => {
     const { headers } = response;
@@ -83,7 +87,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
 
   return (request) => {
     const path = pathOf(request.url);
-    const exchange = openExchange(request, path, deps);
+    const exchange = openExchange(request, path, edge);
     bindExchange(request, exchange);
     try {
       const early = before(request, path, deps);
@@ -101,7 +105,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
   };
 }
 
-function openExchange(request: Request, path: string, deps: EdgeDeps): Exchange {
+function openExchange(request: Request, path: string, deps: EdgeDeps & { routeOf(path: string): string }): Exchange {
   let peer: { address: string; secure: boolean } | undefined;
   let finished = false;
   const exchange: Exchange = {
@@ -109,6 +113,13 @@ function openExchange(request: Request, path: string, deps: EdgeDeps): Exchange 
     startedMs: performance.now(),
     method: request.method,
     path,
+    get route() {
+      return deps.routeOf(path);
+    },
+    span: deps.tracer?.request(`${request.method} ${deps.routeOf(path)}`, request.headers, {
+      "http.request.method": request.method,
+      "http.route": deps.routeOf(path),
+    }),
     // Asked for by few routes, so looked up only then.
     get address() {
       peer ??= deps.peer(request);
@@ -174,8 +185,18 @@ function methodError(exchange: Exchange, matchers: readonly RouteMatcher[]): Api
   });
 }
 
+/** Finds the pattern of a path; plain paths, which all busy routes have, by one look-up. */
+function routeFinder(matchers: () => readonly RouteMatcher[]): (path: string) => string {
+  const plain = lazy(() => new Set(matchers().flatMap(({ path }) => (/[:*]/.test(path) ? [] : [path]))));
+  return (path) => {
+    if (plain().has(path)) return path;
+    return matchers().find(({ pattern }) => pattern.test(path))?.path ?? "unmatched";
+  };
+}
+
 interface RouteMatcher {
   method: string;
+  path: string;
   pattern: RegExp;
 }
 
@@ -189,7 +210,7 @@ function compileRoutes(routes: readonly RoutePattern[]): RouteMatcher[] {
         return segment.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
       })
       .join("/");
-    return { method: method.toUpperCase(), pattern: new RegExp(`^${source}$`) };
+    return { method: method.toUpperCase(), path, pattern: new RegExp(`^${source}$`) };
   });
 }
 

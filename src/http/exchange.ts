@@ -1,6 +1,8 @@
 // What the edge knows of a request beside the request itself, and what rooms above leave for the edge: response headers
 // and the fields of its log line. Kept beside the Request so that no framework decides its shape.
 
+import type { TraceSpan } from "../telemetry/span.ts";
+
 /** One request at the edge. */
 export interface Exchange {
   /** Echoed byte for byte (contract §3 "X-Request-ID"). */
@@ -9,6 +11,10 @@ export interface Exchange {
   readonly startedMs: number;
   readonly method: string;
   readonly path: string;
+  /** The pattern of the route the path belongs to, as `/v1/models/*`; `unmatched` where there is none. */
+  readonly route: string;
+  /** The request's span; undefined while tracing is off. */
+  readonly span: TraceSpan | undefined;
   /** The client's address, behind trusted proxies the one they vouch for. */
   readonly address: string;
   /** True when the client came by HTTPS, as far as a trusted proxy says. */

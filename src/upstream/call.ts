@@ -16,6 +16,9 @@ export interface CallOptions {
 
 /** Largest whole answer that is read; an image answer in base64 is far below. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+/** How long and how much is read past an answer's end. */
+const DRAIN_MS = 1000;
+const DRAIN_BYTES_MAX = 64 * 1024;
 /** Of an error body this much is read. */
 const ERROR_BYTES_MAX = 64 * 1024;
 
@@ -79,7 +82,8 @@ async function probeConnect(provider: Provider, deadline: AbortController): Prom
   if (provider.embedded) return;
   const url = new URL(provider.baseUrl);
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  const unreachable = () => deadline.abort(new UpstreamFault("timeout", "The provider could not be reached in time."));
+  const unreachable = () =>
+    deadline.abort(new UpstreamFault("timeout", "The provider could not be reached in time.", { connecting: true }));
   const timer = setTimeout(unreachable, provider.timeoutsMs.connect);
   try {
     const socket = await Bun.connect({
@@ -178,6 +182,23 @@ export class BodyReader {
     } catch (error) {
       clearInterval(this.#timer);
       throw error;
+    }
+  }
+
+  /** The answer is complete: waits briefly for the end of the body, so that the connection can be used again. */
+  async drain(): Promise<void> {
+    const timer = setTimeout(() => this.cancel(), DRAIN_MS);
+    try {
+      for (let size = 0; size < DRAIN_BYTES_MAX; ) {
+        const chunk = await this.read();
+        if (chunk === undefined) return;
+        size += chunk.byteLength;
+      }
+      this.cancel();
+    } catch {
+      // The answer was had; whatever broke after it is nobody's loss.
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -23,6 +23,8 @@ export class UpstreamFault extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** The request parameter the upstream blamed. */
   readonly param: string | null;
+  /** True when no connection was had: the provider has seen nothing of the request. */
+  readonly connecting: boolean;
   /** Headers worth handing on (`retry-after`, `anthropic-ratelimit-*`). */
   readonly headers: Readonly<Record<string, string>>;
 
@@ -34,6 +36,7 @@ export class UpstreamFault extends Error {
       retryAfterSeconds?: number | undefined;
       param?: string | null;
       headers?: Readonly<Record<string, string>>;
+      connecting?: boolean;
       cause?: unknown;
     } = {},
   ) {
@@ -43,6 +46,7 @@ export class UpstreamFault extends Error {
     this.status = detail.status ?? 0;
     this.retryAfterSeconds = detail.retryAfterSeconds;
     this.param = detail.param ?? null;
+    this.connecting = detail.connecting === true;
     this.headers = detail.headers ?? {};
   }
 }

@@ -88,6 +88,11 @@ export class KeyRing {
     return this.#keys[best] ?? "";
   }
 
+  /** True when a key is there that is not resting. */
+  hasFresh(nowMs: number): boolean {
+    return this.#restUntil.some((untilMs) => untilMs <= nowMs);
+  }
+
   /** Rests a key that failed. */
   rest(key: string, nowMs: number, ms = REST_MS): void {
     const at = this.#keys.indexOf(key);

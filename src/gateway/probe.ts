@@ -1,0 +1,84 @@
+// Asks a model for one token, where the operator pays for that (`health.probe: chat`). What it cost is counted, under nobody.
+
+import { uuid } from "../base/ids.ts";
+import type { Catalog } from "../catalog/models.ts";
+import { resolveModel } from "../catalog/resolve.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import type { UsageRecord } from "../store/usage-record.ts";
+import { callProvider, readAnswer } from "../upstream/call.ts";
+import { UpstreamFault } from "../upstream/fault.ts";
+import { type AttemptDeps, tryRoutes } from "./attempts.ts";
+import { estimateUsage, usageRecord } from "./meter.ts";
+import type { Turn } from "./turn.ts";
+
+export interface ProbeDeps extends AttemptDeps {
+  catalog(): Catalog;
+  record(usage: UsageRecord): void;
+}
+
+const PROBE_MS = 30_000;
+/** The Responses API refuses less. */
+const RESPONSES_TOKENS_MIN = 16;
+
+/** The probe: true when one of the model's routes answered. */
+export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSignal) => Promise<boolean> {
+  return async (id, signal) => {
+    const found = resolveModel(deps.catalog(), id);
+    if (found === undefined) return false;
+    const deadlineMs = performance.now() + PROBE_MS;
+    const attempt = (turn: Turn) => ask(deps, turn, { model: found.model, signal });
+    await tryRoutes(found.model.routes, deps, {
+      signal,
+      remainingMs: () => deadlineMs - performance.now(),
+      attempt,
+    });
+    return true;
+  };
+}
+
+async function ask(
+  deps: ProbeDeps,
+  turn: Turn,
+  { model, signal }: { model: Catalog["models"][number]; signal: AbortSignal },
+): Promise<void> {
+  const startedMs = performance.now();
+  const { provider, route } = turn;
+  const chat: ChatRequest = {
+    model: route.model,
+    messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+    maxTokens: provider.dialect.name === "openai-responses" ? RESPONSES_TOKENS_MIN : 1,
+    stream: false,
+    includeUsage: false,
+    tools: [],
+    extra: {},
+  };
+  const request = provider.dialect.request(chat, {
+    model: route.model,
+    stream: false,
+    quirks: provider.quirks,
+    supportsReasoning: model.supportsReasoning,
+    maxOutputTokens: model.maxOutputTokens,
+    clientHeaders: {},
+  });
+  const secret = provider.keys.take(deps.clock.now());
+  const response = await callProvider(provider, request, { signal, secret });
+  const events = provider.dialect.events(JSON.parse(await readAnswer(provider, response, signal)));
+  const failure = events.find((event) => event.type === "error");
+  if (failure !== undefined) throw new UpstreamFault("unavailable", failure.message);
+  const usage = events.findLast((event) => event.type === "finish")?.usage ?? estimateUsage(chat, "");
+  turn.end({ outcome: "ok", label: "ok", usage });
+  deps.record(
+    usageRecord(
+      { model, route, usage, status: 200, errorCode: null, ttfbMs: null },
+      {
+        requestId: uuid(),
+        accountId: "",
+        keyId: "",
+        endpoint: "probe",
+        stream: false,
+        startedMs,
+        nowMs: deps.clock.now(),
+      },
+    ),
+  );
+}

@@ -1,0 +1,97 @@
+// One route's turn at a request. However the call ends, its breaker, the metrics and its span are told, once.
+
+import type { ModelRoute } from "../catalog/models.ts";
+import type { Usage } from "../chat/event.ts";
+import { genAiAnswerAttributes, genAiCallAttributes, genAiSpanName } from "../telemetry/genai.ts";
+import type { TraceSpan } from "../telemetry/span.ts";
+import type { CallOutcome, Permit } from "../upstream/breaker.ts";
+import type { FaultKind } from "../upstream/fault.ts";
+import type { Provider } from "../upstream/provider.ts";
+
+/** What is traced of a request's calls; ids, counts and parameters only. */
+export interface CallTrace {
+  /** The request's span; undefined while tracing is off. */
+  span: TraceSpan | undefined;
+  /** The client's trace context, which goes up unchanged while tracing is off. */
+  headers: Readonly<Record<string, string>>;
+  stream: boolean;
+  maxTokens?: number | undefined;
+  temperature?: number | undefined;
+  topP?: number | undefined;
+}
+
+/** How a call went. */
+export interface TurnEnd {
+  outcome: CallOutcome;
+  /** As metrics name it. */
+  label: "ok" | "abandoned" | "interrupted" | FaultKind;
+  usage?: Usage | undefined;
+  finishReason?: string | undefined;
+}
+
+export interface TurnParts {
+  route: ModelRoute;
+  provider: Provider;
+  permit: Permit;
+  trace: CallTrace | undefined;
+  /** Told when it is over. */
+  called: ((provider: string, label: string, seconds: number) => void) | undefined;
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** One route's turn. */
+export class Turn {
+  readonly route: ModelRoute;
+  readonly provider: Provider;
+  /** Trace context for the provider. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For callers that know nothing but how it went. */
+  readonly permit: Permit;
+  readonly #parts: TurnParts;
+  readonly #span: TraceSpan | undefined;
+  readonly #startedMs = performance.now();
+  #over = false;
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts;
+    this.route = parts.route;
+    this.provider = parts.provider;
+    this.#span = parts.trace?.span?.child(genAiSpanName(parts.route.model), attributesOf(parts));
+    this.headers = this.#span?.headers ?? parts.trace?.headers ?? NO_HEADERS;
+    this.permit = { settle: (outcome) => this.end({ outcome, label: LABEL_OF[outcome] }) };
+  }
+
+  /** Tells how the call went; later calls do nothing. */
+  end({ outcome, label, usage, finishReason }: TurnEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    const { permit, called, provider } = this.#parts;
+    permit.settle(outcome);
+    called?.(provider.name, label, (performance.now() - this.#startedMs) / 1000);
+    const span = this.#span;
+    if (span === undefined) return;
+    span.set(
+      genAiAnswerAttributes({
+        ...usage,
+        ...(finishReason === undefined ? {} : { finishReasons: [finishReason] }),
+      }),
+    );
+    if (label !== "ok" && label !== "abandoned") span.fail(label);
+    span.end();
+  }
+}
+
+const LABEL_OF = { ok: "ok", failed: "unavailable", unknown: "abandoned" } as const;
+
+function attributesOf({ route, provider, trace }: TurnParts) {
+  return genAiCallAttributes({
+    dialect: provider.dialect.name,
+    model: route.model,
+    baseUrl: provider.baseUrl,
+    stream: trace?.stream === true,
+    maxTokens: trace?.maxTokens,
+    temperature: trace?.temperature,
+    topP: trace?.topP,
+  });
+}
