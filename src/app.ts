@@ -10,7 +10,6 @@ import { ApiError } from "./base/errors.ts";
 import { uuid } from "./base/ids.ts";
 import { VERSION } from "./base/version.ts";
 import { tierGrants } from "./catalog/from-config.ts";
-import type { ModelRoute } from "./catalog/models.ts";
 import { resolveModel } from "./catalog/resolve.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import type { TierId } from "./catalog/tiers.ts";
@@ -21,13 +20,14 @@ import { createAdmission } from "./gateway/admit.ts";
 import { createTokenCount } from "./gateway/count-tokens.ts";
 import { createImageFetch } from "./gateway/media.ts";
 import { createPrepare } from "./gateway/prepare.ts";
+import { createProbe } from "./gateway/probe.ts";
 import { createFleet } from "./gateway/providers.ts";
 import { directRoutes, gatewayRoutes } from "./gateway/routes.ts";
 import { createGateway } from "./gateway/run.ts";
 import { createStoredResponses } from "./gateway/stored-responses.ts";
 import { createUploads } from "./gateway/uploads.ts";
 import { createEdge, type RoutePattern } from "./http/edge.ts";
-import { type Exchange, exchangeOf } from "./http/exchange.ts";
+import { exchangeOf } from "./http/exchange.ts";
 import { type Caller, keyGuard } from "./http/guards.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { TrustedProxies } from "./http/peer.ts";
@@ -35,7 +35,7 @@ import { memoryRateLimiter } from "./http/rpm.ts";
 import { createFetch } from "./net/fetch.ts";
 import { createGuard } from "./net/guard.ts";
 import { createResolve } from "./net/resolve.ts";
-import { createModelHealth } from "./status/model-health.ts";
+import { createObserver, openTracer } from "./observe.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { accountStore } from "./store/accounts.ts";
 import { decisionStore } from "./store/decisions.ts";
@@ -56,7 +56,7 @@ import type { UsageRecord } from "./store/usage-record.ts";
 import { UsageWriter } from "./store/usage-writer.ts";
 import type { Logger } from "./telemetry/log.ts";
 import { makeRedactor } from "./telemetry/redact.ts";
-import type { UpstreamFault } from "./upstream/fault.ts";
+import { createWatch, isListed } from "./watch.ts";
 import { createWeb } from "./web/running.ts";
 
 /** A running gateway. */
@@ -90,7 +90,16 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
   const responses = responseStore(store);
   const files = fileStore(store);
   const usage = usageStore(store);
-  const writer = new UsageWriter(store, {
+  const observer = createObserver({
+    clock,
+    log,
+    startedMs,
+    mayName: (model) => config().server.metrics.token !== "" || isListed(fleet, model),
+    mayQuote: () => config().log.prompts,
+  });
+  const { metrics } = observer;
+  const tracer = await openTracer(log);
+  const writer = new UsageWriter(observer.timed(store, "flush_usage"), {
     flushMs: config().usage.flushMs,
     onError: (error) => log.error("usage could not be written; it is kept and tried again", { error }),
   });
@@ -105,7 +114,8 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
   const limiter = memoryRateLimiter(clock);
   limiter.restore(await rates.loadRateWindows(clock.now() - 60_000));
   const guard = keyGuard<Caller<TierId>>({
-    findLiveKey: (hash) => keys.findLiveKeySync(hash) as Caller<TierId> | undefined,
+    findLiveKey: (hash) =>
+      observer.time("find_live_key", () => keys.findLiveKeySync(hash)) as Caller<TierId> | undefined,
     changeCounter: () => store.changeCounter(),
     clock,
   });
@@ -119,6 +129,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
       const left = keys.budgetLeftMicrosSync(keyId);
       return left === undefined ? undefined : left - writer.pendingCostMicros(keyId);
     },
+    rejected: () => metrics.rateLimited(),
   });
 
   const accounts = await createAccounts({
@@ -135,7 +146,11 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     clock,
     discoveryFailed: (provider, cause, kept) =>
       log.warn("a provider's model list could not be had", { provider, kept, error: cause }),
-    breakerChanged: (provider, state) => log.warn("circuit breaker", { provider, state }),
+    breakerChanged: (provider, state) => {
+      log.warn("circuit breaker", { provider, state });
+      watch.changed();
+    },
+    catalogChanged: () => watch.changed(),
   });
   // What everything that calls providers for a request has in common.
   const shared = {
@@ -144,17 +159,15 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     admit,
     bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes }),
     requestTimeoutMs: () => config().server.requestTimeoutMs,
-    record: (row: UsageRecord) => writer.record(row),
+    record: (row: UsageRecord) => {
+      writer.record(row);
+      observer.spent(row);
+    },
     random: Math.random,
     scrub: (text: string) => redact(text),
-    failed: (route: ModelRoute, fault: UpstreamFault) =>
-      log.info("a provider failed", {
-        provider: route.provider,
-        model: route.model,
-        kind: fault.kind,
-        status: fault.status,
-        error: fault.message,
-      }),
+    failed: observer.failed,
+    called: metrics.upstream,
+    retried: metrics.retried,
   };
   const decisions = createDecisions({
     ...shared,
@@ -182,7 +195,10 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     catalog: fleet.catalog,
     provider: fleet.provider,
     isDecisionModel: decisions.has,
+    streamOpened: metrics.streamOpened,
+    streamClosed: metrics.streamClosed,
   });
+  const probe = createProbe({ ...shared, catalog: fleet.catalog, provider: fleet.provider });
 
   const web = createWeb({
     config,
@@ -195,14 +211,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     warn: (message, fields) => log.warn(message, fields),
   });
 
-  const modelHealth = createModelHealth({
-    clock,
-    models: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list"),
-    recent: (model, options) => usage.recentOfModel(model, options),
-    breakerOpen: (provider) => fleet.breakers.get(provider)?.state === "open",
-    listed: (provider, model) => fleet.listed(provider, model),
-    failed: (error) => log.warn("model health could not be judged", { error }),
-  });
+  const watch = createWatch({ clock, log, config, fleet, writer, observer, probe });
 
   const routes = new Elysia({ name: "sallyport", handler: { standardHostname: false } })
     .onError(({ error, code, request }) => {
@@ -242,7 +251,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
         subsystems: {
           database: () => {
             store.ping();
-            return { status: "ok", ...writer.state };
+            return { status: "ok", ...watch.databaseState() };
           },
           mail: () => accounts.mailer.state(),
           decisions: async () => ({ ...(await decisions.health()) }),
@@ -251,17 +260,17 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
         tokenTotals: () => usage.tokenTotals(),
         totalsByModel: (limit) => usage.totalsByModel(limit),
         topAccounts: (limit) => usage.topAccounts(limit),
-        isPublicModel: (id) => resolveModel(fleet.catalog(), id)?.model.visibility === "list",
+        isPublicModel: (id) => isListed(fleet, id),
         pseudonymSecret,
         links: () => linksOf(config().server, listener.url),
         ready: async () => {
           store.ping();
           return true;
         },
-        listedModels: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list").length,
-        modelHealth,
-        metrics: () => ({ enabled: false, token: "" }),
-        renderMetrics: () => "",
+        listedModels: watch.listedCount,
+        modelHealth: watch.modelHealth,
+        metrics: () => config().server.metrics,
+        renderMetrics: () => metrics.render(),
       }),
     );
 
@@ -275,7 +284,8 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
       return enabled ? { retryAfterSeconds: retryAfterMs / 1000, message } : undefined;
     },
     peer: (request) => proxies.peer(request, listener.addressOf(request)),
-    finished: (exchange, status) => log.request(logFields(exchange, status)),
+    tracer,
+    finished: observer.finished,
     unexpected: (exchange, cause) => log.error("unexpected error", { request_id: exchange.requestId, error: cause }),
   });
   const { host, port } = config().server;
@@ -295,11 +305,10 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
   });
   upkeep.start();
   web.start();
-  let stopping = false;
-  void fleet.start().then(() => {
-    // Stopped before the providers had answered: nothing may begin to read the closed database.
-    if (!stopping) modelHealth.start(config().health.intervalMs);
-  });
+  fleet
+    .start()
+    .then(() => watch.start())
+    .catch((error: unknown) => log.error("the providers could not be looked at", { error }));
   // Probes are calls that cost money.
   decisions
     .start({ probe: config().health.probe === "chat" })
@@ -326,13 +335,12 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
       void fleet.refresh();
     },
     async stop(drainMs) {
-      stopping = true;
       const whole = await listener.stop(drainMs);
       if (!whole) log.warn("requests were cut at the drain timeout");
       fleet.stop();
       decisions.stop();
       await web.stop();
-      modelHealth.stop();
+      watch.stop();
       await accounts.stop();
       clearInterval(saveWindows);
       await upkeep.stop();
@@ -340,6 +348,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
       if (!writer.close()) log.error("usage could not be written");
       store.close();
       lock.release();
+      await tracer?.stop();
       await log.flush();
     },
   };
@@ -348,15 +357,4 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
 function linksOf(server: { publicUrl: string; dashboardUrl: string }, listening: string) {
   const base = server.publicUrl || listening;
   return { documentation: `${base}/docs`, dashboard: server.dashboardUrl || `${base}/dashboard` };
-}
-
-function logFields(exchange: Exchange, status: number): Record<string, unknown> {
-  return {
-    request_id: exchange.requestId.slice(0, 200),
-    method: exchange.method,
-    path: exchange.path.slice(0, 200),
-    status,
-    ms: Math.round((performance.now() - exchange.startedMs) * 10) / 10,
-    ...exchange.log,
-  };
 }

@@ -49,14 +49,18 @@ export async function answerPrompts(
 
 /** A part of an exchange: what it leaves behind goes to the whole, which alone ends the log line. */
 function partOf(whole: Exchange): Exchange {
-  const { requestId, startedMs, method, path, headers, log } = whole;
+  const { requestId, startedMs, method, path, headers, log, span } = whole;
   return {
     requestId,
+    span,
     startedMs,
     method,
     path,
     headers,
     log,
+    get route() {
+      return whole.route;
+    },
     get address() {
       return whole.address;
     },
