@@ -90,7 +90,7 @@ export function frontierStore(store: Store) {
 
     /**
      * Notes that a page was visited, in one transaction: what it gave (nothing, when it is not to be returned), further
-     * addresses that turned out to be the same page, and the links on it. Gives how many links were new.
+     * addresses that turned out to be the same page, the links on it, and how far the job is. Gives how many links were new.
      */
     async saveVisit(
       jobId: string,
@@ -101,6 +101,8 @@ export function frontierStore(store: Store) {
         readonly links?: Iterable<FrontierEntry>;
         /** Most pages that the frontier may know. */
         readonly frontierMax: number;
+        /** Replaces the job's progress; a count kept apart from the pages would be wrong after a kill between the two. */
+        readonly progress?: Readonly<Record<string, unknown>>;
       },
     ): Promise<number> {
       return store.transaction(() => {
@@ -112,6 +114,8 @@ export function frontierStore(store: Store) {
           const { url, failed, body } = visit.page;
           page.run({ jobId, url, failed, body: JSON.stringify(body) });
         }
+        if (visit.progress !== undefined)
+          db.update(jobs).set({ progress: visit.progress }).where(eq(jobs.id, jobId)).run();
         return addAll(jobId, visit.links ?? [], { max: visit.frontierMax, state: "waiting" });
       });
     },
