@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { compileGlob } from "../../src/pages/globs.ts";
+
+const HOST = "https://example.com";
+
+test.each<[string, string[], string[]]>([
+  ["/blog", ["/blog"], ["/blog/", "/blog/a", "/a/blog", "/blogs"]],
+  ["blog/*", ["/blog/a", "/blog/"], ["/blog", "/blog/a/b", "/x/blog/a"]],
+  ["/blog/**", ["/blog/", "/blog/a", "/blog/a/b"], ["/blog", "/blogs/a"]],
+  ["**", ["/", "/a", "/a/b"], []],
+  ["*", ["/", "/a"], ["/a/b"]],
+  ["/**/edit", ["/edit", "/a/edit", "/a/b/edit"], ["/editor", "/a/edits", "/aedit"]],
+  ["/docs/**/x", ["/docs/x", "/docs/a/x", "/docs/a/b/x"], ["/docsx", "/docs/ax"]],
+  ["/a**z", ["/az", "/a/b/z"], ["/a", "/za"]],
+  ["/p?ge", ["/page", "/pige"], ["/pge", "/p/ge", "/paage"]],
+  ["/a.b", ["/a.b"], ["/axb"]],
+  ["/(a|b)+", ["/(a|b)+"], ["/a", "/aab"]],
+  ["https://example.com/*", [`/a`], ["/a/b"]],
+  ["http://example.com/**", [], ["/a"]],
+  ["*://*.com/a", ["/a"], ["/b"]],
+  ["/ü/*", ["/%C3%BC/a", "/ü/b"], ["/u/a"]],
+  ["***", ["/a/b"], []],
+])("%s", (pattern, taken, refused) => {
+  const test = compileGlob(pattern);
+  for (const path of taken) expect([path, test?.(HOST + path)]).toEqual([path, true]);
+  for (const path of refused) expect([path, test?.(HOST + path)]).toEqual([path, false]);
+});
+
+test("queries and fragments are no part of the path", () => {
+  expect(compileGlob("/a")?.(`${HOST}/a?b=/c#d`)).toBe(true);
+  expect(compileGlob("https://example.com/a?b=*")?.(`${HOST}/aXb=c`)).toBe(true);
+});
+
+test.each(["", "  ", "x".repeat(501)])("%j is no pattern", (pattern) => expect(compileGlob(pattern)).toBeUndefined());
+
+test("means what the like expression means", () => {
+  const piece = fc.constantFrom("/", "a", "b", "*", "**", "/**/", "?");
+  const letters = fc.array(fc.constantFrom("/", "a", "b"), { maxLength: 8 }).map((parts) => `/${parts.join("")}`);
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), letters, (pieces, path) => {
+      const glob = `/${pieces.join("")}`.replace(/\*{3,}/g, "**");
+      const source = glob
+        .split(/(\/\*\*\/|\*\*|\*|\?)/)
+        .map((part) => ({ "/**/": "/(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]" })[part] ?? part)
+        .join("");
+      const url = HOST + path;
+      expect(compileGlob(glob)?.(url)).toBe(new RegExp(`^${source}$`).test(new URL(url).pathname));
+    }),
+  );
+});
+
+test("patterns made to be slow are not", () => {
+  const pattern = `/${"**a".repeat(100)}b`;
+  const address = `${HOST}/${"a".repeat(1900)}`;
+  const started = performance.now();
+  expect(compileGlob(pattern)?.(address)).toBe(false);
+  // Backtracking would take longer than the universe is old.
+  expect(performance.now() - started).toBeLessThan(5000);
+});
