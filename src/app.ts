@@ -256,6 +256,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
           mail: () => accounts.mailer.state(),
           decisions: async () => ({ ...(await decisions.health()) }),
           browser: () => web.tools.browserHealth(),
+          jobs: () => web.jobsHealth(),
         },
         tokenTotals: () => usage.tokenTotals(),
         totalsByModel: (limit) => usage.totalsByModel(limit),

@@ -8,6 +8,8 @@ export interface RunningJob {
   /** What was last saved; empty at first. */
   readonly progress: Readonly<Record<string, unknown>>;
   readonly createdAtMs: number;
+  /** Aborts a while before `signal` when the program ends: begin nothing new, finish what is under way, then throw its reason. */
+  readonly winding: AbortSignal;
   saveProgress(progress: Readonly<Record<string, unknown>>): Promise<void>;
 }
 

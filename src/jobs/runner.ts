@@ -38,7 +38,7 @@ export interface RunnerDeps {
   readonly store: JobClaims;
   readonly kinds: readonly JobKind[];
   readonly clock: Clock;
-  /** Names this process among those that share the store. */
+  /** Names this program among those that share the store; the same after a restart, so that it finds its own jobs at once. */
   readonly owner: string;
   readonly ttlMs: () => number;
   readonly problem: (message: string, error: unknown) => void;
@@ -46,28 +46,34 @@ export interface RunnerDeps {
 
 /** A running runner. */
 export interface JobRunner {
-  start(): void;
+  /** Takes up what an earlier run of the program left, and from then on whatever is queued. */
+  start(): Promise<void>;
   /** A job was queued: look at once. */
   wake(): void;
   /** Stops working on a job that was cancelled in the store. */
   cancel(id: string): void;
   /** Resolves when the job has ended here, or after `ms`. */
   settled(id: string, ms: number): Promise<void>;
-  /** Gives back what is unfinished. */
+  /** Jobs that are worked on here. */
+  running(): number;
+  /** Lets what is under way come to a point of rest, for a while, and gives back what is unfinished. */
   stop(): Promise<void>;
 }
 
-/** Jobs worked on at once; the pages they load share slots of their own. */
-const JOBS_MAX = 32;
+/** Jobs worked on at once; many, so that a long one keeps nobody waiting: the pages they load share slots of their own. */
+const JOBS_MAX = 200;
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
 /** Jobs of a process that died are found this late after their lease. */
 const POLL_MS = 2000;
-/** Waiters for one job. */
-const STOP_WAIT_MS = 5000;
+/** For the pages under way when the program ends; what is longer is done again after the start. */
+const WIND_DOWN_MS = 4000;
+/** For what was aborted after that. */
+const STOP_WAIT_MS = 2000;
 
 interface Running {
   readonly abort: AbortController;
+  readonly winding: AbortController;
   readonly done: Promise<void>;
 }
 
@@ -98,7 +104,8 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
           kinds: deps.kinds.map(({ name }) => name),
         });
         if (job === undefined) break;
-        begin(job);
+        // Ours already, under a lease that ran out while the machine slept.
+        if (!running.has(job.id)) begin(job);
       }
     } catch (error) {
       deps.problem("jobs could not be claimed; it is tried again soon", error);
@@ -109,17 +116,21 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
 
   const begin = (job: ClaimedJob) => {
     const abort = new AbortController();
-    const done = work(job, abort)
+    const winding = new AbortController();
+    const done = work(job, { abort, winding: winding.signal })
       .catch((error: unknown) => deps.problem("a job could not be ended; its lease will run out", error))
       .finally(() => {
         running.delete(job.id);
         notify(job.id);
         void claim();
       });
-    running.set(job.id, { abort, done });
+    running.set(job.id, { abort, winding, done });
   };
 
-  const work = async (job: ClaimedJob, abort: AbortController): Promise<void> => {
+  const work = async (
+    job: ClaimedJob,
+    { abort, winding }: { abort: AbortController; winding: AbortSignal },
+  ): Promise<void> => {
     const kind = deps.kinds.find(({ name }) => name === job.kind) as JobKind;
     const renew = setInterval(() => {
       deps.store.renewJob(job.id, deps.owner, LEASE_MS).then(
@@ -136,6 +147,7 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
       outcome = await kind.run(
         {
           ...job,
+          winding,
           saveProgress: async (progress) => {
             if (!(await deps.store.saveProgress(job.id, deps.owner, progress)))
               abort.abort(new Cancelled("The job has ended."));
@@ -146,6 +158,7 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
     } catch (error) {
       const cause: unknown = abort.signal.aborted ? abort.signal.reason : error;
       if (cause instanceof Cancelled || cause instanceof Stopping) return;
+      if (!(cause instanceof JobTimeout)) deps.problem("a job failed", cause);
       outcome = { state: "failed", error: kind.failure(cause) };
     } finally {
       clearInterval(renew);
@@ -155,11 +168,14 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
   };
 
   return {
-    start: () => {
+    start: async () => {
+      await deps.store.releaseJobs(deps.owner);
+      if (isStopped) return;
       poll ??= setInterval(() => void claim(), POLL_MS);
-      void claim();
+      await claim();
     },
     wake: () => void claim(),
+    running: () => running.size,
     cancel: (id) => running.get(id)?.abort.abort(new Cancelled("The job was cancelled.")),
     settled: (id, ms) => {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -175,15 +191,23 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
     stop: async () => {
       isStopped = true;
       clearInterval(poll);
-      for (const { abort } of running.values()) abort.abort(new Stopping("The program is stopping."));
-      const all = Promise.all([...running.values()].map(({ done }) => done));
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise((resolve) => {
-        timer = setTimeout(resolve, STOP_WAIT_MS);
-      });
-      await Promise.race([all, late]);
-      clearTimeout(timer);
+      const jobs = [...running.values()];
+      const all = Promise.all(jobs.map(({ done }) => done));
+      const reason = new Stopping("The program is stopping.");
+      for (const { winding } of jobs) winding.abort(reason);
+      await within(WIND_DOWN_MS, all);
+      for (const { abort } of jobs) abort.abort(reason);
+      await within(STOP_WAIT_MS, all);
       await deps.store.releaseJobs(deps.owner);
     },
   };
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }

@@ -10,6 +10,7 @@ export interface StoredJob {
   readonly progress: Body;
   readonly error: Body | null;
   readonly createdAtMs: number;
+  readonly deadlineAtMs: number;
   readonly expiresAtMs: number | null;
 }
 
@@ -19,49 +20,55 @@ export interface CrawlFigures {
   readonly failures: readonly { url: string; failed: boolean; body: Body }[];
   /** Pages with content, in all. */
   readonly good: number;
-  readonly completed: number;
   /** Pages that are known and were not visited yet. */
   readonly ahead: number;
 }
 
 /** Paging of `data`. */
 export interface Window {
+  /** Of the job, for the link to the next page of results. */
+  readonly address: string;
   readonly offset: number;
   readonly limit: number;
 }
 
 /** The answer of a poll. */
-export function crawlView(job: StoredJob, figures: CrawlFigures, { offset, limit }: Window): Record<string, unknown> {
+export function crawlView(
+  job: StoredJob,
+  { figures, window, ttlMs }: { figures: CrawlFigures; window: Window; ttlMs: number },
+): Record<string, unknown> {
   const isOpen = job.state === "queued" || job.state === "running";
-  const asked = Number(job.input["limit"] ?? figures.completed);
-  const total = isOpen ? Math.min(asked, figures.completed + figures.ahead) : figures.completed;
-  const after = offset + figures.pages.length;
+  const completed = Number(job.progress["completed"] ?? 0);
+  const after = window.offset + figures.pages.length;
+  // While it runs: when it is gone at the latest.
+  const expires = new Date(job.expiresAtMs ?? job.deadlineAtMs + ttlMs).toISOString();
   return {
     success: true,
     job_id: job.id,
     id: job.id,
     status: isOpen ? "scraping" : job.state,
     url: job.input["url"],
-    total: Math.max(total, figures.completed),
-    completed: figures.completed,
+    total: isOpen || job.state === "cancelled" ? completed + stillToCome(job, figures.ahead) : completed,
+    completed,
     creditsUsed: Number(job.progress["credits"] ?? 0),
-    data: figures.pages.map(({ body }) => withoutKey(body)),
+    data: figures.pages.map(({ body }) => withoutKeys(body)),
     errors: figures.failures.map(({ url, body }) => ({ url, code: body["code"], message: body["message"] })),
     created_at: new Date(job.createdAtMs).toISOString(),
-    ...expiry(job.expiresAtMs),
+    expires_at: expires,
+    expiresAt: expires,
     ...(job.error === null ? {} : { error: job.error["message"], error_code: job.error["code"] }),
-    ...(figures.pages.length === limit && after < figures.good
-      ? { next: `/v1/crawl/${job.id}?offset=${after}&limit=${limit}` }
-      : {}),
+    ...(after < figures.good ? { next: `${window.address}?offset=${after}&limit=${window.limit}` } : {}),
   };
 }
 
-function expiry(expiresAtMs: number | null): Record<string, unknown> {
-  const at = expiresAtMs === null ? null : new Date(expiresAtMs).toISOString();
-  return { expires_at: at, expiresAt: at };
+/** Pages queued, as far as the limit lets them be fetched. A crawl that has not begun will fetch its root. */
+function stillToCome({ input, progress }: StoredJob, ahead: number): number {
+  const fetched = Number(progress["fetched"] ?? 0);
+  const known = fetched === 0 ? Math.max(1, ahead) : ahead;
+  return Math.min(known, Math.max(0, Number(input["limit"]) - fetched));
 }
 
-/** The key that tells pages apart is ours. */
-function withoutKey({ key: _, ...body }: Body): Body {
+/** What tells pages apart is ours. */
+function withoutKeys({ keys: _, ...body }: Body): Body {
   return body;
 }

@@ -1,34 +1,15 @@
 // A crawl: breadth first from the root, within its site, each page once. What was found and what is still to visit is in
 // the store before anything else happens, so a killed crawl goes on where it was.
 
-import { ApiError } from "../base/errors.ts";
-import type { JobFailure, JobKind, JobOutcome, RunningJob } from "../jobs/kind.ts";
-import { JobTimeout } from "../jobs/kind.ts";
-import { isTrap, mayBePage, pageKey, siteKey } from "../pages/addresses.ts";
-import { compileGlob } from "../pages/globs.ts";
+import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../jobs/kind.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import type { HostGate } from "../pages/manners.ts";
+import { PageError } from "../pages/page-error.ts";
 import type { Robots } from "../pages/robots.ts";
 import type { Slots } from "../pages/slots.ts";
+import { type CrawlInput, CrawlScope, type FrontierEntry, type Home } from "./crawl-scope.ts";
 import { asWebError } from "./failure.ts";
 import { creditsOf, loadRequest, pageView } from "./page-view.ts";
-import type { PageShape } from "./params.ts";
-
-/** What a crawl was asked for, as stored. */
-export interface CrawlInput extends PageShape {
-  readonly url: string;
-  readonly limit: number;
-  readonly maxDepth: number | null;
-  readonly includePaths: readonly string[];
-  readonly excludePaths: readonly string[];
-}
-
-/** A page still to visit. */
-export interface FrontierEntry {
-  readonly urlKey: string;
-  readonly url: string;
-  readonly depth: number;
-}
 
 /** The store's side of a crawl. */
 export interface CrawlStore {
@@ -36,8 +17,10 @@ export interface CrawlStore {
   takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
   resetFrontier(jobId: string): Promise<number>;
   saveVisit(jobId: string, visit: Visit): Promise<number>;
-  countPages(jobId: string): Promise<{ pages: number; failed: number }>;
-  listPages(jobId: string): Promise<readonly { url: string; body: Readonly<Record<string, unknown>> }[]>;
+  listPages(
+    jobId: string,
+    options: { failed: boolean },
+  ): Promise<readonly { url: string; body: Readonly<Record<string, unknown>> }[]>;
 }
 
 /** What a visit came to. */
@@ -47,6 +30,7 @@ export interface Visit {
   readonly aliases?: readonly FrontierEntry[];
   readonly links?: readonly FrontierEntry[];
   readonly frontierMax: number;
+  readonly progress?: Readonly<Record<string, unknown>>;
 }
 
 /** What crawling needs. */
@@ -58,181 +42,192 @@ export interface CrawlDeps {
   /** Shared by all jobs. */
   readonly slots: () => Slots;
   readonly settings: () => { readonly perHostDelayMs: number; readonly respectRobots: boolean };
+  /** A page failed for a reason of ours. */
+  readonly problem: (message: string, error: unknown) => void;
 }
 
-/** Pages of one crawl under way at once: the rest of the slots is for others. */
+/** Pages of one crawl under way at once: polite to the host, and the rest of the slots is for others. */
 const PARALLEL_MAX = 4;
 /** Addresses a crawl remembers for each page it may fetch: more will never be visited. */
 const FRONTIER_PER_PAGE = 50;
 const FRONTIER_MIN = 1000;
+/** Fetches that turn out to be pages we have count for nothing, but there is an end to them, for each page it may fetch. */
+const REPEATS_PER_PAGE = 2;
 /** Hard limit of one page. */
 const PAGE_TIMEOUT_MS = 60_000;
+
+/** How far a crawl is, as stored with each visit. */
+interface Progress {
+  /** Pages asked for from their server; what `limit` bounds. */
+  fetched: number;
+  /** Pages that are done with, failed ones and those never asked for included. */
+  completed: number;
+  /** Fetches that turned out to be a page we have. */
+  repeats: number;
+  credits: number;
+  home?: Home | undefined;
+}
 
 /** Makes the kind. */
 export function crawlKind(deps: CrawlDeps): JobKind {
   return {
     name: "crawl",
-    run: async (job, signal) => new Crawl(job, deps, signal).run(),
-    failure: (error) => failureOf(error),
+    run: (job, signal) => new Crawl(job, deps, signal).run(),
+    failure: (error) =>
+      error instanceof JobTimeout ? { code: "crawl_timeout", message: error.message } : failureOf("crawl", error),
   };
 }
 
-function failureOf(error: unknown): JobFailure {
-  if (error instanceof JobTimeout) return { code: "crawl_timeout", message: error.message };
-  const { apiCode, message } = asWebError("crawl", error);
+function failureOf(feature: "crawl" | "scrape", error: unknown): JobFailure {
+  const { apiCode, message } = asWebError(feature, error);
   return { code: apiCode, message };
 }
 
 class Crawl {
   readonly #job: RunningJob;
   readonly #deps: CrawlDeps;
+  /** The job's, and ours for the case that one visit breaks the crawl while others are under way. */
   readonly #signal: AbortSignal;
+  readonly #broken = new AbortController();
   readonly #input: CrawlInput;
-  readonly #sites: Set<string>;
-  readonly #includes: readonly ((address: string) => boolean)[];
-  readonly #excludes: readonly ((address: string) => boolean)[];
-  /** Keys of pages that were returned, by their final and canonical addresses. */
+  readonly #scope: CrawlScope;
+  /** Keys of pages that were returned, by all addresses they go by. */
   readonly #returned = new Set<string>();
+  readonly #active = new Map<Promise<void>, number>();
   readonly #frontierMax: number;
-  #pages = 0;
-  #credits: number;
+  readonly #progress: Progress;
+  /** Taken, and waiting for the pages above it. */
+  #held: FrontierEntry | undefined;
+  #fatal: JobFailure | undefined;
 
   constructor(job: RunningJob, deps: CrawlDeps, signal: AbortSignal) {
     this.#job = job;
     this.#deps = deps;
-    this.#signal = signal;
+    this.#signal = AbortSignal.any([signal, this.#broken.signal]);
     this.#input = job.input as unknown as CrawlInput;
-    this.#sites = new Set([siteKey(this.#input.url)]);
-    this.#includes = this.#input.includePaths.flatMap((pattern) => compileGlob(pattern) ?? []);
-    this.#excludes = this.#input.excludePaths.flatMap((pattern) => compileGlob(pattern) ?? []);
+    this.#progress = { fetched: 0, completed: 0, repeats: 0, credits: 0, ...(job.progress as Partial<Progress>) };
+    this.#scope = new CrawlScope(this.#input, this.#progress.home);
     this.#frontierMax = Math.max(FRONTIER_MIN, this.#input.limit * FRONTIER_PER_PAGE);
-    this.#credits = Number(job.progress["credits"] ?? 0);
   }
 
   async run(): Promise<JobOutcome> {
     const { store } = this.#deps;
-    const { id } = this.#job;
+    const { id, winding } = this.#job;
     await store.resetFrontier(id);
-    const root: FrontierEntry = { urlKey: pageKey(this.#input.url), url: this.#input.url, depth: 0 };
-    await store.addFrontier(id, [root], this.#frontierMax);
-    for (const page of await store.listPages(id)) this.#remember(page.url, page.body);
-    this.#pages = (await store.countPages(id)).pages;
-    const active = new Set<Promise<void>>();
-    let failure: JobFailure | undefined;
-    for (;;) {
-      this.#signal.throwIfAborted();
-      const room = Math.min(PARALLEL_MAX - active.size, this.#input.limit - this.#pages - active.size);
-      const next = failure === undefined && room > 0 ? await store.takeFrontier(id, room) : [];
-      for (const entry of next) {
-        const visit = this.#visit(entry).then((fatal) => {
-          failure ??= fatal;
-        });
-        const settled = visit.finally(() => active.delete(settled));
-        active.add(settled);
-        // Awaited below by way of `active`; a rejection must not be unhandled until then.
-        settled.catch(() => undefined);
+    await store.addFrontier(id, [this.#scope.root], this.#frontierMax);
+    for (const { body } of await store.listPages(id, { failed: false })) this.#remember(body["keys"]);
+    try {
+      for (;;) {
+        this.#signal.throwIfAborted();
+        while (!winding.aborted && this.#fatal === undefined && this.#hasRoom()) {
+          const entry = await this.#next();
+          if (entry === undefined) break;
+          this.#begin(entry);
+        }
+        if (this.#active.size === 0) break;
+        await Promise.race(this.#active.keys());
       }
-      if (active.size === 0) break;
-      await Promise.race(active);
+    } finally {
+      this.#broken.abort(new Error("The crawl has ended."));
+      await Promise.allSettled(this.#active.keys());
     }
-    return failure === undefined ? { state: "completed" } : { state: "failed", error: failure };
+    if (this.#fatal !== undefined) return { state: "failed", error: this.#fatal };
+    winding.throwIfAborted();
+    return { state: "completed" };
   }
 
-  /** Visits one page. Gives the failure that ends the crawl: that of the root. */
-  async #visit(entry: FrontierEntry): Promise<JobFailure | undefined> {
-    const isRoot = entry.depth === 0;
+  #hasRoom(): boolean {
+    const { fetched, repeats } = this.#progress;
+    const { limit } = this.#input;
+    const active = this.#active.size;
+    return (
+      active < PARALLEL_MAX && fetched + active < limit && repeats + active < limit * REPEATS_PER_PAGE + PARALLEL_MAX
+    );
+  }
+
+  /** The next page to visit, unless it has to wait. */
+  async #next(): Promise<FrontierEntry | undefined> {
+    const entry = this.#held ?? (await this.#deps.store.takeFrontier(this.#job.id, 1))[0];
+    this.#held = undefined;
+    // With a depth limit a page's depth must be its least: one found too deep, by a page that was faster than those above
+    // it, would wrongly be the last of its branch.
+    const waits =
+      entry !== undefined && this.#input.maxDepth !== null && Math.min(...this.#active.values()) < entry.depth;
+    if (!waits) return entry;
+    this.#held = entry;
+    return undefined;
+  }
+
+  #begin(entry: FrontierEntry): void {
+    const visit = this.#visit(entry).finally(() => this.#active.delete(visit));
+    this.#active.set(visit, entry.depth);
+    // Whoever waits for all of them sees it.
+    visit.catch(() => undefined);
+  }
+
+  async #visit(entry: FrontierEntry): Promise<void> {
     let page: LoadedPage;
     try {
       page = await this.#load(entry);
     } catch (error) {
       this.#signal.throwIfAborted();
-      const failure = failureOf(error);
-      await this.#save(entry, { page: { url: entry.url, failed: true, body: { ...failure } } });
-      return isRoot ? failure : undefined;
+      return this.#saveFailure(entry, error);
     }
-    const finalKey = pageKey(page.url);
-    // The root may be at home elsewhere (example.com → www.example.org); its links are followed there.
-    if (isRoot) this.#sites.add(siteKey(page.url));
-    if (!this.#sites.has(siteKey(page.url))) {
-      const body = { code: "scrape_failed", message: "The page redirects to another site." };
-      await this.#save(entry, { page: { url: entry.url, failed: true, body } });
-      return undefined;
-    }
-    const canonicalKey = this.#canonicalKey(page) ?? finalKey;
-    const keys = [...new Set([finalKey, canonicalKey])].filter((key) => key !== entry.urlKey);
-    const isKnown = [entry.urlKey, finalKey, canonicalKey].some((key) => this.#returned.has(key));
-    const isWanted = isRoot ? this.#matches(entry.url) || this.#matches(page.url) : true;
-    this.#credits += creditsOf(page);
-    const returns = isWanted && !isKnown && this.#pages < this.#input.limit;
-    if (returns) for (const key of [entry.urlKey, finalKey, canonicalKey]) this.#returned.add(key);
-    await this.#save(entry, {
-      ...(returns
-        ? {
-            page: { url: page.url, failed: false, body: { ...pageView(page, this.#input.formats), key: canonicalKey } },
-          }
-        : {}),
-      aliases: keys.map((urlKey) => ({ urlKey, url: page.url, depth: entry.depth })),
-      links: this.#links(page, entry.depth + 1),
-    });
-    return undefined;
+    const isRoot = entry.depth === 0;
+    if (isRoot) this.#scope.foundRoot(page);
+    const links = await this.#scope.links(page, entry.depth + 1);
+    // From here to the save nothing is waited for, so that what is stored with a visit counts that visit and those before.
+    this.#signal.throwIfAborted();
+    this.#progress.credits += creditsOf(page);
+    if (!this.#scope.isOnSite(page.url))
+      return this.#saveFailure(entry, new PageError("refused", "The page redirects to another site."));
+    const keys = this.#scope.keysOf(entry, page);
+    const isRepeat = keys.some((key) => this.#returned.has(key));
+    // The root is read for its links in any case; a page that redirects to an unwanted one is that one.
+    const isWanted = this.#scope.wants(page.url) || (isRoot && this.#scope.wants(entry.url));
+    if (isRepeat) this.#progress.repeats++;
+    else this.#count({ isFetched: true });
+    // A page that is not returned stands for no other.
+    if (isWanted) this.#remember(keys);
+    const aliases = isWanted ? keys.filter((key) => key !== entry.urlKey).map((urlKey) => ({ ...entry, urlKey })) : [];
+    if (isRepeat || !isWanted) return this.#save(entry, { aliases, links });
+    const body = { ...pageView(page, this.#input.formats), keys };
+    return this.#save(entry, { page: { url: page.url, failed: false, body }, aliases, links });
   }
 
   async #load(entry: FrontierEntry): Promise<LoadedPage> {
-    const { gate, robots, load } = this.#deps;
+    const { gate, robots, load, slots } = this.#deps;
     const { perHostDelayMs, respectRobots } = this.#deps.settings();
     const signal = this.#signal;
     const rules = respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
+    if (rules?.allows(entry.url) === false)
+      throw new PageError("robots", "The site's robots.txt does not allow this page to be read.");
     const delayMs = Math.max(perHostDelayMs, rules?.crawlDelayMs ?? 0);
     await gate.wait(new URL(entry.url).host, { delayMs, signal });
-    return this.#deps
-      .slots()
-      .run(signal, () => load(loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal })));
+    return slots().run(signal, () => load(loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal })));
   }
 
-  async #save(entry: FrontierEntry, visit: Omit<Visit, "urlKey" | "frontierMax">): Promise<void> {
+  async #saveFailure(entry: FrontierEntry, error: unknown): Promise<void> {
+    const failure = failureOf("scrape", error);
+    if (failure.code === "scrape_internal_error") this.#deps.problem("a page of a crawl could not be read", error);
+    if (entry.depth === 0) this.#fatal = failureOf("crawl", error);
+    this.#count({ isFetched: !(error instanceof PageError && error.fault === "robots") });
+    await this.#save(entry, { page: { url: entry.url, failed: true, body: failure } });
+  }
+
+  #count({ isFetched }: { isFetched: boolean }): void {
+    this.#progress.completed++;
+    if (isFetched) this.#progress.fetched++;
+  }
+
+  async #save(entry: FrontierEntry, visit: Omit<Visit, "urlKey" | "frontierMax" | "progress">): Promise<void> {
     this.#signal.throwIfAborted();
-    if (visit.page !== undefined) this.#pages++;
-    await this.#deps.store.saveVisit(this.#job.id, { urlKey: entry.urlKey, frontierMax: this.#frontierMax, ...visit });
-    await this.#job.saveProgress({ credits: this.#credits });
+    const progress = { ...this.#progress, home: this.#scope.home };
+    const { urlKey } = entry;
+    await this.#deps.store.saveVisit(this.#job.id, { urlKey, frontierMax: this.#frontierMax, progress, ...visit });
   }
 
-  #links(page: LoadedPage, depth: number): FrontierEntry[] {
-    if (depth > (this.#input.maxDepth ?? Number.POSITIVE_INFINITY)) return [];
-    const entries: FrontierEntry[] = [];
-    for (const address of page.allLinks) {
-      if (!this.#sites.has(siteKey(address)) || isTrap(address) || !mayBePage(address, this.#input)) continue;
-      if (!this.#matches(address)) continue;
-      entries.push({ urlKey: pageKey(address), url: address.replace(/#.*$/, ""), depth });
-    }
-    return entries;
+  #remember(keys: unknown): void {
+    if (Array.isArray(keys)) for (const key of keys) this.#returned.add(String(key));
   }
-
-  #matches(address: string): boolean {
-    if (this.#excludes.some((inside) => inside(address))) return false;
-    return this.#includes.length === 0 || this.#includes.some((inside) => inside(address));
-  }
-
-  /** The key of the page's own canonical address, when it is of this site. A whole site pointing to its root is a mistake of the site's. */
-  #canonicalKey(page: LoadedPage): string | undefined {
-    const { canonical } = page.metadata;
-    if (canonical === undefined || !URL.canParse(canonical) || !this.#sites.has(siteKey(canonical))) return undefined;
-    const isRoot = new URL(canonical).pathname === "/";
-    return isRoot && new URL(page.url).pathname !== "/" ? undefined : pageKey(canonical);
-  }
-
-  #remember(url: string, body: Readonly<Record<string, unknown>>): void {
-    if (!URL.canParse(url)) return;
-    this.#returned.add(pageKey(url));
-    if (typeof body["key"] === "string") this.#returned.add(body["key"]);
-  }
-}
-
-/** 400 when the patterns of a request cannot be used. */
-export function checkGlobs(patterns: readonly string[], param: string): void {
-  patterns.forEach((pattern, index) => {
-    if (compileGlob(pattern) === undefined)
-      throw new ApiError("invalid_request", `${param}[${index}] is not a usable pattern.`, {
-        param: `${param}[${index}]`,
-      });
-  });
 }

@@ -3,6 +3,7 @@
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import { FetchError } from "../net/fetch.ts";
 import { BlockedAddress } from "../net/guard.ts";
+import { UnknownHost } from "../net/resolve.ts";
 import { PageError } from "../pages/page-error.ts";
 import { PoolFull } from "../workers/pool.ts";
 
@@ -21,6 +22,7 @@ export function asWebError(feature: WebFeature, error: unknown): ApiError {
     return new ApiError(`${feature}_${error.fault === "timeout" ? "timeout" : "upstream_error"}`, error.message, {
       cause: error,
     });
+  if (error instanceof UnknownHost) return new ApiError(`${feature}_upstream_error`, error.message, { cause: error });
   if (error instanceof PoolFull)
     return new ApiError(`${feature}_unavailable`, "Too many pages are being read at the moment. Try again soon.", {
       cause: error,

@@ -1,6 +1,7 @@
 // The addresses of a site: from robots.txt and sitemaps, and from the links of the root page when those are too few.
 // No other page is fetched.
 
+import { createTurns } from "../base/turns.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
 import type { Guard } from "../net/guard.ts";
 import { isTrap, pageKey, siteKey } from "../pages/addresses.ts";
@@ -32,11 +33,11 @@ export async function mapSite(body: Body, deps: MapDeps, signal: AbortSignal): P
   const endsMs = performance.now() + timeoutMs;
   await deps.guard.check(url, { signal });
   const found = new SiteLinks(url, { limit, search });
-  found.add([url]);
+  await found.add([url]);
   const rules = await deps.robots.rulesFor(url, signal);
   const starts = [...new Set([...rules.sitemaps, new URL("/sitemap.xml", url).href])];
   const userAgent = deps.userAgent();
-  found.add(
+  await found.add(
     await readSitemaps(deps.fetch, starts, {
       urlsMax: SITEMAP_URLS_MAX,
       timeoutMs: timeoutMs * 0.7,
@@ -59,7 +60,7 @@ export async function mapSite(body: Body, deps: MapDeps, signal: AbortSignal): P
         timeoutMs: leftMs,
         signal,
       });
-      found.add([page.url, ...page.allLinks]);
+      await found.add([page.url, ...page.allLinks]);
     } catch (error) {
       signal.throwIfAborted();
       // The sitemaps answered: a root page that cannot be read takes nothing from that.
@@ -88,8 +89,10 @@ class SiteLinks {
     return this.#keys.size;
   }
 
-  add(addresses: readonly string[]): void {
+  async add(addresses: readonly string[]): Promise<void> {
+    const turn = createTurns();
     for (const address of addresses) {
+      await turn();
       if (siteKey(address) !== this.#site || isTrap(address)) continue;
       const key = pageKey(address);
       if (this.#keys.has(key)) continue;

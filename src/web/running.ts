@@ -1,7 +1,6 @@
 // The web side of a running gateway: tools, jobs and endpoints.
 
 import type { Clock } from "../base/clock.ts";
-import { uuid } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
 import { type BodyLimits, readJson } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
@@ -27,6 +26,9 @@ export interface WebDeps {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
+/** The data directory is one program's alone, so all jobs in it are this program's, whichever process began them. */
+const OWNER = "gateway";
+
 /** Builds it; `start` takes up jobs, `stop` gives them back. */
 export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
@@ -38,12 +40,13 @@ export function createWeb(deps: WebDeps) {
     gate: tools.gate,
     slots: tools.slots,
     settings: () => deps.config().web,
+    problem: (message, error) => deps.warn(message, { error }),
   });
   const runner = createJobRunner({
     store,
     kinds: [crawl, ...(deps.kinds ?? [])],
     clock: deps.clock,
-    owner: uuid(),
+    owner: OWNER,
     ttlMs: () => deps.config().web.jobTtlMs,
     problem: (message, error) => deps.warn(message, { error }),
   });
@@ -53,17 +56,19 @@ export function createWeb(deps: WebDeps) {
     readJson: async (request) => (await readJson(request, deps.bodyLimits())).body,
     load: tools.load,
     map: { ...tools, userAgent: () => deps.config().web.userAgent },
-    guard: tools.guard,
-    jobs: store,
-    runner,
-    clock: deps.clock,
-    limits: () => deps.config().web,
+    publicUrl: (request) => deps.config().server.publicUrl || new URL(request.url).origin,
+    unexpected: (request, error) =>
+      deps.warn("a web request failed unexpectedly", { request_id: exchangeOf(request).requestId, error }),
+    crawls: { guard: tools.guard, jobs: store, runner, clock: deps.clock, limits: () => deps.config().web },
   });
   return {
     routes,
     tools,
     runner,
-    start: () => runner.start(),
+    start: () => {
+      runner.start().catch((error: unknown) => deps.warn("left jobs could not be taken up", { error }));
+    },
+    jobsHealth: () => ({ status: "ok" as const, running: runner.running() }),
     reconfigure: () => tools.reconfigure(),
     stop: async () => {
       await runner.stop();

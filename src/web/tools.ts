@@ -32,6 +32,8 @@ export interface WebTools {
 
 /** Conversion threads: pages are short work, and every thread has a heap of its own. */
 const THREADS_MAX = 4;
+/** After a changed configuration the pages under way may still need the browser before it: the longest time of a page. */
+const RETIRED_MS = 300_000;
 
 /** Puts the tools together; browser and threads start when first needed. */
 export function createWebTools({ config, clock }: { config: () => Config; clock: Clock }): WebTools {
@@ -39,7 +41,14 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
   const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
   const gate = createHostGate(clock);
   let parts = assemble(web());
-  const old: Renderer[] = [];
+  const old = new Map<Renderer, ReturnType<typeof setTimeout>>();
+  const retire = (renderer: Renderer) => {
+    const timer = setTimeout(() => {
+      old.delete(renderer);
+      void renderer.close();
+    }, RETIRED_MS);
+    old.set(renderer, timer);
+  };
   // Everybody holds these; what is behind them is exchanged.
   const guard: Guard = {
     check: (url, options) => parts.guard.check(url, options),
@@ -70,14 +79,15 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     slots: () => parts.slots,
     reconfigure: () => {
       if (JSON.stringify(web()) === parts.made) return;
-      if (parts.renderer !== undefined) old.push(parts.renderer);
+      if (parts.renderer !== undefined) retire(parts.renderer);
       parts = assemble(web());
       robots = createRobots({ fetch, clock, userAgent: () => web().userAgent });
     },
     browserHealth: () => ({ status: parts.renderer === undefined ? "disabled" : "ok" }),
     close: async () => {
       converter.close();
-      await Promise.all([...old, parts.renderer].map((renderer) => renderer?.close()));
+      for (const timer of old.values()) clearTimeout(timer);
+      await Promise.all([...old.keys(), parts.renderer].map((renderer) => renderer?.close()));
     },
   };
 }
@@ -85,7 +95,7 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
 function assemble(web: Config["web"]) {
   const guard = createGuard(web, createResolve(web.dns));
   const { executable, endpoint, proxyAddress, maxPages } = web.browser;
-  const hasBrowser = endpoint !== "" || findBrowser(executable) !== undefined;
+  const hasBrowser = web.render !== "never" && (endpoint !== "" || findBrowser(executable) !== undefined);
   const renderer = hasBrowser
     ? createRenderer({
         browser: createBrowser({ executable, endpoint }),

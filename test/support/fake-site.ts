@@ -1,36 +1,72 @@
-// A small site on loopback whose pages a test describes, and that remembers what was asked for.
+// A web site on loopback, made of pages by path, that remembers what it was asked for.
 
-/** A page: its HTML, or a whole answer. */
+/** What a path answers: HTML, or a function of the request. */
 export type SitePage = string | ((request: Request) => Response | Promise<Response>);
 
-/** A running site. */
 export interface FakeSite {
+  /** Without a trailing slash. */
   readonly url: string;
-  /** `127.0.0.1:PORT` */
+  /** `127.0.0.1:PORT`, for `allow_hosts`. */
   readonly host: string;
-  /** Paths asked for, in order. */
+  /** Paths with their query, in order; robots.txt and sitemaps too. */
   readonly hits: string[];
-  stop(): void;
+  /** How often a path was asked for. */
+  count(path: string): number;
+  /** Resolves when the path was asked for `times` times. */
+  asked(path: string, times?: number): Promise<void>;
+  set(path: string, page: SitePage): void;
+  stop(): Promise<void>;
 }
 
-/** Serves the pages; other paths are 404. */
-export function startFakeSite(pages: Readonly<Record<string, SitePage>>): FakeSite {
+/** Starts a site. Paths are looked up with their query first, then without; others are 404. */
+export function startFakeSite(pages: Record<string, SitePage>): FakeSite {
+  const known = new Map(Object.entries(pages));
   const hits: string[] = [];
+  let waiting: { path: string; times: number; done: () => void }[] = [];
+  const count = (path: string) => hits.filter((hit) => hit === path).length;
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     idleTimeout: 0,
-    fetch: (request) => {
+    fetch: async (request) => {
       const { pathname, search } = new URL(request.url);
       hits.push(pathname + search);
-      const page = pages[pathname + search] ?? pages[pathname];
-      if (page === undefined)
-        return new Response("<h1>Not found</h1>", { status: 404, headers: { "content-type": "text/html" } });
-      return typeof page === "string"
-        ? new Response(page, { headers: { "content-type": "text/html; charset=utf-8" } })
-        : page(request);
+      waiting = waiting.filter(({ path, times, done }) => {
+        if (count(path) < times) return true;
+        done();
+        return false;
+      });
+      const page = known.get(pathname + search) ?? known.get(pathname);
+      if (page === undefined) return html("<h1>Not found</h1><p>There is nothing here.</p>", { status: 404 });
+      return typeof page === "string" ? html(page) : page(request);
     },
   });
-  const host = `127.0.0.1:${server.port}`;
-  return { url: `http://${host}`, host, hits, stop: () => void server.stop(true) };
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    host: `127.0.0.1:${server.port}`,
+    hits,
+    count,
+    asked: (path, times = 1) => {
+      if (count(path) >= times) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push({ path, times, done: resolve });
+      return promise;
+    },
+    set: (path, page) => void known.set(path, page),
+    stop: () => server.stop(true),
+  };
+}
+
+/** An HTML answer. */
+export function html(body: string, init: { status?: number; headers?: Record<string, string> } = {}): Response {
+  return new Response(body, { ...init, headers: { "content-type": "text/html; charset=utf-8", ...init.headers } });
+}
+
+/** A page with a title, enough text to be a page, and links. */
+export function page(title: string, links: readonly string[] = [], head = ""): string {
+  const list = links.map((href) => `<li><a href="${href}">${href}</a></li>`).join("");
+  return `<!doctype html><html lang="en"><head><title>${title}</title>${head}</head><body>
+    <main><h1>${title}</h1><p>This is the page about ${title}. It says enough about ${title} to be taken for the main
+    content of the page, and it goes on for a second sentence so that nobody mistakes it for a menu.</p>
+    <ul>${list}</ul></main></body></html>`;
 }

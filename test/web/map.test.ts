@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
+import { webConfig } from "./support.ts";
+
+let site: FakeSite;
+let bare: FakeSite;
+let app: TestApp;
+
+const xml = (text: string | Uint8Array<ArrayBuffer>) => () =>
+  new Response(text, { headers: { "content-type": "application/xml" } });
+const urls = (...locs: string[]) => `<urlset>${locs.map((loc) => `<url><loc>${loc}</loc></url>`).join("")}</urlset>`;
+
+beforeAll(async () => {
+  site = startFakeSite({
+    "/": page("Home", ["/linked", "/a#x", "https://elsewhere.example/y"]),
+    "/robots.txt": () => new Response(`User-agent: *\nAllow: /\nSitemap: ${site.url}/index.xml`),
+    "/index.xml": () =>
+      xml(
+        `<sitemapindex><sitemap><loc>${site.url}/one.xml.gz</loc></sitemap><sitemap><loc>${site.url}/gone.xml</loc></sitemap>
+        <sitemap><loc>${site.url}/broken.xml</loc></sitemap></sitemapindex>`,
+      )(),
+    "/one.xml.gz": () => xml(Bun.gzipSync(urls(`${site.url}/a`, `${site.url}/a/`, `${site.url}/b?x=1&amp;y=2`)))(),
+    "/broken.xml": () => xml(`<urlset><url><loc>${site.url}/broken</loc><url><loc>https://elsewhere.example/z</loc>`)(),
+    "/sitemap.xml": () => xml(urls(`${site.url}/c`, `${site.url}/Docs/intro`))(),
+  });
+  bare = startFakeSite({ "/": page("Bare", ["/x", "/y", "/x/"]), "/only": () => html("no", { status: 500 }) });
+  app = await startTestApp({ config: webConfig([site.host, bare.host]) });
+});
+afterAll(async () => {
+  await app.stop();
+  await site.stop();
+  await bare.stop();
+});
+
+interface Answer {
+  success: boolean;
+  links: string[];
+  total: number;
+  error: { code: string; param: string | null };
+}
+const map = async (body: Record<string, unknown>): Promise<Answer & { status: number }> => {
+  const response = await app.post("/v1/map", body);
+  return { status: response.status, ...((await response.json()) as Answer) };
+};
+const paths = ({ links }: Answer) => links.map((link) => link.replace(/^https?:\/\/[^/]+/, ""));
+
+describe("POST /v1/map", () => {
+  test("sitemaps of all kinds and the root's links, each page of the site once", async () => {
+    const from = site.hits.length;
+    const answer = await map({ url: site.url });
+    expect(answer.success).toBe(true);
+    expect(paths(answer).sort()).toEqual(["/", "/Docs/intro", "/a", "/b?x=1&y=2", "/broken", "/c", "/linked"]);
+    expect(answer.total).toBe(7);
+    // Nothing but sitemaps, robots.txt and the root is fetched.
+    expect(site.hits.slice(from).filter((hit) => !/\.(?:xml|gz|txt)$/.test(hit))).toEqual(["/"]);
+  });
+
+  test("without sitemaps the root's links", async () => {
+    expect(paths(await map({ url: `${bare.url}/` }))).toEqual(["/", "/x", "/y"]);
+  });
+
+  test("search keeps what contains it, letter by letter", async () => {
+    expect(paths(await map({ url: site.url, search: "Docs" }))).toEqual(["/Docs/intro"]);
+    expect(paths(await map({ url: site.url, search: "docs" }))).toEqual([]);
+    expect((await map({ url: site.url, search: site.host })).total).toBe(7);
+  });
+
+  test("when sitemaps suffice the root is not fetched", async () => {
+    const from = site.hits.length;
+    const answer = await map({ url: site.url, limit: 3, ignoreSitemap: false, origin: "js-sdk" });
+    expect([answer.total, answer.links.length]).toEqual([3, 3]);
+    expect(site.hits.slice(from)).not.toContain("/");
+  });
+
+  test("a root that cannot be read takes nothing from the sitemaps", async () => {
+    site.set("/", () => html("no", { status: 500 }));
+    expect((await map({ url: site.url })).total).toBe(6);
+    site.set("/", page("Home", ["/linked"]));
+  });
+
+  test.each<[string, Record<string, unknown>, number, string, string | null]>([
+    ["no url", {}, 400, "invalid_request", "url"],
+    ["a private root", { url: "http://10.0.0.1/" }, 400, "url_not_allowed", "url"],
+    ["limit 0", { url: "U", limit: 0 }, 400, "invalid_request", "limit"],
+    ["limit 5001", { url: "U", limit: 5001 }, 400, "invalid_request", "limit"],
+    ["limit 1.5", { url: "U", limit: 1.5 }, 400, "invalid_request", "limit"],
+    ["search of another type", { url: "U", search: 1 }, 400, "invalid_request", "search"],
+    ["an unknown host", { url: "http://nothing.invalid/" }, 502, "map_upstream_error", null],
+    ["a broken root", { url: "B" }, 502, "map_upstream_error", null],
+  ])("%s", async (_, body, status, code, param) => {
+    const url = { U: site.url, B: `${bare.url}/only` }[String(body["url"])] ?? body["url"];
+    const answer = await map({ ...body, ...(url === undefined ? {} : { url }) });
+    expect(answer.status).toBe(status);
+    expect(answer.error).toMatchObject({ code, param });
+  });
+});
