@@ -2,23 +2,18 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../base/ids.ts";
-import { type CrawlInput, checkGlobs, crawlKind } from "../web/crawl.ts";
-import { memoryCrawlStore } from "../web/memory-crawl-store.ts";
-import { readUrl } from "../web/params.ts";
+import { JobTimeout } from "../jobs/kind.ts";
+import { crawlKind } from "../web/crawl.ts";
+import { readCrawl } from "../web/crawl-jobs.ts";
+import { type MemoryCrawlStore, memoryCrawlStore, type VisitedPage } from "../web/memory-crawl-store.ts";
 import type { Command, Context } from "./command.ts";
 import { progressLine, withWebTools } from "./web-tools.ts";
 import { failure, nowMs } from "./workspace.ts";
 
-interface CrawledPage {
-  readonly url: string;
-  readonly failed: boolean;
-  readonly body: Readonly<Record<string, unknown>>;
-}
+/** Longer file names are cut and told apart by a hash: file systems take 255 bytes, and a letter may be three. */
+const NAME_CHARS_MAX = 80;
 
-/** File names longer than this are cut and told apart by a hash. */
-const NAME_CHARS_MAX = 100;
-
-/** Prints the pages, or writes one Markdown file for each. */
+/** Prints the pages, or writes one Markdown file for each as it comes. */
 export const crawl: Command = {
   summary: "read a site as Markdown",
   usage: "URL [--limit N] [--max-depth N] [--include G]… [--exclude G]… [--out DIR]",
@@ -28,80 +23,120 @@ export const crawl: Command = {
     { name: "max-depth", value: "N", summary: "links away from the root at most, up to 10" },
     { name: "include", value: "G", multiple: true, summary: "only paths like this: * within a segment, ** across" },
     { name: "exclude", value: "G", multiple: true, summary: "no paths like this" },
+    { name: "documents", summary: "read PDF, text, JSON, XML and feeds too" },
     { name: "out", value: "DIR", summary: "write one Markdown file per page into this folder" },
   ],
   async run(context) {
-    const line = progressLine(context);
-    const { pages, error } = await withWebTools(context, "crawl", async (tools, signal) => {
-      const input = readInput(context);
-      const store = memoryCrawlStore(({ url }) =>
-        line.show(`${store.pages.length} read, ${store.ahead()} ahead  ${url}`),
-      );
-      const kind = crawlKind({ ...tools, store, settings: () => context.config().web });
-      const job = {
-        id: "local",
-        accountId: "local",
-        input: { ...input },
-        progress: {},
-        createdAtMs: nowMs(),
-        saveProgress: async () => undefined,
-      };
-      const outcome = await kind.run(job, signal);
-      return { pages: store.pages, error: outcome.state === "failed" ? outcome.error.message : undefined };
-    });
-    line.clear();
-    for (const { url, body } of pages.filter((page) => page.failed)) context.err(`${url}: ${body["message"]}\n`);
-    const good = pages.filter((page) => !page.failed);
-    if (error !== undefined) throw failure(error);
     const folder = context.flags.text("out");
-    if (folder !== undefined) writePages(context, folder, good);
-    else if (context.flags.has("json"))
-      context.out(`${JSON.stringify({ success: true, data: good.map(plainBody) })}\n`);
-    else for (const page of good) context.out(`<!-- ${page.url} -->\n\n${page.body["markdown"]}\n\n`);
+    const files = folder === undefined ? undefined : pageFiles(folder);
+    const line = progressLine(context);
+    const store: MemoryCrawlStore = memoryCrawlStore((page) => {
+      const written = page === undefined || page.failed ? undefined : files?.write(page);
+      if (page?.failed === true) line.note(`${page.url}: ${page.body["message"]}`);
+      if (written !== undefined && !context.flags.has("json")) line.print(written);
+      line.show(`${store.progress["completed"]} read, ${store.ahead} ahead  ${page?.url ?? ""}`);
+    });
+    try {
+      await runCrawl(context, store);
+    } finally {
+      line.clear();
+    }
+    if (context.flags.has("json")) context.out(`${JSON.stringify(jsonOf(store))}\n`);
+    else if (files === undefined) for (const page of goodPages(store)) context.out(`${markdownOf(page)}\n`);
     return 0;
   },
 };
 
-function readInput(context: Context): CrawlInput {
+async function runCrawl(context: Context, store: MemoryCrawlStore): Promise<void> {
   const { flags, args } = context;
-  const [includePaths, excludePaths] = [flags.all("include"), flags.all("exclude")];
-  checkGlobs(includePaths, "--include");
-  checkGlobs(excludePaths, "--exclude");
+  const { web } = context.config();
+  const input = () =>
+    readCrawl({
+      url: args[0],
+      limit: flags.integer("limit", 1, 100),
+      max_depth: flags.integer("max-depth", 1, 10),
+      include_paths: flags.all("include"),
+      exclude_paths: flags.all("exclude"),
+      documents: flags.has("documents"),
+    });
+  const outcome = await withWebTools(context, "crawl", async (tools, signal) => {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(new JobTimeout("The crawl took longer than it may.")), web.jobTimeoutMs);
+    const job = {
+      id: "local",
+      accountId: "local",
+      input: { ...input() },
+      progress: {},
+      createdAtMs: nowMs(),
+      winding: signal,
+      saveProgress: async () => undefined,
+    };
+    const problem = (_message: string, error: unknown) => context.err(`sallyport: ${String(error)}\n`);
+    try {
+      const kind = crawlKind({ ...tools, store, settings: () => web, problem });
+      return await kind.run(job, AbortSignal.any([signal, limit.signal]));
+    } finally {
+      clearTimeout(timer);
+    }
+  });
+  if (outcome.state === "failed") throw failure(outcome.error.message);
+}
+
+function goodPages({ pages }: MemoryCrawlStore): VisitedPage[] {
+  return pages.filter(({ failed }) => !failed);
+}
+
+/** What the API says of a crawl that has ended. */
+function jsonOf(store: MemoryCrawlStore): Record<string, unknown> {
+  const { completed, credits } = store.progress;
   return {
-    url: readUrl({ url: args[0] }),
-    limit: flags.integer("limit", 1, 100) ?? 10,
-    maxDepth: flags.integer("max-depth", 1, 10) ?? null,
-    includePaths,
-    excludePaths,
-    formats: ["markdown"],
-    fullPage: false,
-    onlyMainContent: true,
-    documents: false,
+    success: true,
+    status: "completed",
+    total: completed,
+    completed,
+    creditsUsed: credits,
+    data: goodPages(store).map(({ body: { keys: _, ...body } }) => body),
+    errors: store.pages.filter(({ failed }) => failed).map(({ url, body }) => ({ url, ...body })),
   };
 }
 
-function writePages(context: Context, folder: string, pages: readonly CrawledPage[]): void {
+function markdownOf({ url, body }: VisitedPage): string {
+  return `<!-- ${url} -->\n\n${body["markdown"]}\n`;
+}
+
+/** Writes pages into a folder and gives the path of each. */
+function pageFiles(folder: string): { write(page: VisitedPage): string } {
   mkdirSync(folder, { recursive: true });
   const names = new Set<string>();
-  for (const page of pages) {
-    let name = fileName(page.url);
-    if (names.has(name)) name = `${name.slice(0, -3)}-${sha256Hex(page.url).slice(0, 8)}.md`;
-    names.add(name);
-    writeFileSync(join(folder, name), `<!-- ${page.url} -->\n\n${page.body["markdown"]}\n`);
-    context.out(`${join(folder, name)}\n`);
-  }
+  return {
+    write: (page) => {
+      let name = fileName(page.url);
+      // Lower case: file systems may not tell /A from /a.
+      if (names.has(name.toLowerCase())) name = `${name.slice(0, -3)}-${sha256Hex(page.url).slice(0, 8)}.md`;
+      names.add(name.toLowerCase());
+      const path = join(folder, name);
+      writeFileSync(path, markdownOf(page));
+      return path;
+    },
+  };
 }
 
 /** A name that no address can lead out of the folder. */
 function fileName(address: string): string {
   const url = new URL(address);
-  const plain = `${url.pathname}${url.search}`.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
+  const plain = readable(`${url.pathname}${url.search}`)
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-+|-+$/g, "");
   const name = plain === "" ? "index" : plain;
   return name.length <= NAME_CHARS_MAX
     ? `${name}.md`
     : `${name.slice(0, NAME_CHARS_MAX - 9)}-${sha256Hex(address).slice(0, 8)}.md`;
 }
 
-function plainBody({ body: { key: _, ...body } }: CrawledPage): Record<string, unknown> {
-  return body;
+function readable(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }

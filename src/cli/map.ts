@@ -1,7 +1,7 @@
 // `sallyport map`: the addresses of a site, one a line.
 import { mapSite } from "../web/map.ts";
 import type { Command } from "./command.ts";
-import { withWebTools } from "./web-tools.ts";
+import { progressLine, withWebTools } from "./web-tools.ts";
 
 /** Prints the addresses. */
 export const map: Command = {
@@ -16,9 +16,11 @@ export const map: Command = {
     const { flags, args, config } = context;
     const body = { url: args[0], search: flags.text("search"), limit: flags.integer("limit", 1, 5000) };
     const { userAgent } = config().web;
+    const line = progressLine(context);
+    line.show(`looking for the pages of ${args[0]}`);
     const answer = await withWebTools(context, "map", (tools, signal) =>
       mapSite(body, { ...tools, userAgent: () => userAgent }, signal),
-    );
+    ).finally(line.clear);
     if (flags.has("json")) context.out(`${JSON.stringify(answer)}\n`);
     else context.out((answer["links"] as string[]).map((link) => `${link}\n`).join(""));
     return 0;

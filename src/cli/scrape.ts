@@ -1,7 +1,7 @@
 // `sallyport scrape`: one page from a terminal, without a server or a key.
 import { scrape as scrapePage } from "../web/scrape.ts";
 import type { Command } from "./command.ts";
-import { withWebTools } from "./web-tools.ts";
+import { progressLine, withWebTools } from "./web-tools.ts";
 
 /** Prints the page in the formats asked for; a screenshot as base64 PNG. */
 export const scrape: Command = {
@@ -17,6 +17,8 @@ export const scrape: Command = {
   async run(context) {
     const { flags, args } = context;
     const formats = flags.all("format");
+    const line = progressLine(context);
+    line.show(`reading ${args[0]}`);
     const answer = await withWebTools(context, "scrape", (tools, signal) =>
       scrapePage(
         {
@@ -30,7 +32,7 @@ export const scrape: Command = {
         tools.load,
         signal,
       ),
-    );
+    ).finally(line.clear);
     if (flags.has("json")) context.out(`${JSON.stringify(answer)}\n`);
     else context.out(plain(answer["data"] as Record<string, unknown>));
     return 0;

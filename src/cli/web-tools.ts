@@ -28,12 +28,35 @@ export async function withWebTools<T>(
   }
 }
 
-/** One line of progress on a terminal, written over by the next. */
-export function progressLine(context: Context): { show(text: string): void; clear(): void } {
-  const width = 100;
-  if (!context.interactive) return { show: () => undefined, clear: () => undefined };
+/** A line of progress on a terminal, written over by the next. */
+export interface ProgressLine {
+  show(text: string): void;
+  /** A lasting line on stderr. */
+  note(text: string): void;
+  /** A lasting line on stdout. */
+  print(text: string): void;
+  clear(): void;
+}
+
+const WIDTH = 100;
+
+/** Shows progress where somebody watches; elsewhere only what lasts is written. */
+export function progressLine(context: Context): ProgressLine {
+  const clear = () => {
+    if (context.interactive) context.err(`\r${" ".repeat(WIDTH)}\r`);
+  };
   return {
-    show: (text) => context.err(`\r${text.slice(0, width).padEnd(width)}`),
-    clear: () => context.err(`\r${" ".repeat(width)}\r`),
+    clear,
+    show: (text) => {
+      if (context.interactive) context.err(`\r${text.slice(0, WIDTH).padEnd(WIDTH)}`);
+    },
+    note: (text) => {
+      clear();
+      context.err(`${text}\n`);
+    },
+    print: (text) => {
+      clear();
+      context.out(`${text}\n`);
+    },
   };
 }

@@ -1,43 +1,64 @@
 // A crawl's frontier and pages in memory, for a crawl that ends with the program that started it.
 
-import type { CrawlStore, FrontierEntry, Visit } from "./crawl.ts";
+import type { CrawlStore, Visit } from "./crawl.ts";
+import type { FrontierEntry } from "./crawl-scope.ts";
 
-/** The store, and the pages it has taken. */
+/** A page, or why there is none. */
+export type VisitedPage = NonNullable<Visit["page"]>;
+
+/** The store, and what it has taken. */
 export interface MemoryCrawlStore extends CrawlStore {
-  readonly pages: readonly NonNullable<Visit["page"]>[];
+  readonly pages: readonly VisitedPage[];
+  /** How far the crawl is, as it last said. */
+  readonly progress: Readonly<Record<string, unknown>>;
   /** Pages known and not visited yet. */
-  ahead(): number;
+  readonly ahead: number;
 }
 
-/** Makes an empty one. It serves one job, whatever its id. */
-export function memoryCrawlStore(
-  saved: (page: NonNullable<Visit["page"]>) => void = () => undefined,
-): MemoryCrawlStore {
+/** Makes an empty one. It serves one job, whatever its id. `visited` is called after each visit. */
+export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => void): MemoryCrawlStore {
   const known = new Set<string>();
-  const waiting: FrontierEntry[] = [];
   const done = new Set<string>();
-  const pages: NonNullable<Visit["page"]>[] = [];
+  const pages: VisitedPage[] = [];
+  let progress: Readonly<Record<string, unknown>> = {};
+  // By depth; within one in the order they were found.
+  const levels = new Map<number, FrontierEntry[]>();
+  const waiting = () => [...levels.values()].reduce((sum, level) => sum + level.length, 0);
   const add = (entries: Iterable<FrontierEntry>, max: number): number => {
-    let added = 0;
+    const before = known.size;
     for (const entry of entries) {
       if (known.size >= max) break;
       if (known.has(entry.urlKey)) continue;
       known.add(entry.urlKey);
-      waiting.push(entry);
-      added++;
+      const level = levels.get(entry.depth);
+      if (level === undefined) levels.set(entry.depth, [entry]);
+      else level.push(entry);
     }
-    return added;
+    return known.size - before;
+  };
+  const next = (): FrontierEntry | undefined => {
+    for (const depth of [...levels.keys()].sort((a, b) => a - b)) {
+      for (let entry = levels.get(depth)?.shift(); entry !== undefined; entry = levels.get(depth)?.shift())
+        if (!done.has(entry.urlKey)) return entry;
+      levels.delete(depth);
+    }
+    return undefined;
   };
   return {
     pages,
-    ahead: () => waiting.length,
+    get progress() {
+      return progress;
+    },
+    get ahead() {
+      return waiting();
+    },
     addFrontier: async (_job, entries, max) => add(entries, max),
     takeFrontier: async (_job, limit) => {
-      waiting.sort((a, b) => a.depth - b.depth);
       const taken: FrontierEntry[] = [];
-      while (taken.length < limit && waiting.length > 0) {
-        const next = waiting.shift() as FrontierEntry;
-        if (!done.has(next.urlKey)) taken.push(next);
+      while (taken.length < limit) {
+        const entry = next();
+        if (entry === undefined) break;
+        taken.push(entry);
       }
       return taken;
     },
@@ -47,13 +68,12 @@ export function memoryCrawlStore(
         known.add(key);
         done.add(key);
       }
-      if (visit.page !== undefined) {
-        pages.push(visit.page);
-        saved(visit.page);
-      }
-      return add(visit.links ?? [], visit.frontierMax);
+      progress = visit.progress ?? progress;
+      if (visit.page !== undefined) pages.push(visit.page);
+      const added = add(visit.links ?? [], visit.frontierMax);
+      visited(visit.page);
+      return added;
     },
-    countPages: async () => ({ pages: pages.length, failed: pages.filter(({ failed }) => failed).length }),
-    listPages: async () => pages,
+    listPages: async (_job, { failed }) => pages.filter((page) => page.failed === failed),
   };
 }
