@@ -2,7 +2,7 @@
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 import { uuid } from "../base/ids.ts";
 
 /** A mail to one person. */
@@ -26,26 +26,39 @@ export function isHopeless(error: unknown): boolean {
   return typeof code === "number" && code >= 500;
 }
 
+/** The library costs 50 ms and 16 MB: it is loaded for the first mail, not at the start. */
+function lazily<T extends Transporter<unknown>>(
+  make: (nodemailer: typeof import("nodemailer")) => T,
+): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= import("nodemailer").then(make);
+    return made;
+  };
+}
+
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
 
 /** Over SMTP, with TLS where the server offers it, and only with TLS where a password is sent over a network. */
 export function smtpTransport(smtpUrl: string): MailTransport {
-  const transport = createTransport({
-    url: smtpUrl,
-    ...(needsTls(smtpUrl) ? { requireTLS: true } : {}),
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    dnsTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
-    // A mail is made of its own text alone.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  const transport = lazily(({ createTransport }) =>
+    createTransport({
+      url: smtpUrl,
+      ...(needsTls(smtpUrl) ? { requireTLS: true } : {}),
+      connectionTimeout: CONNECT_MS,
+      greetingTimeout: CONNECT_MS,
+      dnsTimeout: CONNECT_MS,
+      socketTimeout: SILENCE_MS,
+      // A mail is made of its own text alone.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    }),
+  );
   return {
     kind: "smtp",
     async deliver(mail, from) {
-      await transport.sendMail(message(mail, from));
+      await (await transport()).sendMail(message(mail, from));
       return undefined;
     },
   };
@@ -66,12 +79,14 @@ const OUTBOX_FILES_MAX = 500;
 
 /** Into files, for whoever has no mail server. */
 export function outboxTransport(directory: string): MailTransport {
-  const writer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
+  const writer = lazily(({ createTransport }) =>
+    createTransport({ streamTransport: true, buffer: true, newline: "windows" }),
+  );
   return {
     kind: "outbox",
     async deliver(mail, from) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      const { message: bytes } = await writer.sendMail(message(mail, from));
+      const { message: bytes } = await (await writer()).sendMail(message(mail, from));
       const path = join(directory, `${uuid()}.eml`);
       // Renamed when whole, so that whoever watches the directory never reads half a mail.
       await writeFile(`${path}.part`, bytes as Buffer, { mode: 0o600 });
