@@ -15,18 +15,11 @@ export interface BodyLimits {
 
 const STALL_MS = 30_000;
 const TOTAL_MS = 600_000;
-/** Bodies up to this size are read in one go: at the slowest pace that the stall limit lets through they take no longer. */
-const SMALL_BYTES = 16 * 1024;
 
 /** The body's bytes, decompressed. */
 export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
-  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
-  const coding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
-  if (coding === "identity" || coding === "") {
-    if (declared <= SMALL_BYTES) return readSmall(request, limits, () => request.bytes());
-    return readAll(request, limits);
-  }
+  const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (coding === "identity" || coding === "") return readAll(request, limits);
   const unpack = decoderOf(coding);
   return decompress(await readAll(request, limits), unpack, limits.maxBytes);
 }
@@ -40,9 +33,7 @@ export async function readJson(
   if (type !== null && type !== "application/json" && !isJsonType(type)) {
     throw new ApiError("invalid_request", `Expected Content-Type: application/json, got "${type.slice(0, 100)}".`);
   }
-  const text = isSmallPlain(request)
-    ? await readSmall(request, limits, () => request.text())
-    : decoder.decode(await readBody(request, limits));
+  const text = decoder.decode(await readBody(request, limits));
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -70,64 +61,56 @@ const tooSlow = () => new ApiError("request_timeout", "The request body did not 
 
 const decoder = new TextDecoder();
 
-function isSmallPlain(request: Request): boolean {
-  return (
-    request.headers.get("content-encoding") === null &&
-    Number(request.headers.get("content-length") ?? Number.NaN) <= SMALL_BYTES
-  );
-}
-
-async function readSmall<T>(request: Request, limits: BodyLimits, read: () => Promise<T>): Promise<T> {
-  if (Number(request.headers.get("content-length")) > limits.maxBytes) throw tooLarge(limits.maxBytes);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow()), (limits.stallMs ?? STALL_MS) * 2);
-  });
-  try {
-    return await Promise.race([read(), late]);
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    throw cutOff(error);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 async function readAll(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const { maxBytes, stallMs = STALL_MS, totalMs = TOTAL_MS } = limits;
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
+  const startedMs = performance.now();
+  let lastMs = startedMs;
   let size = 0;
   let late = false;
-  const cut = () => {
-    late = true;
-    void reader.cancel(tooSlow());
+  // One timer per body, set anew when it finds that bytes have come meanwhile.
+  const watch = () => {
+    const now = performance.now();
+    const leftMs = Math.min(lastMs + stallMs, startedMs + totalMs) - now;
+    if (leftMs > 0) timer = setTimeout(watch, leftMs);
+    else {
+      late = true;
+      giveUp(reader);
+    }
   };
-  const total = setTimeout(cut, limits.totalMs ?? TOTAL_MS);
-  let stall = setTimeout(cut, limits.stallMs ?? STALL_MS);
+  let timer = setTimeout(watch, Math.min(stallMs, totalMs));
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
+    for (let done = false; !done; ) {
+      // Takes all that has come in one step, the end included.
+      const read = await reader.readMany();
       if (late) throw tooSlow();
-      if (done) break;
-      clearTimeout(stall);
-      stall = setTimeout(cut, limits.stallMs ?? STALL_MS);
-      size += value.byteLength;
-      if (size > limits.maxBytes) {
-        void reader.cancel();
-        throw tooLarge(limits.maxBytes);
+      lastMs = performance.now();
+      done = read.done;
+      for (const chunk of read.value) {
+        size += chunk.byteLength;
+        chunks.push(chunk);
       }
-      chunks.push(value);
+      if (size > maxBytes) {
+        giveUp(reader);
+        throw tooLarge(maxBytes);
+      }
     }
   } catch (error) {
     if (late) throw tooSlow();
     if (error instanceof ApiError) throw error;
     throw cutOff(error);
   } finally {
-    clearTimeout(total);
-    clearTimeout(stall);
+    clearTimeout(timer);
   }
-  return Buffer.concat(chunks, size);
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size);
+}
+
+function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+  // A body that failed meanwhile needs no cancelling.
+  reader.cancel().catch(() => undefined);
 }
 
 /** The client went away in the middle of its body: nobody reads the answer, but it must be one. */

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ApiError } from "../../src/base/errors.ts";
+import { readBody, readJson } from "../../src/http/body.ts";
+
+const STALL_MS = 400;
+const TOTAL_MS = 1500;
+const MAX_BYTES = 100_000;
+
+let server: ReturnType<typeof Bun.serve>;
+/** How reading the last body ended. */
+let seen = Promise.withResolvers<{ bytes: number } | { code: string }>();
+
+beforeAll(() => {
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const limits = { maxBytes: MAX_BYTES, stallMs: STALL_MS, totalMs: TOTAL_MS };
+      try {
+        const bytes =
+          new URL(request.url).pathname === "/json"
+            ? (await readJson(request, limits)).text.length
+            : (await readBody(request, limits)).byteLength;
+        seen.resolve({ bytes });
+        return new Response(String(bytes));
+      } catch (error) {
+        const code = error instanceof ApiError ? error.apiCode : String(error);
+        seen.resolve({ code });
+        return new Response(code, { status: error instanceof ApiError ? error.status : 500 });
+      }
+    },
+  });
+});
+afterAll(() => server.stop(true));
+
+/** Sends a body piece by piece, `everyMs` apart, and gives how the server saw it end. */
+async function send(
+  pieces: string[],
+  options: { everyMs: number; declared?: number; path?: string; leave?: boolean },
+): Promise<{ bytes: number } | { code: string }> {
+  seen = Promise.withResolvers();
+  const { declared, path = "/bytes" } = options;
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: server.port ?? 0,
+    socket: { data() {}, error() {} },
+  });
+  const length = declared === undefined ? "Transfer-Encoding: chunked" : `Content-Length: ${declared}`;
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${length}\r\n\r\n`);
+  let over = false;
+  void seen.promise.then(() => {
+    over = true;
+  });
+  for (const piece of pieces) {
+    if (over) break;
+    await Bun.sleep(options.everyMs);
+    socket.write(declared === undefined ? `${piece.length.toString(16)}\r\n${piece}\r\n` : piece);
+    socket.flush();
+  }
+  if (options.leave) socket.terminate();
+  const outcome = await seen.promise;
+  socket.terminate();
+  return outcome;
+}
+
+// Contract §3 "slow clients".
+describe("slow bodies", () => {
+  const letters = (count: number, size = 1) => Array.from({ length: count }, () => "x".repeat(size));
+  test.each<[string, string[], Parameters<typeof send>[1], { bytes: number } | { code: string }]>([
+    ["a small one, steadily", letters(9), { everyMs: 100, declared: 9 }, { bytes: 9 }],
+    ["a small one that stalls", letters(3), { everyMs: 5, declared: 9 }, { code: "request_timeout" }],
+    ["a small one that never begins", [], { everyMs: 0, declared: 9 }, { code: "request_timeout" }],
+    ["a small one that comes too late", letters(1), { everyMs: 600, declared: 1 }, { code: "request_timeout" }],
+    ["a large one, steadily", letters(9, 4000), { everyMs: 100, declared: 36_000 }, { bytes: 36_000 }],
+    ["a large one that stalls", letters(3, 4000), { everyMs: 5, declared: 36_000 }, { code: "request_timeout" }],
+    ["a chunked one that stalls", letters(3), { everyMs: 5 }, { code: "request_timeout" }],
+    ["one that takes too long in all", letters(30), { everyMs: 80, declared: 30 }, { code: "request_timeout" }],
+    ["JSON that stalls", ['{"a"'], { everyMs: 0, declared: 9, path: "/json" }, { code: "request_timeout" }],
+    ["a client that leaves", ["x"], { everyMs: 0, declared: 9, leave: true }, { code: "invalid_request" }],
+    ["a client that leaves a chunked one", ["x"], { everyMs: 0, leave: true }, { code: "invalid_request" }],
+  ])(
+    "%s",
+    async (_name, pieces, options, outcome) => {
+      expect(await send(pieces, options)).toEqual(outcome);
+    },
+    10_000,
+  );
+});
+
+describe("sizes", () => {
+  test.each([
+    ["at the limit", MAX_BYTES, 200],
+    ["beyond it", MAX_BYTES + 1, 413],
+    ["nothing", 0, 200],
+  ])("%s", async (_name, size, status) => {
+    const answer = await fetch(server.url, { method: "POST", body: "x".repeat(size) });
+    expect(answer.status).toBe(status);
+    if (status === 200) expect(await answer.text()).toBe(String(size));
+  });
+
+  test("characters split between reads stay whole", async () => {
+    const text = JSON.stringify({ a: "ü€😀".repeat(10_000) });
+    const bytes = new TextEncoder().encode(text);
+    let at = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (at >= bytes.length) return controller.close();
+        controller.enqueue(bytes.slice(at, at + 777));
+        at += 777;
+      },
+    });
+    const request = new Request("http://x/", { method: "POST", body, headers: { "content-type": "application/json" } });
+    expect((await readJson(request, { maxBytes: 1_000_000 })).text).toBe(text);
+  });
+});
