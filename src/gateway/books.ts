@@ -75,5 +75,10 @@ export function forwardHeaders(job: Job, upstream: Headers): void {
 
 /** Header values hold visible ASCII only; anything else is percent-encoded. */
 export function headerText(text: string): string {
-  return text.replace(/[^\x20-\x7e]+/g, encodeURIComponent).slice(0, 1000);
+  // Upstreams and clients may send halves of characters, which cannot be encoded.
+  return text
+    .slice(0, 1000)
+    .toWellFormed()
+    .replace(/[^\x20-\x7e]+/g, encodeURIComponent)
+    .slice(0, 1000);
 }

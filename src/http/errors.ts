@@ -9,14 +9,22 @@ export function asApiError(thrown: unknown): ApiError {
   return new ApiError("internal_error", "Something went wrong on our side. Try again.", { cause: thrown });
 }
 
+/** Messages may quote what the client sent; an answer is no place to send all of it back. */
+const MESSAGE_CHARS_MAX = 2000;
+/** A year: larger numbers come from upstreams that are confused, and would be written with an exponent. */
+const RETRY_SECONDS_MAX = 31_536_000;
+
 /** The response of an error. `envelope` writes the body in the client's format; absent: the plain envelope. */
 export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => Record<string, unknown>): Response {
   const { retryAfterSeconds, headers, body } = error.detail;
-  const json = { ...(envelope === undefined ? { error: error.body() } : envelope(error.body())), ...body };
+  const said = error.body();
+  if (said.message.length > MESSAGE_CHARS_MAX) said.message = `${said.message.slice(0, MESSAGE_CHARS_MAX)}…`;
+  if (said.param !== null) said.param = said.param.slice(0, MESSAGE_CHARS_MAX);
+  const json = { ...(envelope === undefined ? { error: said } : envelope(said)), ...body };
   const response = Response.json(json, { status: error.status });
   for (const [name, value] of Object.entries(headers ?? {})) response.headers.set(name, value);
   if (retryAfterSeconds !== undefined) {
-    response.headers.set("retry-after", String(Math.max(1, Math.ceil(retryAfterSeconds))));
+    response.headers.set("retry-after", String(Math.min(RETRY_SECONDS_MAX, Math.max(1, Math.ceil(retryAfterSeconds)))));
   }
   return response;
 }

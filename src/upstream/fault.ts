@@ -69,7 +69,7 @@ export interface FaultText {
 export function faultFromHttp(status: number, said: FaultText, headers: Headers): UpstreamFault {
   const forwarded: Record<string, string> = {};
   headers.forEach((value, name) => {
-    if (FORWARDED.test(name)) forwarded[name] = value;
+    if (FORWARDED.test(name) && (name !== "retry-after" || isRetryAfter(value))) forwarded[name] = value;
   });
   return new UpstreamFault(kindOf(status, said), said.message, {
     status,
@@ -77,6 +77,10 @@ export function faultFromHttp(status: number, said: FaultText, headers: Headers)
     retryAfterSeconds: retryAfterSeconds(headers),
     headers: forwarded,
   });
+}
+
+function isRetryAfter(value: string): boolean {
+  return /^\d+(?:\.\d+)?$/.test(value) || Number.isFinite(Date.parse(value));
 }
 
 function kindOf(status: number, said: FaultText): FaultKind {

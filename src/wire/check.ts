@@ -78,7 +78,7 @@ export function expectOneOf<const T extends string>(...words: T[]): Check<T> {
     if (!words.includes(value as T)) {
       reject(
         path,
-        `Invalid '${path}': expected one of ${words.map((word) => `'${word}'`).join(", ")}, got '${value}'.`,
+        `Invalid '${path}': expected one of ${words.map((word) => `'${word}'`).join(", ")}, got '${value.slice(0, 100)}'.`,
       );
     }
     return value as T;

@@ -116,15 +116,17 @@ export class OpenaiChatRelay implements FrameRelay {
     // Comments are keepalives: they pass.
     if (frame === undefined) return raw.trim() === "" ? "" : raw;
     if (frame.data === "[DONE]") return this.#doneFrame();
+    // JSON over several data lines breaks only between its tokens; it goes out as one line.
+    const data = frame.data.includes("\n") ? frame.data.replaceAll("\n", " ") : frame.data;
     let chunk: unknown;
     try {
-      chunk = JSON.parse(frame.data);
+      chunk = JSON.parse(data);
     } catch {
       return this.#fail("provider_stream_interrupted", "The provider sent an event that is not JSON.");
     }
     if (!isObject(chunk)) return raw;
     if (chunk["error"] != null) return this.#fail("provider_stream_interrupted", errorText(chunk["error"]));
-    return this.#chunk(frame.data, chunk);
+    return this.#chunk(data, chunk);
   }
 
   #chunk(data: string, chunk: Readonly<Json>): string {
