@@ -14,12 +14,16 @@ export interface SseOptions {
   keepalive: string;
   /** Contract §3 "silence in a stream": 15 s. */
   keepaliveMs?: number;
+  /** How long a client may leave what it was sent unread; default 10 min. */
+  unreadMs?: number;
   headers?: Readonly<Record<string, string>>;
   /** The request's signal: aborts when the client goes, even while nothing is being written. */
   signal: AbortSignal;
 }
 
 const KEEPALIVE_MS = 15_000;
+/** A client that has taken nothing for this long is gone, whatever its connection says. */
+const UNREAD_MS = 600_000;
 
 const HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -31,15 +35,15 @@ const HEADERS = {
 export function sseResponse(source: SseSource, options: SseOptions): Response {
   const encoder = new TextEncoder();
   const keepalive = encoder.encode(options.keepalive);
-  const every = options.keepaliveMs ?? KEEPALIVE_MS;
+  const { keepaliveMs = KEEPALIVE_MS, unreadMs = UNREAD_MS } = options;
   let over = false;
   let lastSentMs = performance.now();
-  let timer: ReturnType<typeof setInterval> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   const stop = (gone: boolean) => {
     if (over) return;
     over = true;
-    clearInterval(timer);
+    clearTimeout(timer);
     options.signal.removeEventListener("abort", onAbort);
     if (gone) source.cancel();
   };
@@ -53,17 +57,25 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
           return;
         }
         options.signal.addEventListener("abort", onAbort, { once: true });
-        // One slow clock per stream instead of a timer per chunk.
-        timer = setInterval(
-          () => {
-            // A client that does not read is not silent upstream: nothing is queued for it.
-            if (over || (controller.desiredSize ?? 0) < 0) return;
-            if (performance.now() - lastSentMs < every) return;
+        // One timer per stream, set anew when it finds that something was sent meanwhile.
+        const watch = () => {
+          const silentMs = performance.now() - lastSentMs;
+          // What was queued last still lies there: the client does not read, so nothing more is queued for it.
+          const unread = (controller.desiredSize ?? 0) < 0;
+          if (unread && silentMs >= unreadMs) {
+            stop(true);
+            controller.close();
+            return;
+          }
+          let waitMs = unread ? keepaliveMs : keepaliveMs - silentMs;
+          if (waitMs <= 0) {
             lastSentMs = performance.now();
             controller.enqueue(keepalive);
-          },
-          Math.max(10, Math.floor(every / 3)),
-        );
+            waitMs = keepaliveMs;
+          }
+          timer = setTimeout(watch, waitMs);
+        };
+        timer = setTimeout(watch, keepaliveMs);
       },
       async pull(controller) {
         for (;;) {

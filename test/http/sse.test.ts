@@ -1,0 +1,89 @@
+import { afterEach, expect, test } from "bun:test";
+import { type SseOptions, type SseSource, sseResponse } from "../../src/http/sse-response.ts";
+
+let server: ReturnType<typeof Bun.serve> | undefined;
+afterEach(() => server?.stop(true));
+
+/** Serves one source; resolves `cancelled` when it is let go. */
+function serve(next: () => Promise<string | undefined>, options: Partial<SseOptions> = {}) {
+  const cancelled = Promise.withResolvers<void>();
+  let cancels = 0;
+  const source: SseSource = {
+    next,
+    cancel() {
+      cancels++;
+      cancelled.resolve();
+    },
+  };
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: (request) => sseResponse(source, { keepalive: ": ping\n\n", signal: request.signal, ...options }),
+  });
+  return { url: server.url, port: server.port ?? 0, cancelled: cancelled.promise, cancels: () => cancels };
+}
+
+const never = () => new Promise<never>(() => {});
+
+test("silence is filled as soon as it has lasted so long, again and again", async () => {
+  const { url } = serve(never, { keepaliveMs: 60 });
+  const startedMs = performance.now();
+  const answer = await fetch(url);
+  const reader = answer.body?.getReader();
+  for (let i = 0; i < 3; i++) expect(new TextDecoder().decode((await reader?.read())?.value)).toBe(": ping\n\n");
+  expect(performance.now() - startedMs).toBeGreaterThanOrEqual(170);
+  await reader?.cancel();
+});
+
+test("what is sent puts the keepalive off", async () => {
+  let left = 10;
+  const { url } = serve(
+    async () => {
+      await Bun.sleep(30);
+      return left-- > 0 ? "x" : undefined;
+    },
+    { keepaliveMs: 250 },
+  );
+  expect(await (await fetch(url)).text()).toBe("x".repeat(10));
+});
+
+test("empty texts are not sent, and the end closes without a cancel", async () => {
+  const texts = ["a", "", "", "b", undefined];
+  const { url, cancels } = serve(async () => texts.shift());
+  expect(await (await fetch(url)).text()).toBe("ab");
+  expect(cancels()).toBe(0);
+});
+
+test("a client that leaves lets the source go, once", async () => {
+  const { url, cancelled, cancels } = serve(never, { keepaliveMs: 20 });
+  const gone = new AbortController();
+  await fetch(url, { signal: gone.signal });
+  gone.abort();
+  await cancelled;
+  await Bun.sleep(50);
+  expect(cancels()).toBe(1);
+});
+
+test("a client that reads nothing holds up the source, not memory, and is given up in the end", async () => {
+  let pulled = 0;
+  const text = "x".repeat(64 * 1024);
+  const { port, cancelled } = serve(
+    async () => {
+      pulled++;
+      return text;
+    },
+    { keepaliveMs: 50, unreadMs: 200 },
+  );
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: { data: (own) => void own.pause(), error() {} },
+  });
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  socket.flush();
+  await cancelled;
+  // What the two sockets' buffers hold at most.
+  expect(pulled * text.length).toBeLessThan(64 * 1024 * 1024);
+  socket.terminate();
+});
