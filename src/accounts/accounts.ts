@@ -20,10 +20,12 @@ import { openKeyRing } from "./key-ring.ts";
 import { outboxTransport, smtpTransport } from "./mail-transport.ts";
 import { createMailer, type Mailer, type MailerOptions } from "./mailer.ts";
 import { type OAuth, oauthFlow } from "./oauth/flow.ts";
+import { type ChangePassword, changePassword } from "./password-change.ts";
 import { type PasswordReset, passwordReset } from "./password-reset.ts";
 import { profileView } from "./profile.ts";
 import { auditView, sessionView } from "./session-list.ts";
 import { type SignIn, signIn } from "./sign-in.ts";
+import { type SignUp, signUp } from "./sign-up.ts";
 import { type TokenPairs, tokenPairs } from "./token-pairs.ts";
 import { type Verification, verification } from "./verification.ts";
 
@@ -51,10 +53,12 @@ export interface SignedIn {
 /** The room's verbs. */
 export interface Accounts {
   readonly signIn: SignIn;
+  readonly signUp: SignUp;
   readonly pairs: TokenPairs;
   readonly hasher: PasswordHasher;
   readonly verification: Verification;
   readonly passwordReset: PasswordReset;
+  readonly changePassword: ChangePassword;
   readonly oauth: OAuth;
   readonly mailer: Mailer;
   /** Who a request's access token speaks for, or `ApiError` 401. A deleted account's token is invalid at once. */
@@ -76,8 +80,10 @@ export interface Accounts {
   stop(): Promise<void>;
 }
 
-/** Mails to one address for forgotten passwords: more would only be a nuisance. */
-const RESET_MAILS = { failures: 3, windowMs: 900_000 };
+/** Mails to one address that its owner may not have asked for: more would only be a nuisance. */
+const UNASKED_MAILS = { failures: 3, windowMs: 900_000 };
+/** The length of the hash that it keys. */
+const SECRET_CHARS_MIN = 32;
 /** Trips to providers begun by one address: an office behind one address has room. */
 const TRIPS = { failures: 120, windowMs: 60_000 };
 
@@ -100,6 +106,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
   const tokens = accessTokens({ ring, clock });
   const secret = await secrets.secret("account_codes");
   const loginLimit = () => config().auth.loginLimit;
+  const logins = countAttempts(clock, loginLimit);
   const mailer = createMailer({
     transport: () => {
       const { smtpUrl } = config().email;
@@ -110,15 +117,37 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     ...deps.mail,
   });
   const { accountsChanged } = deps;
+  const warnOfSecret = () => {
+    const { length } = config().auth.jwtSecret;
+    if (length > 0 && length < SECRET_CHARS_MIN) {
+      log.warn(`auth.jwt_secret is short and could be guessed: use ${SECRET_CHARS_MIN} random characters or more`);
+    }
+  };
+  warnOfSecret();
   const failed = (message: string, error: unknown) => log.error(message, { error });
 
   const pairs = tokenPairs({ clock, tokens, sessions, audit, secret, settings: () => config().auth });
+
+  const oauth = oauthFlow({
+    clock,
+    accounts,
+    identities,
+    codes,
+    audit,
+    pairs,
+    begun: countAttempts(clock, () => TRIPS),
+    secret,
+    providers: () => config().auth.oauth,
+    redirects: () => config().auth.oauthRedirects,
+    failed: (message, fields) => log.warn(message, fields),
+  });
 
   return {
     hasher,
     mailer,
     pairs,
-    signIn: signIn({ accounts, audit, attempts: countAttempts(clock, loginLimit), hasher, failed }),
+    signIn: signIn({ accounts, audit, attempts: logins, hasher, failed }),
+    changePassword: changePassword({ accounts, sessions, audit, mailer, hasher, attempts: logins }),
     verification: verification({ clock, codes, audit, mailer, secret, accountsChanged }),
     passwordReset: passwordReset({
       clock,
@@ -129,24 +158,25 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
       hasher,
       mailer,
       asked: countAttempts(clock, loginLimit),
-      mailed: countAttempts(clock, () => RESET_MAILS),
+      mailed: countAttempts(clock, () => UNASKED_MAILS),
       dashboardUrl: deps.dashboardUrl,
       accountsChanged,
       failed,
     }),
 
-    oauth: oauthFlow({
+    oauth,
+    signUp: signUp({
       clock,
       accounts,
-      identities,
       codes,
       audit,
-      pairs,
-      begun: countAttempts(clock, () => TRIPS),
-      secret,
-      providers: () => config().auth.oauth,
-      redirects: () => config().auth.oauthRedirects,
-      failed: (message, fields) => log.warn(message, fields),
+      secrets,
+      oauth,
+      hasher,
+      mailer,
+      attempts: countAttempts(clock, loginLimit),
+      mailed: countAttempts(clock, () => UNASKED_MAILS),
+      config,
     }),
 
     async authenticate(request) {
@@ -195,6 +225,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
 
     async reconfigured() {
       mailer.reconfigured();
+      warnOfSecret();
       await ring.reload();
     },
 

@@ -30,6 +30,15 @@ export function passwordChangedMail(to: string, name: string): Mail {
   ]);
 }
 
+/** Tells that somebody wanted to sign up with an address that has an account. */
+export function signUpTriedMail(to: string, name: string): Mail {
+  return mail(to, "You already have an account", [
+    `Hello ${name},`,
+    "somebody, perhaps you, tried to make an account with this address. There is one already: sign in with it, or ask for a new password.",
+    "If that was not you, you can ignore this mail: nothing has changed.",
+  ]);
+}
+
 type Line = string | { readonly strong: string } | { readonly link: string };
 
 function mail(to: string, subject: string, lines: readonly Line[]): Mail {

@@ -121,9 +121,20 @@ function mailRoutes({ authenticate, verification, passwordReset }: Accounts) {
     );
 }
 
-/** Where the account is signed in, and its audit log. */
+/** Where the account is signed in, its password and its audit log. */
 function sessionRoutes(accounts: Accounts) {
   return new Elysia()
+    .post(
+      "/v1/auth/password",
+      async ({ request }) => {
+        const who = await accounts.authenticate(request);
+        const { body } = await readJson(request, BODY_LIMITS);
+        const current = requiredText(body, "current_password");
+        await accounts.changePassword(who, { current, next: requiredText(body, "password") }, clientOf(request));
+        return answer({ success: true });
+      },
+      { parse: "none" },
+    )
     .get("/v1/auth/sessions", async ({ request }) => {
       const who = await accounts.authenticate(request);
       return answer({ object: "list", data: await accounts.sessions(who) });

@@ -205,6 +205,16 @@ describe("start", () => {
     });
   }
 
+  test("a redirect_uri given twice counts once", async () => {
+    const twice = new URLSearchParams([
+      ["redirect_uri", APP],
+      ["redirect_uri", "https://evil.example/"],
+    ]);
+    const begun = await app.ask("GET", `/v1/auth/oauth/github/start?${twice}`);
+    const back = await app.ask("GET", await atProvider(begun.headers.get("location")));
+    expect(back.headers.get("location")).toStartWith(APP);
+  });
+
   test("connecting needs an access token, before anything else", async () => {
     for (const [as, code] of [
       [undefined, "missing_token"],

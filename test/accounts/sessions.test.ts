@@ -49,6 +49,32 @@ test("sessions show device, address and use; one can be ended, or all", async ()
   expect(refreshed.json.error.code).toBe("invalid_refresh_token");
 });
 
+test("a password is changed by whoever knows it, and every other session ends", async () => {
+  await app.addAccount("vito");
+  const other = await app.signIn("vito");
+  const { access_token: as } = await app.signIn("vito");
+  const from = { "x-forwarded-for": freshAddress() };
+  const change = (current_password: unknown, password: unknown) =>
+    app.ask("POST", "/v1/auth/password", { as, body: { current_password, password }, headers: from });
+  const refusals: [unknown, unknown, number, string, string | null][] = [
+    [undefined, "another long password", 400, "invalid_request", "current_password"],
+    [PASSWORD, undefined, 400, "invalid_request", "password"],
+    [PASSWORD, "short", 400, "invalid_request", "password"],
+    ["wrong password", "another long password", 401, "invalid_credentials", null],
+  ];
+  for (const [current, next, status, code, param] of refusals) {
+    const answer = await change(current, next);
+    expect([answer.status, answer.json.error.code, answer.json.error.param]).toEqual([status, code, param]);
+  }
+  expect((await change(PASSWORD, "another long password")).json).toEqual({ success: true });
+  expect([await me(as), await me(other.access_token)]).toEqual([200, 401]);
+  // Wrong ones count like sign-ins: with the one above these are ten.
+  const guesses = await Promise.all(
+    Array.from({ length: 10 }, () => change("wrong password", "another long password")),
+  );
+  expect(guesses.map(({ status }) => status).sort()).toEqual([...Array(9).fill(401), 429]);
+});
+
 test("the audit log tells the owner what happened, in pages", async () => {
   const { access_token: as } = await app.signIn("ulla");
   const all = (await app.ask("GET", "/v1/auth/audit", { as })).json.data;

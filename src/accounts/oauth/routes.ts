@@ -25,22 +25,20 @@ const COOKIES_READ_MAX = 50;
 export function oauthRoutes({ accounts, ...deps }: OAuthRoutesDeps) {
   const { oauth } = accounts;
   return new Elysia()
-    .get("/v1/auth/oauth/:provider/start", async ({ request, params, query }) => {
+    .get("/v1/auth/oauth/:provider/start", async ({ request, params }) => {
       const onward = await oauth.begin({
         slug: params.provider,
-        redirectUri: query["redirect_uri"],
-        clientState: query["state"],
+        ...askedOf(request),
         place: placeOf(request, deps),
         client: clientOf(request),
       });
       return redirect(request, onward, COOKIE_SECONDS);
     })
-    .get("/v1/auth/oauth/:provider/connect/start", async ({ request, params, query }) => {
+    .get("/v1/auth/oauth/:provider/connect/start", async ({ request, params }) => {
       const { account } = await accounts.authenticate(request);
       const onward = await oauth.begin({
         slug: params.provider,
-        redirectUri: query["redirect_uri"],
-        clientState: query["state"],
+        ...askedOf(request),
         account,
         place: placeOf(request, deps),
         client: clientOf(request),
@@ -92,6 +90,12 @@ function originOf(request: Request): string {
   if (!URL.canParse(request.url)) return "";
   const { host } = new URL(request.url);
   return `${exchangeOf(request).secure ? "https" : "http"}://${host}`;
+}
+
+/** The first of each: a parameter that is given twice cannot be checked in one sense and used in another. */
+function askedOf(request: Request): { redirectUri: string | undefined; clientState: string | undefined } {
+  const query = new URLSearchParams(searchOf(request.url));
+  return { redirectUri: query.get("redirect_uri") ?? undefined, clientState: query.get("state") ?? undefined };
 }
 
 function searchOf(url: string): string {

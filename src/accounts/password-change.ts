@@ -1,0 +1,62 @@
+// Changing a password that is known. It is asked for again, counts like a sign-in, and every other session ends.
+import { ApiError } from "../base/errors.ts";
+import type { Account, AccountStore } from "../store/accounts.ts";
+import type { AuditStore } from "../store/audit.ts";
+import type { SessionStore } from "../store/sessions.ts";
+import { type Attempts, addressName } from "./attempts.ts";
+import type { Client } from "./client.ts";
+import type { PasswordHasher } from "./hash-queue.ts";
+import type { Mailer } from "./mailer.ts";
+import { passwordChangedMail } from "./mails.ts";
+import { passwordFault } from "./passwords.ts";
+
+/** What a change needs. */
+export interface PasswordChangeDeps {
+  readonly accounts: Pick<AccountStore, "updateAccount">;
+  readonly sessions: Pick<SessionStore, "revokeAllSessions">;
+  readonly audit: Pick<AuditStore, "addAudit">;
+  readonly mailer: Pick<Mailer, "send">;
+  readonly hasher: PasswordHasher;
+  /** Those of signing in: whoever holds a stolen token gets no guesses of their own. */
+  readonly attempts: Attempts;
+}
+
+/** The account, and the session that goes on. */
+export interface Changing {
+  readonly account: Account;
+  readonly sessionId: string;
+}
+
+/** Throws `ApiError` 400 `invalid_request`, 401 `invalid_credentials`, 429 `too_many_attempts` or 503 `server_busy`. */
+export type ChangePassword = (
+  who: Changing,
+  passwords: { readonly current: string; readonly next: string },
+  client: Client,
+) => Promise<void>;
+
+/** Builds the verb. */
+export function changePassword(deps: PasswordChangeDeps): ChangePassword {
+  return async ({ account, sessionId }, { current, next }, client) => {
+    const fault = passwordFault(next);
+    if (fault !== undefined) throw new ApiError("invalid_request", fault, { param: "password" });
+    if (account.passwordHash === null) {
+      throw new ApiError("invalid_request", "The account has no password yet: ask for one by mail.", {
+        param: "current_password",
+      });
+    }
+    const attempt = deps.attempts.begin([`login:account:${account.id}`, `login:${addressName(client.address)}`]);
+    if (!attempt.allowed) {
+      const { retryAfterSeconds } = attempt;
+      throw new ApiError("too_many_attempts", "Too many wrong passwords. Try again later.", { retryAfterSeconds });
+    }
+    if (!(await deps.hasher.verify(current, account.passwordHash))) {
+      await deps.audit.addAudit({ accountId: account.id, event: "password_change_failed", ...client });
+      throw new ApiError("invalid_credentials", "The current password is wrong.");
+    }
+    attempt.succeeded();
+    await deps.accounts.updateAccount(account.id, { passwordHash: await deps.hasher.hash(next) });
+    await deps.sessions.revokeAllSessions(account.id, sessionId);
+    await deps.audit.addAudit({ accountId: account.id, event: "password_changed", ...client });
+    deps.mailer.send(passwordChangedMail(account.email, account.username));
+  };
+}

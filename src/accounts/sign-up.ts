@@ -1,0 +1,149 @@
+// Making an account in the dashboard: who may, and what it begins with. A name or an address that is taken is not told
+// apart, costs the same work as a free one, and its owner is told by mail.
+import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import { sha256Hex } from "../base/ids.ts";
+import type { Config } from "../config/schema.ts";
+import { type Account, type AccountStore, foldName, type NewAccount } from "../store/accounts.ts";
+import type { AuditStore } from "../store/audit.ts";
+import type { CodeStore } from "../store/codes.ts";
+import { type Attempts, addressName } from "./attempts.ts";
+import type { Client } from "./client.ts";
+import type { PasswordHasher } from "./hash-queue.ts";
+import type { Mailer } from "./mailer.ts";
+import { signUpTriedMail } from "./mails.ts";
+import { emailFault, planStart, usernameFault } from "./new-account.ts";
+import type { OAuth, PendingIdentity } from "./oauth/flow.ts";
+import { passwordFault } from "./passwords.ts";
+import { isSetupToken, type SetupDeps } from "./setup.ts";
+
+/** What signing up needs. */
+export interface SignUpDeps {
+  readonly clock: Clock;
+  readonly accounts: Pick<AccountStore, "countAccounts" | "createAccount" | "findAccountByEmail">;
+  readonly codes: Pick<CodeStore, "isInviteOpen">;
+  readonly audit: Pick<AuditStore, "addAudit">;
+  readonly secrets: { secret: SetupDeps["secret"]; dropSecret(name: "setup_token"): Promise<void> };
+  readonly oauth: Pick<OAuth, "peekPending" | "takePending">;
+  readonly hasher: PasswordHasher;
+  readonly mailer: Pick<Mailer, "send">;
+  /** Sign-ups by address of the client. */
+  readonly attempts: Attempts;
+  /** Mails by account. */
+  readonly mailed: Attempts;
+  config(): Pick<Config, "auth" | "tiers">;
+}
+
+/** What a person fills in, and what the link they came by carries. */
+export interface SignUpForm {
+  readonly email: string;
+  readonly username: string;
+  /** May be missing where a provider vouches for the person. */
+  readonly password?: string | undefined;
+  readonly invite?: string | undefined;
+  /** From the link of the first sign-up. */
+  readonly setup?: string | undefined;
+  /** From a provider's callback. */
+  readonly pending?: string | undefined;
+}
+
+/**
+ * Makes the account. Throws `ApiError` 403 `signup_closed` or `invite_required`, 400 `invalid_request` with the field as
+ * param (none when the name or the address is taken), 400 `invalid_code` (param `pending`), 429 or 503.
+ */
+export type SignUp = (form: SignUpForm, client: Client) => Promise<Account>;
+
+/** Builds the verb. */
+export function signUp(deps: SignUpDeps): SignUp {
+  const { accounts, oauth } = deps;
+
+  /** By what right somebody signs up. */
+  const admission = async ({ setup, invite }: SignUpForm): Promise<Pick<NewAccount, "mustBeFirst" | "inviteHash">> => {
+    if ((await accounts.countAccounts()) === 0) {
+      const setupDeps = { countAccounts: () => accounts.countAccounts(), secret: deps.secrets.secret };
+      if (setup !== undefined && (await isSetupToken(setupDeps, setup))) return { mustBeFirst: true };
+      throw new ApiError(
+        "signup_closed",
+        "The first account is made by the link that the server printed at its start.",
+      );
+    }
+    const { signup } = deps.config().auth;
+    if (signup === "closed") throw new ApiError("signup_closed", "New accounts cannot be made here.");
+    if (signup === "open") return {};
+    const inviteHash = sha256Hex(invite ?? "");
+    if (await deps.codes.isInviteOpen(inviteHash)) return { inviteHash };
+    throw inviteRequired();
+  };
+
+  const personOf = async (pending: string | undefined): Promise<PendingIdentity | undefined> => {
+    if (pending === undefined) return undefined;
+    const person = await oauth.peekPending(pending);
+    if (person === undefined) throw invalidPending();
+    return person;
+  };
+
+  return async (form, client) => {
+    const attempt = deps.attempts.begin([`signup:${addressName(client.address)}`]);
+    if (!attempt.allowed) {
+      const { retryAfterSeconds } = attempt;
+      throw new ApiError("too_many_attempts", "Too many sign-ups. Try again later.", { retryAfterSeconds });
+    }
+    const right = await admission(form);
+    const person = await personOf(form.pending);
+    const [email, username] = [form.email.trim(), form.username.trim()];
+    refuse("email", emailFault(email));
+    refuse("username", usernameFault(username));
+    if (form.password !== undefined) refuse("password", passwordFault(form.password));
+    else if (person === undefined) refuse("password", "A password is needed.");
+    // Before anybody looks whether the name is taken, so that it takes as long either way.
+    const passwordHash = form.password === undefined ? null : await deps.hasher.hash(form.password);
+
+    const admin = right.mustBeFirst === true;
+    const tier = admin ? deps.config().tiers.at(-1) : deps.config().tiers[0];
+    if (tier === undefined) throw new Error("there is no plan");
+    const made = await accounts.createAccount({
+      email,
+      username,
+      passwordHash,
+      tier: tier.id,
+      admin,
+      emailVerified: person?.emailVerified === true && foldName(person.email ?? "") === foldName(email),
+      ...planStart({ nowMs: deps.clock.now(), trialMs: tier.trialMs, admin }),
+      ...right,
+      ...(person === undefined
+        ? {}
+        : { identity: { provider: person.provider, subject: person.subject, email: person.email } }),
+    });
+    if ("refused" in made) {
+      if (made.refused === "not_first") throw new ApiError("signup_closed", "The first account was made already.");
+      if (made.refused === "invite_invalid") throw inviteRequired();
+      const owner = made.refused === "email_taken" ? await accounts.findAccountByEmail(email) : undefined;
+      if (owner !== undefined && deps.mailed.begin([`signup:${owner.id}`]).allowed)
+        deps.mailer.send(signUpTriedMail(owner.email, owner.username));
+      throw new ApiError("invalid_request", "An account with these details cannot be made. If you have one, sign in.");
+    }
+    // Only now: a name that was taken must not cost the person their trip. That it is used once, the identity sees to.
+    if (form.pending !== undefined) await oauth.takePending(form.pending);
+    if (admin) await deps.secrets.dropSecret("setup_token");
+    const detail = person === undefined ? {} : { provider: person.provider };
+    await deps.audit.addAudit({ accountId: made.id, event: "signup", ...client, detail });
+    return made;
+  };
+}
+
+function refuse(param: string, fault: string | undefined): void {
+  if (fault !== undefined) throw new ApiError("invalid_request", fault, { param });
+}
+
+function inviteRequired(): ApiError {
+  return new ApiError(
+    "invite_required",
+    "An account is made by invitation here. The invitation is missing or not valid.",
+  );
+}
+
+function invalidPending(): ApiError {
+  return new ApiError("invalid_code", "Signing up through the provider took too long. Begin again.", {
+    param: "pending",
+  });
+}
