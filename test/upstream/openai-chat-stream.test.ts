@@ -220,3 +220,41 @@ test("every transcript has frames the standard parser reads", () => {
   for (const name of names)
     expect(parseFrames(new TextDecoder().decode(transcript(DIALECT, name))).length).toBeGreaterThan(1);
 });
+
+describe("log-probabilities beside no text", () => {
+  const shown = [{ token: "A", logprob: -0.1, top_logprobs: [] }];
+  const logprobs = { content: shown };
+
+  test.each([
+    ["null", { content: null }],
+    ["nothing", {}],
+    ["an empty text", { content: "" }],
+  ])("are kept where the content is %s", (_, message) => {
+    const body = { id: "x", choices: [{ index: 0, message, logprobs, finish_reason: "length" }] };
+    expect(fold(openaiChat.events(body)).choices[0]?.blocks).toEqual([{ type: "text", text: "", logprobs: shown }]);
+    const chunk = { id: "x", choices: [{ index: 0, delta: message, logprobs, finish_reason: "length" }] };
+    const events = read(sse(chunk));
+    expect(grammarFaults(events)).toEqual([]);
+    expect(fold(events).choices[0]?.blocks).toEqual([{ type: "text", text: "", logprobs: shown }]);
+  });
+
+  test("open no text among thoughts and calls", () => {
+    const call = { index: 0, id: "c", type: "function", function: { name: "f", arguments: "{" } };
+    const choice = (delta: unknown, finish: string | null = null) => ({
+      id: "x",
+      choices: [{ index: 0, delta, logprobs, finish_reason: finish }],
+    });
+    const events = read(
+      sse(
+        choice({ reasoning_content: "Hm" }),
+        choice({ content: null }),
+        choice({ reasoning_content: "m." }),
+        choice({ content: null, tool_calls: [call] }),
+        choice({ content: null }),
+        choice({ tool_calls: [{ index: 0, function: { arguments: "}" } }] }, "tool_calls"),
+      ),
+    );
+    expect(grammarFaults(events)).toEqual([]);
+    expect(fold(events).choices[0]?.blocks.map(({ type }) => type)).toEqual(["reasoning", "tool-call"]);
+  });
+});

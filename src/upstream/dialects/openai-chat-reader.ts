@@ -134,6 +134,8 @@ export class OpenaiChatReader implements EventReader {
     if (typeof content === "string") {
       if (content !== "" || logprobs !== undefined) this.#text(choice, content, logprobs, out);
     } else if (Array.isArray(content)) this.#parts(choice, content, out);
+    else if (logprobs !== undefined && isSilent(choice, delta) && logprobs.length > 0)
+      this.#text(choice, "", logprobs, out);
     if (Array.isArray(delta["annotations"])) choice.annotations.push(...delta["annotations"]);
     if (typeof delta["refusal"] === "string" && delta["refusal"] !== "")
       this.#text(choice, delta["refusal"], undefined, out, true);
@@ -276,6 +278,13 @@ export class OpenaiChatReader implements EventReader {
   #nextId(): string {
     return `b${this.#blocks++}`;
   }
+}
+
+/** Nothing but log-probabilities: engines asked for one token leave its text out. Thoughts and calls keep their place. */
+function isSilent({ reasoningId, open }: Choice, delta: Json): boolean {
+  const said = ["reasoning_content", "reasoning", "refusal", "function_call"].some((name) => delta[name]);
+  const calls = delta["tool_calls"];
+  return !said && !(Array.isArray(calls) && calls.length > 0) && reasoningId === undefined && open.size === 0;
 }
 
 /** The text of an error object as servers write it in a stream. */
