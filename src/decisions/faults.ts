@@ -30,6 +30,7 @@ function read(body: string): FaultText {
   }
   if (!isRecord(parsed)) return { message: "" };
   const { detail, error } = parsed;
+  if (Array.isArray(detail)) return readPlaces(detail);
   // A plain text there names what is wrong with a question.
   if (typeof detail === "string") return { message: detail, param: "questions" };
   if (isRecord(detail)) return { message: textOr(detail["message"]), code: textOr(detail["error_type"]) };
@@ -37,6 +38,16 @@ function read(body: string): FaultText {
   if (!isRecord(error)) return { message: "" };
   const { message, code, param } = error;
   return { message: textOr(message), code: textOr(code), param: typeof param === "string" ? param : null };
+}
+
+/** `[{loc:["body","questions","q",…],msg,input}]`: the first that names a question; `input` may hold the state. */
+function readPlaces(places: readonly unknown[]): FaultText {
+  for (const place of places) {
+    const loc = isRecord(place) && Array.isArray(place["loc"]) ? place["loc"] : [];
+    if (loc[0] !== "body" || loc[1] !== "questions" || loc.length < 3) continue;
+    return { message: textOr((place as Record<string, unknown>)["msg"]), param: loc.slice(1).map(String).join(".") };
+  }
+  return { message: "" };
 }
 
 function textOr(value: unknown): string {

@@ -12,6 +12,7 @@ import {
   isRecord,
   type Option,
   type Question,
+  refuseForeign,
 } from "./questions.ts";
 
 /** A question as it came, for the answer's form. */
@@ -31,7 +32,7 @@ const QUESTIONS_MAX = 400;
 
 /** Reads the body of `POST /v1/decisions`. Throws `ApiError` 400 or 422. */
 export function readOpenaiDecisions(body: Readonly<Record<string, unknown>>): OpenaiDecisionRequest {
-  if (Object.hasOwn(body, "stream")) throw badRequest("stream", "'stream' is not accepted by the decision API.");
+  refuseForeign(body);
   const { model, input, questions } = body;
   if (typeof model !== "string" || model === "") throw badRequest("model", "'model' must be a decision model's id.");
   if (typeof input !== "string" && !Array.isArray(input)) {

@@ -48,9 +48,7 @@ export function readDecisionRequest(
   body: Readonly<Record<string, unknown>>,
   options: ReadOptions = {},
 ): DecisionRequest {
-  for (const name of REFUSED) {
-    if (Object.hasOwn(body, name)) throw badRequest(name, `'${name}' is not accepted by the decision API.`);
-  }
+  refuseForeign(body);
   const { model, state, questions } = body;
   if (typeof model !== "string" || model === "") throw badRequest("model", "'model' must be a decision model's id.");
   if (!isContent(state)) throw badRequest("state", "'state' must be a string, an object or an array.");
@@ -58,6 +56,13 @@ export function readDecisionRequest(
   const entries = Object.entries(questions);
   if (entries.length === 0) throw badQuestion("questions", "At least one question is needed.");
   return { model, state, questions: entries.map(([key, value]) => readQuestion(key, value, options)) };
+}
+
+/** Throws 400 for what belongs to other endpoints. */
+export function refuseForeign(body: Readonly<Record<string, unknown>>): void {
+  for (const name of REFUSED) {
+    if (Object.hasOwn(body, name)) throw badRequest(name, `'${name}' is not accepted by the decision API.`);
+  }
 }
 
 function readQuestion(key: string, value: unknown, options: ReadOptions): Question {

@@ -141,7 +141,7 @@ async function answer<R extends DecisionRequest>(
     const used = (failure?: ApiError) => ({ version, caller, exchange, endpoint: shape.path, failure });
     try {
       const made = await decide(version, asked, deps.upstream(version.spec, deadline));
-      if (made.backend !== undefined) book(made, used(), deps);
+      book(made, used(), deps);
       return made;
     } catch (error) {
       // What was refused here reached nobody and is not in the books.

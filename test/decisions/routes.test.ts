@@ -101,6 +101,9 @@ describe("POST /v1/systemone", () => {
     expect(body.answers.q).toEqual({ type: "choice", choice: "yes", probabilities: { yes: 1 }, confidence: 1 });
     expect(body.usage.output_tokens).toBe(0);
     expect(upstream.calls).toHaveLength(0);
+    // What is said to be billed is in the books.
+    const row = (await gateway.usage()).at(-1);
+    expect(row).toMatchObject({ status: 200, input_tokens: body.usage.input_tokens, estimated: 1 });
     const both = await gateway.post("/v1/systemone", ask({ q: only, r: NOUL }), key);
     expect(Object.keys(both.body.answers)).toEqual(["q", "r"]);
     expect(Object.keys(upstream.calls[0]!.body.questions)).toEqual(["r"]);
@@ -283,6 +286,15 @@ describe("failures of the upstream", () => {
       503,
       "decision_unavailable",
     ],
+    [
+      "a schema error of a question",
+      () =>
+        json(422, {
+          detail: [{ type: "x", loc: ["body", "questions", "q", "noul", "criteria"], msg: "No.", input: "SECRET" }],
+        }),
+      422,
+      "invalid_question",
+    ],
     ["limited", () => json(429, detail("slow"), { "retry-after": "7" }), 429, "provider_rate_limited"],
     ["overloaded", () => json(529, detail("busy")), 503, "decision_unavailable"],
     ["broken", () => json(500, { error: "oops" }), 503, "decision_unavailable"],
@@ -301,6 +313,23 @@ describe("failures of the upstream", () => {
     if (status === 429) expect(got.headers.get("retry-after")).toBe("7");
     // Nobody else answers in its stead.
     expect(new Set(upstream.calls.map((call) => call.body.model))).toEqual(new Set(["jev-1.13.0"]));
+  });
+
+  test("how long to wait is handed on", async () => {
+    upstream.answer = () => json(529, detail("busy"), { "retry-after": "9" });
+    const got = await gateway.post("/v1/systemone", ask({ q: NOUL }), await gateway.key());
+    expect([got.status, got.headers.get("retry-after")]).toEqual([503, "9"]);
+  });
+
+  test.each<[Record<string, number>, number]>([
+    [{ "0": 0.2, "1": 0.3, "2": 0.5 }, 1.3],
+    [{ "1": 0.9, "2": 0.1 }, 1.1],
+    [{ "1": 0.2, "2": 0.3, "3": 0.5 }, 1.3],
+    [{ "3": 1 }, 2],
+  ])("a score keyed %p of levels that are numbers is %d", async (probabilities, score) => {
+    upstream.answer = () => answers({ type: "score", probabilities });
+    const { body } = await gateway.post("/v1/systemone", q({ type: "score", criteria: ["1", "2", "3"] }), key);
+    expect(body.answers.q.score).toBeCloseTo(score, 9);
   });
 
   test("one unanswered question fails them all", async () => {
@@ -375,6 +404,8 @@ describe("the other shapes", () => {
   });
 
   test.each([
+    [{ stream: false }, 400, "stream"],
+    [{ tools: [] }, 400, "tools"],
     [{ questions: [] }, 422, "questions"],
     [{ questions: {} }, 400, "questions"],
     [{ input: 3 }, 400, "input"],

@@ -75,15 +75,12 @@ function probabilitiesOf(question: Question, answer: Readonly<Record<string, unk
   if (!isRecord(given)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has no probabilities.`);
   // An upstream that leaves out options of no probability is told from nonsense by the sum.
   const at = (name: string) => (Object.hasOwn(given, name) ? given[name] : 0);
-  const byLabel = options.map(({ label }) => at(label));
-  if (type === "choice" || Object.keys(given).every((name) => /^\d+$/.test(name))) {
-    return soundDistribution(byLabel, key);
-  }
-  // Some servers key a score by the texts of its levels.
-  return soundDistribution(
-    options.map(({ criterion }) => at(textOf(criterion ?? ""))),
-    key,
-  );
+  const labels = options.map(({ label }) => label);
+  if (type === "choice") return soundDistribution(labels.map(at), key);
+  // Some servers key a score by the texts of its levels, which may be numbers too: whichever explains all that is given.
+  const texts = options.map(({ criterion }) => textOf(criterion ?? ""));
+  const explains = (names: readonly string[]) => Object.keys(given).every((name) => names.includes(name));
+  return soundDistribution((explains(labels) || !explains(texts) ? labels : texts).map(at), key);
 }
 
 /** A token count that can be billed. */
