@@ -1,0 +1,233 @@
+// Two coding agents, headless, against the gateway, each finishing a one-tool task that a scripted provider sets them.
+// By hand: `bun scripts/agents.ts [--keep FOLDER]`. Installs the agents into a folder that is not the repository's, then
+// runs everything with no network but loopback (where the system lets it make such a place).
+
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { startTestApp, type TestApp } from "../test/support/app.ts";
+import { type DialectName, KINDS, type Said, say } from "../test/support/fake-model.ts";
+import { type FakeUpstream, type Received, startUpstream } from "../test/support/upstream.ts";
+
+type Json = Record<string, unknown>;
+
+const CLAUDE = "@anthropic-ai/claude-code@2.1.330";
+const CODEX = "@openai/codex@0.169.0";
+const TASK = "Create hello.txt in the current folder with the content: hello from the gateway";
+const CONTENT = "hello from the gateway";
+const RUN_TIMEOUT_MS = 120_000;
+const DONE = "The file is there.";
+
+const argv = process.argv.slice(2);
+const keep = argv.includes("--keep") ? argv[argv.indexOf("--keep") + 1] : undefined;
+const folder = keep ?? mkdtempSync(join(tmpdir(), "sallyport-agents-"));
+
+function install(): void {
+  mkdirSync(folder, { recursive: true });
+  if (existsSync(join(folder, "node_modules/.bin/codex"))) return;
+  const npm = ["npm", "install", "--no-save", "--prefix", folder, CLAUDE, CODEX];
+  const { exitCode } = Bun.spawnSync(npm, { stdio: ["ignore", "inherit", "inherit"] });
+  if (exitCode !== 0) throw new Error("The agents could not be installed.");
+}
+
+/** Runs this script again where nothing but loopback exists; undefined where the system does not allow that. */
+function isolated(): number | undefined {
+  const quiet = { stdio: ["ignore", "ignore", "ignore"] as ["ignore", "ignore", "ignore"] };
+  if (Bun.which("unshare") === null || Bun.spawnSync(["unshare", "-n", "true"], quiet).exitCode !== 0) {
+    process.stdout.write("note: no network namespace here; the agents run with the network open\n");
+    return undefined;
+  }
+  const again = [process.execPath, import.meta.path, "--inside", "--keep", folder];
+  const script = 'ip link set lo up 2>/dev/null || ifconfig lo up; exec "$@"';
+  return Bun.spawnSync(["unshare", "-n", "sh", "-c", script, "sh", ...again], {
+    stdio: ["ignore", "inherit", "inherit"],
+  }).exitCode;
+}
+
+/** An agent over an upstream protocol. */
+interface Case {
+  agent: "claude" | "codex";
+  dialect: DialectName;
+  /** The client's protocol is the upstream's: nothing may be lost. */
+  lossless: boolean;
+}
+
+const CASES: Case[] = [
+  { agent: "claude", dialect: "anthropic-messages", lossless: true },
+  { agent: "claude", dialect: "openai-chat", lossless: false },
+  { agent: "claude", dialect: "openai-responses", lossless: false },
+  { agent: "claude", dialect: "gemini", lossless: false },
+  { agent: "codex", dialect: "openai-responses", lossless: true },
+  { agent: "codex", dialect: "openai-chat", lossless: false },
+  { agent: "codex", dialect: "anthropic-messages", lossless: false },
+];
+
+if (!argv.includes("--inside")) {
+  install();
+  const code = isolated() ?? (await run());
+  if (keep === undefined) rmSync(folder, { recursive: true, force: true });
+  process.exit(code);
+} else process.exit(await run());
+
+async function run(): Promise<number> {
+  const upstream = startUpstream();
+  const app = await startTestApp({
+    config: {
+      providers: Object.fromEntries(
+        Object.entries(KINDS).map(([name, kind]) => [
+          name,
+          { kind, base_url: upstream.baseUrl, api_key: "sk-up", discover: false },
+        ]),
+      ),
+      models: Object.keys(KINDS).map((provider) => ({
+        id: `gpt-5.5-${provider}`,
+        aliases: [`claude-${provider}`],
+        supports_reasoning: true,
+        routes: [{ provider, model: "up-model" }],
+      })),
+      tiers: { premium: { rpm: 10_000 } },
+    },
+  });
+  let failures = 0;
+  for (const one of CASES) {
+    const problems = await runCase(one, app, upstream);
+    failures += problems.length > 0 ? 1 : 0;
+    const name = `${one.agent} over ${one.dialect}`;
+    process.stdout.write(
+      `${problems.length === 0 ? "ok  " : "FAIL"} ${name}\n${problems.map((p) => `     ${p}\n`).join("")}`,
+    );
+  }
+  await app.stop();
+  upstream.stop();
+  return failures === 0 ? 0 : 1;
+}
+
+async function runCase({ agent, dialect, lossless }: Case, app: TestApp, upstream: FakeUpstream): Promise<string[]> {
+  const home = mkdtempSync(join(folder, "home-"));
+  const work = mkdtempSync(join(folder, "work-"));
+  const file = join(work, "hello.txt");
+  const problems: string[] = [];
+  upstream.received.length = 0;
+  upstream.answer((received) => say(received, reply(received, file)));
+  const recorder = record(app.url);
+  const child = Bun.spawn(agent === "claude" ? claudeArgs(dialect) : codexArgs(dialect, recorder.url), {
+    cwd: work,
+    env: {
+      PATH: process.env["PATH"],
+      HOME: home,
+      ...(agent === "claude" ? claudeEnv(recorder.url, app.key) : codexEnv(home, app.key)),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const timer = setTimeout(() => child.kill(), RUN_TIMEOUT_MS);
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  await child.exited;
+  clearTimeout(timer);
+  recorder.stop();
+  // The exit code tells little: an agent whose tool failed ends well too.
+  const content = existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
+  if (content !== CONTENT) problems.push(`the file holds ${JSON.stringify(content)}; ${(out + err).slice(-600)}`);
+  if (!out.includes(DONE)) problems.push(`the agent did not report the model's last words: ${out.slice(-300)}`);
+  const results = upstream.received.filter(({ text }) => hasResult(text));
+  if (results.length === 0) problems.push("no request brought the tool's result to the upstream");
+  if (lossless) problems.push(...losses(recorder.bodies, upstream.received));
+  for (const path of [home, work]) rmSync(path, { recursive: true, force: true });
+  return problems;
+}
+
+function claudeArgs(dialect: DialectName): string[] {
+  const binary = join(folder, "node_modules/.bin/claude");
+  return [binary, "-p", TASK, "--dangerously-skip-permissions", "--model", `claude-${dialect}`];
+}
+
+function claudeEnv(url: string, key: string): Record<string, string> {
+  return {
+    // As root it wants to hear that it is in a sandbox.
+    IS_SANDBOX: "1",
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: key,
+    DISABLE_TELEMETRY: "1",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  };
+}
+
+function codexArgs(dialect: DialectName, url: string): string[] {
+  const provider = `model_providers.gw={name="gw",base_url="${url}/v1",env_key="GATEWAY_KEY",wire_api="responses"}`;
+  const settings = [
+    "model_provider=gw",
+    provider,
+    "check_for_update_on_startup=false",
+    "analytics.enabled=false",
+    "features.plugins=false",
+    "features.apps=false",
+  ];
+  return [
+    join(folder, "node_modules/.bin/codex"),
+    "exec",
+    "--skip-git-repo-check",
+    "--dangerously-bypass-approvals-and-sandbox",
+    "-m",
+    `gpt-5.5-${dialect}`,
+    ...settings.flatMap((setting) => ["-c", setting]),
+    TASK,
+  ];
+}
+
+function codexEnv(home: string, key: string): Record<string, string> {
+  mkdirSync(join(home, ".codex"));
+  return { CODEX_HOME: join(home, ".codex"), GATEWAY_KEY: key };
+}
+
+/** What the model does: it writes the file by whichever tool it is given, then says so. */
+function reply({ text }: Received, file: string): Said {
+  if (hasResult(text)) return { text: DONE };
+  const command = `printf '%s' '${CONTENT}' > '${file}'`;
+  const calls: [name: string, args: Json][] = [
+    ["Write", { file_path: file, content: CONTENT }],
+    ["exec_command", { cmd: command }],
+    ["shell_command", { command }],
+    ["shell", { command: ["sh", "-c", command] }],
+  ];
+  const known = calls.find(([name]) => text.includes(`"name":"${name}"`));
+  if (known === undefined) return { text: "A title" };
+  return { text: "I will write it.", calls: [{ id: "call_write", name: known[0], args: known[1] }] };
+}
+
+/** True once the history holds the call's result, in whichever protocol. */
+function hasResult(text: string): boolean {
+  return /"(?:tool_result|function_call_output)"|"role":"tool"|"functionResponse"/.test(text);
+}
+
+/** Stands between agent and gateway and writes down what the agent sent. */
+function record(target: string): { url: string; bodies: Json[]; stop(): void } {
+  const bodies: Json[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      const body = request.method === "POST" ? await request.arrayBuffer() : undefined;
+      if (body !== undefined) bodies.push(JSON.parse(new TextDecoder().decode(body)) as Json);
+      const headers = new Headers(request.headers);
+      headers.delete("host");
+      headers.set("accept-encoding", "identity");
+      return fetch(target + pathname + search, { method: request.method, headers, ...(body ? { body } : {}) });
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}`, bodies, stop: () => void server.stop(true) };
+}
+
+/** Members of the agent's requests that did not reach the upstream as they were. */
+function losses(sent: readonly Json[], received: readonly Received[]): string[] {
+  if (sent.length === 0 || sent.length !== received.length) {
+    return [`the agent sent ${sent.length} requests, the upstream received ${received.length}`];
+  }
+  return sent.flatMap((body, i) => {
+    const got = received[i]?.json ?? {};
+    return [...new Set([...Object.keys(body), ...Object.keys(got)])]
+      .filter((name) => name !== "model" && !isDeepStrictEqual(body[name], got[name]))
+      .map((name) => `request ${i}: '${name}' changed on the way`);
+  });
+}
