@@ -30,7 +30,15 @@ interface Page {
 
 /** The second look is fitted on first looks of pages that the first one had not seen. */
 const FOLDS = 5;
-const OPTIONS: FitOptions = { trees: 150, leaves: 24, rate: 0.05, leafWeightMin: 0.8, l2: 1, featureShare: 0.2 };
+const OPTIONS: FitOptions = {
+  trees: 150,
+  leaves: 24,
+  rate: 0.05,
+  leafWeightMin: 0.8,
+  l2: 1,
+  featureShare: 0.2,
+  rowShare: 0.7,
+};
 /** Sets of few pages weigh more. */
 const SET_WEIGHT: Readonly<Record<string, number>> = { aeb: 3 };
 /** The address pages are judged at; their own is read from the page. */

@@ -1,7 +1,7 @@
 // Fits an ensemble of small decision trees by gradient boosting over binned features. Plain and deterministic: the same
 // rows give the same trees.
 
-import { type Ensemble, sigmoid, type Tree } from "../../src/pages/content/boost.ts";
+import { type Ensemble, evaluate, sigmoid, type Tree } from "../../src/pages/content/boost.ts";
 
 /** Rows with soft targets (0..1) and weights. */
 export interface Samples {
@@ -20,6 +20,8 @@ export interface FitOptions {
   readonly l2: number;
   /** Share of features looked at for each tree. */
   readonly featureShare: number;
+  /** Share of rows each tree is grown on. */
+  readonly rowShare: number;
 }
 
 const BINS = 64;
@@ -47,7 +49,12 @@ export function fit(samples: Samples, options: FitOptions): Ensemble {
       hessians[i] = weight * Math.max(p * (1 - p), 1e-6);
     }
     const features = [...Array(width).keys()].filter(() => random() < options.featureShare);
-    trees.push(growTree({ bins, edges, gradients, hessians, features, options, scores, weights: samples.weights }));
+    const rows = Int32Array.from(gradients.keys()).filter(() => random() < options.rowShare);
+    const tree = growTree({ bins, edges, gradients, hessians, features, options, weights: samples.weights }, rows);
+    trees.push(tree);
+    // All rows move, also those the tree was not grown on.
+    const step: Ensemble = { bias: 0, trees: [tree] };
+    for (let i = 0; i < count; i++) scores[i] = (scores[i] as number) + evaluate(step, samples.rows[i] as Float32Array);
   }
   return { bias: round5(bias), trees };
 }
@@ -59,7 +66,6 @@ interface Growth {
   readonly hessians: Float64Array;
   readonly features: readonly number[];
   readonly options: FitOptions;
-  readonly scores: Float64Array;
   readonly weights: readonly number[];
 }
 
@@ -75,9 +81,8 @@ interface Split {
   readonly gain: number;
 }
 
-function growTree(growth: Growth): Tree {
+function growTree(growth: Growth, all: Int32Array): Tree {
   const tree = { feature: [-1], value: [0], left: [0] };
-  const all = Int32Array.from(growth.gradients.keys());
   let leaves: Leaf[] = [{ node: 0, rows: all, split: bestSplit(growth, all) }];
   while (leaves.length < growth.options.leaves) {
     const next = leaves.reduce<Leaf | undefined>(
@@ -111,7 +116,6 @@ function growTree(growth: Growth): Tree {
     }
     const value = round5((-growth.options.rate * g) / (h + growth.options.l2));
     tree.value[leaf.node] = value;
-    for (const row of leaf.rows) growth.scores[row] = (growth.scores[row] as number) + value;
   }
   return tree;
 }

@@ -28,8 +28,9 @@ export interface ExtractOptions {
 export interface Extracted {
   readonly markdown?: string;
   readonly html?: string;
-  /** Links of the chosen part; `allLinks` has those of the whole page, for crawls. */
+  /** Without those of navigation, header, footer and sidebars when only the main content is wanted. */
   readonly links?: string[];
+  /** Of the whole page, for crawls. */
   readonly allLinks: string[];
   readonly metadata: Metadata;
   /** Why the page should be rendered in a browser; undefined when it is fine as it is. */
@@ -47,10 +48,10 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const script = needsScript(document);
   if (script !== undefined) fillFromState(document);
   const refreshUrl = refreshTarget(document, options.url);
-  const allLinks = readLinks(document, document.body, options.url);
+  const allLinks = readLinks(document, options.url, { withoutFrame: false });
+  const links = options.onlyMainContent ? readLinks(document, options.url, { withoutFrame: true }) : allLinks;
   tidy(document, options.url, trace);
   if (options.onlyMainContent) keepMainContent(document, { url: options.url, weights: loadWeights(), trace });
-  const links = options.onlyMainContent ? readLinks(document, document.body, options.url) : allLinks;
   const cleaned = options.html ? serialize(document.body) : undefined;
   return {
     ...(options.markdown ? { markdown: toMarkdown(document.body) } : {}),
