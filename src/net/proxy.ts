@@ -50,9 +50,10 @@ export async function startProxy(guard: Guard, options: ProxyOptions = {}): Prom
       const parsed = new URL(url);
       granted.add(`${bareHost(parsed)}:${portOf(parsed)}`);
     },
-    close: () => {
+    close: async () => {
+      // Not waited for: a connection that never reports its end would hold up the page's.
+      server.close();
       for (const socket of sockets) socket.destroy();
-      return new Promise((done) => server.close(() => done()));
     },
   };
 }

@@ -68,6 +68,7 @@ const REQUESTS_MAX = 1000;
 const STEP_TIMEOUT_MS = 10_000;
 /** Kept back for reading the page after waiting for it. */
 const READING_MS = 1500;
+const CLOSE_TIMEOUT_MS = 5000;
 const HEAVY = new Set(["image", "media", "font"]);
 
 /** Makes a renderer. */
@@ -102,22 +103,26 @@ export function createRenderer(deps: RendererDeps): Renderer {
   };
 
   return {
+    // Whoever gives up goes at once; the page is taken down behind them and keeps its slot until it is gone.
     render: (request) =>
-      slots.run(request.signal, async () => {
-        try {
-          return await renderOnce(request);
-        } catch (error) {
-          request.signal.throwIfAborted();
-          if (!isGone(error)) throw error;
-          // The browser died under the page: one more try in a new one.
-          return await renderOnce(request).catch((again: unknown) => {
+      untilAborted(
+        request.signal,
+        slots.run(request.signal, async () => {
+          try {
+            return await renderOnce(request);
+          } catch (error) {
             request.signal.throwIfAborted();
-            throw isGone(again)
-              ? new PageError("no_browser", "The browser died twice on this page.", { cause: again })
-              : again;
-          });
-        }
-      }),
+            if (!isGone(error)) throw error;
+            // The browser died under the page: one more try in a new one.
+            return await renderOnce(request).catch((again: unknown) => {
+              request.signal.throwIfAborted();
+              throw isGone(again)
+                ? new PageError("no_browser", "The browser died twice on this page.", { cause: again })
+                : again;
+            });
+          }
+        }),
+      ),
     close: async () => {
       await deps.browser.close();
       await (await shared)?.close();
@@ -145,7 +150,8 @@ async function renderIn(
     return await showPage(context, request, { way, leftMs: () => Math.max(1, endsMs - performance.now()) });
   } finally {
     request.signal.removeEventListener("abort", stop);
-    await context.close().catch(() => undefined);
+    // A context that does not close is left to the browser's own end.
+    await within(CLOSE_TIMEOUT_MS, context.close()).catch(() => undefined);
   }
 }
 
@@ -274,6 +280,13 @@ async function photograph(page: Page, request: RenderRequest, leftMs: () => numb
     return page.screenshot({ timeout, type: "png" });
   }
   return page.screenshot({ timeout, type: "png" });
+}
+
+function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
 }
 
 function within<T>(ms: number, work: Promise<T>): Promise<T> {
