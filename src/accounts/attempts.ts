@@ -1,5 +1,5 @@
-// Limits guessing. A try counts from its beginning until it has succeeded or its window has passed, so that of any number
-// of tries sent at once no more than the limit is judged.
+// Limits guessing. A try counts from its beginning until its window has passed, unless it turned out to be no guess: so of
+// any number of tries sent at once no more than the limit is judged.
 import { isIPv6 } from "node:net";
 import type { Clock } from "../base/clock.ts";
 
@@ -9,9 +9,9 @@ export interface AttemptLimit {
   readonly windowMs: number;
 }
 
-/** A try that was let through, or when to come back. */
+/** A try that was let through (`uncount` takes it back: it was right, or nobody judged it), or when to come back. */
 export type Attempt =
-  | { readonly allowed: true; readonly succeeded: () => void }
+  | { readonly allowed: true; readonly uncount: () => void }
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
 /** Counts tries by name. */
@@ -45,14 +45,14 @@ export function countAttempts(clock: Clock, limit: () => AttemptLimit): Attempts
         tries.set(name, [...lists[at]!, one]);
       }
       while (tries.size > NAMES_MAX) tries.delete(tries.keys().next().value as string);
-      const succeeded = () => {
+      const uncount = () => {
         for (const name of names) {
           const rest = (tries.get(name) ?? []).filter((other) => other !== one);
           if (rest.length > 0) tries.set(name, rest);
           else tries.delete(name);
         }
       };
-      return { allowed: true, succeeded };
+      return { allowed: true, uncount };
     },
   };
 }

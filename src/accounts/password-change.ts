@@ -49,11 +49,15 @@ export function changePassword(deps: PasswordChangeDeps): ChangePassword {
       const { retryAfterSeconds } = attempt;
       throw new ApiError("too_many_attempts", "Too many wrong passwords. Try again later.", { retryAfterSeconds });
     }
-    if (!(await deps.hasher.verify(current, account.passwordHash))) {
+    const right = await deps.hasher.verify(current, account.passwordHash).catch((error) => {
+      attempt.uncount();
+      throw error;
+    });
+    if (!right) {
       await deps.audit.addAudit({ accountId: account.id, event: "password_change_failed", ...client });
       throw new ApiError("invalid_credentials", "The current password is wrong.");
     }
-    attempt.succeeded();
+    attempt.uncount();
     await deps.accounts.updateAccount(account.id, { passwordHash: await deps.hasher.hash(next) });
     await deps.sessions.revokeAllSessions(account.id, sessionId);
     await deps.audit.addAudit({ accountId: account.id, event: "password_changed", ...client });

@@ -52,13 +52,17 @@ export function signIn(deps: SignInDeps): SignIn {
         retryAfterSeconds: attempt.retryAfterSeconds,
       });
     }
-    const right = await hasher.verify(password, account?.passwordHash ?? nobodys);
+    const right = await hasher.verify(password, account?.passwordHash ?? nobodys).catch((error) => {
+      // Not judged, so no guess: a server that is busy must not lock people out.
+      attempt.uncount();
+      throw error;
+    });
     if (account === undefined || account.passwordHash === null || !right) {
       // For nobody nothing is written, by the same statement.
       await audit.addAudit({ accountId: account?.id ?? "", event: "login_failed", ...client });
       throw new ApiError("invalid_credentials", "The name or the password is wrong.");
     }
-    attempt.succeeded();
+    attempt.uncount();
     await audit.addAudit({ accountId: account.id, event: "login", ...client });
     if (isOutdated(account.passwordHash)) {
       void upgrade(account, password).catch((error) => deps.failed("a password hash could not be renewed", error));

@@ -6,6 +6,7 @@ import { passwordHasher } from "../../src/accounts/hash-queue.ts";
 import { hashPassword, isOutdated, passwordFault } from "../../src/accounts/passwords.ts";
 import { signIn } from "../../src/accounts/sign-in.ts";
 import { FakeClock } from "../../src/base/clock.ts";
+import { ApiError } from "../../src/base/errors.ts";
 import { accountStore } from "../../src/store/accounts.ts";
 import { auditStore } from "../../src/store/audit.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";
@@ -73,15 +74,35 @@ describe("through the edge", () => {
     expect(shapes[0]?.map(({ status }) => status)).toEqual([401, 401, 401, 401, 429]);
     for (const shape of shapes) expect(shape).toEqual(shapes[0]!);
   });
+});
+
+describe("with real hashes", () => {
+  let real: AccountsApp;
+  beforeAll(async () => {
+    real = await startAccountsApp({ realHashes: true });
+  });
+  afterAll(() => real.stop());
+  const signInAs = (name: string, password: string) =>
+    real.ask("POST", "/v1/auth/token", { body: { username: name, password } });
+
+  test("the right password opens, a wrong one and a name of nobody do not", async () => {
+    await real.addAccount("thea");
+    const answers = await Promise.all([
+      signInAs("thea", PASSWORD),
+      signInAs("thea", "wrong password"),
+      signInAs("nobody", PASSWORD),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 401]);
+  });
 
   test("a hash with old parameters is renewed at the next sign-in", async () => {
     const old = await Bun.password.hash(PASSWORD, { algorithm: "argon2id", memoryCost: 1024, timeCost: 1 });
-    const { id } = await app.addAccount("sara", { passwordHash: old });
-    expect((await login("sara", PASSWORD)).status).toBe(200);
-    const hash = async () => (await accountStore(app.store).findAccount(id))?.passwordHash ?? "";
+    const { id } = await real.addAccount("sara", { passwordHash: old });
+    expect((await signInAs("sara", PASSWORD)).status).toBe(200);
+    const hash = async () => (await accountStore(real.store).findAccount(id))?.passwordHash ?? "";
     while ((await hash()) === old) await Bun.sleep(5);
     expect(isOutdated(await hash())).toBe(false);
-    expect((await login("sara", PASSWORD)).status).toBe(200);
+    expect((await signInAs("sara", PASSWORD)).status).toBe(200);
   });
 });
 
@@ -118,6 +139,29 @@ test("a password is hashed once for every try that is judged, whoever it is for"
   expect(await attempt("known", "4")).toEqual(["too_many_attempts"]);
 });
 
+test("a try that nobody judged, because the server was busy, does not count", async () => {
+  let busy = true;
+  const verify = signIn({
+    accounts: {
+      findAccountByLogin: async () => undefined,
+      findAccount: async () => undefined,
+      updateAccount: async () => undefined,
+    },
+    audit: { addAudit: async () => {} },
+    attempts: countAttempts(new FakeClock(), () => ({ failures: 1, windowMs: 1000 })),
+    hasher: {
+      hash: hashPassword,
+      verify: async () => (busy ? Promise.reject(new ApiError("server_busy", "busy")) : false),
+    },
+    failed: () => {},
+  });
+  const attempt = () =>
+    verify({ login: "x", password: "x" }, { address: "1", userAgent: "" }).catch((error) => error.apiCode);
+  expect([await attempt(), await attempt()]).toEqual(["server_busy", "server_busy"]);
+  busy = false;
+  expect([await attempt(), await attempt()]).toEqual(["invalid_credentials", "too_many_attempts"]);
+});
+
 describe("the counters", () => {
   test("never let more than the limit through in any window", () => {
     fc.assert(
@@ -143,7 +187,7 @@ describe("the counters", () => {
               expect(attempt.retryAfterSeconds * 1000).toBeCloseTo(
                 recent[recent.length - failures]! + 100 - clock.now(),
               );
-            } else if (ok) attempt.succeeded();
+            } else if (ok) attempt.uncount();
             else failed.set(name, [...recent, clock.now()]);
           }
         },
