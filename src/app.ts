@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { Elysia } from "elysia";
 import { createAccounts } from "./accounts/accounts.ts";
+import type { PasswordHasher } from "./accounts/hash-queue.ts";
 import { accountRoutes } from "./accounts/routes.ts";
 import { setupLink, setupToken } from "./accounts/setup.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
@@ -76,7 +77,11 @@ export interface App {
 const SAVE_WINDOWS_MS = 5000;
 
 /** Starts the gateway: resolves when it listens. Throws when the data directory or the address is taken. */
-export async function startApp(live: LiveConfig, log: Logger, options: { clock?: Clock } = {}): Promise<App> {
+export async function startApp(
+  live: LiveConfig,
+  log: Logger,
+  options: { clock?: Clock; hasher?: PasswordHasher } = {},
+): Promise<App> {
   const { clock = systemClock } = options;
   const startedMs = clock.now();
   const config = () => live.get();
@@ -138,6 +143,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: { clock?:
     log,
     config,
     accountsChanged: () => guard.invalidate(),
+    ...(options.hasher === undefined ? {} : { hasher: options.hasher }),
     dashboardUrl: () => linksOf(config().server, listener.url).dashboard,
   });
 

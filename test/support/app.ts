@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { PasswordHasher } from "../../src/accounts/hash-queue.ts";
 import { startApp } from "../../src/app.ts";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { LiveConfig } from "../../src/config/live.ts";
@@ -22,6 +23,8 @@ export interface TestAppOptions {
   key?: { rpm?: number; budgetMicros?: number; expiresAtMs?: number };
   /** The machine's unless a test moves the time. */
   clock?: Clock;
+  /** The program's own unless a test wants quick ones. */
+  hasher?: PasswordHasher;
 }
 
 export interface TestApp {
@@ -68,11 +71,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       for (const line of text.split("\n")) if (line !== "") logs.push(JSON.parse(line) as Record<string, unknown>);
     },
   });
+  const hasher = options.hasher === undefined ? {} : { hasher: options.hasher };
   const start = async () => {
     const loaded = load();
     if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
     const live = new LiveConfig(loaded.config, load);
-    return { live, app: await startApp(live, log, { clock: options.clock ?? systemClock }) };
+    return { live, app: await startApp(live, log, { clock: options.clock ?? systemClock, ...hasher }) };
   };
   let running = await start();
   const call = (path: string, init: CallInit = {}) =>
