@@ -140,7 +140,10 @@ const DecisionModel = entry("A version of a decision model.", {
       }),
       { minItems: 1, default: undefined },
     ),
-    limits: map("Limits of this backend, as { questions: 64, options: 26 }.", Type.Integer({ minimum: 1 })),
+    limits: map(
+      "Limits of this backend: { questions: 64, options: 26 } of an upstream; { top_logprobs: 20, chosen_tokens: 128 } of a logprobs engine.",
+      Type.Integer({ minimum: 1 }),
+    ),
     orders: integer("Orders in which the options are shown (logprobs, verbalized).", 2, { minimum: 1, maximum: 64 }),
     concurrency: integer("Upstream calls of one request at once.", 8, { minimum: 1, maximum: 256 }),
   }),

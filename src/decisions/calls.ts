@@ -9,8 +9,9 @@ import { fetchTransport } from "../upstream/configure.ts";
 import type { Dialect, UpstreamRequest } from "../upstream/dialect.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { KeyRing, type Provider } from "../upstream/provider.ts";
-import type { BackendSpec, DecisionRoute, Upstream } from "./backends/backend.ts";
+import type { BackendSpec, DecisionRoute, TextToken, Upstream } from "./backends/backend.ts";
 import { decisionFault } from "./faults.ts";
+import { isRecord } from "./questions.ts";
 
 /** One route's turn. */
 export interface CallTurn {
@@ -55,7 +56,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
         const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);
         return { body: parse(text), route };
       }),
-    chat: (requestFor) =>
+    chat: (requestFor, { tokens = [] } = {}) =>
       call(async ({ provider }, route) => {
         const chat = requestFor(route);
         const request = provider.dialect.request(chat, {
@@ -67,10 +68,26 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
           clientHeaders: {},
         });
         const path = route.path || request.path;
-        const body = spliceMembers(request.body, withoutThinking(provider));
+        const scored = tokens.length === 0 ? {} : scoringOf(provider, tokens);
+        const body = spliceMembers(request.body, { ...withoutThinking(provider), ...scored });
         const text = await deps.send(provider, { ...request, path, body }, deadline.signal);
         const result = fold(provider.dialect.events(parse(text)));
         return { result, route };
+      }),
+    tokens: (text) =>
+      call(async ({ provider }, route) => {
+        // Each engine reads its own names.
+        const body = JSON.stringify({
+          model: route.model,
+          prompt: text,
+          add_special_tokens: false,
+          return_token_strs: true,
+          content: text,
+          with_pieces: true,
+        });
+        // Beside the API's version segment.
+        const request = { path: "/../tokenize", headers: {}, body, dropped: [] };
+        return readTokens(parse(await deps.send(provider, request, deadline.signal)));
       }),
   };
 }
@@ -81,6 +98,26 @@ function parse(text: string): unknown {
   } catch (cause) {
     throw new UpstreamFault("unavailable", "The provider's answer is not JSON.", { cause });
   }
+}
+
+/** `{tokens:[{id,piece}]}` (llama.cpp) or `{tokens:[id],token_strs:[text]}` (vLLM). Throws `UpstreamFault`. */
+function readTokens(body: unknown): TextToken[] {
+  const { tokens, token_strs: texts } = isRecord(body) ? body : {};
+  if (!Array.isArray(tokens)) throw new UpstreamFault("unavailable", "The provider did not tell its tokens.");
+  return tokens.flatMap((token: unknown, at) => {
+    const [id, text] = isRecord(token)
+      ? [token["id"], token["piece"]]
+      : [token, Array.isArray(texts) ? (texts[at] as unknown) : undefined];
+    return typeof id === "number" && typeof text === "string" ? [{ id, text }] : [];
+  });
+}
+
+/** llama.cpp shows as many of the most probable tokens as it is asked for: labels that were asked for are among these. */
+const SHOWN_MAX = 4096;
+
+/** How an engine is told which tokens to score. */
+function scoringOf({ card }: Provider, ids: readonly number[]): Readonly<Record<string, unknown>> {
+  return card.name === "llamacpp" ? { top_logprobs: SHOWN_MAX } : { logprob_token_ids: ids };
 }
 
 /** Decision endpoints report errors in words of their own, whatever the provider speaks otherwise. */

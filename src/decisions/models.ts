@@ -159,11 +159,12 @@ export class DecisionModels {
   }
 }
 
-/** Ways, limits and concurrency follow the configuration as long as they lead to the same models. */
+/** Ways, an upstream's limits and concurrency follow the configuration as long as they lead to the same models. */
 function reroute(version: DecisionVersion, origin: DecisionVersion): DecisionVersion {
   const models = (of: DecisionVersion) => [...new Set(of.spec.routes.map(({ model }) => model))].sort().join("\n");
   if (version.spec.kind !== origin.spec.kind || models(version) !== models(origin)) return version;
-  const { routes, limits, concurrency } = origin.spec;
+  const { routes, concurrency } = origin.spec;
+  const { limits } = version.spec.kind === "logprobs" ? version.spec : origin.spec;
   return { ...version, spec: { ...version.spec, routes, limits, concurrency } };
 }
 

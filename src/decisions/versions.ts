@@ -133,7 +133,7 @@ export function nextVersionId(id: string, taken: ReadonlySet<string>): string {
 /** No calibration, for entries that name none. */
 export const WITHOUT_CALIBRATION: Calibration = UNCALIBRATED;
 
-/** Of what decides the answers only: names, plan, limits, concurrency and a second way to the same model do not. */
+/** Of what decides the answers only: names, plan, an upstream's limits, concurrency and a second way to the same model do not. */
 function hashOf(spec: BackendSpec, calibration: Calibration): string {
   const asText = spec.kind === "logprobs" || spec.kind === "verbalized";
   return sha256Hex(
@@ -141,6 +141,8 @@ function hashOf(spec: BackendSpec, calibration: Calibration): string {
       kind: spec.kind,
       models: [...new Set(spec.routes.map(({ model }) => model))].sort(),
       ...(asText ? { orders: spec.orders, prompt: PROMPT_VERSION } : {}),
+      // How many options are shown at once decides what is asked, too.
+      ...(spec.kind === "logprobs" && Object.keys(spec.limits).length > 0 ? { limits: spec.limits } : {}),
       calibration,
       confidence: CONFIDENCE_FORMULA,
     }),

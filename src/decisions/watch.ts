@@ -7,6 +7,7 @@ import type { DecisionStore, Sighting } from "../store/decisions.ts";
 import { type BackendAnswer, NonsenseAnswer, type Upstream } from "./backends/backend.ts";
 import { BACKENDS } from "./backends/index.ts";
 import type { Deadline } from "./calls.ts";
+import type { Question } from "./questions.ts";
 import type { DecisionVersion } from "./versions.ts";
 
 export interface WatchDeps {
@@ -119,7 +120,8 @@ export class DecisionWatch {
     const upstream = this.#deps.upstream(version, { signal, remainingMs: () => 0 });
     const spec = { ...version.spec, orders: 1 };
     try {
-      const { labelMass = 1 } = await BACKENDS.logprobs.answer({ ...CANARY, spec }, upstream);
+      const questions = spec.limits["chosen_tokens"] === undefined ? [EASY] : [EASY, WIDE];
+      const { labelMass = 1 } = await BACKENDS.logprobs.answer({ state: CLEAR_DAY, questions, spec }, upstream);
       if (labelMass >= MASS_FIT) return "";
       return massReason(labelMass);
     } catch (error) {
@@ -159,18 +161,26 @@ function massReason(mass: number): string {
   return `its engine puts ${Math.floor(mass * 100)} % of the answer in the option letters; ${MASS_FIT * 100} % are needed`;
 }
 
-/** An easy question; which letter wins is not judged, only that letters do. */
-const CANARY = {
-  state: "The sky is blue and the sun is shining.",
-  questions: [
-    {
-      key: "probe",
-      type: "noul" as const,
-      instructions: "Is the sky blue?",
-      options: [
-        { label: "true", criterion: null },
-        { label: "false", criterion: null },
-      ],
-    },
+/** What the probe asks about; which letter wins is not judged, only that letters do. */
+const CLEAR_DAY = "The sky is blue and the sun is shining.";
+
+const EASY: Question = {
+  key: "probe",
+  type: "noul",
+  instructions: "Is the sky blue?",
+  options: [
+    { label: "true", criterion: null },
+    { label: "false", criterion: null },
   ],
+};
+
+/** More options than letters, for engines that are said to score chosen tokens. */
+const WIDE: Question = {
+  key: "wide",
+  type: "choice",
+  instructions: "What is shining?",
+  options:
+    "sun moon star lamp fire gold snow ice glass mirror sea lake river eye tooth coin ring sword armour candle torch lantern comet meteor aurora pearl"
+      .split(" ")
+      .map((label) => ({ label, criterion: null })),
 };

@@ -52,7 +52,19 @@ export interface ChatCallResult {
 /** The way to the version's upstreams: each call is tried on its routes, with breakers, retries and the request's deadline. */
 export interface Upstream {
   post(path: string, body: (route: DecisionRoute) => Readonly<Record<string, unknown>>): Promise<PostResult>;
-  chat(request: (route: DecisionRoute) => ChatRequest): Promise<ChatCallResult>;
+  /** `tokens`: what the answer's first token is scored for, besides the most probable ones. */
+  chat(
+    request: (route: DecisionRoute) => ChatRequest,
+    options?: { readonly tokens?: readonly number[] },
+  ): Promise<ChatCallResult>;
+  /** How the engine cuts a text; for engines that tell. */
+  tokens(text: string): Promise<readonly TextToken[]>;
+}
+
+/** A token of a text. */
+export interface TextToken {
+  readonly id: number;
+  readonly text: string;
 }
 
 /** What came back. */

@@ -24,7 +24,26 @@ const LETTER = /^[\s▁Ġ"'`(*]*([A-Z])[\s.:)"'`*]*$/u;
 
 /** The scores of `count` letters from A. Throws `NonsenseAnswer` when there are none. */
 export function labelScores(result: ChatResult, count: number): LabelScores {
+  return scoresBy(firstTokenOf(result), count, (token) => (LETTER.exec(token)?.[1]?.charCodeAt(0) ?? 0) - 65);
+}
+
+/** As many alternatives engines show unasked. */
+const UNASKED_MAX = 21;
+
+/** The scores of labels that the engine was told to score. Throws `NonsenseAnswer` when it did not. */
+export function chosenScores(result: ChatResult, labels: readonly string[]): LabelScores {
   const shown = firstTokenOf(result);
+  if (shown.length < labels.length && shown.length <= UNASKED_MAX) {
+    throw new NonsenseAnswer("The engine does not score the tokens it is told to.");
+  }
+  const places = new Map(labels.map((label, at) => [label, at]));
+  return scoresBy(shown, labels.length, (token) => places.get(token.replace(PREFIX, "")) ?? -1);
+}
+
+/** What tokenizers put before a word. */
+const PREFIX = /^[\s▁Ġ]+/u;
+
+function scoresBy(shown: readonly ShownToken[], count: number, placeOf: (token: string) => number): LabelScores {
   const found = new Array<number>(count).fill(0);
   let seen = 0;
   let least = 1;
@@ -32,8 +51,7 @@ export function labelScores(result: ChatResult, count: number): LabelScores {
     const p = Math.exp(logprob);
     seen += p;
     least = Math.min(least, p);
-    const letter = LETTER.exec(token)?.[1];
-    const at = letter === undefined ? -1 : letter.charCodeAt(0) - 65;
+    const at = placeOf(token);
     if (at >= 0 && at < count) found[at]! += p;
   }
   const mass = found.reduce((sum, p) => sum + p, 0);
@@ -58,16 +76,20 @@ function firstTokenOf(result: ChatResult): ShownToken[] {
   const positions = blocks.flatMap((block) => (block.type === "text" ? (block.logprobs ?? []) : []));
   for (const position of positions) {
     if (!isRecord(position)) continue;
-    const tokens = [position, ...(Array.isArray(position["top_logprobs"]) ? position["top_logprobs"] : [])];
-    const shown = new Map<string, ShownToken>();
-    for (const one of tokens) {
-      if (!isRecord(one) || typeof one["token"] !== "string" || typeof one["logprob"] !== "number") continue;
-      if (!(one["logprob"] <= 1e-6)) continue;
-      // The chosen token stands among the alternatives too: once is enough.
-      shown.set(one["token"], { token: one["token"], logprob: Math.min(0, one["logprob"]) });
-    }
-    const list = [...shown.values()];
+    const alternatives = readTokens(Array.isArray(position["top_logprobs"]) ? position["top_logprobs"] : []);
+    // The chosen token stands among the alternatives too, or below them. Two that read alike are two tokens: a letter and
+    // the byte it is made of.
+    const chosen = readTokens([position]).filter(({ token }) => alternatives.every((one) => one.token !== token));
+    const list = [...chosen, ...alternatives];
     if (list.length > 0 && list.some(({ token }) => token.trim() !== "")) return list;
   }
   throw new NonsenseAnswer("The engine gave no log-probabilities.");
+}
+
+function readTokens(given: readonly unknown[]): ShownToken[] {
+  return given.flatMap((one) => {
+    if (!isRecord(one) || typeof one["token"] !== "string" || typeof one["logprob"] !== "number") return [];
+    if (!(one["logprob"] <= 1e-6)) return [];
+    return [{ token: one["token"], logprob: Math.min(0, one["logprob"]) }];
+  });
 }

@@ -1,6 +1,6 @@
 // Any chat model that shows log-probabilities, asked for one letter: one question a call, the options in several orders so
 // that a model's liking for a position cancels out. More options than there are letters to read go in groups, each with
-// "none of these", and the best of all groups once more together.
+// "none of these", and the best of all groups once more together; or, where the engine scores any tokens it is told, at once.
 
 import type { ChatRequest } from "../../chat/request.ts";
 import { type Reading, readingOf, softmax } from "../calibration.ts";
@@ -15,8 +15,9 @@ import {
   inParallel,
   type Upstream,
 } from "./backend.ts";
+import { type TokenLabel, wholeLabels } from "./chosen.ts";
 import { batches } from "./distribution.ts";
-import { type LabelScores, labelScores } from "./labels.ts";
+import { chosenScores, type LabelScores, labelScores } from "./labels.ts";
 import { ordersOf } from "./orders.ts";
 
 /** OpenAI and vLLM show no more alternatives of a token. */
@@ -28,7 +29,10 @@ const WARM_CHARACTERS_MIN = 4000;
 /** No option of a large choice is impossible. */
 const TAIL_FLOOR = 1e-6;
 
-/** The limits it knows: `top_logprobs`, the most alternatives the engine shows. */
+/**
+ * The limits it knows: `top_logprobs`, the most alternatives the engine shows; `chosen_tokens`, for engines that score any
+ * tokens they are told, so many in a call. Both are part of the version.
+ */
 export const logprobs: DecisionBackend = {
   kind: "logprobs",
   async answer(task, upstream) {
@@ -42,6 +46,7 @@ export const logprobs: DecisionBackend = {
 interface Look {
   readonly order: readonly number[];
   readonly orNone?: boolean;
+  readonly labels?: readonly TokenLabel[] | undefined;
 }
 
 /** One request's calls, counted and bounded together. */
@@ -53,6 +58,7 @@ class Asking {
   #mass = 1;
   #outputTokens = 0;
   #last: ChatCallResult | undefined;
+  #labels: Promise<readonly TokenLabel[]> | undefined;
 
   constructor(task: DecisionTask, upstream: Upstream) {
     this.#task = task;
@@ -68,19 +74,34 @@ class Asking {
     const all = Array.from({ length: count }, (_, option) => option);
     // Two letters are told apart even where few alternatives are shown: what is not shown is bounded.
     if (count <= Math.max(2, this.#top)) return this.#looks(question, all);
+    const labels = await this.#labelsFor(count);
+    if (labels !== undefined) return this.#looks(question, all, labels);
     return [readingOf(await this.#inGroups(question, all))];
   }
 
+  /** One-token labels, where the engine scores so many at once and its tokenizer has them. */
+  async #labelsFor(count: number): Promise<readonly TokenLabel[] | undefined> {
+    if (count > (this.#task.spec.limits["chosen_tokens"] ?? 0)) return undefined;
+    this.#labels ??= wholeLabels(this.#upstream);
+    const labels = await this.#labels;
+    return labels.length < count ? undefined : labels.slice(0, count);
+  }
+
   /** One call. */
-  async look(question: Question, { order, orNone }: Look): Promise<LabelScores> {
+  async look(question: Question, { order, orNone, labels }: Look): Promise<LabelScores> {
     const { state } = this.#task;
-    const messages = letterPrompt({ state, question, order, orNone: orNone === true });
+    const texts = labels?.map(({ text }) => text);
+    const messages = letterPrompt({ state, question, order, orNone: orNone === true, labels: texts });
+    const tokens = labels?.map(({ id }) => id) ?? [];
     const answer = await this.#slots.run(() =>
-      this.#upstream.chat((route) => letterRequest(route, messages, this.#top)),
+      this.#upstream.chat((route) => letterRequest(route, messages, this.#top), { tokens }),
     );
     this.#last = answer;
     this.#outputTokens += answer.result.usage?.outputTokens ?? 0;
-    const scores = labelScores(answer.result, order.length + (orNone === true ? 1 : 0));
+    const scores =
+      texts === undefined
+        ? labelScores(answer.result, order.length + (orNone === true ? 1 : 0))
+        : chosenScores(answer.result, texts);
     this.#mass = Math.min(this.#mass, scores.mass);
     return scores;
   }
@@ -98,9 +119,9 @@ class Asking {
     };
   }
 
-  async #looks(question: Question, options: readonly number[]): Promise<Reading[]> {
+  async #looks(question: Question, options: readonly number[], labels?: readonly TokenLabel[]): Promise<Reading[]> {
     const orders = ordersOf(options, question.type, this.#task.spec.orders);
-    const looks = await Promise.all(orders.map((order) => this.look(question, { order })));
+    const looks = await Promise.all(orders.map((order) => this.look(question, { order, labels })));
     return looks.map(({ logProbabilities }, at) => ({ order: orders[at]!, logProbabilities, labelled: true }));
   }
 
