@@ -1,0 +1,70 @@
+// Several crawls on one machine, and one crawl on one host: who waits for whom.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
+import { ended, startCrawl, webConfig } from "./support.ts";
+
+const LEAVES = Array.from({ length: 40 }, (_, index) => `/${index}`);
+
+/** A site that counts how many of its pages are asked for at once, and takes some time for each. */
+function slowSite(robots = ""): FakeSite & { most(): number; starts: number[] } {
+  let open = 0;
+  let most = 0;
+  const starts: number[] = [];
+  const leaf = (path: string) => async () => {
+    starts.push(performance.now());
+    open += 1;
+    most = Math.max(most, open);
+    await Bun.sleep(10);
+    open -= 1;
+    return html(page(path));
+  };
+  const site = startFakeSite({
+    "/": page("Root", LEAVES),
+    "/robots.txt": () => new Response(robots),
+    ...Object.fromEntries(LEAVES.map((path) => [path, leaf(path)])),
+  });
+  return Object.assign(site, { most: () => most, starts });
+}
+
+let sites: ReturnType<typeof slowSite>[];
+let app: TestApp;
+beforeAll(async () => {
+  sites = [slowSite(), slowSite(), slowSite("User-agent: *\nCrawl-delay: 0.1")];
+  app = await startTestApp({
+    config: webConfig(
+      sites.map(({ host }) => host),
+      { concurrency: 4 },
+    ),
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await Promise.all(sites.map((site) => site.stop()));
+});
+
+test("a crawl asks one host for few pages at once, and a second crawl gets its share", async () => {
+  const [first, second] = sites as unknown as [FakeSite, FakeSite];
+  const one = await startCrawl(app, { url: first.url, limit: 41 });
+  await first.asked("/0");
+  const two = await startCrawl(app, { url: second.url, limit: 41 });
+  const order: string[] = [];
+  await Promise.all([
+    ended(app, one).then(() => order.push("one")),
+    second.asked("/0").then(() => order.push("second began")),
+    ended(app, two).then(() => order.push("two")),
+  ]);
+  // The second did not wait for the end of the first.
+  expect(order[0]).toBe("second began");
+  for (const site of sites.slice(0, 2)) expect(site.most()).toBeLessThanOrEqual(4);
+});
+
+test("a host's crawl-delay lies between any two requests", async () => {
+  const site = sites[2] as ReturnType<typeof slowSite>;
+  await ended(app, await startCrawl(app, { url: site.url, limit: 6 }));
+  const gaps = site.starts.slice(1).map((start, index) => start - (site.starts[index] as number));
+  expect(gaps).toHaveLength(4);
+  // Timers may be a little early, and a request may have travelled longer than the next.
+  for (const gap of gaps) expect(gap).toBeGreaterThan(60);
+  expect(site.most()).toBe(1);
+});
