@@ -2,7 +2,7 @@
 // cancellations need the key alone.
 
 import { Elysia } from "elysia";
-import type { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/errors.ts";
 import type { LoadPage } from "../pages/load.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { asWebError, type WebFeature } from "./failure.ts";
@@ -51,9 +51,10 @@ export function webRoutes(deps: WebRoutesDeps) {
       }
     };
   const translate = (feature: WebFeature, request: Request, error: unknown): ApiError => {
+    // Nobody reads the answer any more, and it is no fault of ours.
+    if (request.signal.aborted) return new ApiError("request_timeout", "The client went away.", { cause: error });
     const known = asWebError(feature, error);
-    // The abort reason of a client that went away says nothing about us, and nobody reads the answer.
-    if (known.status === 500 && !request.signal.aborted) deps.unexpected(request, error);
+    if (known.status === 500) deps.unexpected(request, error);
     return known;
   };
   const raw = { parse: "none" } as const;
