@@ -1,0 +1,81 @@
+// Firecrawl's own client (the v1 API) against the running program, unchanged but for its address.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import FirecrawlApp from "@mendable/firecrawl-js";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
+
+let site: FakeSite;
+let app: TestApp;
+let client: FirecrawlApp;
+
+beforeAll(async () => {
+  site = startFakeSite({
+    "/": page("Home", ["/a", "/b", "/hidden/x"]),
+    "/a": page("A", ["/a/1"]),
+    "/a/1": page("A1"),
+    "/b": page("B"),
+    "/hidden/x": page("X"),
+    "/bad": () => html("no", { status: 500 }),
+  });
+  app = await startTestApp({ config: { web: { allow_hosts: [site.host], render: "never" } } });
+  client = new FirecrawlApp({ apiKey: app.key, apiUrl: app.url });
+});
+afterAll(async () => {
+  await app.stop();
+  await site.stop();
+});
+
+const paths = (pages: { metadata?: { sourceURL?: string } }[]) =>
+  pages.map(({ metadata }) => new URL(metadata?.sourceURL ?? "").pathname).sort();
+
+test("scrapeUrl", async () => {
+  const result = await client.scrapeUrl(`${site.url}/a`, {
+    formats: ["markdown", "links", "rawHtml"],
+    onlyMainContent: true,
+    timeout: 20_000,
+    waitFor: 0,
+  });
+  if (!result.success) throw new Error(result.error);
+  expect(result.markdown).toContain("This is the page about A");
+  expect(result.links).toEqual([`${site.url}/a/1`]);
+  expect(result.metadata).toMatchObject({ title: "A", sourceURL: `${site.url}/a`, statusCode: 200 });
+  expect((await client.scrapeUrl(`${site.url}/b`)).success).toBe(true);
+  await expect(client.scrapeUrl(`${site.url}/bad`)).rejects.toThrow("502");
+});
+
+test("mapUrl", async () => {
+  const result = await client.mapUrl(site.url, { search: "/a", limit: 10, ignoreSitemap: true });
+  if (!result.success) throw new Error(result.error);
+  expect(result.links).toEqual([`${site.url}/a`]);
+});
+
+test("crawlUrl", async () => {
+  const result = await client.crawlUrl(
+    site.url,
+    { limit: 10, maxDepth: 3, excludePaths: ["hidden/**"], scrapeOptions: { formats: ["markdown", "links"] } },
+    0.05,
+  );
+  if (!result.success) throw new Error(result.error);
+  expect([result.status, result.total, result.completed, result.creditsUsed]).toEqual(["completed", 4, 4, 4]);
+  expect(paths(result.data)).toEqual(["/", "/a", "/a/1", "/b"]);
+  expect(result.data[0]?.links).toContain(`${site.url}/b`);
+});
+
+test("asyncCrawlUrl, checkCrawlStatus with its paging, and cancelCrawl", async () => {
+  const started = await client.asyncCrawlUrl(site.url, { limit: 5 });
+  if (!started.success || started.id === undefined) throw new Error("the crawl did not start");
+  for (;;) {
+    const status = await client.checkCrawlStatus(started.id);
+    if (!status.success) throw new Error(status.error);
+    expect(status.expiresAt.getTime()).toBeGreaterThan(0);
+    if (status.status === "completed") break;
+  }
+  const first = await client.checkCrawlStatus(started.id, false, undefined, 1, 2);
+  if (!first.success || first.next === undefined) throw new Error("there is no next page");
+  expect(first.data).toHaveLength(2);
+  const rest = await client.checkCrawlStatus(started.id, false, first.next);
+  if (!rest.success) throw new Error(rest.error);
+  expect(rest.data).toHaveLength(2);
+  expect(await client.cancelCrawl(started.id)).toMatchObject({ success: true, status: "completed" });
+  await expect(client.checkCrawlStatus("crawl_unknown")).rejects.toThrow("404");
+});
