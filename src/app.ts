@@ -73,15 +73,19 @@ export interface App {
   stop(drainMs: number): Promise<void>;
 }
 
+/** What tests set. */
+export interface StartOptions {
+  clock?: Clock;
+  hasher?: PasswordHasher;
+  /** How long a stream's headers wait for its first event. */
+  peekMs?: number | undefined;
+}
+
 /** How often the rate windows are saved, so that a crash does not refill them. */
 const SAVE_WINDOWS_MS = 5000;
 
 /** Starts the gateway: resolves when it listens. Throws when the data directory or the address is taken. */
-export async function startApp(
-  live: LiveConfig,
-  log: Logger,
-  options: { clock?: Clock; hasher?: PasswordHasher } = {},
-): Promise<App> {
+export async function startApp(live: LiveConfig, log: Logger, options: StartOptions = {}): Promise<App> {
   const { clock = systemClock } = options;
   const startedMs = clock.now();
   const config = () => live.get();
@@ -188,6 +192,7 @@ export async function startApp(
   await decisions.load();
   const gateway = createGateway({
     ...shared,
+    peekMs: options.peekMs,
     prepare: createPrepare({
       history: {
         store: responses,
@@ -292,6 +297,7 @@ export async function startApp(
     },
     peer: (request) => proxies.peer(request, listener.addressOf(request)),
     tracer,
+    release: (request) => listener.release(request),
     finished: observer.finished,
     unexpected: (exchange, cause) => log.error("unexpected error", { request_id: exchange.requestId, error: cause }),
   });

@@ -29,7 +29,7 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const patience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), PEEK_MS);
+    timer = setTimeout(() => resolve(undefined), deps.peekMs ?? PEEK_MS);
   });
   let live: LiveAnswer | undefined;
   try {
@@ -63,6 +63,7 @@ function pump(
   let failed = false;
   let settled = false;
   let kept = false;
+  let opened = live !== undefined;
   let ttfbMs: number | null = null;
   exchange.streaming = true;
   deps.streamOpened?.();
@@ -80,6 +81,11 @@ function pump(
     {
       async next() {
         if (failed) return undefined;
+        if (!opened) {
+          opened = true;
+          // The headers go out with the first bytes, and the longest wait is over.
+          return job.format.keepalive;
+        }
         if (live === undefined) {
           try {
             live = await flow.opening;

@@ -24,6 +24,8 @@ export interface GatewayDeps extends AttemptDeps {
   bodyLimits(): BodyLimits;
   /** The overall deadline of a request that is not streaming. */
   requestTimeoutMs(): number;
+  /** How long a stream's headers wait for the upstream's first event; the contract's 10 s unless a test is in a hurry. */
+  peekMs?: number | undefined;
   record(usage: UsageRecord): void;
   /** Changes a request before it is routed: stored history, uploaded files, compaction. */
   prepare?(draft: Draft): Promise<Prepared | undefined>;

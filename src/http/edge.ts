@@ -26,6 +26,8 @@ export interface EdgeDeps {
   peer(request: Request): { address: string; secure: boolean };
   /** Absent while tracing is off. */
   tracer?: Tracer | undefined;
+  /** Called once per request, when its answer is complete: the connection is free for the next. */
+  release(request: Request): void;
   /** Called once per request, when its answer is complete. */
   finished(exchange: Exchange, status: number): void;
   /** An error nobody expected. */
@@ -135,6 +137,7 @@ function openExchange(request: Request, path: string, deps: EdgeDeps & { routeOf
     finish(status) {
       if (finished) return;
       finished = true;
+      deps.release(request);
       deps.finished(exchange, status);
     },
   };

@@ -6,6 +6,8 @@ export interface Listener {
   port: number;
   /** The peer's address of a running request. */
   addressOf(request: Request): string;
+  /** The request is answered: its connection may lie idle for a while, then it is closed. */
+  release(request: Request): void;
   /** Stops accepting, waits for what is open at most `drainMs`, then cuts the rest. True when nothing had to be cut. */
   stop(drainMs: number): Promise<boolean>;
 }
@@ -13,16 +15,23 @@ export interface Listener {
 /** Bodies beyond the configured limit are refused with the envelope; only beyond this does the HTTP parser refuse bare. */
 const PARSER_BODY_MAX = Number.MAX_SAFE_INTEGER;
 
+/** Longer than common proxies keep idle connections to us, so that theirs ends first and no request meets a closed one. */
+const IDLE_SECONDS = 125;
+
 /** Starts listening. Throws when the address is taken. `port` 0 picks a free one. */
 export function listen(options: {
   host: string;
   port: number;
   fetch(request: Request): Response | Promise<Response>;
+  /** How long a connection may lie idle between requests; the parser counts in steps of four seconds. */
+  idleSeconds?: number;
 }): Listener {
+  const { idleSeconds = IDLE_SECONDS } = options;
   const server = Bun.serve({
     hostname: options.host,
     port: options.port,
-    // The default would cut quiet streams after 10 s; our own deadlines and keepalives rule instead.
+    // The default would cut quiet streams after 10 s; our own deadlines and keepalives rule while a request runs. (The first
+    // request's headers have a limit of the parser's own, about 12 s.)
     idleTimeout: 0,
     maxRequestBodySize: PARSER_BODY_MAX,
     development: false,
@@ -34,6 +43,7 @@ export function listen(options: {
     url: `http://${host}:${port}`,
     port,
     addressOf: (request) => server.requestIP(request)?.address ?? "",
+    release: (request) => server.timeout(request, idleSeconds),
     async stop(drainMs) {
       const drained = server.stop().then(() => true);
       let timer: ReturnType<typeof setTimeout> | undefined;

@@ -25,6 +25,8 @@ export interface TestAppOptions {
   clock?: Clock;
   /** The program's own unless a test wants quick ones. */
   hasher?: PasswordHasher;
+  /** How long a stream's headers wait for its first event; the contract's 10 s unless a test is in a hurry. */
+  peekMs?: number;
 }
 
 export interface TestApp {
@@ -76,7 +78,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     const loaded = load();
     if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
     const live = new LiveConfig(loaded.config, load);
-    return { live, app: await startApp(live, log, { clock: options.clock ?? systemClock, ...hasher }) };
+    const { clock = systemClock, peekMs } = options;
+    return { live, app: await startApp(live, log, { clock, peekMs, ...hasher }) };
   };
   let running = await start();
   const call = (path: string, init: CallInit = {}) =>

@@ -1,0 +1,103 @@
+// Contract §3 "before the first event": when the upstream takes too long to begin, the 200 goes out all the same.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { chatChunk, type FakeUpstream, sse, startUpstream } from "../support/upstream.ts";
+
+let app: TestApp;
+let up: FakeUpstream;
+
+beforeAll(async () => {
+  up = startUpstream();
+  app = await startTestApp({
+    peekMs: 50,
+    config: {
+      providers: {
+        up: {
+          kind: "openai",
+          base_url: up.baseUrl,
+          api_key: "up-secret-key",
+          discover: false,
+          retry: { attempts: 1 },
+          breaker: { failures: 1000 },
+        },
+      },
+      models: [{ id: "m", routes: [{ provider: "up", model: "up-model" }] }],
+    },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await up.stop();
+});
+
+const PING = 'event: ping\ndata: {"type": "ping"}\n\n';
+const FORMATS: [string, string][] = [
+  ["/v1/chat/completions", ": ping\n\n"],
+  ["/v1/completions", ": ping\n\n"],
+  ["/v1/responses", ": ping\n\n"],
+  ["/v1/messages", PING],
+];
+const USER = [{ role: "user", content: "hi" }];
+const PROMPTS: Record<string, Record<string, unknown>> = {
+  "/v1/chat/completions": { messages: USER },
+  "/v1/completions": { prompt: "hi" },
+  "/v1/responses": { input: "hi" },
+  "/v1/messages": { messages: USER, max_tokens: 5 },
+};
+const squeeze = (text: string) => text.replaceAll(" ", "");
+
+/** Sends the request; the provider answers with `late` once the client has its headers. */
+async function askSlowly(path: string, late: () => Response) {
+  const headersSeen = Promise.withResolvers<void>();
+  up.answer(async () => {
+    await headersSeen.promise;
+    return late();
+  });
+  const answer = await app.post(path, { model: "m", stream: true, ...PROMPTS[path] });
+  expect(answer.status).toBe(200);
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  const first = decoder.decode((await reader.read()).value);
+  headersSeen.resolve();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return { first, rest };
+    rest += decoder.decode(value);
+  }
+}
+
+test.each(FORMATS)("%s: a keepalive, then the answer", async (path, keepalive) => {
+  const pieces = [chatChunk({ role: "assistant" }), chatChunk({ content: "late" }), chatChunk({}, { finish: "stop" })];
+  const { first, rest } = await askSlowly(path, () => sse([...pieces, "data: [DONE]\n\n"]));
+  expect(squeeze(first)).toBe(squeeze(keepalive));
+  expect(rest).toContain("late");
+  expect(rest).not.toContain('"error":{');
+});
+
+test.each(FORMATS)("%s: a keepalive, then the family's error event", async (path, keepalive) => {
+  const { first, rest } = await askSlowly(path, () => new Response("up-secret-key broke", { status: 500 }));
+  expect(squeeze(first)).toBe(squeeze(keepalive));
+  expect(rest).toContain('"provider_unavailable"');
+  expect(rest).toContain('"request_id"');
+  expect(rest).not.toContain("[DONE]");
+  expect(rest).not.toContain("up-secret-key");
+});
+
+test("a client that leaves while nothing has come lets the provider go", async () => {
+  up.answer(() => new Promise<Response>(() => {}));
+  const asked = up.next();
+  const gone = new AbortController();
+  const answer = await app.call("/v1/chat/completions", {
+    method: "POST",
+    body: JSON.stringify({ model: "m", stream: true, messages: USER }),
+    headers: { "content-type": "application/json", "x-request-id": "left" },
+    signal: gone.signal,
+  });
+  expect(answer.status).toBe(200);
+  gone.abort();
+  await (await asked).aborted;
+  await app.flushLogs();
+  expect(app.logs.find((line) => line["request_id"] === "left")).toMatchObject({ status: 200, client_gone: true });
+});

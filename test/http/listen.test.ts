@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { listen } from "../../src/http/listen.ts";
+
+// The parser counts in steps of four seconds.
+test("idle connections are closed, running requests are not", async () => {
+  const server = listen({
+    host: "127.0.0.1",
+    port: 0,
+    idleSeconds: 4,
+    async fetch(request) {
+      if (request.url.endsWith("/slow")) await Bun.sleep(5500);
+      server.release(request);
+      return new Response("ok");
+    },
+  });
+  const open = async (requests: string[]) => {
+    const closed = Promise.withResolvers<string>();
+    const answered = Promise.withResolvers<void>();
+    let text = "";
+    const socket = await Bun.connect({
+      hostname: "127.0.0.1",
+      port: server.port,
+      socket: {
+        data(_socket, data) {
+          text += data.toString();
+          if (text.includes("\r\n\r\nok")) answered.resolve();
+        },
+        close: () => closed.resolve(text),
+        error() {},
+      },
+    });
+    for (const request of requests) {
+      socket.write(request);
+      socket.flush();
+      if (request !== requests.at(-1)) await answered.promise;
+    }
+    return closed.promise;
+  };
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const answers = (text: string) => text.split("\r\n\r\nok").length - 1;
+  const [idle, half, slow] = await Promise.all([
+    open([get("/")]),
+    open([get("/"), "GET / HTTP/1.1\r\nHo"]),
+    open([get("/"), get("/slow")]),
+  ]);
+  expect([idle, half, slow].map(answers)).toEqual([1, 1, 2]);
+  expect(await server.stop(1000)).toBe(true);
+}, 30_000);
