@@ -19,8 +19,14 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 /** How long and how much is read past an answer's end. */
 const DRAIN_MS = 1000;
 const DRAIN_BYTES_MAX = 64 * 1024;
-/** Of an error body this much is read. */
+/** Of an error body this much is read, and waited for. */
 const ERROR_BYTES_MAX = 64 * 1024;
+const ERROR_IDLE_MS = 30_000;
+/** Bodies up to this size are read in one go, within one idle limit in all. */
+const SMALL_BYTES = 1024 * 1024;
+
+/** What ends the call that an answer belongs to, where nothing else can: a body that is being read is nobody's to cancel. */
+const calls = new WeakMap<Response, AbortController>();
 
 /**
  * Sends the request and resolves with the answer once its headers say success. Throws `UpstreamFault` for everything else;
@@ -54,6 +60,8 @@ export async function callProvider(
       headers,
       body: request.body,
       signal: deadline.signal,
+      // Bun would end a call that is silent for five minutes; how long one may be silent is the operator's to say.
+      timeout: false,
       // A redirect would carry the credential elsewhere.
       redirect: "manual",
     });
@@ -63,9 +71,10 @@ export async function callProvider(
     clearTimeout(timer);
     clearTimeout(probe);
   }
+  calls.set(response, deadline);
   // The listener stays: until the body ends the client's leaving must end the call.
   if (response.ok) return response;
-  const body = await readText(response, ERROR_BYTES_MAX, options.signal).catch(() => "");
+  const body = await readText(response, { bytesMax: ERROR_BYTES_MAX, idleMs: ERROR_IDLE_MS }).catch(() => "");
   options.signal.removeEventListener("abort", onAbort);
   if (response.status < 400)
     throw new UpstreamFault("unavailable", `The provider redirected the call (${response.status}).`, {
@@ -106,10 +115,18 @@ function asFault(error: unknown, deadline: AbortSignal, client: AbortSignal): un
   return new UpstreamFault("unavailable", "The provider could not be reached.", { cause: error });
 }
 
-/** A whole answer as text, bounded. Throws `UpstreamFault` when it breaks off or is too large. */
+/** A whole answer as text, bounded. Throws `UpstreamFault` when it breaks off, stalls or is too large; the call is over then. */
 export async function readAnswer(provider: Provider, response: Response, signal: AbortSignal): Promise<string> {
+  return readBounded(response, { bytesMax: ANSWER_BYTES_MAX, idleMs: provider.timeoutsMs.idle, signal });
+}
+
+/** The same for other bounds than an answer's. */
+export async function readBounded(
+  response: Response,
+  { signal, ...limits }: { bytesMax: number; idleMs: number; signal: AbortSignal },
+): Promise<string> {
   try {
-    return await readText(response, ANSWER_BYTES_MAX, signal, provider.timeoutsMs.idle);
+    return await readText(response, limits);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof UpstreamFault) throw error;
@@ -117,11 +134,20 @@ export async function readAnswer(provider: Provider, response: Response, signal:
   }
 }
 
-async function readText(response: Response, bytesMax: number, signal: AbortSignal, idleMs = 30_000): Promise<string> {
+async function readText(
+  response: Response,
+  { bytesMax, idleMs }: { bytesMax: number; idleMs: number },
+): Promise<string> {
   const declared = Number(response.headers.get("content-length") ?? Number.NaN);
+  const call = calls.get(response);
   // The length counts encoded bytes: only a plain body is bounded by it.
-  if (declared <= bytesMax && response.headers.get("content-encoding") === null) {
-    return await withTimeout(response.text(), idleMs, signal);
+  if (call !== undefined && declared <= SMALL_BYTES && response.headers.get("content-encoding") === null) {
+    const timer = setTimeout(() => call.abort(new UpstreamFault("timeout", "The provider stopped answering.")), idleMs);
+    try {
+      return await response.text();
+    } finally {
+      clearTimeout(timer);
+    }
   }
   const body = new BodyReader(response, idleMs);
   const chunks: Uint8Array[] = [];
@@ -137,18 +163,6 @@ async function readText(response: Response, bytesMax: number, signal: AbortSigna
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks, size));
-}
-
-function withTimeout<T>(work: Promise<T>, ms: number, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new UpstreamFault("timeout", "The provider stopped answering.")), ms);
-    const onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    });
-  });
 }
 
 /** Reads a body with an idle deadline. */

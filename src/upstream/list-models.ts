@@ -1,5 +1,6 @@
 // Asks a provider which models it has.
 
+import { readBounded } from "./call.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { DiscoveredModel, Provider } from "./provider.ts";
 import { DEMO_MODEL } from "./providers/demo.ts";
@@ -26,8 +27,8 @@ export async function listModels(
       status: response.status,
     });
   }
-  const text = await response.text();
-  if (text.length > LIST_BYTES_MAX) throw new UpstreamFault("unavailable", "The model list is too large.");
+  const limits = { bytesMax: LIST_BYTES_MAX, idleMs: provider.timeoutsMs.idle, signal: options.signal };
+  const text = await readBounded(response, limits);
   const body: unknown = JSON.parse(text);
   return card.parseModels === undefined ? parseList(body) : card.parseModels(body);
 }

@@ -34,7 +34,7 @@ export interface ProviderCard {
 }
 
 /** Sends a request; `fetch` unless the provider is embedded. */
-export type Transport = (url: string, init: RequestInit) => Promise<Response>;
+export type Transport = (url: string, init: BunFetchRequestInit) => Promise<Response>;
 
 /** A configured provider. */
 export interface Provider {

@@ -35,7 +35,7 @@ const PING = 'event: ping\ndata: {"type": "ping"}\n\n';
 const FORMATS: [string, string][] = [
   ["/v1/chat/completions", ": ping\n\n"],
   ["/v1/completions", ": ping\n\n"],
-  ["/v1/responses", ": ping\n\n"],
+  ["/v1/responses", ": keepalive\n\n"],
   ["/v1/messages", PING],
 ];
 const USER = [{ role: "user", content: "hi" }];

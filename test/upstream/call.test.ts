@@ -1,0 +1,107 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { callProvider, readAnswer } from "../../src/upstream/call.ts";
+import { configureProvider } from "../../src/upstream/configure.ts";
+import { UpstreamFault } from "../../src/upstream/fault.ts";
+import { listModels } from "../../src/upstream/list-models.ts";
+import type { Provider } from "../../src/upstream/provider.ts";
+
+let stop: (() => void) | undefined;
+afterEach(() => stop?.());
+
+/** A provider that writes `text` to whoever asks, and nothing more. `closed`: the caller hung up. */
+function provider(text: string | ((write: (piece: string) => number) => void), idleMs = 100) {
+  const closed = Promise.withResolvers<void>();
+  const server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data(socket) {
+        if (typeof text === "string") socket.write(text);
+        else text((piece) => socket.write(piece));
+      },
+      close: () => closed.resolve(),
+      error() {},
+    },
+  });
+  stop = () => server.stop(true);
+  const configured = configureProvider({
+    name: "up",
+    kind: "openai",
+    baseUrl: `http://127.0.0.1:${server.port}/v1`,
+    apiKeys: ["k"],
+    headers: {},
+    quirks: {},
+    timeoutMs: { connect: 5000, firstByte: 5000, idle: idleMs },
+    retry: { attempts: 1, baseMs: 1, maxMs: 1 },
+  } as unknown as Parameters<typeof configureProvider>[0]) as Provider;
+  return { provider: configured, closed: closed.promise };
+}
+
+const REQUEST = { path: "/chat/completions", headers: {}, body: "{}", dropped: [] };
+
+async function faultOf(work: Promise<unknown>): Promise<UpstreamFault> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof UpstreamFault)) throw new Error(`no fault: ${String(error)}`);
+  return error;
+}
+
+async function ask(up: Provider, signal = new AbortController().signal): Promise<string> {
+  return readAnswer(up, await callProvider(up, REQUEST, { signal, secret: "k" }), signal);
+}
+
+describe("an answer that stalls is given up, and its connection with it", () => {
+  test.each([
+    ["small", "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{"],
+    ["large", "HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\n{"],
+    ["chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"],
+  ])("%s", async (_name, text) => {
+    const up = provider(text);
+    expect((await faultOf(ask(up.provider))).kind).toBe("timeout");
+    await up.closed;
+  });
+});
+
+test.each([
+  ["small", "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{"],
+  ["chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"],
+])("who asked may leave in the middle: %s", async (_name, text) => {
+  const up = provider(text, 10_000);
+  const left = new AbortController();
+  const reason = new Error("left");
+  setTimeout(() => left.abort(reason), 30);
+  expect(ask(up.provider, left.signal)).rejects.toBe(reason);
+  await up.closed;
+});
+
+test("a large answer may take longer than the idle limit as long as it comes", async () => {
+  const pieces = 10;
+  const size = 200_000;
+  const up = provider((write) => {
+    write(`HTTP/1.1 200 OK\r\nContent-Length: ${pieces * size}\r\n\r\n`);
+    for (let i = 1; i <= pieces; i++) setTimeout(() => write("x".repeat(size)), i * 40);
+  }, 250);
+  expect((await ask(up.provider)).length).toBe(pieces * size);
+});
+
+test("a model list is bounded while it is read", async () => {
+  const piece = "x".repeat(256 * 1024);
+  let sent = 0;
+  const up = provider((write) => {
+    write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{"data":["');
+    const more = () => {
+      const written = write(piece);
+      // A closed connection takes nothing more.
+      if (written < 0 || sent > 1024 * 1024 * 1024) return;
+      sent += written;
+      setTimeout(more, written === piece.length ? 0 : 5);
+    };
+    more();
+  }, 3000);
+  const asked = listModels(up.provider, { signal: AbortSignal.timeout(20_000), nowMs: 0 });
+  expect((await faultOf(asked)).message).toContain("too large");
+  await up.closed;
+  expect(sent).toBeLessThan(64 * 1024 * 1024);
+}, 30_000);
