@@ -74,7 +74,7 @@ export interface App {
 }
 
 /** What tests set. */
-export interface StartOptions {
+interface StartOptions {
   clock?: Clock;
   hasher?: PasswordHasher;
   /** How long a stream's headers wait for its first event. */
