@@ -56,6 +56,11 @@ describe("main content", () => {
   });
 });
 
+test("blanks of coloured code stay", () => {
+  const code = '<pre><span>from</span><span class="w"> </span><span>here</span> <span>import</span></pre>';
+  expect(extract(ARTICLE.replace("<img", `${code}<img`)).markdown).toContain("from here import");
+});
+
 test("metadata", () => {
   expect(extract(ARTICLE).metadata).toMatchObject({
     title: "Rivers & hills",

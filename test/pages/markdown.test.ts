@@ -74,6 +74,12 @@ const CASES: [name: string, html: string, markdown: string][] = [
     "| A | B |\n| --- | --- |\n| x<br>y | **z** |",
   ],
   ["a layout table", "<table><tr><td><h2>Head</h2><p>Text</p></td></tr></table>", "## Head\n\nText"],
+  [
+    "a table around a page",
+    `<table><tr><td>side</td><td><h1>Head</h1><p>${"Text. ".repeat(100).trim()}</p></td></tr></table>`,
+    `side\n\n# Head\n\n${"Text. ".repeat(100).trim()}`,
+  ],
+  ["permalinks of headings", '<h2>Head<a href="#head" class="headerlink">¶</a></h2>', "## Head"],
   ["cells without a table", "<p>x</p><td>y</td>", "x\n\ny"],
   ["definitions", "<dl><dt>Term</dt><dd>Meaning</dd></dl>", "Term\n: Meaning"],
   [

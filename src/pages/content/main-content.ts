@@ -138,8 +138,12 @@ function prune({ document, blocks, kept }: Judged, trace: Trace): void {
     if (node.parentNode === null) continue;
     if (node instanceof PageText) {
       if (node.data.trim() !== "" && !keptNodes.has(node)) node.remove();
-    } else if (!holding.has(node as PageElement) && !isSpacer(node as PageElement))
-      trace.remove(node as PageElement, "main-content");
+    } else if (!holding.has(node as PageElement) && !isSpacer(node as PageElement)) {
+      const element = node as PageElement;
+      // Coloured code sets its blanks in elements of their own.
+      if (isBlank(element)) element.unwrap();
+      else trace.remove(element, "main-content");
+    }
   }
 }
 
@@ -171,6 +175,12 @@ function belongs(media: PageElement, share: (element: PageElement) => number | u
 
 function isMedia(element: PageElement): boolean {
   return element.tag === "img" || element.tag === "video" || element.tag === "audio" || element.tag === "math";
+}
+
+/** Holds white space and nothing else. */
+function isBlank(element: PageElement): boolean {
+  const { textContent } = element;
+  return textContent !== "" && textContent.trim() === "" && element.children.length === 0;
 }
 
 /** Elements that mean something while empty. */

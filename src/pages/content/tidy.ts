@@ -64,7 +64,15 @@ export function absolute(address: string, base: string): string | undefined {
   return WEB_SCHEMES.test(href) ? href : undefined;
 }
 
+/** What headings carry so that one can link to them. */
+const PERMALINK = /^[\s¶#§🔗⚓\u200b]*$/u;
+
 function tidyLink(link: PageElement, base: string): void {
+  const isHeading = /^h[1-6]$/.test(link.parentNode?.tag ?? "");
+  if (isHeading && PERMALINK.test(link.textContent) && link.getElementsByTagName("img").length === 0) {
+    link.remove();
+    return;
+  }
   const href = link.attributes["href"];
   if (href === undefined) return;
   const resolved = absolute(href, base);

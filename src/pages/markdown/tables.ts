@@ -36,17 +36,25 @@ function isLayout(table: PageElement): boolean {
   const rows = rowsOf(table);
   const widest = Math.max(0, ...rows.map((row) => cellsOf(row).length));
   if (widest < 2) return true;
+  const cells = rows.flatMap(cellsOf);
+  const chars = table.textContent.replace(/\s+/g, " ").length;
+  // One cell that holds nearly everything, in paragraphs: a frame around a page.
+  if (
+    chars > 400 &&
+    cells.some((cell) => cell.textContent.replace(/\s+/g, " ").length > chars * 0.7 && hasBlocks(cell))
+  )
+    return true;
   if (table.getElementsByTagName("th").length > 0) return false;
   const blocks = /^(?:p|ul|ol|h[1-6]|pre|blockquote|div|form|figure)$/;
-  let heavy = 0;
-  let cells = 0;
-  for (const row of rows)
-    for (const cell of cellsOf(row)) {
-      cells++;
-      const inner = cell.children.filter((child) => blocks.test(child.tag)).length;
-      if (inner > 2 || (inner > 0 && cell.textContent.length > 400)) heavy++;
-    }
-  return heavy > cells / 4;
+  const heavy = cells.filter((cell) => {
+    const inner = cell.children.filter((child) => blocks.test(child.tag)).length;
+    return inner > 2 || (inner > 0 && cell.textContent.length > 400);
+  });
+  return heavy.length > cells.length / 4;
+}
+
+function hasBlocks(cell: PageElement): boolean {
+  return ["p", "h1", "h2", "h3", "ul", "ol", "div", "pre"].some((tag) => cell.getElementsByTagName(tag).length > 0);
 }
 
 function asDivision(element: PageElement): void {
