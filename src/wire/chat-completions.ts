@@ -1,8 +1,10 @@
 // The OpenAI chat completions format (specification "Chat completion", "Chat completions stream").
 
+import { ERRORS } from "../base/errors.ts";
 import type { ChatEvent, FinishReason, Usage } from "../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../chat/result.ts";
 import { decodeChatCompletions } from "./chat-completions-decode.ts";
+import { isFields } from "./check.ts";
 import type { EventWriter, Exchange, StreamError, WireFormat } from "./format.ts";
 
 type Json = Record<string, unknown>;
@@ -50,14 +52,15 @@ function encodeChoice(choice: ResultChoice): Json {
   const thoughts: string[] = [];
   const calls: Json[] = [];
   const logprobs: unknown[] = [];
+  const refused: unknown[] = [];
   const annotations: unknown[] = [];
   let refusal: string | null = null;
   for (const block of choice.blocks) {
     if (block.type === "text") {
       if (block.refusal) refusal = (refusal ?? "") + block.text;
       else texts.push(block.text);
-      logprobs.push(...(block.logprobs ?? []));
-      annotations.push(...(block.annotations ?? []));
+      (block.refusal ? refused : logprobs).push(...(block.logprobs ?? []));
+      annotations.push(...annotationsOf(block.annotations));
     } else if (block.type === "reasoning") thoughts.push(block.text || (block.summary ?? []).join("\n\n"));
     else if (block.type === "tool-call") {
       calls.push(
@@ -79,9 +82,20 @@ function encodeChoice(choice: ResultChoice): Json {
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
       ...(annotations.length > 0 ? { annotations } : {}),
     },
-    logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
+    logprobs:
+      logprobs.length + refused.length === 0
+        ? null
+        : { content: logprobs.length > 0 ? logprobs : null, refusal: refused.length > 0 ? refused : null },
     finish_reason: finishOf(choice.reason, calls.length > 0),
   };
+}
+
+/** Citations of pages, the only annotations of this format; the Responses API writes the same ones flat. */
+function annotationsOf(annotations: readonly unknown[] | undefined): Json[] {
+  return (annotations ?? []).filter(isFields).flatMap(({ type, ...rest }) => {
+    if (type !== "url_citation") return [];
+    return [{ type, url_citation: isFields(rest["url_citation"]) ? rest["url_citation"] : rest }];
+  });
 }
 
 function finishOf(reason: FinishReason, called: boolean): string {
@@ -99,10 +113,22 @@ function encodeUsage(usage: Usage): Json {
   };
 }
 
+/** A call that was begun. */
+interface Call {
+  index: number;
+  custom: boolean;
+  /** Something of its arguments was sent. */
+  fed: boolean;
+}
+
 /** What one choice has sent. */
 interface Line {
   before: string;
-  toolIndex: Map<string, number>;
+  calls: Map<string, Call>;
+  /** The refusals among its texts. */
+  refusals: Set<string>;
+  /** The part of a reasoning summary that is being sent. */
+  summary: number | undefined;
 }
 
 class ChatWriter implements EventWriter {
@@ -123,42 +149,61 @@ class ChatWriter implements EventWriter {
       case "start":
         // Spec: the first chunk opens the stream with the role, before any text is there.
         return this.#line(0).opening;
-      case "text-start":
-      case "reasoning-start":
-        return this.#line(event.choice).opening;
+      case "text-start": {
+        const { opening, line } = this.#line(event.choice);
+        if (event.refusal === true) line.refusals.add(event.id);
+        return opening;
+      }
+      case "reasoning-start": {
+        const { opening, line } = this.#line(event.choice);
+        line.summary = undefined;
+        return opening;
+      }
       case "text-delta": {
         const { opening, line } = this.#line(event.choice);
+        const member = line.refusals.has(event.id) ? "refusal" : "content";
         if (event.logprobs !== undefined)
-          return opening + this.#chunk(event.choice, { content: event.text }, event.logprobs);
-        return `${opening}${line.before}{"content":${JSON.stringify(event.text)}},"logprobs":null,"finish_reason":null}]}\n\n`;
+          return opening + this.#chunk(event.choice, { [member]: event.text }, { [member]: event.logprobs });
+        return `${opening}${line.before}{"${member}":${JSON.stringify(event.text)}},"logprobs":null,"finish_reason":null}]}\n\n`;
       }
       case "reasoning-delta": {
         const { opening, line } = this.#line(event.choice);
-        return `${opening}${line.before}{"reasoning_content":${JSON.stringify(event.text)}},"logprobs":null,"finish_reason":null}]}\n\n`;
+        const next = line.summary !== undefined && line.summary !== event.summaryIndex;
+        line.summary = event.summaryIndex;
+        const text = JSON.stringify(next ? `\n\n${event.text}` : event.text);
+        return `${opening}${line.before}{"reasoning_content":${text}},"logprobs":null,"finish_reason":null}]}\n\n`;
       }
-      case "text-end":
-        return event.annotations === undefined ? "" : this.#chunk(event.choice, { annotations: event.annotations });
+      case "text-end": {
+        const annotations = annotationsOf(event.annotations);
+        return annotations.length === 0 ? "" : this.#chunk(event.choice, { annotations });
+      }
       case "tool-start": {
         const { opening, line } = this.#line(event.choice);
-        const index = line.toolIndex.size;
-        line.toolIndex.set(event.id, index);
-        const body =
-          event.kind === "custom"
-            ? { custom: { name: event.name, input: "" } }
-            : { function: { name: event.name, arguments: "" } };
-        return (
-          opening + this.#chunk(event.choice, { tool_calls: [{ index, id: event.callId, type: event.kind, ...body }] })
-        );
+        const custom = event.kind === "custom";
+        const call = { index: line.calls.size, custom, fed: false };
+        line.calls.set(event.id, call);
+        const body = custom
+          ? { custom: { name: event.name, input: "" } }
+          : { function: { name: event.name, arguments: "" } };
+        const tool_calls = [{ index: call.index, id: event.callId, type: event.kind, ...body }];
+        return opening + this.#chunk(event.choice, { tool_calls });
       }
-      case "tool-delta": {
-        const { line } = this.#line(event.choice);
-        const index = line.toolIndex.get(event.id) ?? 0;
-        return `${line.before}{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(event.text)}}}]},"logprobs":null,"finish_reason":null}]}\n\n`;
+      case "tool-delta":
+        return this.#arguments(event.choice, event.id, event.text);
+      case "tool-end": {
+        const call = this.#line(event.choice).line.calls.get(event.id);
+        // No arguments are an empty object: clients parse the text.
+        return call === undefined || call.fed || call.custom ? "" : this.#arguments(event.choice, event.id, "{}");
+      }
+      case "error": {
+        const { code, message } = event;
+        const type = ERRORS[code].type;
+        return this.fail({ message, type, code, param: null, request_id: this.#exchange.requestId });
       }
       case "finish": {
         const { opening, line } = this.#line(event.choice);
         if (event.usage !== undefined) this.#usage = event.usage;
-        const finish = finishOf(event.reason, line.toolIndex.size > 0);
+        const finish = finishOf(event.reason, line.calls.size > 0);
         return `${opening}${line.before}{},"logprobs":null,"finish_reason":${JSON.stringify(finish)}}]}\n\n`;
       }
       default:
@@ -179,13 +224,24 @@ class ChatWriter implements EventWriter {
   #line(choice: number): { opening: string; line: Line } {
     const known = this.#lines.get(choice);
     if (known !== undefined) return { opening: "", line: known };
-    const line = { before: `${this.#head}{"index":${choice},"delta":`, toolIndex: new Map<string, number>() };
+    const before = `${this.#head}{"index":${choice},"delta":`;
+    const line: Line = { before, calls: new Map(), refusals: new Set(), summary: undefined };
     this.#lines.set(choice, line);
     return { opening: this.#chunk(choice, { role: "assistant", content: "" }), line };
   }
 
-  #chunk(index: number, delta: Json, logprobs?: unknown[]): string {
-    const content = logprobs === undefined ? null : { content: logprobs, refusal: null };
-    return `${this.#head}${JSON.stringify({ index, delta, logprobs: content, finish_reason: null })}]}\n\n`;
+  #arguments(choice: number, id: string, text: string): string {
+    const { line } = this.#line(choice);
+    const call = line.calls.get(id);
+    if (call === undefined || text === "") return "";
+    if (text.trim() !== "") call.fed = true;
+    const json = JSON.stringify(text);
+    const body = call.custom ? `"custom":{"input":${json}}` : `"function":{"arguments":${json}}`;
+    return `${line.before}{"tool_calls":[{"index":${call.index},${body}}]},"logprobs":null,"finish_reason":null}]}\n\n`;
+  }
+
+  #chunk(index: number, delta: Json, tokens?: Json): string {
+    const logprobs = tokens === undefined ? null : { content: null, refusal: null, ...tokens };
+    return `${this.#head}${JSON.stringify({ index, delta, logprobs, finish_reason: null })}]}\n\n`;
   }
 }

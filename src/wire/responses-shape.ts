@@ -131,9 +131,11 @@ const ANNOTATIONS: ReadonlySet<unknown> = new Set([
   "file_path",
 ]);
 
-/** Those annotations that are of this format; other protocols' have shapes its clients cannot read. */
+/** Those annotations that are of this format; chat completions nest what is flat here, and others' are none its clients read. */
 export function annotationsOf(annotations: readonly unknown[] | undefined): Fields[] {
-  return (annotations ?? []).filter((one): one is Fields => isFields(one) && ANNOTATIONS.has(one["type"]));
+  return (annotations ?? [])
+    .filter((one): one is Fields => isFields(one) && ANNOTATIONS.has(one["type"]))
+    .map((one) => (isFields(one["url_citation"]) ? { type: one["type"], ...one["url_citation"] } : one));
 }
 
 /** The `encrypted_content` of a reasoning item: this protocol's own as it is, others' seals in an envelope. */

@@ -6,10 +6,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
+import { chatCompletions } from "../../src/wire/chat-completions.ts";
 import { completions } from "../../src/wire/completions.ts";
 import type { WireFormat } from "../../src/wire/format.ts";
 import { messages } from "../../src/wire/messages.ts";
 import { responses } from "../../src/wire/responses.ts";
+import { gatherChat } from "./chat-order.ts";
 import { gatherMessage } from "./messages-order.ts";
 import { gatherResponse } from "./responses-order.ts";
 import { exchangeFor, type Json, readStream, streamOf } from "./support.ts";
@@ -19,6 +21,10 @@ const FORMATS: [WireFormat, Json][] = [
   [messages, { model: "m", max_tokens: 10, messages: [{ role: "user", content: "hi" }] }],
   [completions, { model: "m", prompt: "hi", stream_options: { include_usage: true } }],
   [responses, { model: "m", input: "hi", instructions: "Be brief." }],
+  [
+    chatCompletions,
+    { model: "m", messages: [{ role: "user", content: "hi" }], stream: true, stream_options: { include_usage: true } },
+  ],
 ];
 // Answers read from an upstream's golden have files of their own; these are the ones written for the client formats.
 const cases = readdirSync(join(GOLDEN, "neutral")).filter((name) => /^answer-.*\.jsonl$/.test(name));
@@ -50,18 +56,22 @@ describe("answers read from upstreams", () => {
       .trim()
       .split("\n");
     const events = lines.map((line) => JSON.parse(line) as ChatEvent);
-    const [asMessage, asCompletion, asResponse] = FORMATS.map(([format, body]) =>
+    const [asMessage, asCompletion, asResponse, asChat] = FORMATS.map(([format, body]) =>
       readStream(streamOf(format.writer(exchangeFor(format, body)), events)),
     );
     if (events.at(-1)?.type === "error") {
       // What breaks off ends in an error at the top of its payload, and no terminator makes it look whole.
-      for (const stream of [asCompletion, asMessage, asResponse]) {
+      for (const stream of [asCompletion, asMessage, asResponse, asChat]) {
         expect(stream?.frames.at(-1)?.data["error"]).toMatchObject({ request_id: "req-1" });
         expect(stream?.done).toBe(false);
       }
       return;
     }
     expect(asCompletion?.done).toBe(true);
+    const chatExchange = exchangeFor(chatCompletions, { model: "m", messages: [{ role: "user", content: "hi" }] });
+    expect(gatherChat(asChat?.frames ?? [])).toEqual(
+      chatCompletions.encode(fold(events), chatExchange)["choices"] as Json[],
+    );
     expect(gatherMessage(asMessage?.frames ?? [])["type"]).toBe("message");
     expect(gatherResponse(asResponse?.frames ?? [])["object"]).toBe("response");
   });
