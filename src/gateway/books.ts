@@ -63,7 +63,8 @@ export async function keepAnswer(
 export function noteRoute(job: Job, turn: Turn, dropped: readonly string[]): void {
   const { headers } = job.exchange;
   headers["x-sallyport-route"] = headerText(`${turn.route.provider}/${turn.route.model}`);
-  if (dropped.length > 0) headers["x-sallyport-dropped"] = headerText([...new Set(dropped)].join(", "));
+  const all = new Set([...(job.dropped ?? []), ...dropped]);
+  if (all.size > 0) headers["x-sallyport-dropped"] = headerText([...all].join(", "));
 }
 
 /** Upstream response headers that clients of the same family act on. */

@@ -54,6 +54,8 @@ export interface Draft {
 export interface Prepared {
   chat: ChatRequest;
   members: Readonly<Record<string, unknown>> | undefined;
+  /** Parameters that were left out here, to be told. */
+  dropped?: readonly string[];
   /** Keeps the finished answer, in the client's format; called before the client has all of it. */
   keep?: Keep;
 }

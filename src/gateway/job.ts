@@ -43,6 +43,8 @@ export interface Job {
    * the client's on the lossless path. Undefined: cannot be said in the client's format, translate instead.
    */
   readonly members: Readonly<Record<string, unknown>> | undefined;
+  /** Parameters that were left out before any provider was chosen. */
+  readonly dropped?: readonly string[];
   /** Stores the finished answer; absent when it is not to be stored. */
   readonly keep?: Keep;
 }

@@ -29,7 +29,14 @@ export function createPrepare(deps: PrepareDeps): (draft: Draft) => Promise<Prep
       const portable = await withFiles(deps.files, caller.accountId, { input: portableInput });
       members["input"] = portable["input"];
     }
-    return { chat: { ...read, store: keep !== undefined }, members, ...(keep === undefined ? {} : { keep }) };
+    const dropped: string[] = [];
+    if (body["background"] === true) {
+      // Nobody could ask the upstream how far it is: the client waits, and has the whole answer then.
+      members["background"] = undefined;
+      dropped.push("background");
+    }
+    const stored = { ...read, store: keep !== undefined };
+    return { chat: stored, members, dropped, ...(keep === undefined ? {} : { keep }) };
   };
 }
 

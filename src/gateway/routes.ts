@@ -30,6 +30,7 @@ export function gatewayRoutes({ gateway, responses, uploads, countTokens }: Gate
     .post("/v1/messages/count_tokens", ({ request }) => countTokens(request), { parse: "none" })
     .get("/v1/responses", ({ request }) => responses.refuseUpgrade(request))
     .get("/v1/responses/:id", ({ request, params }) => responses.get(request, params.id))
+    .get("/v1/responses/:id/input_items", ({ request, params }) => responses.inputItems(request, params.id))
     .delete("/v1/responses/:id", ({ request, params }) => responses.remove(request, params.id), { parse: "none" })
     .post("/v1/files", ({ request }) => uploads.upload(request), { parse: "none" })
     .get("/v1/files", ({ request }) => uploads.list(request))

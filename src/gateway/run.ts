@@ -91,6 +91,7 @@ export function createGateway(deps: GatewayDeps) {
       id: answerId(format),
       createdSeconds: Math.floor(deps.clock.now() / 1000),
       members: prepared === undefined ? NO_MEMBERS : prepared.members,
+      ...(prepared?.dropped === undefined ? {} : { dropped: prepared.dropped }),
       ...(prepared?.keep === undefined ? {} : { keep: prepared.keep }),
     };
   }

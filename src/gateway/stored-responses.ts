@@ -21,6 +21,18 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       return Response.json(found.body);
     },
 
+    /** The input items of the answer's own request, newest first as OpenAI lists them. */
+    async inputItems(request: Request, id: string): Promise<Response> {
+      const { accountId } = authenticate(request);
+      const found = await store.findResponse(accountId, id);
+      if (found === undefined) throw notFound(id);
+      const items = found.input.map((item, i) => ({ id: `${id}_${i}`, ...(item as Record<string, unknown>) }));
+      const ascending = new URL(request.url).searchParams.get("order") === "asc";
+      const data = ascending ? items : items.reverse();
+      const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+      return Response.json({ object: "list", data, has_more: false, ...ends });
+    },
+
     async remove(request: Request, id: string): Promise<Response> {
       const { accountId } = authenticate(request);
       if (!(await store.deleteResponse(accountId, id))) throw notFound(id);

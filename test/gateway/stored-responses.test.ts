@@ -5,6 +5,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/accounts.ts";
 import { keyStore } from "../../src/store/keys.ts";
 import { openStore } from "../../src/store/open.ts";
+import { responseStore } from "../../src/store/responses.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { chatAnswer, chatChunk, framesOf, type Received, sse, startUpstream } from "../support/upstream.ts";
 
@@ -158,6 +159,20 @@ describe.each(["translated", "lossless"])("over a %s upstream", (model) => {
     expect(upstream.received[1]?.text).not.toContain("item_reference");
   });
 
+  test("the input of an answer can be listed", async () => {
+    const { id } = await create({ model, input: "I am Ada" });
+    const listed = (await (await app.call(`/v1/responses/${id}/input_items`)).json()) as { data: Json[] };
+    expect(listed.data).toMatchObject([{ role: "user", content: [{ type: "input_text", text: "I am Ada" }] }]);
+    expect((await app.call("/v1/responses/resp_unknown/input_items")).status).toBe(404);
+  });
+
+  test("what was asked for in the background is answered at once, and said so", async () => {
+    const response = await app.post("/v1/responses", { model, input: "I am Ada", background: true });
+    expect(response.headers.get("x-sallyport-dropped")).toContain("background");
+    expect(upstream.received[0]?.json).not.toHaveProperty("background");
+    expect(await response.json()).toMatchObject({ status: "completed" });
+  });
+
   test("an answer that is not to be stored is not", async () => {
     const answer = await create({ model, input: "I am Ada", store: false });
     expect((await app.call(`/v1/responses/${answer["id"]}`)).status).toBe(404);
@@ -267,4 +282,24 @@ test("a WebSocket is refused so that clients fall back to POST", async () => {
   expect(plain.status).toBe(405);
   expect(plain.headers.get("allow")).toBe("POST");
   expect((await app.call("/v1/responses/resp_x", { headers: { authorization: "" } })).status).toBe(401);
+});
+
+test("the operator says what is stored where the client does not, and for how long", async () => {
+  const provider = { kind: "openai", base_url: chat.baseUrl, api_key: "k", discover: false };
+  const models = [{ id: "m", routes: [{ provider: "p", model: "up" }] }];
+  const own = await startTestApp({
+    config: { responses: { store: false, retention: "1s" }, providers: { p: provider }, models },
+  });
+  const ask = async (more: Json) =>
+    (await (await own.post("/v1/responses", { model: "m", input: "x", ...more })).json()) as Json;
+  const quiet = await ask({});
+  expect(quiet["store"]).toBe(false);
+  expect((await own.call(`/v1/responses/${quiet["id"]}`)).status).toBe(404);
+  const kept = await ask({ store: true });
+  expect((await own.call(`/v1/responses/${kept["id"]}`)).status).toBe(200);
+  const store = openStore({ dataDir: own.dataDir });
+  const row = await responseStore(store).findResponse(own.accountId, String(kept["id"]));
+  expect((row?.expiresAtMs ?? 0) - (row?.createdAtMs ?? 0)).toBeWithin(900, 1100);
+  store.close();
+  await own.stop();
 });
