@@ -3,12 +3,14 @@
 import { ApiError } from "../base/errors.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
+import { outcomeOfFault } from "../upstream/breaker.ts";
 import { tryRoutes } from "./attempts.ts";
 import { forwardHeaders, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job } from "./job.ts";
 import { type LiveAnswer, openLive } from "./live.ts";
 import { estimateUsage } from "./meter.ts";
+import { kindOfCode } from "./policy.ts";
 import { Translation } from "./translation.ts";
 import type { Turn, TurnEnd } from "./turn.ts";
 
@@ -176,6 +178,6 @@ function settleLive(
 function endOf(fault: string | undefined, gone: boolean): Pick<TurnEnd, "outcome" | "label"> {
   // The provider is well when its model writes nonsense.
   if (fault === "tool_arguments_invalid") return { outcome: "ok", label: "ok" };
-  if (fault !== undefined) return { outcome: "failed", label: "interrupted" };
+  if (fault !== undefined) return { outcome: outcomeOfFault(kindOfCode(fault)), label: "interrupted" };
   return gone ? { outcome: "unknown", label: "abandoned" } : { outcome: "ok", label: "ok" };
 }

@@ -13,6 +13,7 @@ import { forwardHeaders, headerText, keepAnswer, noteRoute, restKey, spend } fro
 import type { GatewayDeps } from "./deps.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job } from "./job.ts";
 import { estimateUsage } from "./meter.ts";
+import { kindOfCode } from "./policy.ts";
 import type { Turn } from "./turn.ts";
 
 /** Answers without a stream: the first route that gives a whole, readable answer. */
@@ -105,7 +106,7 @@ interface WrittenAnswer {
 /** The client's text of it. Throws for an answer that reports a failure or cannot be said. */
 function writeWhole(job: Job, { events, lossless }: WholeAnswer): WrittenAnswer {
   const failure = events.find((event) => event.type === "error");
-  if (failure !== undefined) throw new UpstreamFault("unavailable", failure.message);
+  if (failure !== undefined) throw new UpstreamFault(kindOfCode(failure.code), failure.message);
   if (lossless !== undefined) {
     const body = job.keep === undefined ? undefined : (JSON.parse(lossless) as Record<string, unknown>);
     return { text: lossless, body };

@@ -5,6 +5,7 @@ import { FrameCutter } from "../base/sse.ts";
 import { BodyReader, callProvider } from "../upstream/call.ts";
 import type { FrameRelay, UpstreamRequest } from "../upstream/dialect.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
+import { kindOfCode } from "./policy.ts";
 import type { Turn } from "./turn.ts";
 
 /** After the first event this long is waited for content, during which another route may still be tried. */
@@ -75,7 +76,7 @@ export async function openLive(
   }
   if (relay.fault !== undefined && !relay.committed) {
     body.cancel();
-    throw new UpstreamFault("unavailable", relay.fault.message, { cause: relay });
+    throw new UpstreamFault(kindOfCode(relay.fault.code), relay.fault.message);
   }
   if (ended) letGo();
 

@@ -109,6 +109,12 @@ export function clientError(fault: UpstreamFault, scrub: (text: string) => strin
 
 const MESSAGE_CHARS_MAX = 2000;
 
+/** What kind of failure an error is that a provider reported within an answer, by the code its dialect gave it. */
+export function kindOfCode(code: string): FaultKind {
+  for (const [kind, own] of Object.entries(FAULT_CODES)) if (own === code) return kind as FaultKind;
+  return "unavailable";
+}
+
 /** Whether another route may succeed where this one failed: never for what the request itself is to blame for. */
 export function mayTryElsewhere(kind: FaultKind): boolean {
   return kind !== "bad_request" && kind !== "context_length";

@@ -151,7 +151,9 @@ export class Translation implements FrameRelay {
   #fail(event: Extract<ChatEvent, { type: "error" }>): string {
     this.#ended = true;
     if (event.usage !== undefined) this.#usage = event.usage;
-    this.#fault = { code: event.code, message: event.message };
+    // Once content is out nothing can be done about it any more, whatever the provider's reason.
+    const own = event.code === "tool_arguments_invalid" || !this.#committed;
+    this.#fault = { code: own ? event.code : "provider_stream_interrupted", message: event.message };
     const { code, message } = this.#fault;
     return this.#options.writer.fail({
       message,

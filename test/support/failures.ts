@@ -32,6 +32,8 @@ const text =
   () =>
     new Response(body, { headers: { "content-type": type } });
 
+const frame = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
+
 const UNAVAILABLE = {
   told: { status: 502, code: "provider_unavailable" },
   elsewhere: true,
@@ -96,6 +98,15 @@ export const EARLY: readonly Failure[] = [
     whole: () => Response.json({ error: { message: "overloaded" } }),
     stream: () => sse([`data: ${JSON.stringify({ error: { message: "overloaded" } })}\n\n`]),
     ...UNAVAILABLE,
+  },
+  {
+    name: "a rate limit told with 200",
+    whole: () => Response.json({ error: { message: "slow down", code: 429 } }),
+    stream: () => sse([chatChunk({ role: "assistant" }), frame({ error: { message: "slow down", code: 429 } })]),
+    told: { status: 429, code: "provider_rate_limited" },
+    elsewhere: true,
+    calls: 2,
+    counts: false,
   },
   {
     name: "an error after the opening",

@@ -1,6 +1,7 @@
 // OpenAI chat completions -> neutral events, for streams and, as one large chunk, for whole answers. Finishes are held
 // until the stream's end, because the usage chunk comes after `finish_reason`.
 
+import type { ErrorCode } from "../../base/errors.ts";
 import { prefixedId } from "../../base/ids.ts";
 import type { SseFrame } from "../../base/sse.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
@@ -70,7 +71,7 @@ export class OpenaiChatReader implements EventReader {
       return;
     }
     if (chunk["error"] !== undefined && chunk["error"] !== null) {
-      this.#fail(errorText(chunk["error"]), out);
+      this.#fail(errorText(chunk["error"]), out, streamErrorCode(chunk["error"]));
       return;
     }
     this.#start(chunk, out);
@@ -269,10 +270,10 @@ export class OpenaiChatReader implements EventReader {
     });
   }
 
-  #fail(message: string, out: ChatEvent[]): void {
+  #fail(message: string, out: ChatEvent[], code: ErrorCode = "provider_stream_interrupted"): void {
     this.#over = true;
     const usage = this.#usage === undefined ? {} : { usage: this.#usage };
-    out.push({ type: "error", code: "provider_stream_interrupted", message, ...usage });
+    out.push({ type: "error", code, message, ...usage });
   }
 
   #nextId(): string {
@@ -312,3 +313,28 @@ function asChunkChoice(choice: unknown, at: number): Json {
   const indexed = calls.map((call, index) => (isObject(call) ? { ...call, index } : call));
   return { ...choice, index: choice["index"] ?? at, delta: { ...message, tool_calls: indexed } };
 }
+
+/** Our code for an error object within a stream: servers give it an HTTP status, a word, or nothing that can be told. */
+export function streamErrorCode(error: unknown): ErrorCode {
+  if (!isObject(error)) return "provider_stream_interrupted";
+  for (const word of [error["code"], error["type"]]) {
+    const known = STREAM_ERRORS[String(word)];
+    if (known !== undefined) return known;
+  }
+  return "provider_stream_interrupted";
+}
+
+const STREAM_ERRORS: Readonly<Record<string, ErrorCode>> = {
+  "400": "invalid_request",
+  "401": "provider_auth_failed",
+  "402": "provider_auth_failed",
+  "403": "provider_auth_failed",
+  "404": "provider_model_missing",
+  "408": "provider_timeout",
+  "429": "provider_rate_limited",
+  rate_limit_exceeded: "provider_rate_limited",
+  rate_limit_error: "provider_rate_limited",
+  insufficient_quota: "provider_rate_limited",
+  context_length_exceeded: "context_length_exceeded",
+  invalid_request_error: "invalid_request",
+};

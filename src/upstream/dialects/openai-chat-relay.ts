@@ -9,7 +9,7 @@ import type { Usage } from "../../chat/event.ts";
 import { repairJson } from "../../chat/repair.ts";
 import type { FrameRelay, RelayIdentity } from "../dialect.ts";
 import { OutputText } from "../output-text.ts";
-import { errorText } from "./openai-chat-reader.ts";
+import { errorText, streamErrorCode } from "./openai-chat-reader.ts";
 import { argumentText, CallTable, type GrowingCall } from "./openai-chat-tools.ts";
 import { isObject, openaiUsage } from "./openai-chat-usage.ts";
 
@@ -125,7 +125,11 @@ export class OpenaiChatRelay implements FrameRelay {
       return this.#fail("provider_stream_interrupted", "The provider sent an event that is not JSON.");
     }
     if (!isObject(chunk)) return raw;
-    if (chunk["error"] != null) return this.#fail("provider_stream_interrupted", errorText(chunk["error"]));
+    if (chunk["error"] != null) {
+      // Once content is out nothing can be done about it any more, whatever the reason.
+      const code = this.#committed ? "provider_stream_interrupted" : streamErrorCode(chunk["error"]);
+      return this.#fail(code, errorText(chunk["error"]));
+    }
     return this.#chunk(data, chunk);
   }
 
