@@ -35,6 +35,9 @@ const OPTIONS_MAX = 255;
 const LEVELS_MIN = 2;
 const LEVELS_MAX = 10;
 
+/** Spec silent: a question may be one token, and each may be several calls upstream. */
+const QUESTIONS_MAX = 2000;
+
 /** What belongs to other endpoints (specification "Decision API": no streaming, tools, system prompt or threads). */
 const REFUSED = ["stream", "tools", "system", "thread_id", "conversation_id"];
 
@@ -55,6 +58,9 @@ export function readDecisionRequest(
   if (!isRecord(questions)) throw badRequest("questions", "'questions' must be an object of questions by key.");
   const entries = Object.entries(questions);
   if (entries.length === 0) throw badQuestion("questions", "At least one question is needed.");
+  if (entries.length > QUESTIONS_MAX) {
+    throw badQuestion("questions", `A request has at most ${QUESTIONS_MAX} questions, not ${entries.length}.`);
+  }
   return { model, state, questions: entries.map(([key, value]) => readQuestion(key, value, options)) };
 }
 

@@ -174,6 +174,13 @@ describe("refusals reach no upstream", () => {
     ["thread_id", ask({ q: NOUL }, { thread_id: "t" }), 400, "invalid_request", "thread_id"],
     ["conversation_id", ask({ q: NOUL }, { conversation_id: "t" }), 400, "invalid_request", "conversation_id"],
     ["empty questions", ask({}), 422, "invalid_question", "questions"],
+    [
+      "2001 questions",
+      ask(Object.fromEntries(Array.from({ length: 2001 }, (_, i) => [`q${i}`, NOUL]))),
+      422,
+      "invalid_question",
+      "questions",
+    ],
     ["an empty key", ask({ "": NOUL }), 422, "invalid_question", "questions"],
     ["a question that is no object", q("x"), 422, "invalid_question", "questions.q"],
     ["an unknown type", q({ type: "maybe" }), 422, "invalid_question", "questions.q.type"],
