@@ -180,7 +180,7 @@ const WIDE: Question = {
   type: "choice",
   instructions: "What is shining?",
   options:
-    "sun moon star lamp fire gold snow ice glass mirror sea lake river eye tooth coin ring sword armour candle torch lantern comet meteor aurora pearl"
+    "sun moon star lamp fire gold snow ice glass mirror sea lake river eye tooth coin ring sword armour candle torch lantern comet meteor aurora pearl opal amber brass tin salt sand"
       .split(" ")
       .map((label) => ({ label, criterion: null })),
 };

@@ -18,6 +18,24 @@ let upstream: Fake;
 let gateway: Gateway;
 let key: string;
 
+const config = () => ({
+  providers: {
+    engine: { kind: "openai", preset: "vllm", base_url: upstream.url, discover: false, retry: { attempts: 1 } },
+  },
+  decisions: {
+    models: [
+      {
+        id: "chosen-1.0.0",
+        backend: {
+          kind: "logprobs",
+          routes: [{ provider: "engine", model: "m" }],
+          limits: { chosen_tokens: 128 },
+        },
+      },
+    ],
+  },
+});
+
 beforeAll(async () => {
   upstream = startFake((body, path) => {
     if (path === "/tokenize") {
@@ -29,7 +47,7 @@ beforeAll(async () => {
     }
     const lines: string[] = body.messages.at(-1).content.match(/^[A-Z]{1,2}\. .*$/gm);
     const weights = lines.map((line) => {
-      const [, label, item] = /^([A-Z]+)\. item(\d+)$/.exec(line) ?? [undefined, line.split(".")[0]!, "900"];
+      const [, label, item] = /^([A-Z]+)\. item(\d+)$/.exec(line) ?? [undefined, line.split(".")[0]!, "0"];
       return { token: label!, weight: Math.exp(weightOf(Number(item))) };
     });
     const sum = weights.reduce((total, { weight }) => total + weight, 0);
@@ -45,23 +63,7 @@ beforeAll(async () => {
     const logprobs = { content: [{ ...all[0], top_logprobs }] };
     return Response.json({ id: "x", model: "m", choices: [{ ...choice, logprobs }], usage: { prompt_tokens: 1 } });
   });
-  gateway = await startGateway({
-    providers: {
-      engine: { kind: "openai", preset: "vllm", base_url: upstream.url, discover: false, retry: { attempts: 1 } },
-    },
-    decisions: {
-      models: [
-        {
-          id: "chosen-1.0.0",
-          backend: {
-            kind: "logprobs",
-            routes: [{ provider: "engine", model: "m" }],
-            limits: { chosen_tokens: 128 },
-          },
-        },
-      ],
-    },
-  });
+  gateway = await startGateway(config());
   key = await gateway.key();
 });
 
@@ -126,6 +128,19 @@ test("an engine that does not score what it is told to gives no answer", async (
   obeys = false;
   const { status, body } = await decide(100);
   expect([status, body.error.code]).toEqual([503, "decision_unavailable"]);
+});
+
+test("an engine that is said to score tokens is probed for it", async () => {
+  obeys = false;
+  const probed = await startGateway({ ...config(), health: { probe: "chat" } });
+  const mine = await probed.key();
+  const listed = async () => (await probed.get("/v1/systemone/models", mine)).body.data.length;
+  for (let tries = 0; tries < 200 && (await listed()) > 0; tries++) await Bun.sleep(10);
+  const { body } = await probed.get("/health");
+  expect(body.subsystems.decisions.unfit).toEqual([
+    { model: "chosen-1.0.0", reason: "The engine does not score the tokens it is told to." },
+  ]);
+  await probed.stop();
 });
 
 test("a letter, and the byte it is made of, are two tokens that read alike", () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { seeded } from "../../src/decisions/metrics.ts";
-import { nextVersionId } from "../../src/decisions/versions.ts";
+import { WITHOUT_CALIBRATION as NONE, nextVersionId, versionOfConfig } from "../../src/decisions/versions.ts";
 import { runCommand } from "./command.ts";
 import { believed, draw, startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
@@ -214,6 +214,28 @@ test("an entry that is edited under its old id keeps answering as it was", async
   expect(native.calls[0]!.body.model).toBe("jev-1.13.0");
   expect(again.logs.join("")).toContain("was changed under the same id");
   await again.stop();
+});
+
+test.each([
+  ["logprobs" as const, true],
+  ["systemone" as const, false],
+])("limits are part of what a %s version is: %p", (kind, part) => {
+  const hashWith = (limits: Record<string, number>) => {
+    const routes = [{ provider: "p", model: "m", path: "", priority: 1, weight: 1 }];
+    const backend = { kind, routes, limits, orders: 2, concurrency: 8 };
+    const entry = {
+      id: "x-1.0.0",
+      name: "",
+      description: "",
+      tier: "free" as const,
+      aliases: [],
+      calibration: "",
+      backend,
+    };
+    return versionOfConfig(entry, NONE).hash;
+  };
+  expect(hashWith({ chosen_tokens: 128 }) !== hashWith({})).toBe(part);
+  expect(hashWith({ chosen_tokens: 128 }) !== hashWith({ chosen_tokens: 64 })).toBe(part);
 });
 
 test.each([
