@@ -4,7 +4,7 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { type TierId, tierIncludes } from "../catalog/tiers.ts";
-import type { DecisionStore } from "../store/decisions.ts";
+import type { DecisionStore, Sighting } from "../store/decisions.ts";
 import type { Calibration } from "./calibration.ts";
 import {
   type DecisionModelConfig,
@@ -25,7 +25,7 @@ export interface DecisionModelsDeps {
   readCalibrationFile(path: string): Promise<Calibration>;
   store: Pick<
     DecisionStore,
-    "listDecisionVersions" | "addDecisionVersion" | "listDecisionAliases" | "setDecisionAlias"
+    "listDecisionVersions" | "addDecisionVersion" | "listDecisionAliases" | "setDecisionAlias" | "listSightings"
   >;
   /** Changes when another process has written to the database. */
   changeCounter(): number;
@@ -42,6 +42,10 @@ export interface DecisionSnapshot {
 }
 
 const CHECK_EVERY_MS = 250;
+/** Names that answered under another, held in memory until they are read from the store. */
+const SIGHTED_MAX = 100;
+/** What can be the id of a model. */
+const ID = /^[\w.:/@~+-]{1,200}$/;
 
 /** Builds the list; empty until `load`. */
 export class DecisionModels {
@@ -51,6 +55,7 @@ export class DecisionModels {
   #counter = Number.NaN;
   #checkedMs = Number.NEGATIVE_INFINITY;
   #said = new Set<string>();
+  #sighted: Pick<Sighting, "version" | "provider" | "upstreamModel">[] = [];
 
   constructor(deps: DecisionModelsDeps) {
     this.#deps = deps;
@@ -96,6 +101,15 @@ export class DecisionModels {
     );
   }
 
+  /** What answered under a floating name can from now on be asked for by its own: so a caller pins what the answer names. */
+  sighted(version: DecisionVersion, { provider }: { readonly provider: string }, upstreamModel: string): void {
+    if (version.floating !== true || this.#snapshot.versions.has(upstreamModel)) return;
+    if (this.#sighted.length >= SIGHTED_MAX || this.#sighted.some((one) => one.upstreamModel === upstreamModel)) return;
+    this.#sighted.push({ version: version.id, provider, upstreamModel });
+    this.#counter = Number.NaN;
+    this.#checkedMs = Number.NEGATIVE_INFINITY;
+  }
+
   /** The version a caller asks for. Throws 404 `model_not_found` or 403 `tier_required`. */
   async require(id: string, tier: TierId): Promise<DecisionVersion> {
     await this.current();
@@ -114,7 +128,11 @@ export class DecisionModels {
     const { store, configured, changeCounter } = this.#deps;
     // Before the rows: what is written meanwhile is then read again, not missed.
     this.#counter = changeCounter();
-    const [rows, aliases] = await Promise.all([store.listDecisionVersions(), store.listDecisionAliases()]);
+    const [rows, aliases, sightings] = await Promise.all([
+      store.listDecisionVersions(),
+      store.listDecisionAliases(),
+      store.listSightings(),
+    ]);
     const versions = new Map<string, DecisionVersion>();
     for (const entry of configured()) {
       const origin = await this.#configuredVersion(entry);
@@ -131,9 +149,15 @@ export class DecisionModels {
         }
       }
     }
-    for (const listed of configured().length === 0 ? (this.#deps.discovered?.() ?? []) : []) {
+    const listings = configured().length === 0 ? (this.#deps.discovered?.() ?? []) : [];
+    for (const listed of listings) {
       // One id at two providers is the first one's: nobody has said that they are the same.
       if (!versions.has(listed.model)) versions.set(listed.model, versionOfListing(listed));
+    }
+    for (const { version, provider, upstreamModel } of [...sightings, ...this.#sighted]) {
+      const listed = listings.find((one) => one.model === version && one.provider === provider);
+      if (listed === undefined || versions.has(upstreamModel) || !ID.test(upstreamModel)) continue;
+      versions.set(upstreamModel, versionOfListing({ ...listed, model: upstreamModel }));
     }
     this.#snapshot = { versions, aliases: new Map(aliases.map(({ alias, version }) => [alias, version])) };
     this.#lowerIds = new Map();

@@ -78,7 +78,10 @@ export function createDecisions(deps: DecisionsDeps) {
     isChatModel: deps.isChatModel,
     upstream: (spec, deadline) => upstreams.open(spec, deadline),
     timeoutMs: deps.requestTimeoutMs,
-    answered: (version, answer) => watch.answered(version, answer),
+    answered: (version, answer) => {
+      watch.answered(version, answer);
+      if (answer.upstreamModel !== undefined) models.sighted(version, answer.route, answer.upstreamModel);
+    },
     record: deps.record,
     clock: deps.clock,
   });

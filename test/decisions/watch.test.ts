@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { readModelList } from "../../src/decisions/discover.ts";
 import { type Habits, startSimulated } from "./simulated.ts";
-import { type Fake, type Gateway, nativeAnswers, startFake, startGateway } from "./support.ts";
+import { type Fake, type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
 
 const open: { stop(): void | Promise<void> }[] = [];
 afterEach(async () => {
@@ -78,6 +79,39 @@ describe("a key alone is enough to begin", () => {
     expect([status, body.model]).toEqual([200, "jev-1.13.0"]);
     const chat = { model: "jev-latest", messages: [{ role: "user", content: "hi" }] };
     expect((await gateway.post("/v1/chat/completions", chat, key)).body.error.code).toBe("wrong_model_family");
+  });
+
+  test("the version that answered under a floating name can be asked for, after a restart too", async () => {
+    const fake = startFake((body, path) =>
+      path === "/v1/models" ? Response.json({ models: [{ name: "jev-latest" }] }) : nativeAnswers(body),
+    );
+    open.push(fake);
+    const data = tempDir();
+    open.push({ stop: () => rmSync(data, { recursive: true, force: true }) });
+    const start = async () => {
+      const gateway = await startGateway({
+        data_dir: data,
+        providers: { native: { kind: "systemone", base_url: fake.url, api_key: "k" } },
+      });
+      const key = await gateway.key();
+      await until(async () => (await ids(gateway, key)).length > 0);
+      const ask = async (model: string) => {
+        const asked = { model, state: "s", questions: { q: { type: "noul", instructions: "?" } } };
+        const { status, body } = await gateway.post("/v1/systemone", asked, key);
+        return [status, body.model];
+      };
+      return { gateway, key, ask };
+    };
+    const first = await start();
+    expect((await first.ask("jev-1.13.0"))[0]).toBe(404);
+    expect(await first.ask("jev-latest")).toEqual([200, "jev-1.13.0"]);
+    expect(await first.ask("jev-1.13.0")).toEqual([200, "jev-1.13.0"]);
+    expect(fake.calls.at(-1)!.body.model).toBe("jev-1.13.0");
+    expect(await ids(first.gateway, first.key)).toEqual(["jev-latest", "jev-1.13.0"]);
+    await first.gateway.stop();
+    const again = await start();
+    open.push(again.gateway);
+    expect(await again.ask("jev-1.13.0")).toEqual([200, "jev-1.13.0"]);
   });
 
   test.each<[unknown, string[]]>([
