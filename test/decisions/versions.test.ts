@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { seeded } from "../../src/decisions/metrics.ts";
 import { WITHOUT_CALIBRATION as NONE, nextVersionId, versionOfConfig } from "../../src/decisions/versions.ts";
@@ -214,6 +215,7 @@ test("an entry that is edited under its old id keeps answering as it was", async
   expect(native.calls[0]!.body.model).toBe("jev-1.13.0");
   expect(again.logs.join("")).toContain("was changed under the same id");
   await again.stop();
+  rmSync(copy, { recursive: true, force: true });
 });
 
 test.each([
