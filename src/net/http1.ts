@@ -49,6 +49,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const HEAD_BYTES_MAX = 128 * 1024;
 const CHUNK_LINE_BYTES_MAX = 4096;
+const CHUNKS_APART_MAX = 1024;
 /** Interim answers (100, 103) before the real one. */
 const INTERIM_MAX = 16;
 
@@ -171,14 +172,20 @@ async function readBody(reader: ByteReader, headers: Headers, bytesMax: number):
 
 async function readChunked(reader: ByteReader, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
+  let few: Uint8Array[] = [];
   let total = 0;
   for (;;) {
     const size = Number.parseInt(await reader.until("\r\n", CHUNK_LINE_BYTES_MAX), 16);
     if (!(size >= 0)) throw new WireError("protocol", "The server sent a broken chunk.");
-    if (size === 0) return Buffer.concat(chunks);
+    if (size === 0) return Buffer.concat([...chunks, ...few]);
     total += size;
     if (total > bytesMax) throw tooLarge();
-    chunks.push(await reader.exactly(size));
+    few.push(await reader.exactly(size));
+    // Chunks may be of one byte, and each is an object of a hundred.
+    if (few.length >= CHUNKS_APART_MAX) {
+      chunks.push(Buffer.concat(few));
+      few = [];
+    }
     await reader.until("\r\n", 2);
   }
 }
@@ -216,6 +223,12 @@ class ByteReader {
 
   /** Exactly `count` bytes. */
   async exactly(count: number): Promise<Uint8Array> {
+    if (this.#held.length >= count) {
+      // Cut off without a copy: small pieces of much that is held would else copy all of it each time.
+      const piece = this.#held.subarray(0, count);
+      this.#held = this.#held.subarray(count);
+      return piece;
+    }
     const parts: Buffer[] = [this.#held];
     let have = this.#held.length;
     while (have < count) {
