@@ -258,7 +258,7 @@ async function readHtml(page: Page, leftMs: () => number): Promise<string> {
   for (const [number, frame] of frames.slice(0, FRAMES_MAX * 4).entries()) {
     if (bodies.size >= FRAMES_MAX || leftMs() < 200) break;
     const body = await frameBody(frame, Math.min(1000, leftMs()));
-    if (body.replace(/<[^>]*>/g, "").trim().length > 100) bodies.set(String(number), body.slice(0, FRAME_CHARS_MAX));
+    if (body.replace(/<[^<>]*>/g, "").trim().length > 100) bodies.set(String(number), body.slice(0, FRAME_CHARS_MAX));
   }
   return html.replace(/<iframe\b[^>]*data-frame-number="(\d+)"[^>]*>[\s\S]*?<\/iframe>/g, (whole, number: string) => {
     const body = bodies.get(number);

@@ -16,6 +16,8 @@ const FILES_MAX = 50;
 const DEPTH_MAX = 3;
 /** The protocol's own limit. */
 const BYTES_MAX = 50 * 1024 * 1024;
+/** The protocol's own limit for one file. */
+const ENTRIES_MAX = 50_000;
 
 /** Reads sitemaps and those they name, in order, until there are enough addresses. Files that fail are passed over. */
 export async function readSitemaps(
@@ -62,35 +64,54 @@ async function readText(get: GuardedFetch, url: string, options: SitemapOptions)
   }
 }
 
-/** Reads one file by pattern: much of what is out there is not well-formed. */
+/** A tag; what stands in it ends at the next bracket, so that the work grows with the file and not with its square. */
+const TAG = /<(\/?)(?:(\w{1,40}):)?(\w{1,40})\b([^<>]*)>/g;
+/** Addresses that are longer are traps. */
+const ADDRESS_CHARS_MAX = 4096;
+
+/** Reads one file by its tags: much of what is out there is not well-formed. */
 export function parseSitemap(text: string, url: string): { urls: string[]; sitemaps: string[] } {
-  if (/<!doctype html|<html\b/i.test(text.slice(0, 2000))) return { urls: [], sitemaps: [] };
-  if (!/<\w/.test(text.slice(0, 2000)))
-    return {
-      urls: addresses(
-        text.split(/\r?\n/).filter((line) => /^\s*https?:\/\//i.test(line)),
-        url,
-      ),
-      sitemaps: [],
-    };
-  const sitemaps = addresses(
-    contents(text, /<(?:\w+:)?sitemap\b[^>]*>[\s\S]*?<(?:\w+:)?loc\b[^>]*>([\s\S]*?)<\/(?:\w+:)?loc/gi),
-    url,
-  );
+  const head = text.slice(0, 2000);
+  if (/<!doctype html|<html\b/i.test(head)) return { urls: [], sitemaps: [] };
+  if (!/<\w/.test(head)) {
+    const lines = text.split(/\r?\n/).filter((line) => /^\s{0,100}https?:\/\//i.test(line.slice(0, 200)));
+    return { urls: addresses(lines.slice(0, ENTRIES_MAX), url), sitemaps: [] };
+  }
+  const isFeed = /<(?:rss|feed|rdf:RDF)\b/i.test(head);
+  const [pages, indexed, links, hrefs]: [string[], string[], string[], string[]] = [[], [], [], []];
+  let inIndex = false;
+  let entries = 0;
+  for (const { 1: slash, 2: prefix = "", 3: name = "", 4: attributes = "", 0: tag, index } of text.matchAll(TAG)) {
+    if (slash !== "" || entries >= ENTRIES_MAX) continue;
+    const kind = name.toLowerCase();
+    if (kind === "sitemap") inIndex = true;
+    else if (kind === "url") inIndex = false;
+    // <image:loc> and <video:…loc> are no pages.
+    else if (kind === "loc" && !/^(?:image|video)/i.test(prefix)) {
+      (inIndex ? indexed : pages).push(contentAt(text, index + tag.length));
+      inIndex = false;
+      entries++;
+    } else if (kind === "link" && isFeed) {
+      links.push(contentAt(text, index + tag.length));
+      const found = attributes.slice(0, ADDRESS_CHARS_MAX);
+      const href = /href=["']([^"']+)["']/i.exec(found)?.[1];
+      if (href !== undefined && !/rel=["'](?:self|hub|edit)/i.test(found)) hrefs.push(href);
+      entries++;
+    }
+  }
+  const sitemaps = addresses(indexed, url);
   const known = new Set(sitemaps);
-  // <image:loc> and <video:…loc> are no pages.
-  const locs = contents(text, /<(?:(?!image|video)\w+:)?loc\b[^>]*>([\s\S]*?)(?:<\/(?:\w+:)?loc|<(?:url|loc)\b|$)/gi);
-  const feed = /<(?:rss|feed|rdf:RDF)\b/i.test(text.slice(0, 2000))
-    ? [
-        ...contents(text, /<link\b[^>]*>([^<]+)<\/link/gi),
-        ...contents(text, /<link\b(?![^>]*rel=["'](?:self|hub|edit))[^>]*href=["']([^"']+)["']/gi),
-      ]
-    : [];
-  return { urls: addresses([...locs, ...feed], url).filter((address) => !known.has(address)), sitemaps };
+  return { urls: addresses([...pages, ...links, ...hrefs], url).filter((address) => !known.has(address)), sitemaps };
 }
 
-function contents(text: string, pattern: RegExp): string[] {
-  return [...text.matchAll(pattern)].map((match) => match[1] ?? "");
+/** The text from there to the next tag. */
+function contentAt(text: string, from: number): string {
+  const near = text.slice(from, from + ADDRESS_CHARS_MAX);
+  const isMarked = /^\s{0,100}<!\[CDATA\[/.test(near);
+  const end = isMarked ? near.indexOf("]]>") : near.indexOf("<");
+  if (end >= 0) return near.slice(0, end);
+  // A file that was cut off ends in an address; elsewhere what goes on for so long is none.
+  return near.length < ADDRESS_CHARS_MAX ? near : "";
 }
 
 function addresses(texts: readonly string[], base: string): string[] {

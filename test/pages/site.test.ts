@@ -145,6 +145,15 @@ describe("sitemaps", () => {
   });
   test("a page in its place", () =>
     expect(read("<!doctype html><html><loc>https://a.example/</loc>")).toEqual({ urls: [], sitemaps: [] }));
+  test.each([
+    ["indexes without an address", "<sitemap>"],
+    ["addresses that do not end", "<loc>"],
+    ["tags that do not end", "<loc "],
+    ["marked text that does not end", "<loc><![CDATA["],
+  ])("%s cost no more than their length", (_, part) => {
+    // Work by the square of this length would take minutes.
+    expect(read(`<urlset>${part.repeat(2_000_000 / part.length)}`).sitemaps).toEqual([]);
+  });
   test("other schemes", () => expect(read("<urlset><url><loc>javascript:x</loc></url></urlset>").urls).toEqual([]));
 });
 
