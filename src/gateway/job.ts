@@ -89,7 +89,7 @@ export function buildRequest(job: Job, provider: Provider, upstreamModel: string
     const members: Record<string, unknown> = { ...job.members };
     if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
     if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
-    return provider.dialect.lossless.request(job.text, job.chat, ctx, members);
+    return provider.dialect.lossless.request(job.text, job.chat, { ...ctx, body: job.body }, members);
   }
   refuseUnsayable(job.chat, job.format.name, provider);
   const chat = provider.dialect.name === "openai-responses" ? job.chat : flattenTools(job.chat);

@@ -49,6 +49,8 @@ export interface RequestContext {
   /** The catalog's word: reasoning models get no default temperature and some parameters differ. */
   supportsReasoning: boolean;
   maxOutputTokens: number;
+  /** What the client's text parses to, where that is known already: long histories are not parsed twice. */
+  body?: Readonly<Record<string, unknown>>;
   /** Client headers the dialect forwards, lower-case names (`anthropic-beta`, `openai-beta` …). */
   clientHeaders: Readonly<Record<string, string>>;
 }

@@ -41,7 +41,7 @@ function losslessRequest(
   const dropped: string[] = [];
   const set: Record<string, unknown> = { model: ctx.model };
   if (ctx.stream !== chat.stream) set["stream"] = ctx.stream;
-  const body = asRecord(parseRecord(text));
+  const body = ctx.body ?? asRecord(parseRecord(text));
   // Ours, and refused there as unknown.
   for (const name of ["thread_id", "conversation_id"]) {
     if (name in body) set[name] = undefined;

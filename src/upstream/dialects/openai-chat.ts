@@ -57,7 +57,7 @@ function losslessRequest(
   ctx: RequestContext,
   members: Readonly<Record<string, unknown>>,
 ): UpstreamRequest {
-  const body = JSON.parse(text) as Record<string, unknown>;
+  const body = ctx.body ?? (JSON.parse(text) as Readonly<Record<string, unknown>>);
   const edits: Record<string, unknown> = { ...OURS, ...members, model: ctx.model };
   const dropped: string[] = [];
   for (const name of refusedFor(ctx)) {
@@ -70,7 +70,11 @@ function losslessRequest(
 }
 
 /** Usage is always asked for, unless the server refuses the field. */
-function setStreamOptions(body: Record<string, unknown>, edits: Record<string, unknown>, ctx: RequestContext): void {
+function setStreamOptions(
+  body: Readonly<Record<string, unknown>>,
+  edits: Record<string, unknown>,
+  ctx: RequestContext,
+): void {
   if (ctx.quirks.stream_options === false) {
     edits["stream_options"] = undefined;
     return;
@@ -80,7 +84,11 @@ function setStreamOptions(body: Record<string, unknown>, edits: Record<string, u
 }
 
 /** The output limit goes up once, under the name the server knows; `max_completion_tokens` wins (specification). */
-function renameLimit(body: Record<string, unknown>, edits: Record<string, unknown>, ctx: RequestContext): void {
+function renameLimit(
+  body: Readonly<Record<string, unknown>>,
+  edits: Record<string, unknown>,
+  ctx: RequestContext,
+): void {
   const field =
     ctx.quirks.max_tokens_field ??
     (Object.hasOwn(body, "max_completion_tokens") ? "max_completion_tokens" : "max_tokens");

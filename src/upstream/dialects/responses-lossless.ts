@@ -24,7 +24,7 @@ function losslessRequest(
   ctx: RequestContext,
   members: Readonly<Record<string, unknown>>,
 ): UpstreamRequest {
-  const body = parseRecord(text) ?? {};
+  const body = ctx.body ?? parseRecord(text) ?? {};
   const dropped: string[] = [];
   const set: Record<string, unknown> = { model: ctx.model };
   if (ctx.stream !== chat.stream) set["stream"] = ctx.stream;
