@@ -170,8 +170,9 @@ export class BodyReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #idleMs: number;
   #waitingSinceMs = 0;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #idled = false;
+  #over = false;
 
   constructor(response: Response, idleMs: number) {
     this.#reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -181,9 +182,9 @@ export class BodyReader {
   /** The next bytes, undefined at the end. Throws `UpstreamFault` `timeout` after the idle limit, and what the network throws. */
   async read(): Promise<Uint8Array | undefined> {
     if (this.#reader === undefined) return undefined;
-    // One slow clock per body instead of a timer per read.
-    this.#timer ??= setInterval(() => this.#check(), Math.max(10, Math.min(1000, Math.floor(this.#idleMs / 4))));
     this.#waitingSinceMs = performance.now();
+    // One timer per body, set anew when it finds that bytes have come meanwhile.
+    if (this.#timer === undefined && !this.#over) this.#watch(this.#idleMs);
     try {
       const { done, value } = await this.#reader.read();
       if (this.#idled) throw new UpstreamFault("timeout", "The provider stopped answering.");
@@ -191,10 +192,10 @@ export class BodyReader {
         this.#waitingSinceMs = 0;
         return value;
       }
-      clearInterval(this.#timer);
+      this.#stop();
       return undefined;
     } catch (error) {
-      clearInterval(this.#timer);
+      this.#stop();
       throw error;
     }
   }
@@ -218,14 +219,23 @@ export class BodyReader {
 
   /** Ends the call: the provider sees the connection close. */
   cancel(): void {
-    clearInterval(this.#timer);
+    this.#stop();
     // The stream may have failed already; there is nobody left to tell.
     this.#reader?.cancel().catch(() => undefined);
   }
 
-  #check(): void {
-    if (this.#waitingSinceMs === 0 || performance.now() - this.#waitingSinceMs < this.#idleMs) return;
-    this.#idled = true;
-    this.cancel();
+  #watch(ms: number): void {
+    this.#timer = setTimeout(() => {
+      // Nobody waits for bytes: the client is slow, not the provider.
+      const waitedMs = this.#waitingSinceMs === 0 ? 0 : performance.now() - this.#waitingSinceMs;
+      if (waitedMs < this.#idleMs) return this.#watch(this.#idleMs - waitedMs);
+      this.#idled = true;
+      this.cancel();
+    }, ms);
+  }
+
+  #stop(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
   }
 }
