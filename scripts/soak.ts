@@ -1,0 +1,39 @@
+// Trials that take too long for the test suite, each with the real program and providers that fail.
+// Usage: bun scripts/soak.ts [load MINUTES [SEED] | kill | drain | aborts | all MINUTES] [--binary FILE]
+//   load    mixed load with providers failing at random: every answer must be whole or properly refused, and the books
+//           must hold what the providers charged
+//   kill    kill -9 under load, three times over: the database is sound and lacks at most a second's worth
+//   drain   SIGTERM with 100 open streams: all finish, then the program exits 0
+//   aborts  1,500 streams whose clients leave: memory stays flat and no provider is left talking
+
+import { parseArgs } from "node:util";
+import { aborts } from "./soak/aborts.ts";
+import { drain } from "./soak/drain.ts";
+import { kill } from "./soak/kill.ts";
+import { load } from "./soak/load.ts";
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { binary: { type: "string" } } });
+const [trial = "all", minutes = "1", seed = String(Date.now() % 1e6)] = positionals;
+const { binary } = values;
+
+const trials: Record<string, () => Promise<string[]>> = {
+  load: () => load({ minutes: Number(minutes), seed: Number(seed), binary }),
+  kill: () => kill({ seed: Number(seed), binary }),
+  drain: () => drain({ binary }),
+  aborts: () => aborts({ binary }),
+};
+const chosen = trial === "all" ? Object.keys(trials) : [trial];
+let failures = 0;
+for (const name of chosen) {
+  const run = trials[name];
+  if (run === undefined) {
+    process.stderr.write(`unknown trial: ${name}\n`);
+    process.exit(2);
+  }
+  process.stdout.write(`${name}\n`);
+  const problems = await run();
+  for (const problem of problems) process.stdout.write(`  FAILED ${problem}\n`);
+  failures += problems.length;
+}
+process.stdout.write(failures === 0 ? "all held\n" : `${failures} did not hold\n`);
+process.exit(failures === 0 ? 0 : 1);

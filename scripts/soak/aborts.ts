@@ -1,0 +1,55 @@
+// Streams whose clients leave: no provider goes on talking to nobody, and memory stays flat.
+
+import { ask } from "./client.ts";
+import { makeHome, readBooks, startGateway } from "./gateway.ts";
+import { seeded } from "./random.ts";
+import { Report } from "./report.ts";
+import { HANG, LEAVE, startSoakUpstream } from "./upstream.ts";
+
+const STREAMS = 1500;
+const AT_ONCE = 50;
+/** The first streams warm up caches and code; growth is measured from there. */
+const WARM_UP = 300;
+const GROWTH_MEGABYTES_MAX = 20;
+
+export async function aborts(options: { binary?: string | undefined }): Promise<string[]> {
+  const report = new Report();
+  const up = startSoakUpstream({ protocol: "openai", odds: {}, random: seeded(1), words: 40 });
+  const home = await makeHome({
+    providers: { one: { kind: "openai", base_url: up.baseUrl, discover: false } },
+    models: [{ id: "solo", routes: [{ provider: "one", model: "m" }] }],
+  });
+  const gateway = await startGateway(home, options.binary);
+  const target = { url: gateway.url, key: home.key };
+  const abort = async (count: number) => {
+    for (let done = 0; done < count; done += AT_ONCE) {
+      const some = Array.from({ length: AT_ONCE }, () =>
+        ask(target, {
+          path: "/v1/chat/completions",
+          model: "solo",
+          prompt: HANG,
+          stream: true,
+          leaveAt: LEAVE,
+        }),
+      );
+      for (const { kind } of await Promise.all(some)) report.equal("how a stream ended", kind, "left");
+    }
+  };
+  const idle = gateway.rssMegabytes();
+  await abort(WARM_UP);
+  const warm = gateway.rssMegabytes();
+  await abort(STREAMS);
+  const deadlineMs = performance.now() + 5000;
+  while (up.open() > 0 && performance.now() < deadlineMs) await Bun.sleep(10);
+  report.equal("providers left talking", up.open(), 0);
+  const after = gateway.rssMegabytes();
+  report.say(`memory ${idle.toFixed(0)} MB idle, ${warm.toFixed(0)} warm, ${after.toFixed(0)} after ${STREAMS} more`);
+  if (after - warm > GROWTH_MEGABYTES_MAX) report.fail(`memory grew by ${(after - warm).toFixed(0)} MB`);
+  gateway.signal("SIGTERM");
+  report.equal("exit code", await gateway.exited, 0);
+  const { totals } = await readBooks(home);
+  report.equal("requests in the books", totals.requests, WARM_UP + STREAMS);
+  await up.stop();
+  home.remove();
+  return report.problems;
+}

@@ -1,0 +1,97 @@
+// The real program as a process of its own, with an account and a key, for the trials in this folder.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { accountStore } from "../../src/store/accounts.ts";
+import { keyStore } from "../../src/store/keys.ts";
+import { openStore } from "../../src/store/open.ts";
+import { usageStore } from "../../src/store/usage.ts";
+
+/** A data directory with one account and one key. */
+export interface Home {
+  dataDir: string;
+  key: string;
+  accountId: string;
+  configFile: string;
+  remove(): void;
+}
+
+/** Makes the directory and writes the configuration into it. */
+export async function makeHome(config: Record<string, unknown>): Promise<Home> {
+  const dataDir = mkdtempSync(join(tmpdir(), "sallyport-soak-"));
+  const configFile = join(dataDir, "soak.yaml");
+  writeFileSync(configFile, JSON.stringify({ ...config, data_dir: dataDir }));
+  const store = openStore({ dataDir });
+  try {
+    const account = await accountStore(store).createAccount({
+      username: "soak",
+      email: "soak@example.com",
+      tier: "premium",
+      emailVerified: true,
+    });
+    if ("refused" in account) throw new Error(account.refused);
+    const { key } = await keyStore(store).createKey({ accountId: account.id, name: "soak", rpm: 1_000_000_000 });
+    return {
+      dataDir,
+      key,
+      accountId: account.id,
+      configFile,
+      remove: () => rmSync(dataDir, { recursive: true, force: true }),
+    };
+  } finally {
+    store.close();
+  }
+}
+
+/** A running gateway. */
+export interface Running {
+  url: string;
+  rssMegabytes(): number;
+  signal(name: "SIGTERM" | "SIGKILL"): void;
+  /** Its exit code; a signal's death gives 128 and more. */
+  exited: Promise<number>;
+  /** What it wrote to stderr, the end of it. */
+  complaints(): string;
+}
+
+const LOG_CHARS_MAX = 20_000;
+
+/** Starts the program from source, or `binary`; resolves when it listens. */
+export async function startGateway(home: Home, binary?: string): Promise<Running> {
+  const command = binary === undefined ? [process.execPath, join(import.meta.dir, "../../src/main.ts")] : [binary];
+  const child = Bun.spawn(
+    [...command, "serve", "--config", home.configFile, "--data-dir", home.dataDir, "--port", "0"],
+    { stdout: "pipe", stderr: "pipe", env: { ...process.env, SALLYPORT_LOG_LEVEL: "error" } },
+  );
+  let log = "";
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of child.stderr) log = (log + decoder.decode(chunk)).slice(-LOG_CHARS_MAX);
+  })();
+  let line = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    line += decoder.decode(chunk);
+    if (line.includes("\n")) break;
+  }
+  const url = /listening on (\S+)/.exec(line)?.[1];
+  if (url === undefined) throw new Error(`The gateway did not start: ${line}${log}`);
+  return {
+    url,
+    rssMegabytes: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) / 1024,
+    signal: (name) => child.kill(name),
+    exited: child.exited,
+    complaints: () => log,
+  };
+}
+
+/** What the database holds once nobody writes to it. */
+export async function readBooks(home: Home) {
+  const store = openStore({ dataDir: home.dataDir, create: false });
+  try {
+    return { problems: store.integrityCheck(), totals: await usageStore(store).tokenTotals() };
+  } finally {
+    store.close();
+  }
+}
