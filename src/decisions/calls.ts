@@ -4,6 +4,7 @@
 import { spliceMembers } from "../base/json-splice.ts";
 import { fold } from "../chat/fold.ts";
 import type { ProviderConfig } from "../config/schema.ts";
+import type { CallTrace } from "../gateway/turn.ts";
 import type { Permit } from "../upstream/breaker.ts";
 import { fetchTransport } from "../upstream/configure.ts";
 import type { Dialect, UpstreamRequest } from "../upstream/dialect.ts";
@@ -18,13 +19,15 @@ export interface CallTurn {
   readonly route: { readonly provider: string };
   readonly provider: Provider;
   readonly permit: Permit;
+  /** Trace context for the provider. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface CallDeps {
   /** Runs `attempt` on the routes in turn, with breakers and retries; throws the `ApiError` when none works. */
   tryRoutes<T>(
     routes: readonly DecisionRoute[],
-    options: { signal: AbortSignal; remainingMs(): number; attempt(turn: CallTurn): Promise<T> },
+    options: Deadline & { attempt(turn: CallTurn): Promise<T> },
   ): Promise<T>;
   /** Sends one request and gives the whole answer's text. Throws `UpstreamFault`. */
   send(provider: Provider, request: UpstreamRequest, signal: AbortSignal): Promise<string>;
@@ -34,6 +37,8 @@ export interface CallDeps {
 export interface Deadline {
   readonly signal: AbortSignal;
   remainingMs(): number;
+  /** What is traced of them. */
+  readonly trace?: CallTrace;
 }
 
 /** The upstreams of a version, for one request. */
@@ -51,13 +56,18 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
     });
   return {
     post: (path, bodyFor) =>
-      call(async ({ provider }, route) => {
-        const request = { path: route.path || path, headers: {}, body: JSON.stringify(bodyFor(route)), dropped: [] };
+      call(async ({ provider, headers }, route) => {
+        const request = {
+          path: route.path || path,
+          headers: { ...headers },
+          body: JSON.stringify(bodyFor(route)),
+          dropped: [],
+        };
         const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);
         return { body: parse(text), route };
       }),
     chat: (requestFor, { tokens = [] } = {}) =>
-      call(async ({ provider }, route) => {
+      call(async ({ provider, headers }, route) => {
         const chat = requestFor(route);
         const request = provider.dialect.request(chat, {
           model: route.model,
@@ -70,7 +80,11 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
         const path = route.path || request.path;
         const scored = tokens.length === 0 ? {} : scoringOf(provider, tokens);
         const body = spliceMembers(request.body, { ...withoutThinking(provider), ...scored });
-        const text = await deps.send(provider, { ...request, path, body }, deadline.signal);
+        const text = await deps.send(
+          provider,
+          { ...request, path, body, headers: { ...request.headers, ...headers } },
+          deadline.signal,
+        );
         const result = fold(provider.dialect.events(parse(text)));
         return { result, route };
       }),

@@ -7,6 +7,7 @@ import { ApiError } from "../base/errors.ts";
 import type { TierId } from "../catalog/tiers.ts";
 import { headerText } from "../gateway/books.ts";
 import type { UsageRecord } from "../store/usage-record.ts";
+import { type TraceSpan, traceHeaders } from "../telemetry/span.ts";
 import { answersView, nativeAnswersView } from "./answers.ts";
 import type { BackendAnswer, BackendSpec, Upstream } from "./backends/backend.ts";
 import type { Deadline } from "./calls.ts";
@@ -29,6 +30,8 @@ export interface DecisionExchange {
   readonly startedMs: number;
   readonly headers: Record<string, string>;
   readonly log: Record<string, unknown>;
+  /** Undefined while tracing is off. */
+  readonly span?: TraceSpan | undefined;
 }
 
 export interface DecisionRoutesDeps {
@@ -186,7 +189,10 @@ async function withDeadline<T>(
   const timer = setTimeout(late, timeoutMs);
   request.signal.addEventListener("abort", gone, { once: true });
   try {
-    return await work({ signal: abort.signal, remainingMs: () => endsMs - performance.now() });
+    const { span } = deps.exchangeOf(request);
+    const headers = span === undefined ? traceHeaders(request.headers) : {};
+    const trace = { span, headers, stream: false };
+    return await work({ signal: abort.signal, remainingMs: () => endsMs - performance.now(), trace });
   } finally {
     clearTimeout(timer);
     request.signal.removeEventListener("abort", gone);

@@ -252,6 +252,19 @@ describe("traces", () => {
       expect(up.received[0]!.headers.get("traceparent")).toBe(expected);
     }
   });
+
+  test("a decision's calls carry the context too", async () => {
+    const routes = [{ provider: "up", model: "m" }];
+    const judge = { id: "judge-1", backend: { kind: "verbalized", routes } };
+    const app = await start({ config: config({ decisions: { models: [judge] } }) });
+    up.received.length = 0;
+    const question = { type: "choice", instructions: "Is it?", criteria: { yes: "It is.", no: "It is not." } };
+    const body = { model: "judge-1", state: "s", questions: { q: question } };
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    await app.post("/v1/systemone", body, { traceparent });
+    expect(up.received.length).toBeGreaterThan(0);
+    expect(up.received[0]!.headers.get("traceparent")).toBe(traceparent);
+  });
 });
 
 describe("budgets and maintenance", () => {
