@@ -25,6 +25,7 @@ const CASES: [name: string, html: string, markdown: string][] = [
   ["lazy images", '<img src="data:image/gif;base64,AA" data-src="/l.jpg">', "![](https://site.example/l.jpg)"],
   ["srcset", '<img srcset="/s.jpg 100w, /b.jpg 800w, /m.jpg 400w">', "![](https://site.example/b.jpg)"],
   ["tracking pixels", '<p>x<img src="/t.gif" width="1" height="1"></p>', "x"],
+  ["counters of visits", '<noscript><img src="https://count.example/p?x=1"></noscript><p>x</p>', "x"],
   ["nested lists", "<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>", "- a\n  - b\n- c"],
   ["numbered lists", '<ol start="3"><li>a</li><li><p>b</p><p>c</p></li></ol>', "3. a\n4. b\n\n   c"],
   [

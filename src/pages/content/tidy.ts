@@ -129,6 +129,11 @@ function tidyNoscript(element: PageElement): void {
     return;
   }
   const text = element.textContent;
+  // Right below the body, alone and without a word: a counter of visits.
+  if (text.trim() === "" && element.parentNode?.tag === "body") {
+    element.remove();
+    return;
+  }
   // Forums serve whole threads so, with a word about scripts at the end; only a short text is nothing but that word.
   if (text.length < SCRIPT_NOTICE_CHARS_MAX && /javascript|enable scripts|browser/i.test(text)) element.remove();
   else element.unwrap();
