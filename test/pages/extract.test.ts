@@ -151,3 +151,16 @@ test("a page with text never comes out empty", () => {
     { numRuns: 200 },
   );
 });
+
+test("a page of a few sentences is kept whole, without its frame", () => {
+  const small = `<title>Hello</title><nav><a href="/n">Menu</a></nav><h1>Hello</h1><p>Some words.</p><a href="/x">more</a><footer>Imprint</footer>`;
+  expect(extract(small).markdown).toBe("# Hello\n\nSome words.\n\n[more](https://site.example/x)");
+});
+
+test("a short page keeps its headline, though its title says the same", () => {
+  const words = "Small things that do big work in every factory of the world, and that always have done so. ".repeat(9);
+  const page = `<title>Widgets</title><header><h1>The site</h1></header><div><h1>Widgets</h1><p>${words}</p></div>`;
+  expect(extract(page.replace("<header><h1>The site</h1></header>", "")).markdown).toStartWith("# Widgets\n");
+  // Two of them: neither is sure to be the headline.
+  expect(extract(page).markdown).not.toContain("The site");
+});

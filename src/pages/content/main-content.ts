@@ -18,10 +18,23 @@ interface Judged {
 type Step = (page: Judged) => void;
 
 /** The order matters: completing wants a first choice, dropping lone headings wants the completed one. */
-const STEPS: readonly Step[] = [chooseBlocks, completeTables, completeCode, completeLists, dropLoneHeadings, fallBack];
+const STEPS: readonly Step[] = [
+  chooseBlocks,
+  completeTables,
+  completeCode,
+  completeLists,
+  dropLoneHeadings,
+  fallBack,
+  keepHeadline,
+  keepSmall,
+];
 
 /** A choice shorter than this is doubtful when the page has much more text. */
 const DOUBTFUL_CHARS = 120;
+/** Pages up to this much text are kept as they are, without their frame. */
+const SMALL_CHARS = 500;
+/** Pages up to this much text keep their headline. */
+const SHORT_CHARS = 3000;
 /** Share of a table's text that must be chosen for the rest of it to be kept too. */
 const TABLE_SHARE = 0.5;
 const LIST_SHARE = 0.75;
@@ -112,6 +125,23 @@ function fallBack({ blocks, kept }: Judged): void {
   if (chosen > 0) return;
   const inner = blocks.filter((block) => closest(block.element, isFrame) === undefined && !isFrame(block.element));
   for (const block of inner.length > 0 ? inner : blocks) kept.add(block);
+}
+
+/** A page of a few sentences has no clutter but its frame, and a heading may be half of what it says. */
+function keepSmall({ blocks, kept }: Judged): void {
+  if (sumChars(blocks) > SMALL_CHARS) return;
+  for (const block of blocks)
+    if (!isFrame(block.element) && closest(block.element, isFrame) === undefined) kept.add(block);
+}
+
+/** The one h1 above what was chosen is the page's headline; the shorter the page, the more of what it says is there. */
+function keepHeadline({ blocks, kept }: Judged): void {
+  if (sumChars(blocks) > SHORT_CHARS) return;
+  const headlines = blocks.filter((block) => headingLevel(block) === 1);
+  const [headline] = headlines;
+  const first = blocks.find((block) => kept.has(block));
+  if (headline === undefined || headlines.length > 1 || first === undefined || headline.index > first.index) return;
+  if (!isFrame(headline.element) && closest(headline.element, isFrame) === undefined) kept.add(headline);
 }
 
 function isFrame(element: PageElement): boolean {
