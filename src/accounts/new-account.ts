@@ -17,6 +17,15 @@ export function emailFault(email: string): string | undefined {
   return email.length <= EMAIL_CHARS_MAX && EMAIL.test(email) ? undefined : "That is not an e-mail address.";
 }
 
+/**
+ * Whether two addresses are one mailbox. Stricter than looking up: characters that only fold to the same letters may be
+ * another person's mailbox, so outside ASCII every character must be the same.
+ */
+export function isSameMailbox(one: string, other: string): boolean {
+  const plain = (text: string) => text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return plain(one) === plain(other);
+}
+
 /** What a plan begins with. */
 export interface PlanStart {
   readonly trialEndsAtMs: number | null;

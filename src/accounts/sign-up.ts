@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
-import { type Account, type AccountStore, foldName, type NewAccount } from "../store/accounts.ts";
+import type { Account, AccountStore, NewAccount } from "../store/accounts.ts";
 import type { AuditStore } from "../store/audit.ts";
 import type { CodeStore } from "../store/codes.ts";
 import { type Attempts, addressName } from "./attempts.ts";
@@ -12,7 +12,7 @@ import type { Client } from "./client.ts";
 import type { PasswordHasher } from "./hash-queue.ts";
 import type { Mailer } from "./mailer.ts";
 import { signUpTriedMail } from "./mails.ts";
-import { emailFault, planStart, usernameFault } from "./new-account.ts";
+import { emailFault, isSameMailbox, planStart, usernameFault } from "./new-account.ts";
 import type { OAuth, PendingIdentity } from "./oauth/flow.ts";
 import { passwordFault } from "./passwords.ts";
 import { isSetupToken, type SetupDeps } from "./setup.ts";
@@ -107,7 +107,7 @@ export function signUp(deps: SignUpDeps): SignUp {
       passwordHash,
       tier: tier.id,
       admin,
-      emailVerified: person?.emailVerified === true && foldName(person.email ?? "") === foldName(email),
+      emailVerified: person?.emailVerified === true && isSameMailbox(person.email ?? "", email),
       ...planStart({ nowMs: deps.clock.now(), trialMs: tier.trialMs, admin }),
       ...right,
       ...(person === undefined

@@ -143,6 +143,18 @@ for (const slug of ["github", "corp"]) {
   });
 }
 
+test("an address that only looks like an account's, in other characters, is another's", async () => {
+  // Fullwidth letters and the Kelvin sign fold to plain ones, but their mailbox is somebody else's.
+  const account = await app.addAccount(`kim-${serial}`, { emailVerified: true });
+  for (const spelled of [`\uff4bim-${serial}@example.com`, `\u212aim-${serial}@example.com`]) {
+    issuer.claims = { ...issuer.claims, email: spelled };
+    expect((await trip("corp", { redirect_uri: APP })).searchParams.get("error")).toBe("account_not_found");
+  }
+  expect(await identityStore(app.store).listIdentities(account.id)).toEqual([]);
+  issuer.claims = { ...issuer.claims, email: `KIM-${serial}@Example.com` };
+  expect((await trip("corp", { redirect_uri: APP })).searchParams.get("code")).not.toBeNull();
+});
+
 describe("start", () => {
   test("sends PKCE, a state and the exact callback", async () => {
     const { status, headers } = await start("github");

@@ -9,6 +9,7 @@ import type { CodeStore, Ticket } from "../../store/codes.ts";
 import type { IdentityStore } from "../../store/identities.ts";
 import { type Attempts, addressName } from "../attempts.ts";
 import type { Client } from "../client.ts";
+import { isSameMailbox } from "../new-account.ts";
 import type { TokenPair, TokenPairs } from "../token-pairs.ts";
 import { type OAuthConfig, type Person, type SignInProvider, signInProvider } from "./provider.ts";
 import { newTrip, type TripSecrets, tripOf } from "./round-trip.ts";
@@ -149,7 +150,8 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
     if (person.email === null || !person.emailVerified) return { error: "account_not_found" };
     const account = await accounts.findAccountByEmail(person.email);
     // Both sides must have proved the address: else whoever signs up first with another's address gets their identity.
-    if (account?.emailVerified !== true) return { error: "account_not_found" };
+    if (account?.emailVerified !== true || !isSameMailbox(account.email, person.email))
+      return { error: "account_not_found" };
     const error = await link(account.id, slug, arrival);
     return error === undefined ? { id: account.id } : { error };
   };
