@@ -153,6 +153,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
       clock,
       accounts,
       codes,
+      identities,
       sessions,
       audit,
       hasher,

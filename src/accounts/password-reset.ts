@@ -6,6 +6,7 @@ import { randomText, sha256Hex } from "../base/ids.ts";
 import { type AccountStore, foldName } from "../store/accounts.ts";
 import type { AuditStore } from "../store/audit.ts";
 import type { CodeStore } from "../store/codes.ts";
+import type { IdentityStore } from "../store/identities.ts";
 import type { SessionStore } from "../store/sessions.ts";
 import { type Attempts, addressName } from "./attempts.ts";
 import type { Client } from "./client.ts";
@@ -18,7 +19,8 @@ import { passwordFault } from "./passwords.ts";
 export interface PasswordResetDeps {
   readonly clock: Clock;
   readonly accounts: Pick<AccountStore, "findAccount" | "findAccountByEmail" | "updateAccount">;
-  readonly codes: Pick<CodeStore, "issueTicket" | "peekTicket" | "takeTicket">;
+  readonly codes: Pick<CodeStore, "issueTicket" | "peekTicket" | "takeTicket" | "dropTickets">;
+  readonly identities: Pick<IdentityStore, "unlinkAllIdentities">;
   readonly sessions: Pick<SessionStore, "revokeAllSessions">;
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly hasher: PasswordHasher;
@@ -87,10 +89,15 @@ export function passwordReset(deps: PasswordResetDeps): PasswordReset {
       const passwordHash = await deps.hasher.hash(password);
       const accountId = (await codes.takeTicket("password_reset", hash))?.accountId ?? undefined;
       if (accountId === undefined) throw invalidLink();
+      const before = await accounts.findAccount(accountId);
       // The link came by mail, so the address is its owner's.
       const account = await accounts.updateAccount(accountId, { passwordHash, emailVerified: true });
       if (account === undefined || "refused" in account) throw invalidLink();
       await deps.sessions.revokeAllSessions(accountId);
+      // A linking or a sign-in under way at a provider must not outlast the old password.
+      await codes.dropTickets(accountId);
+      // Whoever made the account never proved the address: a provider they linked would let them in again.
+      if (before?.emailVerified !== true) await deps.identities.unlinkAllIdentities(accountId);
       deps.accountsChanged();
       await deps.audit.addAudit({ accountId, event: "password_reset", ...client });
       deps.mailer.send(passwordChangedMail(account.email, account.username));

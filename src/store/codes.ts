@@ -118,6 +118,11 @@ export function codeStore(store: Store) {
       return { accountId: row.accountId, payload: row.payload, createdAtMs: row.createdAtMs };
     },
 
+    /** Makes every ticket of an account void. */
+    async dropTickets(accountId: string): Promise<void> {
+      db.delete(tickets).where(eq(tickets.accountId, accountId)).run();
+    },
+
     /** Reads a ticket and leaves it; undefined when it is unknown or expired. */
     async peekTicket(kind: TicketKind, hash: string): Promise<Ticket | undefined> {
       return db

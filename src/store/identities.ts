@@ -55,6 +55,11 @@ export function identityStore(store: Store) {
         .all();
     },
 
+    /** Unlinks every provider. */
+    async unlinkAllIdentities(accountId: string): Promise<void> {
+      db.delete(identities).where(eq(identities.accountId, accountId)).run();
+    },
+
     /** Unlinks a provider. `last_way_in`: there is no password and no other identity, so it stays. */
     async unlinkIdentity(accountId: string, provider: string): Promise<"unlinked" | "not_linked" | "last_way_in"> {
       return store.transaction(() => {

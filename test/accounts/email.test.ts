@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/accounts.ts";
 import { auditStore } from "../../src/store/audit.ts";
+import { codeStore } from "../../src/store/codes.ts";
+import { identityStore } from "../../src/store/identities.ts";
 import { keyStore } from "../../src/store/keys.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { mailTo } from "../support/outbox.ts";
@@ -142,6 +144,33 @@ describe("a forgotten password", () => {
     expect((await accountStore(app.store).findAccount(account.id))?.emailVerified).toBe(true);
     const told = await mailTo(app.app.dataDir, "paula@example.com", "Your password was changed");
     expect(told.text).toContain("paula");
+  });
+
+  test("takes every way in from whoever had made the account with an address not theirs", async () => {
+    const account = await app.addAccount("victor");
+    await identityStore(app.store).linkIdentity(account.id, { provider: "corp", subject: "squatter", email: null });
+    const kinds = ["oauth_state", "oauth_code"] as const;
+    const issue = (kind: (typeof kinds)[number], owner: string) =>
+      codeStore(app.store).issueTicket({
+        kind,
+        hash: `${kind} ${owner}`,
+        accountId: owner,
+        expiresAtMs: app.clock.now() + MINUTE,
+      });
+    const other = await app.addAccount("viola", { emailVerified: true });
+    await identityStore(app.store).linkIdentity(other.id, { provider: "corp", subject: "viola", email: null });
+    for (const kind of kinds) for (const { id } of [account, other]) await issue(kind, id);
+    await request("victor@example.com");
+    expect((await confirm({ token: await tokenFor("victor"), password: "a whole new password" })).status).toBe(200);
+    expect(await identityStore(app.store).listIdentities(account.id)).toEqual([]);
+    const left = await Promise.all(
+      [account, other].flatMap(({ id }) => kinds.map((kind) => codeStore(app.store).peekTicket(kind, `${kind} ${id}`))),
+    );
+    expect(left.map((ticket) => ticket !== undefined)).toEqual([false, false, true, true]);
+    // Who had proved the address before keeps what they linked.
+    await request("viola@example.com");
+    expect((await confirm({ token: await tokenFor("viola"), password: "a whole new password" })).status).toBe(200);
+    expect(await identityStore(app.store).listIdentities(other.id)).toHaveLength(1);
   });
 
   test("of a link too old is not", async () => {
