@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Frame, Page, Route } from "playwright-cor
 import { BlockedAddress, type Guard } from "../net/guard.ts";
 import { type FilterProxy, startProxy } from "../net/proxy.ts";
 import type { SharedBrowser } from "./browser.ts";
+import { withFrames } from "./frames.ts";
 import {
   DISMISS_CONSENT,
   FRAME_BODY,
@@ -260,10 +261,7 @@ async function readHtml(page: Page, leftMs: () => number): Promise<string> {
     const body = await frameBody(frame, Math.min(1000, leftMs()));
     if (body.replace(/<[^<>]*>/g, "").trim().length > 100) bodies.set(String(number), body.slice(0, FRAME_CHARS_MAX));
   }
-  return html.replace(/<iframe\b[^>]*data-frame-number="(\d+)"[^>]*>[\s\S]*?<\/iframe>/g, (whole, number: string) => {
-    const body = bodies.get(number);
-    return body === undefined ? whole : `<section>${body}</section>`;
-  });
+  return withFrames(html, bodies);
 }
 
 function frameBody(frame: Frame, timeoutMs: number): Promise<string> {

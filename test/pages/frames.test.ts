@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { withFrames } from "../../src/pages/frames.ts";
+
+const frame = (number: number) => `<iframe src="/f" data-frame-number="${number}"></iframe>`;
+
+test("each frame's body stands where the frame stood", () =>
+  expect(
+    withFrames(
+      `<p>a</p>${frame(0)}<p>b</p>${frame(1)}${frame(2)}`,
+      new Map([
+        ["0", "zero"],
+        ["2", "two $& 2"],
+      ]),
+    ),
+  ).toBe(`<p>a</p><section>zero</section><p>b</p>${frame(1)}<section>two $& 2</section>`));
+
+test.each(['<iframe data-frame-number="0">', "<iframe "])("a page full of %s costs no more than its length", (part) => {
+  // Work by the square of this length would take minutes.
+  const page = part.repeat(200_000);
+  expect(withFrames(page, new Map([["0", "body"]]))).toBe(page);
+});
