@@ -9,6 +9,7 @@ import { type CalibrationRun, type Report, readLabelledRows, runCalibration } fr
 import { readCalibrationFile } from "../decisions/calibration-file.ts";
 import { publicError } from "../decisions/decide.ts";
 import { reliabilitySvg, reliabilityText } from "../decisions/diagram.ts";
+import { measurementOf } from "../decisions/measurement.ts";
 import { DecisionModels } from "../decisions/models.ts";
 import { createUpstreams } from "../decisions/upstreams.ts";
 import { type DecisionVersion, nextVersionId, recalibrated, rowOf } from "../decisions/versions.ts";
@@ -136,10 +137,9 @@ async function write(
   const taken = new Set([...versions.keys(), ...aliases.keys()]);
   const id = making.id ?? nextVersionId(version.id, taken);
   if (taken.has(id)) throw failure(`the id ${id} is taken`);
-  const { before, after } = run.reports[0]!;
   const next = recalibrated(version, id, run.calibration);
-  const metrics = { before: { ...before }, after: { ...after }, fit_rows: run.fitRows, from: version.id };
-  if (!(await decisionStore(store).addDecisionVersion({ ...rowOf(next), metrics }))) {
+  const metrics = measurementOf(run, version.id);
+  if (!(await decisionStore(store).addDecisionVersion({ ...rowOf(next), metrics: { ...metrics } }))) {
     throw failure(`the id ${id} is taken`);
   }
   return id;
@@ -149,12 +149,10 @@ function print(
   context: Context,
   { version, run, made }: { version: DecisionVersion; run: CalibrationRun; made: string | undefined },
 ): void {
-  const { reports, calibration, fitRows } = run;
+  const { reports, calibration, dataset, fitRows } = run;
   if (context.flags.has("json")) {
-    const shown = reports.map(({ type, before, after, bins }) => ({ type, before, after, bins }));
-    context.out(
-      `${JSON.stringify({ model: version.id, written: made ?? null, fit_rows: fitRows, reports: shown, calibration })}\n`,
-    );
+    const shown = { model: version.id, written: made ?? null, fit_rows: fitRows, dataset, reports, calibration };
+    context.out(`${JSON.stringify(shown)}\n`);
     return;
   }
   context.out(`${version.id}: fitted on ${fitRows} rows, measured on ${reports[0]!.after.rows} others\n`);

@@ -16,21 +16,35 @@ export interface LabelledRow {
   readonly question: Question;
   readonly truth: number;
   readonly fit: boolean;
+  /** SHA-256 of the line. */
+  readonly hash: string;
 }
 
 /** Before and after, on rows the fit never saw. */
 export interface Report {
+  /** `all`, or a type of question. */
   readonly type: string;
   readonly before: Metrics;
   readonly after: Metrics;
+  readonly binsBefore: readonly Bin[];
+  /** After. */
   readonly bins: readonly Bin[];
 }
 
 export interface CalibrationRun {
   readonly calibration: Calibration;
+  readonly dataset: Dataset;
   readonly fitRows: number;
-  /** For all held-out rows, then for each type of question. */
+  /** For all held-out rows, then for each type of question where there are several. */
   readonly reports: readonly Report[];
+}
+
+/** Which rows a calibration rests on. */
+export interface Dataset {
+  /** SHA-256 over the rows' own hashes, sorted: the same rows in another order are the same data. */
+  readonly sha256: string;
+  /** Rows that could be used. */
+  readonly rows: number;
 }
 
 /** Rows of a kind that are read in many orders to learn what positions gain, and the most orders. */
@@ -62,7 +76,8 @@ function readRow(line: string): LabelledRow {
   const question = request.questions[0]!;
   const truth = truthOf(question, row["label"]);
   if (truth === undefined) throw new Error(`the label ${JSON.stringify(row["label"])} is none of the answers`);
-  return { state: request.state, question, truth, fit: Number.parseInt(sha256Hex(line).slice(0, 2), 16) % 2 === 0 };
+  const hash = sha256Hex(line);
+  return { state: request.state, question, truth, fit: Number.parseInt(hash.slice(0, 2), 16) % 2 === 0, hash };
 }
 
 function truthOf({ type, options }: Question, label: unknown): number | undefined {
@@ -105,7 +120,17 @@ export async function runCalibration(
   const turned = await all(turnedRows, { ...version.spec, orders: TURNED_ORDERS });
   const measured = await all(held, version.spec);
   const calibration = fitCalibration(fitted, turned);
-  return { calibration, fitRows: fit.length, reports: reportsOf(measured, version.calibration, calibration) };
+  return {
+    calibration,
+    dataset: datasetOf(usable),
+    fitRows: fit.length,
+    reports: reportsOf(measured, version.calibration, calibration),
+  };
+}
+
+function datasetOf(rows: readonly LabelledRow[]): Dataset {
+  const hashes = rows.map(({ hash }) => hash).sort();
+  return { sha256: sha256Hex(hashes.join("\n")), rows: rows.length };
 }
 
 /** Only a choice that is shown in fewer orders than it has options keeps something of its positions. */
@@ -128,8 +153,14 @@ function reportsOf(rows: readonly LabelledReading[], before: Calibration, after:
       label: question.options[truth]!.label,
     }));
   const report = (type: string, of: readonly LabelledReading[]): Report => {
-    const now = judged(of, after);
-    return { type, before: measureRows(judged(of, before)), after: measureRows(now), bins: reliability(now) };
+    const [was, now] = [judged(of, before), judged(of, after)];
+    return {
+      type,
+      before: measureRows(was),
+      after: measureRows(now),
+      binsBefore: reliability(was),
+      bins: reliability(now),
+    };
   };
   const types = [...new Set(rows.map(({ question }) => question.type))];
   const each = types.map((type) =>

@@ -13,6 +13,7 @@ import type { Provider } from "../upstream/provider.ts";
 import { readCalibrationFile } from "./calibration-file.ts";
 import { DecisionDiscovery } from "./discover.ts";
 import { DecisionModels } from "./models.ts";
+import { decisionOverview, type ShownVersion } from "./overview.ts";
 import { type DecisionCaller, decisionRoutes } from "./routes.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { DecisionWatch } from "./watch.ts";
@@ -90,6 +91,15 @@ export function createDecisions(deps: DecisionsDeps) {
     /** True for ids and aliases of decision models. */
     has: (id: string) => models.has(id),
     health: () => watch.health(),
+    /** For an operator's page. */
+    async overview(): Promise<ShownVersion[]> {
+      const [snapshot, sightings, health] = await Promise.all([
+        models.current(),
+        deps.store.listSightings(),
+        watch.health(),
+      ]);
+      return decisionOverview(snapshot, { sightings, health });
+    },
     /** Reads the configured models; to be called once before serving. */
     async load(): Promise<void> {
       await models.load();

@@ -21,6 +21,12 @@ export interface Sighting {
   readonly fingerprint: string;
 }
 
+/** A sighting with when it was first and last made. */
+export interface StoredSighting extends Sighting {
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
 /** An upstream that names itself anew with every answer is known for that after so many. */
 const SIGHTINGS_MAX = 50;
 
@@ -82,7 +88,7 @@ export function decisionStore(store: Store) {
       return others;
     },
     /** All that was seen, oldest first. */
-    async listSightings(): Promise<(Sighting & { firstAtMs: number; lastAtMs: number })[]> {
+    async listSightings(): Promise<StoredSighting[]> {
       return db.select().from(decisionSightings).orderBy(asc(decisionSightings.firstAtMs)).all();
     },
   };

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { readMeasurement } from "../../src/decisions/measurement.ts";
 import { seeded } from "../../src/decisions/metrics.ts";
 import { WITHOUT_CALIBRATION as NONE, nextVersionId, versionOfConfig } from "../../src/decisions/versions.ts";
+import { decisionStore } from "../../src/store/decisions.ts";
+import { openStore } from "../../src/store/open.ts";
 import { runCommand } from "./command.ts";
 import { believed, draw, startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
@@ -117,6 +120,11 @@ test("calibrate makes a new version, promote moves the alias, and a running serv
     calibration: "fitted",
   });
   expect(rows.find((row) => row.id === "judge-1.0.0")).toMatchObject({ aliases: "", calibration: "none" });
+
+  const stored = (await storedVersions()).find(({ id }) => id === "judge-1.1.0")!;
+  const { dataset, from, reports } = readMeasurement(stored.metrics)!;
+  expect({ from, rows: dataset?.rows, reports }).toEqual({ from: "judge-1.0.0", rows: 400, reports: report.reports });
+  expect(dataset).toEqual(report.dataset);
 });
 
 test("a report for people, a file and a picture", async () => {
@@ -141,9 +149,16 @@ test("a report for people, a file and a picture", async () => {
   expect((await Bun.file(out).json()).method).toBe("fitted");
 });
 
+async function storedVersions() {
+  const store = openStore({ dataDir: join(dir, "data") });
+  try {
+    return await decisionStore(store).listDecisionVersions();
+  } finally {
+    store.close();
+  }
+}
+
 test("a version that is worse on held-out rows is not promoted unless forced", async () => {
-  const { openStore } = await import("../../src/store/open.ts");
-  const { decisionStore } = await import("../../src/store/decisions.ts");
   const store = openStore({ dataDir: join(dir, "data") });
   const verbs = decisionStore(store);
   const row = (await verbs.listDecisionVersions()).find(({ id }) => id === "judge-1.0.0")!;

@@ -1,0 +1,82 @@
+// What an operator is shown of decision models: every version that can be asked, what it rests on and how good it was
+// measured to be. Plain values, so that a page can show them as they are; nothing here is for clients.
+
+import type { TierId } from "../catalog/tiers.ts";
+import type { StoredSighting } from "../store/decisions.ts";
+import type { BackendKind } from "./backends/backend.ts";
+import type { BucketParameters } from "./calibration.ts";
+import { type Measurement, readMeasurement } from "./measurement.ts";
+import type { DecisionSnapshot } from "./models.ts";
+import type { QuestionType } from "./questions.ts";
+import type { DecisionVersion } from "./versions.ts";
+import type { DecisionHealth } from "./watch.ts";
+
+/** The parameters that one type of question and number of options has. */
+export interface ShownParameters extends BucketParameters {
+  readonly type: QuestionType;
+  /** `2`, `3-5`, `6-20` or `>20`. */
+  readonly options: string;
+}
+
+/** One version of a decision model. */
+export interface ShownVersion {
+  readonly id: string;
+  /** The configuration's entry that it comes from. */
+  readonly origin: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tier: TierId;
+  /** The floating names that lead to it now. */
+  readonly aliases: readonly string[];
+  readonly backend: BackendKind;
+  readonly routes: readonly { readonly provider: string; readonly model: string }[];
+  /** SHA-256 of what decides its answers. */
+  readonly hash: string;
+  /** Null for what is offered because a provider lists it. */
+  readonly createdAtMs: number | null;
+  readonly calibration: "none" | "fitted";
+  /** By type of question, then by number of options; [] without a fit. */
+  readonly parameters: readonly ShownParameters[];
+  /** Dataset, accuracy, majority rate, log-loss, Brier score, calibration error with its interval, reliability bins. */
+  readonly measured: Measurement | null;
+  /** What answered for it, as its upstreams name themselves, oldest first. */
+  readonly sightings: readonly Omit<StoredSighting, "version">[];
+  /** One of its upstreams began to name itself otherwise. */
+  readonly drifted: boolean;
+  /** Why it is out of the list; null for one that is in. */
+  readonly unfit: string | null;
+}
+
+/** All that can be asked now, in the order of the configuration. */
+export function decisionOverview(
+  { versions, aliases }: DecisionSnapshot,
+  { sightings, health }: { sightings: readonly StoredSighting[]; health: DecisionHealth },
+): ShownVersion[] {
+  return [...versions.values()].map((version) => ({
+    id: version.id,
+    origin: version.origin,
+    name: version.name,
+    description: version.description,
+    tier: version.tier,
+    aliases: [...aliases].filter(([, target]) => target === version.id).map(([alias]) => alias),
+    backend: version.spec.kind,
+    routes: version.spec.routes.map(({ provider, model }) => ({ provider, model })),
+    hash: version.hash,
+    createdAtMs: version.createdAtMs,
+    calibration: version.calibration.method,
+    parameters: parametersOf(version),
+    measured: readMeasurement(version.metrics) ?? null,
+    sightings: sightings.filter((one) => one.version === version.id).map(({ version: _, ...seen }) => seen),
+    drifted: health.drifted.includes(version.id),
+    unfit: health.unfit.find(({ model }) => model === version.id)?.reason ?? null,
+  }));
+}
+
+function parametersOf({ calibration }: DecisionVersion): ShownParameters[] {
+  return Object.entries(calibration.buckets)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([bucket, parameters]) => {
+      const [type, options = "2"] = bucket.split(":");
+      return { ...parameters, type: type as QuestionType, options };
+    });
+}

@@ -1,0 +1,122 @@
+import { expect, test } from "bun:test";
+import type { CalibrationRun } from "../../src/decisions/calibrate.ts";
+import { measurementOf, readMeasurement } from "../../src/decisions/measurement.ts";
+import { measureRows, reliability } from "../../src/decisions/metrics.ts";
+import { decisionOverview } from "../../src/decisions/overview.ts";
+import {
+  recalibrated,
+  rowOf,
+  versionOfConfig,
+  versionOfRow,
+  WITHOUT_CALIBRATION,
+} from "../../src/decisions/versions.ts";
+
+const origin = versionOfConfig(
+  {
+    id: "judge-1.0.0",
+    name: "",
+    description: "Judges.",
+    tier: "pro",
+    aliases: ["judge-latest"],
+    calibration: "",
+    backend: {
+      kind: "logprobs",
+      routes: [{ provider: "sim", model: "m", path: "", priority: 1, weight: 1 }],
+      limits: {},
+      orders: 2,
+      concurrency: 8,
+    },
+  },
+  WITHOUT_CALIBRATION,
+);
+
+const rows = Array.from({ length: 40 }, (_, at) => ({
+  probabilities: [0.7, 0.3],
+  truth: at % 3 === 0 ? 1 : 0,
+  label: `${at % 3}`,
+}));
+const report = {
+  type: "noul",
+  before: measureRows(rows),
+  after: measureRows(rows),
+  binsBefore: reliability(rows),
+  bins: reliability(rows),
+};
+const run: CalibrationRun = {
+  calibration: {
+    method: "fitted",
+    buckets: { noul: { temperature: 2, bias: -0.5, rows: 30 }, "choice:6-20": { temperature: 1.5, rows: 40 } },
+  },
+  dataset: { sha256: "ab".repeat(32), rows: 80 },
+  fitRows: 40,
+  reports: [report],
+};
+const next = recalibrated(origin, "judge-1.1.0", run.calibration);
+// As the store gives it back: through JSON.
+const stored = JSON.parse(JSON.stringify({ ...rowOf(next), metrics: measurementOf(run, origin.id), createdAtMs: 5 }));
+
+test("an operator is shown what each version rests on and was measured at", () => {
+  const fitted = versionOfRow(stored, origin)!;
+  const snapshot = {
+    versions: new Map([
+      [origin.id, origin],
+      [fitted.id, fitted],
+    ]),
+    aliases: new Map([
+      ["judge-latest", fitted.id],
+      ["gone", "nowhere"],
+    ]),
+  };
+  const seen = { provider: "sim", upstreamModel: "m-2", fingerprint: "f", firstAtMs: 1, lastAtMs: 2 };
+  const [first, second] = decisionOverview(snapshot, {
+    sightings: [{ version: fitted.id, ...seen }],
+    health: { status: "degraded", models: 2, unfit: [{ model: origin.id, reason: "why" }], drifted: [fitted.id] },
+  });
+  expect(first).toMatchObject({
+    id: "judge-1.0.0",
+    aliases: [],
+    backend: "logprobs",
+    tier: "pro",
+    routes: [{ provider: "sim", model: "m" }],
+    calibration: "none",
+    parameters: [],
+    measured: null,
+    sightings: [],
+    drifted: false,
+    unfit: "why",
+  });
+  expect(second).toMatchObject({
+    id: "judge-1.1.0",
+    origin: "judge-1.0.0",
+    aliases: ["judge-latest"],
+    hash: next.hash,
+    createdAtMs: 5,
+    calibration: "fitted",
+    parameters: [
+      { type: "choice", options: "6-20", temperature: 1.5, rows: 40 },
+      { type: "noul", options: "2", temperature: 2, bias: -0.5, rows: 30 },
+    ],
+    measured: { from: "judge-1.0.0", fit_rows: 40, dataset: run.dataset, before: report.before, reports: [report] },
+    sightings: [seen],
+    drifted: true,
+    unfit: null,
+  });
+});
+
+test.each([null, {}, { before: {}, after: {} }, { before: { logLoss: 1 }, after: { logLoss: 1 } }])(
+  "%p is no measurement",
+  (value) => {
+    expect(readMeasurement(value)).toBeUndefined();
+  },
+);
+
+test("a measurement of an older program has its figures, without dataset and bins", () => {
+  const { before, after } = report;
+  expect(readMeasurement({ before, after, from: "x", fit_rows: 3 })).toEqual({
+    from: "x",
+    fit_rows: 3,
+    before,
+    after,
+    reports: [],
+  });
+});
