@@ -1,13 +1,15 @@
-// The whole test suite; further arguments go to `bun test`. Prints failures, what was skipped, and as the last line
+// The whole test suite; further arguments go to `bun test`. `--binary FILE` runs the tests of clients against that compiled
+// program. Prints failures, what was skipped, and as the last line
 // `N passed, N failed, N skipped` from the machine-readable report. With CI=true a skipped browser test is a failure.
 
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { judge } from "./report.ts";
 
 const root = join(import.meta.dir, "..");
 const args = process.argv.slice(2);
+const binary = takeBinary();
 const report = join(tmpdir(), `sallyport-test-${process.pid}.xml`);
 
 /** On a busy machine a test may wait for its turn; a hang is still noticed. */
@@ -29,15 +31,36 @@ const run = Bun.spawnSync(
 const file = Bun.file(report);
 const xml = (await file.exists()) ? await file.text() : "";
 rmSync(report, { force: true });
-const files = args.length > 0 ? [] : [...new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root })];
+// Which tests a flag leaves out is for the runner to know.
+const files = args.some((arg) => arg.startsWith("-")) ? [] : asked();
 const verdict = judge({ xml, exitCode: run.exitCode, files, strict: process.env["CI"] === "true" });
 for (const note of verdict.notes) console.log(note);
 console.log(`${verdict.passed} passed, ${verdict.failed} failed, ${verdict.skipped} skipped`);
 process.exit(verdict.failed > 0 ? 1 : 0);
 
+/** Every file that must have run: all, or those the arguments name. */
+function asked(): string[] {
+  const all = [...new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root })];
+  const under = (file: string, arg: string) => file === arg || file.startsWith(`${arg.replace(/\/+$/, "")}/`);
+  return args.length === 0 ? all : all.filter((file) => args.some((arg) => under(file, arg)));
+}
+
+/** `--binary FILE` is ours, not the runner's. */
+function takeBinary(): string | undefined {
+  const at = args.indexOf("--binary");
+  if (at < 0) return undefined;
+  const [, file = ""] = args.splice(at, 2);
+  if (file === "" || !existsSync(file)) {
+    console.error(`there is no program ${JSON.stringify(file)}: bun run build makes it`);
+    process.exit(2);
+  }
+  return resolve(file);
+}
+
 /** Without what would make a result depend on the person who runs it: settings, keys and proxies of their own. */
 function testEnvironment(): Record<string, string | undefined> {
-  const own = /^SALLYPORT_|_API_KEY$|^OLLAMA_HOST$|^BUN_CONFIG_|^(?:https?|all)_proxy$/i;
+  const own = /^SALLYPORT_|^TEST_BINARY$|_API_KEY$|^OLLAMA_HOST$|^BUN_CONFIG_|^(?:https?|all)_proxy$/i;
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
-  return { ...Object.fromEntries(kept), NODE_ENV: "test" };
+  const tested = binary === undefined ? {} : { TEST_BINARY: binary };
+  return { ...Object.fromEntries(kept), NODE_ENV: "test", ...tested };
 }

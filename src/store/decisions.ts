@@ -3,7 +3,10 @@ import { and, asc, eq } from "drizzle-orm";
 import type { Store } from "./open.ts";
 import { decisionAliases, decisionSightings, decisionVersions } from "./schema-decisions.ts";
 
-/** A stored version. */
+/**
+ * A stored version. `record` holds backend and calibration, `metrics` what the calibration was measured at: read them with
+ * `versionOfRow` and `readMeasurement` of `decisions/`, whose `decisionOverview` puts it all together for a page.
+ */
 export interface StoredVersion {
   readonly id: string;
   readonly origin: string;

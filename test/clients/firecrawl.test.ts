@@ -1,11 +1,11 @@
 // Firecrawl's own client (the v1 API) against the running program, unchanged but for its address.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import FirecrawlApp from "@mendable/firecrawl-js";
-import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
+import { type Program, startProgram } from "../support/program.ts";
 
 let site: FakeSite;
-let app: TestApp;
+let app: Program;
 let client: FirecrawlApp;
 
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
     "/hidden/x": page("X"),
     "/bad": () => html("no", { status: 500 }),
   });
-  app = await startTestApp({ config: { web: { allow_hosts: [site.host], render: "never" } } });
+  app = await startProgram({ web: { allow_hosts: [site.host], render: "never" } });
   client = new FirecrawlApp({ apiKey: app.key, apiUrl: app.url });
 });
 afterAll(async () => {

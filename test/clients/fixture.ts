@@ -1,8 +1,8 @@
 // The running program in front of a scripted model that speaks every upstream protocol: what the tests of real clients
 // share. The model calls the one tool it is given, reports the tool's result, and answers in JSON where a schema is asked for.
 
-import { startTestApp, type TestApp } from "../support/app.ts";
 import { DIALECTS, KINDS, type Said, say } from "../support/fake-model.ts";
+import { type Program, startProgram } from "../support/program.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";
 
 /** What a tool of the tests says; the model repeats it. */
@@ -15,7 +15,7 @@ export const FORECAST = { city: "Oslo", degrees: 4 };
 export const THOUGHT = { text: "I should look it up.", signature: "c2lnbmF0dXJlLW9mLXRoZS1tb2RlbA==" };
 
 export interface Clients {
-  app: TestApp;
+  app: Program;
   upstream: FakeUpstream;
   /** The model ids: each is served by the protocol of its name. */
   models: readonly string[];
@@ -28,17 +28,12 @@ export async function startClients(): Promise<Clients> {
   const upstream = startUpstream((received) =>
     received.path.endsWith("/count_tokens") ? Response.json({ input_tokens: 321 }) : say(received, reply(received)),
   );
-  const app = await startTestApp({
-    config: {
-      providers: Object.fromEntries(
-        DIALECTS.map((name) => [
-          name,
-          { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false },
-        ]),
-      ),
-      models: DIALECTS.map((id) => ({ id, supports_reasoning: true, routes: [{ provider: id, model: "up-model" }] })),
-      tiers: { premium: { rpm: 100_000 } },
-    },
+  const app = await startProgram({
+    providers: Object.fromEntries(
+      DIALECTS.map((name) => [name, { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false }]),
+    ),
+    models: DIALECTS.map((id) => ({ id, supports_reasoning: true, routes: [{ provider: id, model: "up-model" }] })),
+    tiers: { premium: { rpm: 100_000 } },
   });
   return { app, upstream, models: DIALECTS, sent: () => upstream.received.splice(0) };
 }

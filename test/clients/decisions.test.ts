@@ -1,4 +1,4 @@
-// Public clients of this format, unmodified, against a running gateway.
+// Public clients of decisions, unmodified, against the running program.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createTypeSafeAi } from "@ai-sdk/typesafe-ai";
@@ -7,20 +7,21 @@ import { choice, NotFoundError, noul, score, TypeSafeClient, UnprocessableEntity
 import { experimental_decide } from "ai";
 import { Ollama } from "ollama";
 import OpenAI from "openai";
-import { type Fake, type Gateway, nativeAnswers, startFake, startGateway } from "./support.ts";
+import { type Fake, nativeAnswers, startFake } from "../decisions/support.ts";
+import { type Program, startProgram } from "../support/program.ts";
 
 let upstream: Fake;
-let gateway: Gateway;
+let gateway: Program;
 let key: string;
 
 beforeAll(async () => {
   upstream = startFake(nativeAnswers);
   const backend = { kind: "systemone", routes: [{ provider: "native", model: "jev-1.13.0" }] };
-  gateway = await startGateway({
+  gateway = await startProgram({
     providers: { native: { kind: "systemone", base_url: upstream.url } },
     decisions: { models: [{ id: "jev-1.13.0", aliases: ["jev-latest"], backend }] },
   });
-  key = await gateway.key();
+  key = gateway.key;
 });
 
 afterAll(async () => {

@@ -1,0 +1,78 @@
+// The program as its clients see it: an address and a key. In the test's own process, or the compiled program as a process of
+// its own where TEST_BINARY names one (`bun scripts/test.ts --binary dist/sallyport test/clients`).
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startTestApp } from "./app.ts";
+
+export interface Program {
+  readonly url: string;
+  /** A key on the highest plan. */
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+/** Starts the gateway with a configuration in its file form. Stop it in afterAll. */
+export async function startProgram(config: Record<string, unknown>): Promise<Program> {
+  const binary = process.env["TEST_BINARY"];
+  return binary === undefined ? await startTestApp({ config }) : await startBinary(binary, config);
+}
+
+const START_MS_MAX = 20_000;
+
+async function startBinary(binary: string, config: Record<string, unknown>): Promise<Program> {
+  // Nothing of the repository or of whoever runs the tests is within its reach.
+  const home = mkdtempSync(join(tmpdir(), "sallyport-client-"));
+  const file = join(home, "test.yaml");
+  await Bun.write(file, JSON.stringify(config));
+  const own = ["--config", file, "--data-dir", join(home, "data")];
+  const options = { cwd: home, env: { HOME: home, PATH: process.env["PATH"] ?? "" } };
+  const command = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const run = Bun.spawn([binary, ...args, "--json", ...own], { ...options, stdin: "ignore", stderr: "pipe" });
+    const [out, err, code] = await Promise.all([
+      new Response(run.stdout).text(),
+      new Response(run.stderr).text(),
+      run.exited,
+    ]);
+    if (code !== 0) throw new Error(`${args.join(" ")}: exit ${code}: ${err}`);
+    return JSON.parse(out) as Record<string, unknown>;
+  };
+  const email = "client@example.com";
+  await command("account", "create", "--email", email, "--username", "client", "--tier", "premium", "--verified");
+  const { key } = await command("key", "create", "--account", email, "--name", "client");
+
+  const log = Bun.file(join(home, "log"));
+  const child = Bun.spawn([binary, "serve", "--port", "0", ...own], { ...options, stdin: "ignore", stderr: log });
+  const url = await Promise.race([
+    address(child.stdout),
+    Bun.sleep(START_MS_MAX).then(() => undefined),
+    child.exited.then(() => undefined),
+  ]);
+  if (url === undefined) {
+    child.kill("SIGKILL");
+    throw new Error(`${binary} did not start: ${await log.text()}`);
+  }
+  return {
+    url,
+    key: String(key),
+    async stop() {
+      child.kill("SIGTERM");
+      const code = await child.exited;
+      const said = await log.text();
+      rmSync(home, { recursive: true, force: true });
+      if (code !== 0) throw new Error(`${binary} ended with ${code}: ${said.slice(-2000)}`);
+    },
+  };
+}
+
+/** The address on the program's one line; undefined when it ends without. */
+async function address(stdout: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string | undefined> {
+  let said = "";
+  for await (const text of stdout.pipeThrough(new TextDecoderStream())) {
+    said += text;
+    const url = /^sallyport listening on (\S+)\n/m.exec(said)?.[1];
+    if (url !== undefined) return url;
+  }
+  return undefined;
+}
