@@ -39,6 +39,7 @@ import { createResolve } from "./net/resolve.ts";
 import { createObserver, openTracer } from "./observe.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { accountStore } from "./store/accounts.ts";
+import { answerStore } from "./store/answers.ts";
 import { decisionStore } from "./store/decisions.ts";
 import { fileStore } from "./store/files.ts";
 import { frontierStore } from "./store/frontier.ts";
@@ -216,6 +217,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     clock,
     jobs: jobStore(store),
     frontier: frontierStore(store),
+    answers: answerStore(store),
     authenticate: (request) => guard.authenticate(request),
     admit,
     bodyLimits: shared.bodyLimits,

@@ -41,6 +41,7 @@ export function frontierStore(store: Store) {
      SELECT id, (SELECT COALESCE(MAX(seq), -1) + 1 FROM job_pages WHERE job_id = $jobId), $url, $failed, $body
      FROM jobs WHERE id = $jobId`,
   );
+  const forget = sqlite.query("DELETE FROM job_answers WHERE job_id = ? AND url_key = ?");
   const done = sqlite.query("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
   const size = db
     .select({ n: jobs.frontierSize })
@@ -90,7 +91,8 @@ export function frontierStore(store: Store) {
 
     /**
      * Notes that a page was visited, in one transaction: what it gave (nothing, when it is not to be returned), further
-     * addresses that turned out to be the same page, the links on it, and how far the job is. Gives how many links were new.
+     * addresses that turned out to be the same page, the links on it, and how far the job is. What its site answered is
+     * not needed any more. Gives how many links were new.
      */
     async saveVisit(
       jobId: string,
@@ -107,6 +109,7 @@ export function frontierStore(store: Store) {
     ): Promise<number> {
       return store.transaction(() => {
         done.run(jobId, visit.urlKey);
+        forget.run(jobId, visit.urlKey);
         const aliases = visit.aliases ?? [];
         addAll(jobId, aliases, { max: Number.MAX_SAFE_INTEGER, state: "done" });
         for (const { urlKey } of aliases) done.run(jobId, urlKey);

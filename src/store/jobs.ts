@@ -2,7 +2,7 @@
 // never changes. A job past its time to live does not exist, whenever it is swept.
 import { and, asc, eq, gt, inArray, isNull, lte, or, type SQL } from "drizzle-orm";
 import type { Store } from "./open.ts";
-import { jobs } from "./schema-work.ts";
+import { jobAnswers, jobs } from "./schema-work.ts";
 
 /** A job as stored. */
 export type Job = typeof jobs.$inferSelect;
@@ -40,6 +40,7 @@ export function jobStore(store: Store) {
   const exists = () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now()));
   const change = (where: SQL | undefined, set: Partial<Job>): boolean =>
     db.update(jobs).set(set).where(where).returning({ id: jobs.id }).all().length > 0;
+  const forgetAnswers = (id: string) => db.delete(jobAnswers).where(eq(jobAnswers.jobId, id)).run();
   const deleteOld = sqlite.query("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
 
   return {
@@ -103,14 +104,20 @@ export function jobStore(store: Store) {
 
     /** Ends a job one is working on; false when it has ended already, is somebody else's or is gone. */
     async finishJob(id: string, owner: string, end: JobEnd): Promise<boolean> {
-      return change(and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running")), ended(clock.now(), end));
+      return store.transaction(() => {
+        const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
+        const isEnded = change(mine, ended(clock.now(), end));
+        if (isEnded) forgetAnswers(id);
+        return isEnded;
+      });
     },
 
     /** Cancels a job unless it has ended. Gives the job as it is then; undefined when there is none. */
     async cancelJob(job: { kind: string; accountId: string; id: string; ttlMs: number }): Promise<Job | undefined> {
       return store.transaction(() => {
         const own = and(eq(jobs.id, job.id), eq(jobs.kind, job.kind), eq(jobs.accountId, job.accountId));
-        change(and(own, isOpen()), ended(clock.now(), { state: "cancelled", ttlMs: job.ttlMs }));
+        if (change(and(own, isOpen()), ended(clock.now(), { state: "cancelled", ttlMs: job.ttlMs })))
+          forgetAnswers(job.id);
         return db.select().from(jobs).where(and(own, exists())).get();
       });
     },

@@ -4,6 +4,7 @@ import type { Database } from "bun:sqlite";
 import init from "./migrations/0000_init.sql" with { type: "text" };
 import accessAndWork from "./migrations/0001_access_and_work.sql" with { type: "text" };
 import decisions from "./migrations/0002_decisions.sql" with { type: "text" };
+import jobAnswers from "./migrations/0003_job_answers.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered step. */
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0000_init", sql: init },
   { name: "0001_access_and_work", sql: accessAndWork },
   { name: "0002_decisions", sql: decisions },
+  { name: "0003_job_answers", sql: jobAnswers },
 ];
 
 /** Applies the steps that are missing; gives the names of those it applied. */

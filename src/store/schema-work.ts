@@ -1,6 +1,6 @@
 // The tables of work done for an account: stored responses, threads, uploaded files, and jobs with their pages and
 // frontier. Everything goes with its account.
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { accounts } from "./schema.ts";
 
 const ownAccount = () =>
@@ -125,4 +125,25 @@ export const jobFrontier = sqliteTable(
     primaryKey({ columns: [t.jobId, t.urlKey] }),
     index("job_frontier_next").on(t.jobId, t.state, t.depth, t.seq),
   ],
+);
+
+/** Answers of sites whose pages are not stored yet, so that nobody is asked twice because a program died. Short-lived. */
+export const jobAnswers = sqliteTable(
+  "job_answers",
+  {
+    jobId: text("job_id")
+      .notNull()
+      .references(() => jobs.id, { onDelete: "cascade" }),
+    /** The page of the frontier it was asked for. */
+    urlKey: text("url_key").notNull(),
+    /** What was asked: a page may send its reader on, and then has several. */
+    asked: text("asked").notNull(),
+    /** Where redirects led. */
+    url: text("url").notNull(),
+    status: integer("status").notNull(),
+    headers: text("headers", { mode: "json" }).$type<readonly (readonly [string, string])[]>().notNull(),
+    /** Compressed with zstd. */
+    body: blob("body", { mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.jobId, t.urlKey, t.asked] })],
 );

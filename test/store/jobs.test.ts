@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Account, accountStore } from "../../src/store/accounts.ts";
+import { answerStore } from "../../src/store/answers.ts";
 import { type FrontierEntry, frontierStore } from "../../src/store/frontier.ts";
 import { jobStore } from "../../src/store/jobs.ts";
 import { freshStore } from "./support.ts";
@@ -168,4 +169,58 @@ test("a visit to a deleted job stores nothing", async () => {
     await frontier.saveVisit("gone", { urlKey: "a", page, links: [entry("b")], aliases: [entry("c")], frontierMax: 9 }),
   ).toBe(0);
   expect(store.sqlite.query("SELECT count(*) AS n FROM job_pages").get()).toEqual({ n: 0 });
+});
+
+test("an answer is kept until its page is stored", async () => {
+  const { store, start, claim, frontier } = await setUp();
+  const answers = answerStore(store);
+  const body = new TextEncoder().encode("<p>Grüße</p>".repeat(1000));
+  const headers = new Headers([
+    ["content-type", "text/html"],
+    ["set-cookie", "a=1"],
+    ["set-cookie", "b=2"],
+  ]);
+  const answer = { asked: "http://a/", url: "http://a/b", status: 200, headers, body };
+  await start("j");
+  // A job that nobody works on has none.
+  expect(await answers.keepAnswer("j", "a", answer)).toBe(false);
+  await claim("o");
+  expect(await answers.keepAnswer("j", "a", answer)).toBe(true);
+  expect(await answers.keepAnswer("j", "a", { ...answer, asked: "http://a/next", status: 404 })).toBe(true);
+  expect(await answers.keepAnswer("j", "b", answer)).toBe(true);
+  const [kept, next] = await answers.listAnswers("j", "a");
+  expect(kept).toMatchObject({ asked: "http://a/", url: "http://a/b", status: 200 });
+  expect(next).toMatchObject({ asked: "http://a/next", status: 404 });
+  expect([...(kept?.headers ?? [])]).toEqual([...headers]);
+  expect(Buffer.from(kept?.body ?? []).equals(body)).toBe(true);
+  await frontier.saveVisit("j", { urlKey: "a", frontierMax: 10 });
+  expect(await answers.listAnswers("j", "a")).toEqual([]);
+  expect(await answers.listAnswers("j", "b")).toHaveLength(1);
+});
+
+test("an answer that is too large to keep is not kept", async () => {
+  const { store, start, claim } = await setUp();
+  const answers = answerStore(store);
+  await start("j");
+  await claim("o");
+  const body = crypto.getRandomValues(new Uint8Array(60_000));
+  const large = Buffer.concat(Array.from({ length: 40 }, (_, n) => body.map((byte) => byte ^ n)));
+  const answer = { asked: "u", url: "u", status: 200, headers: new Headers(), body: new Uint8Array(large) };
+  expect(await answers.keepAnswer("j", "a", answer)).toBe(false);
+  expect(await answers.listAnswers("j", "a")).toEqual([]);
+});
+
+test.each(["finished", "cancelled"])("the answers of a %s job go, the others' stay", async (how) => {
+  const { store, accountId, jobs, start, claim } = await setUp();
+  const answers = answerStore(store);
+  for (const id of ["j", "k"]) {
+    await start(id);
+    await claim("o");
+    const answer = { asked: "u", url: "u", status: 200, headers: new Headers(), body: new Uint8Array(3) };
+    await answers.keepAnswer(id, "a", answer);
+  }
+  if (how === "finished") await jobs.finishJob("j", "o", { state: "completed", ttlMs: 10 });
+  else await jobs.cancelJob({ kind: "crawl", accountId, id: "j", ttlMs: 10 });
+  expect(await answers.listAnswers("j", "a")).toEqual([]);
+  expect(await answers.listAnswers("k", "a")).toHaveLength(1);
 });
