@@ -60,7 +60,7 @@ export interface JobRunner {
   stop(): Promise<void>;
 }
 
-/** Jobs worked on at once; many, so that a long one keeps nobody waiting: the pages they load share slots of their own. */
+/** Jobs worked on at once; many, so that a long one keeps nobody waiting: the pages they load share places of their own. */
 const JOBS_MAX = 200;
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;

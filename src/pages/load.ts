@@ -26,6 +26,8 @@ export interface LoadRequest {
   readonly documents: boolean;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** In place of the loader's own, for callers that keep what was answered. */
+  readonly fetch?: GuardedFetch | undefined;
 }
 
 /** A loaded page. */
@@ -128,8 +130,9 @@ async function obeyRobots({ deps, signal }: Load, url: string): Promise<void> {
 /** Fetches; "too many requests" and server errors are tried again while there is time. */
 async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
   const { userAgent, pageBytesMax } = at.deps.settings();
+  const get = at.request.fetch ?? at.deps.fetch;
   for (let attempt = 1; ; attempt++) {
-    const answer = await at.deps.fetch(url, {
+    const answer = await get(url, {
       bytesMax: pageBytesMax,
       timeoutMs: at.leftMs(),
       signal: at.signal,

@@ -1,30 +1,187 @@
-// Not too fast for one host: the starts of requests are spread, and only so many run at once.
+// Whose turn it is to ask a host. Over everything the program does, only so many requests to one host run at once, their
+// starts lie apart as the host wants it, and only so many pages of jobs are under way. Jobs share evenly whatever their
+// size; a page that somebody waits for goes before them all.
 
 import type { Clock } from "../base/clock.ts";
-import { pause } from "../base/retry.ts";
+import { PoolFull } from "../workers/pool.ts";
 
-/** Lets requests through, host by host. */
-export interface HostGate {
-  /** Waits for the host's turn; the time between two starts is at least `delayMs`. */
-  wait(host: string, options: { delayMs: number; signal: AbortSignal }): Promise<void>;
+/** A request's claim on a host. */
+export interface Claim {
+  /** Host and port. */
+  readonly host: string;
+  /** The least time between the starts of two requests to the host. */
+  readonly delayMs: number;
 }
 
-/** Hosts remembered; those not asked for long are forgotten first. */
+/** A page of a job that has its turn. */
+export interface JobTurn {
+  /** The request is over: what follows is our own work. Later calls do nothing. */
+  leaveHost(): void;
+  /** The page is done. */
+  end(): void;
+}
+
+/** Turns over all hosts and jobs of the program. */
+export interface Manners {
+  /** Waits for a place on the host and its time; before all jobs. Call the result when the request is over. */
+  ask(claim: Claim, signal?: AbortSignal): Promise<() => void>;
+  /** Waits for one of the places that jobs share and, when the page is to be asked for, for its host at the same moment. */
+  work(job: string, claim: Claim | undefined, signal: AbortSignal): Promise<JobTurn>;
+  /** How many pages of jobs are under way, and how many requests of all kinds wait. */
+  load(): { readonly working: number; readonly waiting: number };
+}
+
+/** Requests to one host at once. */
+const PER_HOST_MAX = 4;
+/** Requests that may wait; jobs ask for a few turns each. */
+const WAITING_MAX = 5000;
+/** Hosts remembered for their delay's sake. */
 const HOSTS_MAX = 5000;
 
-/** Makes a gate. */
-export function createHostGate(clock: Clock): HostGate {
-  const nextMs = new Map<string, number>();
+interface Host {
+  active: number;
+  /** Start of the last request, and how long the next one waits from then. */
+  lastMs: number;
+  delayMs: number;
+}
+
+interface Waiter {
+  readonly job: string | undefined;
+  readonly claim: Claim | undefined;
+  readonly go: () => void;
+}
+
+/** Makes them. `jobPagesMax` is asked each time: it may change. */
+export function createManners(clock: Clock, jobPagesMax: () => number): Manners {
+  const hosts = new Map<string, Host>();
+  const jobs = new Map<string, { active: number; served: number }>();
+  /** In the order they came. */
+  const waiting = new Set<Waiter>();
+  let working = 0;
+  let turns = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const waitMs = (claim: Claim | undefined): number => {
+    const host = claim === undefined ? undefined : hosts.get(claim.host);
+    if (host === undefined || claim === undefined) return 0;
+    if (host.active >= PER_HOST_MAX) return Number.POSITIVE_INFINITY;
+    // A clock that was set back must not silence a host for as long.
+    host.lastMs = Math.min(host.lastMs, clock.now());
+    return Math.max(0, host.lastMs + Math.max(host.delayMs, claim.delayMs) - clock.now());
+  };
+
+  /** Whether there is room among the jobs' pages, where that is needed. */
+  const isFree = ({ job }: Waiter): boolean => job === undefined || working < jobPagesMax();
+
+  /** Whether the first goes before the second, which came earlier. */
+  const goesBefore = (one: Waiter, other: Waiter): boolean => {
+    if (one.job === undefined || other.job === undefined) return one.job === undefined && other.job !== undefined;
+    const [mine, theirs] = [jobs.get(one.job), jobs.get(other.job)];
+    const [active, othersActive] = [mine?.active ?? 0, theirs?.active ?? 0];
+    return active < othersActive || (active === othersActive && (mine?.served ?? 0) < (theirs?.served ?? 0));
+  };
+
+  const start = ({ job, claim, go }: Waiter): void => {
+    turns++;
+    if (job !== undefined) {
+      working++;
+      jobs.set(job, { active: (jobs.get(job)?.active ?? 0) + 1, served: turns });
+    }
+    if (claim !== undefined) {
+      const active = (hosts.get(claim.host)?.active ?? 0) + 1;
+      hosts.set(claim.host, { active, lastMs: clock.now(), delayMs: claim.delayMs });
+      if (hosts.size > HOSTS_MAX) forgetOne();
+    }
+    go();
+  };
+
+  /** The one that was asked longest ago, and is not asked now. */
+  const forgetOne = (): void => {
+    for (const [name, { active }] of hosts)
+      if (active === 0) {
+        hosts.delete(name);
+        return;
+      }
+  };
+
+  const pump = (): void => {
+    clearTimeout(timer);
+    for (;;) {
+      let first: Waiter | undefined;
+      let soonestMs = Number.POSITIVE_INFINITY;
+      for (const waiter of waiting) {
+        if (!isFree(waiter)) continue;
+        const ms = waitMs(waiter.claim);
+        if (ms > 0) soonestMs = Math.min(soonestMs, ms);
+        else if (first === undefined || goesBefore(waiter, first)) first = waiter;
+      }
+      if (first === undefined) {
+        if (Number.isFinite(soonestMs)) timer = setTimeout(pump, Math.ceil(soonestMs));
+        return;
+      }
+      waiting.delete(first);
+      start(first);
+    }
+  };
+
+  const turn = async (what: Omit<Waiter, "go">, signal: AbortSignal | undefined): Promise<void> => {
+    signal?.throwIfAborted();
+    if (waiting.size >= WAITING_MAX) throw new PoolFull("Too many pages are waiting to be asked for.");
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter: Waiter = { ...what, go: resolve };
+    const stop = () => {
+      if (waiting.delete(waiter)) reject(signal?.reason);
+    };
+    waiting.add(waiter);
+    signal?.addEventListener("abort", stop, { once: true });
+    // Where the newcomer cannot go nobody else can who could not before.
+    if (isFree(waiter) && Number.isFinite(waitMs(what.claim))) pump();
+    await promise.finally(() => signal?.removeEventListener("abort", stop));
+  };
+
+  const leave = (name: string | undefined): void => {
+    const host = name === undefined ? undefined : hosts.get(name);
+    if (host === undefined || name === undefined) return;
+    host.active--;
+    if (host.active === 0 && host.delayMs === 0) hosts.delete(name);
+    pump();
+  };
+
+  const endPage = (job: string): void => {
+    const own = jobs.get(job);
+    if (own === undefined) return;
+    working--;
+    own.active--;
+    const isWaiting = () => [...waiting].some((waiter) => waiter.job === job);
+    if (own.active === 0 && !isWaiting()) jobs.delete(job);
+    pump();
+  };
+
   return {
-    wait: async (host, { delayMs, signal }) => {
-      signal.throwIfAborted();
-      if (delayMs <= 0) return;
-      const now = clock.now();
-      const turn = Math.max(now, nextMs.get(host) ?? 0);
-      nextMs.delete(host);
-      nextMs.set(host, turn + delayMs);
-      if (nextMs.size > HOSTS_MAX) nextMs.delete(nextMs.keys().next().value as string);
-      if (turn > now) await pause(turn - now, signal);
+    ask: async (claim, signal) => {
+      await turn({ job: undefined, claim }, signal);
+      return once(() => leave(claim.host));
     },
+    work: async (job, claim, signal) => {
+      await turn({ job, claim }, signal);
+      const leaveHost = once(() => leave(claim?.host));
+      return {
+        leaveHost,
+        end: once(() => {
+          leaveHost();
+          endPage(job);
+        }),
+      };
+    },
+    load: () => ({ working, waiting: waiting.size }),
+  };
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
   };
 }

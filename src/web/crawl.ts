@@ -3,16 +3,15 @@
 
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../jobs/kind.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
-import type { HostGate } from "../pages/manners.ts";
 import { PageError } from "../pages/page-error.ts";
 import type { Robots } from "../pages/robots.ts";
-import type { Slots } from "../pages/slots.ts";
 import { type CrawlInput, CrawlScope, type FrontierEntry, type Home } from "./crawl-scope.ts";
+import { type AnswerVerbs, type VisitDeps, visitPage } from "./crawl-visit.ts";
 import { asWebError } from "./failure.ts";
 import { creditsOf, loadRequest, pageView } from "./page-view.ts";
 
 /** The store's side of a crawl. */
-export interface CrawlStore {
+export interface CrawlStore extends AnswerVerbs {
   addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
   takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
   resetFrontier(jobId: string): Promise<number>;
@@ -34,19 +33,14 @@ export interface Visit {
 }
 
 /** What crawling needs. */
-export interface CrawlDeps {
+export interface CrawlDeps extends Omit<VisitDeps, "store"> {
   readonly store: CrawlStore;
   readonly load: LoadPage;
   readonly robots: Robots;
-  readonly gate: HostGate;
-  /** Shared by all jobs. */
-  readonly slots: () => Slots;
-  readonly settings: () => { readonly perHostDelayMs: number; readonly respectRobots: boolean };
-  /** A page failed for a reason of ours. */
-  readonly problem: (message: string, error: unknown) => void;
+  readonly settings: () => { readonly respectRobots: boolean };
 }
 
-/** Pages of one crawl under way at once: polite to the host, and the rest of the slots is for others. */
+/** Pages of one crawl under way at once: what a host takes, and the rest of the places is for others. */
 const PARALLEL_MAX = 4;
 /** Addresses a crawl remembers for each page it may fetch: more will never be visited. */
 const FRONTIER_PER_PAGE = 50;
@@ -196,15 +190,15 @@ class Crawl {
   }
 
   async #load(entry: FrontierEntry): Promise<LoadedPage> {
-    const { gate, robots, load, slots } = this.#deps;
-    const { perHostDelayMs, respectRobots } = this.#deps.settings();
+    const { robots, load } = this.#deps;
     const signal = this.#signal;
-    const rules = respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
+    // Before its turn: what may not be asked for takes nobody's place.
+    const rules = this.#deps.settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
     if (rules?.allows(entry.url) === false)
       throw new PageError("robots", "The site's robots.txt does not allow this page to be read.");
-    const delayMs = Math.max(perHostDelayMs, rules?.crawlDelayMs ?? 0);
-    await gate.wait(new URL(entry.url).host, { delayMs, signal });
-    return slots().run(signal, () => load(loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal })));
+    return visitPage({ job: this.#job.id, entry, signal }, this.#deps, (fetch) =>
+      load({ ...loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal }), fetch }),
+    );
   }
 
   async #saveFailure(entry: FrontierEntry, error: unknown): Promise<void> {

@@ -63,6 +63,9 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => voi
       return taken;
     },
     resetFrontier: async () => 0,
+    // Nothing outlives the crawl.
+    listAnswers: async () => [],
+    keepAnswer: async () => false,
     saveVisit: async (_job, visit) => {
       for (const key of [visit.urlKey, ...(visit.aliases ?? []).map(({ urlKey }) => urlKey)]) {
         known.add(key);

@@ -6,6 +6,7 @@ import { type BodyLimits, readJson } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { JobKind } from "../jobs/kind.ts";
 import { createJobRunner } from "../jobs/runner.ts";
+import type { AnswerStore } from "../store/answers.ts";
 import type { FrontierStore } from "../store/frontier.ts";
 import type { JobStore } from "../store/jobs.ts";
 import { crawlKind } from "./crawl.ts";
@@ -18,6 +19,7 @@ export interface WebDeps {
   clock: Clock;
   jobs: JobStore;
   frontier: FrontierStore;
+  answers: AnswerStore;
   authenticate(request: Request): WebCaller;
   admit(request: Request, exchange: Exchange): WebCaller;
   bodyLimits(): BodyLimits;
@@ -32,13 +34,10 @@ const OWNER = "gateway";
 /** Builds it; `start` takes up jobs, `stop` gives them back. */
 export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
-  const store = { ...deps.jobs, ...deps.frontier };
+  const store = { ...deps.jobs, ...deps.frontier, ...deps.answers };
   const crawl = crawlKind({
+    ...tools,
     store,
-    load: tools.load,
-    robots: tools.robots,
-    gate: tools.gate,
-    slots: tools.slots,
     settings: () => deps.config().web,
     problem: (message, error) => deps.warn(message, { error }),
   });

@@ -10,10 +10,10 @@ import { createResolve } from "../net/resolve.ts";
 import { createBrowser, findBrowser } from "../pages/browser.ts";
 import { createConverter } from "../pages/convert.ts";
 import { createLoader, type LoadPage } from "../pages/load.ts";
-import { createHostGate, type HostGate } from "../pages/manners.ts";
+import { type Claim, createManners, type Manners } from "../pages/manners.ts";
+import { politeFetch, politeRenderer } from "../pages/politeness.ts";
 import { createRenderer, type Renderer } from "../pages/render.ts";
 import { createRobots, type Robots } from "../pages/robots.ts";
-import { createSlots, type Slots } from "../pages/slots.ts";
 
 /** The tools. */
 export interface WebTools {
@@ -21,9 +21,10 @@ export interface WebTools {
   readonly fetch: GuardedFetch;
   readonly robots: Robots;
   readonly load: LoadPage;
-  readonly gate: HostGate;
-  /** Pages at once over all jobs. */
-  slots(): Slots;
+  /** Turns at hosts, over all jobs and single pages. */
+  readonly manners: Manners;
+  /** What a request for a page has to wait for at its host: the operator's delay, or the host's own if that is longer. */
+  claimOf(url: string): Promise<Claim>;
   /** Takes the configuration as it is now: resolvers, allow-lists, browser. */
   reconfigure(): void;
   browserHealth(): { status: "ok" | "disabled" };
@@ -39,7 +40,7 @@ const RETIRED_MS = 300_000;
 export function createWebTools({ config, clock }: { config: () => Config; clock: Clock }): WebTools {
   const web = () => config().web;
   const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
-  const gate = createHostGate(clock);
+  const manners = createManners(clock, () => web().concurrency);
   let parts = assemble(web());
   const old = new Map<Renderer, ReturnType<typeof setTimeout>>();
   const retire = (renderer: Renderer) => {
@@ -56,11 +57,18 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
   };
   const fetch: GuardedFetch = (url, options) => parts.fetch(url, options);
   let robots = createRobots({ fetch, clock, userAgent: () => web().userAgent });
+  const claimOf = async (url: string): Promise<Claim> => {
+    const { perHostDelayMs, respectRobots } = web();
+    // What is no address is refused by the guard.
+    if (!URL.canParse(url)) return { host: "", delayMs: 0 };
+    const { crawlDelayMs } = respectRobots ? await robots.rulesFor(url) : { crawlDelayMs: 0 };
+    return { host: new URL(url).host, delayMs: Math.max(perHostDelayMs, crawlDelayMs) };
+  };
   const load = createLoader({
-    fetch,
+    fetch: politeFetch(fetch, { manners, claimOf }),
     converter,
     get renderer() {
-      return parts.renderer;
+      return parts.renderer === undefined ? undefined : politeRenderer(parts.renderer, { manners, claimOf });
     },
     robots: { rulesFor: (url, signal) => robots.rulesFor(url, signal) },
     settings: () => ({
@@ -74,9 +82,9 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     guard,
     fetch,
     load,
-    gate,
+    manners,
+    claimOf,
     robots: { rulesFor: (url, signal) => robots.rulesFor(url, signal) },
-    slots: () => parts.slots,
     reconfigure: () => {
       if (JSON.stringify(web()) === parts.made) return;
       if (parts.renderer !== undefined) retire(parts.renderer);
@@ -105,5 +113,5 @@ function assemble(web: Config["web"]) {
         isGuarded: endpoint === "" || proxyAddress !== "",
       })
     : undefined;
-  return { made: JSON.stringify(web), guard, fetch: createFetch(guard), renderer, slots: createSlots(web.concurrency) };
+  return { made: JSON.stringify(web), guard, fetch: createFetch(guard), renderer };
 }

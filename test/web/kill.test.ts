@@ -1,12 +1,13 @@
-// A server killed in the middle of a crawl, and the next one on the same data: real processes.
-import { afterAll, expect, test } from "bun:test";
+// A server killed in the middle of crawls, and the next one on the same data: real processes.
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { accountStore } from "../../src/store/accounts.ts";
 import { keyStore } from "../../src/store/keys.ts";
-import { openStore } from "../../src/store/open.ts";
-import { html, page, startFakeSite } from "../support/fake-site.ts";
+import { DATABASE_FILE, openStore } from "../../src/store/open.ts";
+import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
 import { type Poll, pathsOf } from "./support.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
@@ -20,13 +21,48 @@ const held = (text: string) => async () => {
   await gate.promise;
   return html(text);
 };
-const site = startFakeSite({
-  "/": page("Root", ["/branch/0", "/branch/1", "/branch/2"]),
-  "/branch/0": page("B0", leaves.slice(0, 8)),
-  "/branch/1": held(page("B1", leaves.slice(8, 16))),
-  "/branch/2": page("B2", leaves.slice(16)),
-  ...Object.fromEntries(leaves.map((path) => [path, page(path, ["/", "/leaf/0"])])),
-  "/leaf/20": held(page("/leaf/20")),
+/** Takes a thread for a good while, for all its small size. */
+const heavy = (title: string) => page(title).replace("</main>", `<p>${"<b>x</b><i>y</i> ".repeat(12_000)}</p></main>`);
+const heavies = Array.from({ length: 4 }, (_, index) => `/heavy/${index}`);
+const small = Array.from({ length: 40 }, (_, index) => `/small/${index}`);
+
+let site: FakeSite;
+let key: string;
+let server: Awaited<ReturnType<typeof serve>> | undefined;
+
+beforeAll(async () => {
+  site = startFakeSite({
+    "/": page("Root", ["/branch/0", "/branch/1", "/branch/2"]),
+    "/branch/0": page("B0", leaves.slice(0, 8)),
+    "/branch/1": held(page("B1", leaves.slice(8, 16))),
+    "/branch/2": page("B2", leaves.slice(16)),
+    ...Object.fromEntries(leaves.map((path) => [path, page(path, ["/", "/leaf/0"])])),
+    "/leaf/20": held(page("/leaf/20")),
+    "/heavy": page("Heavy", heavies),
+    ...Object.fromEntries(heavies.map((path) => [path, heavy(path)])),
+    "/small": page("Small", small),
+    ...Object.fromEntries(
+      small.map((path, index) => [
+        path,
+        async () => {
+          await Bun.sleep((index * 7) % 23);
+          return html(page(path));
+        },
+      ]),
+    ),
+  });
+  const store = openStore({ dataDir });
+  const account = await accountStore(store).createAccount({ username: "k", email: "k@example.com", tier: "premium" });
+  if ("refused" in account) throw new Error(account.refused);
+  key = (await keyStore(store).createKey({ accountId: account.id, name: "k" })).key;
+  store.close();
+  await Bun.write(join(folder, "c.yaml"), JSON.stringify({ web: { allow_hosts: [site.host], render: "never" } }));
+});
+afterAll(async () => {
+  gate.resolve();
+  await kill();
+  await site.stop();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 async function serve() {
@@ -38,51 +74,96 @@ async function serve() {
   return { child, url: /http:\S+/.exec(new TextDecoder().decode(value))?.[0] ?? "" };
 }
 
-let server: Awaited<ReturnType<typeof serve>>;
-afterAll(async () => {
-  gate.resolve();
-  server.child.kill("SIGKILL");
-  await server.child.exited;
-  await site.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+async function kill(): Promise<void> {
+  server?.child.kill("SIGKILL");
+  await server?.child.exited;
+}
 
-test("no page is lost or fetched twice", async () => {
-  const store = openStore({ dataDir });
-  const account = await accountStore(store).createAccount({ username: "k", email: "k@example.com", tier: "premium" });
-  if ("refused" in account) throw new Error(account.refused);
-  const { key } = await keyStore(store).createKey({ accountId: account.id, name: "k" });
-  store.close();
-  await Bun.write(join(folder, "c.yaml"), JSON.stringify({ web: { allow_hosts: [site.host], render: "never" } }));
+const headers = () => ({ authorization: `Bearer ${key}`, "content-type": "application/json" });
+async function start(path: string): Promise<string> {
+  const body = JSON.stringify({ url: site.url + path, limit: 100 });
+  const started = await fetch(`${server?.url}/v1/crawl`, { method: "POST", headers: headers(), body });
+  return ((await started.json()) as { id: string }).id;
+}
+const poll = async (id: string) =>
+  (await (await fetch(`${server?.url}/v1/crawl/${id}`, { headers: headers() })).json()) as Poll;
+async function end(id: string): Promise<Poll> {
+  for (;;) {
+    const answer = await poll(id);
+    if (answer.status !== "scraping") return answer;
+    await Bun.sleep(20);
+  }
+}
+
+/** Paths that the database holds an answer or a page of, and those it has as under way. */
+function stored(id: string): Record<"answers" | "pages" | "taken", string[]> {
+  const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
+  const paths = (sql: string) =>
+    db
+      .query<{ url: string }, [string]>(sql)
+      .all(id)
+      .map(({ url }) => new URL(url).pathname);
+  const answers = paths("SELECT asked AS url FROM job_answers WHERE job_id = ?");
+  const pages = paths("SELECT url FROM job_pages WHERE job_id = ?");
+  const taken = paths("SELECT url FROM job_frontier WHERE job_id = ? AND state = 'taken'");
+  db.close();
+  return { answers, pages, taken };
+}
+
+test("no page is lost, and what was answered is not asked for again", async () => {
   server = await serve();
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const started = await fetch(`${server.url}/v1/crawl`, {
-    method: "POST",
-    headers,
-    body: JSON.stringify({ url: site.url, limit: 100 }),
-  });
-  const { id } = (await started.json()) as { id: string };
-  const poll = async () => (await (await fetch(`${server.url}/v1/crawl/${id}`, { headers })).json()) as Poll;
+  const id = await start("/");
   // Two pages are under way and everything else that can be known is done: now it dies.
   await Promise.all(HELD.map((path) => site.asked(path)));
-  let before = await poll();
-  while (before.completed < 18) before = await poll();
-  server.child.kill("SIGKILL");
-  await server.child.exited;
+  let before = await poll(id);
+  while (before.completed < 18) before = await poll(id);
+  await kill();
   gate.resolve();
 
   server = await serve();
-  let after = await poll();
-  expect(pathsOf(after)).toEqual(expect.arrayContaining(pathsOf(before)));
-  while (after.status === "scraping") {
-    await Bun.sleep(20);
-    after = await poll();
-  }
+  expect(pathsOf(await poll(id))).toEqual(expect.arrayContaining(pathsOf(before)));
+  const after = await end(id);
   expect(after.status).toBe("completed");
   const all = ["/", "/branch/0", "/branch/1", "/branch/2", ...leaves];
   expect(pathsOf(after)).toEqual(all.sort());
   expect([after.completed, after.total, after.creditsUsed]).toEqual([28, 28, 28]);
-  // What was under way had to be asked for again; what was done was not.
+  // What was not answered had to be asked for again; what was done was not.
   const times = all.map((path) => [path, site.count(path)]);
   expect(times).toEqual(all.map((path) => [path, HELD.includes(path) ? 2 : 1]));
 }, 30_000);
+
+test("pages that were being converted are converted, not fetched", async () => {
+  const id = await start("/heavy");
+  while (stored(id).answers.length < 4) await Bun.sleep(1);
+  await kill();
+  const { answers } = stored(id);
+  // It died where it should.
+  expect(answers.length).toBeGreaterThan(0);
+
+  server = await serve();
+  const after = await end(id);
+  expect([after.status, after.errors]).toEqual(["completed", []]);
+  expect(pathsOf(after)).toEqual(["/heavy", ...heavies]);
+  expect([after.completed, after.creditsUsed]).toEqual([5, 5]);
+  for (const path of answers) expect([path, site.count(path)]).toEqual([path, 1]);
+  expect(stored(id).answers).toEqual([]);
+}, 30_000);
+
+test("killed again and again, it returns each page once and asks twice only for what was never answered", async () => {
+  const all = ["/small", ...small];
+  const most = new Map(all.map((path) => [path, 1]));
+  const hits = () => site.hits.filter((path) => path.startsWith("/small"));
+  const id = await start("/small");
+  for (const deathAt of [3, 14, 27]) {
+    while (hits().length < deathAt) await Bun.sleep(1);
+    await Bun.sleep(Math.random() * 15);
+    await kill();
+    const { answers, taken } = stored(id);
+    for (const path of taken) if (!answers.includes(path)) most.set(path, (most.get(path) ?? 0) + 1);
+    server = await serve();
+  }
+  const after = await end(id);
+  expect([after.status, after.errors]).toEqual(["completed", []]);
+  expect(pathsOf(after)).toEqual(all.sort());
+  expect(all.filter((path) => site.count(path) < 1 || site.count(path) > (most.get(path) ?? 0))).toEqual([]);
+}, 60_000);

@@ -30,7 +30,8 @@ function slowSite(robots = ""): FakeSite & { most(): number; starts: number[] } 
 let sites: ReturnType<typeof slowSite>[];
 let app: TestApp;
 beforeAll(async () => {
-  sites = [slowSite(), slowSite(), slowSite("User-agent: *\nCrawl-delay: 0.1")];
+  const slow = "User-agent: *\nCrawl-delay: 0.1";
+  sites = [slowSite(), slowSite(), slowSite(slow), slowSite(), slowSite(slow)];
   app = await startTestApp({
     config: webConfig(
       sites.map(({ host }) => host),
@@ -64,6 +65,28 @@ test("a host's crawl-delay lies between its requests", async () => {
   const began = performance.now();
   await ended(app, await startCrawl(app, { url: site.url, limit: 6 }));
   // The root and five others: whatever the machine is busy with, the last cannot begin before five delays are over.
+  expect(site.starts).toHaveLength(5);
+  expect(Math.max(...site.starts) - began).toBeGreaterThan(490);
+});
+
+test("one host is asked for few pages at once by all crawls and scrapes together", async () => {
+  const site = sites[3] as ReturnType<typeof slowSite>;
+  const crawls = [1, 2, 3].map(async (n) => ended(app, await startCrawl(app, { url: `${site.url}/?${n}`, limit: 30 })));
+  const scrapes = LEAVES.slice(0, 12).map(
+    async (path) => (await app.post("/v1/scrape", { url: site.url + path })).status,
+  );
+  expect(new Set(await Promise.all(scrapes))).toEqual(new Set([200]));
+  for (const { status, completed } of await Promise.all(crawls)) expect([status, completed]).toEqual(["completed", 30]);
+  expect(site.starts.length).toBeGreaterThan(3 * 29);
+  expect(site.most()).toBeLessThanOrEqual(4);
+});
+
+test("a host's crawl-delay holds between a crawl and scrapes", async () => {
+  const site = sites[4] as ReturnType<typeof slowSite>;
+  const began = performance.now();
+  const id = await startCrawl(app, { url: site.url, limit: 3 });
+  await Promise.all(LEAVES.slice(10, 13).map((path) => app.post("/v1/scrape", { url: site.url + path })));
+  await ended(app, id);
   expect(site.starts).toHaveLength(5);
   expect(Math.max(...site.starts) - began).toBeGreaterThan(490);
 });
