@@ -81,6 +81,34 @@ const CASES: [name: string, html: string, markdown: string][] = [
     `side\n\n# Head\n\n${"Text. ".repeat(100).trim()}`,
   ],
   ["permalinks of headings", '<h2>Head<a href="#head" class="headerlink">¶</a></h2>', "## Head"],
+  ["permalinks of terms", '<dl><dt>f()<a href="#f" title="Link">¶</a></dt><dd>calls</dd></dl>', "f()\n: calls"],
+  [
+    "bold headings",
+    "<h2><strong>All <em>of</em> it</strong></h2><h3>A <b>part</b></h3>",
+    "## All *of* it\n\n### A **part**",
+  ],
+  ["headings that are pictures", '<h2><img src="/logo.png" alt="Logo"></h2>', "![Logo](https://site.example/logo.png)"],
+  ["pictures that take up room", '<p>x<img src="/img/clear.gif"><img src="/spacer_2.png?v=1"></p>', "x"],
+  [
+    "addresses without tracking",
+    '<a href="/a?utm_source=x&amp;id=7&amp;gclid=q">a</a> <a href="/b?utm_medium=y">b</a> <a href="/c?x=%20">c</a>',
+    "[a](https://site.example/a?id=7) [b](https://site.example/b) [c](https://site.example/c?x=%20)",
+  ],
+  [
+    "the language of a highlighter",
+    '<div class="highlight-python3 notranslate"><div class="highlight"><pre>x</pre></div></div>',
+    "```python\nx\n```",
+  ],
+  [
+    "a language further up",
+    '<div class="code language-hcl"><div><div><div><pre>x</pre></div></div></div></div>',
+    "```hcl\nx\n```",
+  ],
+  [
+    "a bare language",
+    '<pre class="csharp">x</pre><pre class="code-block default">y</pre>',
+    "```csharp\nx\n```\n\n```\ny\n```",
+  ],
   ["cells without a table", "<p>x</p><td>y</td>", "x\n\ny"],
   ["definitions", "<dl><dt>Term</dt><dd>Meaning</dd></dl>", "Term\n: Meaning"],
   [

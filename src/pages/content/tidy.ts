@@ -64,21 +64,43 @@ export function absolute(address: string, base: string): string | undefined {
   return WEB_SCHEMES.test(href) ? href : undefined;
 }
 
-/** What headings carry so that one can link to them. */
+/** What headings and terms carry so that one can link to them. */
 const PERMALINK = /^[\s¶#§🔗⚓\u200b]*$/u;
+const PERMALINK_SIGN = /^\s*[¶§🔗⚓]\s*$/u;
+/** Told to whoever counts readers, not to the page. */
+const TRACKING = /^(?:utm_[a-z]+|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid|yclid)$/i;
 
 function tidyLink(link: PageElement, base: string): void {
   const isHeading = /^h[1-6]$/.test(link.parentNode?.tag ?? "");
-  if (isHeading && PERMALINK.test(link.textContent) && link.getElementsByTagName("img").length === 0) {
+  const href = link.attributes["href"];
+  const isPermalink =
+    (isHeading && PERMALINK.test(link.textContent)) ||
+    (href?.includes("#") === true && PERMALINK_SIGN.test(link.textContent));
+  if (isPermalink && link.getElementsByTagName("img").length === 0) {
     link.remove();
     return;
   }
-  const href = link.attributes["href"];
   if (href === undefined) return;
   const resolved = absolute(href, base);
   if (resolved === undefined) delete link.attributes["href"];
-  else link.attributes["href"] = resolved;
+  else link.attributes["href"] = withoutTracking(resolved);
 }
+
+function withoutTracking(address: string): string {
+  if (!/[?&](?:utm_|[a-z]+clid=|mc_|igshid)/i.test(address)) return address;
+  const url = new URL(address);
+  // Taken out of the text, so that the rest is spelled as the page spells it.
+  const kept = url.search
+    .slice(1)
+    .split("&")
+    .filter((pair) => !TRACKING.test(pair.replace(/=.*/s, "")));
+  url.search = kept.join("&");
+  return url.href;
+}
+
+/** Pictures that are there to take up room. */
+const SPACER =
+  /(?:^|[/_-])(?:spacer|clear|blank|pixel|transparent|trans|1x1|dot|shim|placeholder)(?:[_-]?\d+x?\d*)?\.(?:gif|png|svg)(?:[?#]|$)/i;
 
 /** The best address an image has: lazy loaders keep it away from `src`. */
 function tidyImage(image: PageElement, base: string): void {
@@ -92,7 +114,7 @@ function tidyImage(image: PageElement, base: string): void {
   const set = LAZY_SETS.map((name) => attributes[name]).find((value) => value !== undefined);
   const best = isPlaceholder ? (lazy ?? largestOf(set) ?? own) : own;
   const resolved = absolute(best, base);
-  if (resolved === undefined || isTiny(attributes)) image.remove();
+  if (resolved === undefined || isTiny(attributes) || SPACER.test(resolved)) image.remove();
   else attributes["src"] = resolved;
 }
 

@@ -3,7 +3,8 @@
 import TurndownService from "turndown";
 import type { PageElement } from "../dom/node.ts";
 import { escapeMarkdown } from "./escape.ts";
-import { codeText, languageAround, prepare } from "./prepare.ts";
+import { languageAround } from "./language.ts";
+import { codeText, prepare } from "./prepare.ts";
 import { dissolveLayoutTables, isEmptyTable, tableMarkdown, textElement } from "./tables.ts";
 
 /** Converts the children of `root`. */

@@ -2,6 +2,7 @@
 // captions and definition lists become elements the rules know.
 
 import { elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
+import { languageAround } from "./language.ts";
 
 /** Rewrites in place. */
 export function prepare(root: PageElement): void {
@@ -12,6 +13,7 @@ export function prepare(root: PageElement): void {
     else if (element.tag === "table" && isListing(element)) rewriteListing(element);
     else if (element.tag === "pre") cleanPre(element);
     else if (element.tag === "sup") rewriteFootnoteMark(element);
+    else if (/^h[1-6]$/.test(element.tag)) plainHeading(element);
   }
   rewriteFootnoteList(root);
 }
@@ -44,6 +46,20 @@ function rewriteKatex(element: PageElement): void {
   if (tex === undefined) return;
   const display = /katex-display/.test(element.parentNode?.className ?? "") || math?.attributes["display"] === "block";
   replaceByTex(element, tex, display);
+}
+
+/** A heading that is bold all through is not more of a heading for it, and one without a word is only its picture. */
+function plainHeading(heading: PageElement): void {
+  const bold = elementsOf(heading).filter((element) => element.tag === "b" || element.tag === "strong");
+  const text = heading.textContent.trim();
+  if (
+    text === "" ||
+    bold
+      .map((element) => element.textContent)
+      .join("")
+      .trim() === text
+  )
+    for (const element of text === "" ? [heading] : bold) element.unwrap();
 }
 
 /** Code set as a table of line numbers and lines. */
@@ -90,38 +106,6 @@ export function codeText(element: PageElement): string {
 
 function isLine(element: PageElement): boolean {
   return element.tag === "div" || element.tag === "p" || element.tag === "li" || element.tag === "tr";
-}
-
-const LANGUAGE =
-  /(?:^|\s)(?:language|lang|highlight-source|brush:?|sourceCode|code|hljs|prettyprint)[-\s:]+(?:lang-)?([a-z0-9+#.-]+)/i;
-const NO_LANGUAGE = new Set([
-  "none",
-  "text",
-  "plaintext",
-  "plain",
-  "nohighlight",
-  "hljs",
-  "wrap",
-  "block",
-  "copyable",
-  "toolbar",
-  "container",
-  "snippet",
-]);
-
-/** The language that the element or one near it names; "" when none does. */
-export function languageAround(element: PageElement): string {
-  const inner = element.getElementsByTagName("code")[0];
-  for (const candidate of [inner, element, element.parentNode, element.parentNode?.parentNode]) {
-    if (candidate === undefined || candidate === null) continue;
-    const named =
-      candidate.attributes["data-lang"] ??
-      candidate.attributes["data-language"] ??
-      LANGUAGE.exec(candidate.className)?.[1];
-    if (named !== undefined && /^[\w+#.-]{1,24}$/.test(named) && !NO_LANGUAGE.has(named.toLowerCase()))
-      return named.toLowerCase();
-  }
-  return "";
 }
 
 /** `<sup><a href="#fn1">1</a></sup>` → `[^1]`, when the target looks like a note. */
