@@ -15,6 +15,7 @@ import { sessionStore } from "../store/sessions.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { countAttempts } from "./attempts.ts";
 import type { Client } from "./client.ts";
+import { type CookieSessions, cookieSessions } from "./cookie-sessions.ts";
 import { type PasswordHasher, passwordHasher } from "./hash-queue.ts";
 import { openKeyRing } from "./key-ring.ts";
 import { outboxTransport, smtpTransport } from "./mail-transport.ts";
@@ -55,12 +56,16 @@ export interface Accounts {
   readonly signIn: SignIn;
   readonly signUp: SignUp;
   readonly pairs: TokenPairs;
+  /** The dashboard's own sign-ins. */
+  readonly cookies: CookieSessions;
   readonly hasher: PasswordHasher;
   readonly verification: Verification;
   readonly passwordReset: PasswordReset;
   readonly changePassword: ChangePassword;
   readonly oauth: OAuth;
   readonly mailer: Mailer;
+  /** Is there no account yet? Then only the link of the first sign-up makes one. */
+  isEmpty(): Promise<boolean>;
   /** Who a request's access token speaks for, or `ApiError` 401. A deleted account's token is invalid at once. */
   authenticate(request: Request): Promise<SignedIn>;
   profile(account: Account): Promise<ReturnType<typeof profileView>>;
@@ -146,6 +151,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     hasher,
     mailer,
     pairs,
+    cookies: cookieSessions({ clock, sessions, accounts, ttlMs: () => config().auth.refreshTokenTtlMs }),
     signIn: signIn({ accounts, audit, attempts: logins, hasher, failed }),
     changePassword: changePassword({ accounts, sessions, audit, mailer, hasher, attempts: logins }),
     verification: verification({ clock, codes, audit, mailer, secret, accountsChanged }),
@@ -179,6 +185,8 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
       mailed: countAttempts(clock, () => UNASKED_MAILS),
       config,
     }),
+
+    isEmpty: async () => (await accounts.countAccounts()) === 0,
 
     async authenticate(request) {
       const { accountId, sessionId } = await tokens.authenticate(request);

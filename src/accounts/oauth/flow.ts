@@ -83,7 +83,9 @@ export interface OAuth {
   begin(start: Begin): Promise<Onward>;
   /** Throws `ApiError` 400 `invalid_state`; whatever else goes wrong is told to the redirect target. */
   comeBack(back: Return): Promise<Onward>;
-  /** Throws `ApiError` 400 `invalid_code`. */
+  /** The account that a code stands for; uses it up. Throws `ApiError` 400 `invalid_code`. */
+  redeem(input: { code: string; provider: string }): Promise<string>;
+  /** The same, and starts a session. */
   exchange(input: { code: string; provider: string }, client: Client): Promise<TokenPair>;
   /** Throws `ApiError` 404 when it is not linked, 400 when it is the last way to sign in. */
   unlink(account: Account, slug: string, client: Client): Promise<void>;
@@ -173,6 +175,16 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
     return { pending: await issue("pending_identity", { payload: { ...pending }, expiresAtMs }) };
   };
 
+  const redeem: OAuth["redeem"] = async ({ code, provider }) => {
+    const ticket = await codes.takeTicket("oauth_code", sha256Hex(code));
+    if (ticket === undefined || ticket.accountId === null || ticket.payload["provider"] !== provider) {
+      throw new ApiError("invalid_code", "The code is not valid: it may have been used, or it is too old.", {
+        param: "code",
+      });
+    }
+    return ticket.accountId;
+  };
+
   return {
     async begin({ slug, redirectUri: asked, clientState, account, place, client }) {
       const provider = providerOf(slug);
@@ -245,15 +257,8 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
       return onward(await arrive(slug, trip, ticket.accountId, { person, client }));
     },
 
-    async exchange({ code, provider }, client) {
-      const ticket = await codes.takeTicket("oauth_code", sha256Hex(code));
-      if (ticket === undefined || ticket.accountId === null || ticket.payload["provider"] !== provider) {
-        throw new ApiError("invalid_code", "The code is not valid: it may have been used, or it is too old.", {
-          param: "code",
-        });
-      }
-      return deps.pairs.start(ticket.accountId, client);
-    },
+    redeem,
+    exchange: async (input, client) => deps.pairs.start(await redeem(input), client),
 
     async unlink(account, slug, client) {
       const outcome = await identities.unlinkIdentity(account.id, slug);

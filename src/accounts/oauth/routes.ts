@@ -2,24 +2,19 @@
 
 import { Elysia } from "elysia";
 import { type BodyLimits, readJson } from "../../http/body.ts";
-import { exchangeOf } from "../../http/exchange.ts";
+import { cookiesOf } from "../../http/cookies.ts";
 import type { Accounts } from "../accounts.ts";
 import { clientOf } from "../client.ts";
 import { requiredText } from "../fields.ts";
-import type { Onward, Place } from "./flow.ts";
+import type { Onward } from "./flow.ts";
+import { COOKIE_SECONDS, cookieOf, type PlaceDeps, placeOf } from "./place.ts";
 
-export interface OAuthRoutesDeps {
+export interface OAuthRoutesDeps extends PlaceDeps {
   readonly accounts: Pick<Accounts, "authenticate" | "oauth">;
-  /** `server.public_url` and `server.dashboard_url` as configured; empty where they are not. */
-  urls(): { readonly publicUrl: string; readonly dashboardUrl: string };
-  /** Where the server listens, for requests that do not say how they reached it. */
-  listeningUrl(): string;
 }
 
 const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
 const NO_STORE = { "cache-control": "no-store" };
-const COOKIE_SECONDS = 600;
-const COOKIES_READ_MAX = 50;
 
 /** Everything under /v1/auth/oauth. */
 export function oauthRoutes({ accounts, ...deps }: OAuthRoutesDeps) {
@@ -78,20 +73,6 @@ export function oauthRoutes({ accounts, ...deps }: OAuthRoutesDeps) {
     );
 }
 
-/** Contract §2: an empty `public_url` means the request's own origin, else the listening address. */
-function placeOf(request: Request, deps: Pick<OAuthRoutesDeps, "urls" | "listeningUrl">): Place {
-  const { publicUrl, dashboardUrl } = deps.urls();
-  const baseUrl = (publicUrl || originOf(request) || deps.listeningUrl()).replace(/\/+$/, "");
-  return { baseUrl, dashboardUrl: dashboardUrl || `${baseUrl}/dashboard` };
-}
-
-function originOf(request: Request): string {
-  // Without a Host header there is only a path.
-  if (!URL.canParse(request.url)) return "";
-  const { host } = new URL(request.url);
-  return `${exchangeOf(request).secure ? "https" : "http"}://${host}`;
-}
-
 /** The first of each: a parameter that is given twice cannot be checked in one sense and used in another. */
 function askedOf(request: Request): { redirectUri: string | undefined; clientState: string | undefined } {
   const query = new URLSearchParams(searchOf(request.url));
@@ -109,26 +90,9 @@ function redirect(request: Request, onward: Onward, cookieSeconds: number): Resp
   return new Response(null, { status: 302, headers });
 }
 
-function cookieOf(request: Request, { cookie }: Onward, seconds: number): string {
-  const secure = exchangeOf(request).secure ? "; Secure" : "";
-  const value = seconds === 0 ? "" : cookie.value;
-  // Lax, not Strict: the provider's redirect must bring it along.
-  return `${cookie.name}=${value}; Path=/v1/auth/oauth; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
-}
-
 /** Whoever can be lured to a link: browsers say so, and a page cannot make them say otherwise. */
 function isBrowser(request: Request): boolean {
   return request.headers.has("sec-fetch-mode") || /^mozilla\//i.test(request.headers.get("user-agent") ?? "");
-}
-
-function cookiesOf(request: Request): ReadonlyMap<string, string> {
-  const pairs = (request.headers.get("cookie") ?? "").split(";", COOKIES_READ_MAX).map((pair) => pair.trim());
-  return new Map(
-    pairs.flatMap((pair) => {
-      const at = pair.indexOf("=");
-      return at < 0 ? [] : [[pair.slice(0, at), pair.slice(at + 1)] as const];
-    }),
-  );
 }
 
 function wantsJson(request: Request): boolean {

@@ -1,0 +1,36 @@
+// Where a trip to a provider begins and ends, as the request that asks sees it, and the cookie it takes along.
+import { exchangeOf } from "../../http/exchange.ts";
+import type { Onward, Place } from "./flow.ts";
+
+/** What is configured of our own addresses. */
+export interface PlaceDeps {
+  /** `server.public_url` and `server.dashboard_url` as configured; empty where they are not. */
+  urls(): { readonly publicUrl: string; readonly dashboardUrl: string };
+  /** Where the server listens, for requests that do not say how they reached it. */
+  listeningUrl(): string;
+}
+
+/** Time to sign in at the provider. */
+export const COOKIE_SECONDS = 600;
+
+/** Where the service is reached. Contract §2: an empty `public_url` means the request's own origin, else the listening address. */
+export function placeOf(request: Request, deps: PlaceDeps): Place {
+  const { publicUrl, dashboardUrl } = deps.urls();
+  const baseUrl = (publicUrl || originOf(request) || deps.listeningUrl()).replace(/\/+$/, "");
+  return { baseUrl, dashboardUrl: dashboardUrl || `${baseUrl}/dashboard` };
+}
+
+function originOf(request: Request): string {
+  // Without a Host header there is only a path.
+  if (!URL.canParse(request.url)) return "";
+  const { host } = new URL(request.url);
+  return `${exchangeOf(request).secure ? "https" : "http"}://${host}`;
+}
+
+/** The cookie that ties a trip to the browser that began it; 0 seconds ends it. */
+export function cookieOf(request: Request, { cookie }: Onward, seconds: number): string {
+  const secure = exchangeOf(request).secure ? "; Secure" : "";
+  const value = seconds === 0 ? "" : cookie.value;
+  // Lax, not Strict: the provider's redirect must bring it along.
+  return `${cookie.name}=${value}; Path=/v1/auth/oauth; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+}
