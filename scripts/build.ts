@@ -1,8 +1,10 @@
 // Makes dist/sallyport: the whole program in one file that needs nothing beside it. Usage: bun scripts/build.ts [OUTFILE]
 
-import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
+import { buildPages } from "../src/dashboard/bundle.ts";
 
 /**
  * playwright-core reads two JSON files from its own folder when it starts; in one executable there is no such folder. They
@@ -27,6 +29,37 @@ const inlinePlaywrightFiles: BunPlugin = {
   },
 };
 
+/**
+ * The dashboard's pages, built now: the file that would build them at run time is replaced by one that names the outputs,
+ * which the executable carries compressed as they are served.
+ */
+async function embedPages(folder: string): Promise<BunPlugin> {
+  // Before the other build, not within it: the bundler waits for itself there.
+  const { script, style, icon, files } = await buildPages();
+  const imports: string[] = [];
+  const entries: string[] = [];
+  for (const [name, { type, bytes }] of files) {
+    const path = join(folder, `${name}.gz`);
+    await Bun.write(path, await bytes());
+    const at = entries.length;
+    imports.push(`import file${at} from ${JSON.stringify(path)} with { type: "file" };`);
+    entries.push(`[${JSON.stringify(name)}, { type: ${JSON.stringify(type)}, bytes: kept(file${at}) }]`);
+  }
+  const contents = `${imports.join("\n")}
+    function kept(path) {
+      let read;
+      return () => (read ??= Bun.file(path).bytes());
+    }
+    const pages = { ...${JSON.stringify({ script, style, icon })}, files: new Map([${entries.join(", ")}]) };
+    export const bundle = async () => pages;`;
+  return {
+    name: "embed-pages",
+    setup(build) {
+      build.onLoad({ filter: /src[\\/]dashboard[\\/]bundle\.ts$/ }, () => ({ contents, loader: "js" }));
+    },
+  };
+}
+
 const root = join(import.meta.dir, "..");
 const outfile = resolve(process.argv[2] ?? join(root, "dist/sallyport"));
 const started = performance.now();
@@ -35,11 +68,12 @@ mkdirSync(dirname(outfile), { recursive: true });
 // A running copy keeps the old file's inode; writing over it would fail with "text file busy".
 rmSync(outfile, { force: true });
 
+const pages = mkdtempSync(join(tmpdir(), "sallyport-pages-"));
 const built = await Bun.build({
   // Threads are entries of their own; the program finds them by their path below src/.
   entrypoints: [join(root, "src/main.ts"), join(root, "src/pages/convert-worker.ts")],
   target: "bun",
-  plugins: [inlinePlaywrightFiles],
+  plugins: [inlinePlaywrightFiles, await embedPages(pages)],
   // Bytecode needs the esm format: with the other one an entry module that exports something crashes at start.
   format: "esm",
   // Code that is imported when it is needed stays in files of its own inside the executable: in one file it all had to be
@@ -61,6 +95,8 @@ const built = await Bun.build({
     autoloadPackageJson: false,
   },
 });
+
+rmSync(pages, { recursive: true, force: true });
 
 for (const log of built.logs) console.error(String(log));
 if (!built.success) process.exit(1);

@@ -16,6 +16,7 @@ import { catalogRoutes } from "./catalog/routes.ts";
 import type { TierId } from "./catalog/tiers.ts";
 import type { LiveConfig } from "./config/live.ts";
 import { secretsOf } from "./config/load.ts";
+import { dashboardRoutes } from "./dashboard/routes.ts";
 import { createDecisions } from "./decisions/running.ts";
 import { createAdmission } from "./gateway/admit.ts";
 import { createTokenCount } from "./gateway/count-tokens.ts";
@@ -247,6 +248,21 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
       }),
     )
     .use(accountRoutes({ accounts, urls: () => config().server, listeningUrl: () => listener.url }))
+    .use(
+      dashboardRoutes({
+        accounts,
+        keys,
+        clock,
+        version: VERSION,
+        grants: () => grants,
+        keysChanged: () => guard.invalidate(),
+        urls: () => config().server,
+        listeningUrl: () => listener.url,
+        signup: () => config().auth.signup,
+        oauthProviders: () => [...config().auth.oauth.keys()],
+        models: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list"),
+      }),
+    )
     .use(decisions.routes)
     .use(web.routes)
     .use(

@@ -56,6 +56,7 @@ export const ERRORS = {
   file_not_found: row(404, "not_found_error"),
   oauth_provider_not_found: row(404, "not_found_error"),
   session_not_found: row(404, "not_found_error"),
+  key_not_found: row(404, "not_found_error"),
   crawl_job_not_found: row(404, "not_found_error"),
   extract_job_not_found: row(404, "not_found_error"),
   llmstxt_job_not_found: row(404, "not_found_error"),

@@ -25,8 +25,8 @@ afterAll(async () => {
   await github.stop();
 });
 
-/** What opens a route. */
-type Opens = "none" | "key" | "jwt";
+/** What opens a route; `cookie`: the dashboard's own session, which is tried in the dashboard's tests. */
+type Opens = "none" | "key" | "jwt" | "cookie";
 
 /** First match wins; a path is matched as it is registered. */
 const MATRIX: readonly [RegExp, Opens][] = [
@@ -39,8 +39,10 @@ const MATRIX: readonly [RegExp, Opens][] = [
   // Only says that it wants POST.
   [/^GET \/v1\/responses$/, "none"],
   [/^POST (\/v1)?\/fetch$/, "none"],
+  [/^GET \/dashboard(\/\*|\/assets\/:name)?$/, "none"],
+  [/^\w+ \/dashboard\/api\/(session|signup|login|logout|oauth\/(exchange|pending)|password\/(forgot|reset))$/, "none"],
   // Its own session cookie: never a key, never a token.
-  [/^\w+ \/dashboard(\/.*)?$/, "none"],
+  [/^\w+ \/dashboard\/api\/.+$/, "cookie"],
   [/^\w+ \/(v1|typesafe\/v1)\//, "key"],
 ];
 
@@ -73,6 +75,14 @@ test("every route opens to its credential and to no other", async () => {
       if (route !== "DELETE /v1/auth/me" && route !== "DELETE /v1/auth/sessions") {
         expect([route, await ask(token)]).toEqual([route, "open"]);
       }
+    } else if (opens === "cookie") {
+      const nobody = { nothing: "missing_token", nonsense: "missing_token" };
+      expect([route, refusals, await ask(token), await ask(app.app.key)]).toEqual([
+        route,
+        nobody,
+        "missing_token",
+        "missing_token",
+      ]);
     } else expect([route, await ask(undefined)]).toEqual([route, "open"]);
   }
 });

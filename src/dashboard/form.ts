@@ -1,0 +1,28 @@
+// Reads numbers and times of the dashboard's forms; a refusal names the field.
+import { optionalText } from "../accounts/fields.ts";
+import { ApiError } from "../base/errors.ts";
+
+/** The number under `name`; undefined when it is missing. Throws `ApiError` 400 outside of its range. */
+export function optionalNumber(
+  body: Readonly<Record<string, unknown>>,
+  name: string,
+  { least, most, whole = false }: { least: number; most: number; whole?: boolean },
+): number | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  const fits = typeof value === "number" && value >= least && value <= most && (!whole || Number.isInteger(value));
+  if (fits) return value;
+  const kind = whole ? "a whole number" : "a number";
+  throw new ApiError("invalid_request", `${name} must be ${kind} from ${least} to ${most}.`, { param: name });
+}
+
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+/** The time under `name`, in milliseconds since the epoch; undefined when it is missing. */
+export function optionalTime(body: Readonly<Record<string, unknown>>, name: string): number | undefined {
+  const text = optionalText(body, name);
+  if (text === undefined) return undefined;
+  const ms = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new ApiError("invalid_request", `${name} must be a time as 2030-12-31T23:59:59Z.`, { param: name });
+}

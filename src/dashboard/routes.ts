@@ -1,0 +1,156 @@
+// The dashboard under /dashboard: the page, its files and its API. The session cookie is the only credential here, and a
+// write must come from a page of ours.
+import { Elysia } from "elysia";
+import { clientOf } from "../accounts/client.ts";
+import { placeOf } from "../accounts/oauth/place.ts";
+import { ApiError } from "../base/errors.ts";
+import type { CatalogModel } from "../catalog/models.ts";
+import { isTierId, tierIncludes } from "../catalog/tiers.ts";
+import { modelView } from "../catalog/view.ts";
+import { type BodyLimits, readJson } from "../http/body.ts";
+import { cookiesOf } from "../http/cookies.ts";
+import { exchangeOf } from "../http/exchange.ts";
+import { pathOf } from "../http/guards.ts";
+import type { Account } from "../store/accounts.ts";
+import { API, BASE, type Boot, type ModelChoice, type Profile } from "./contract.ts";
+import { type Endpoint, member, type Visit } from "./endpoint.ts";
+import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
+import { type KeysApiDeps, keysApi } from "./keys-api.ts";
+import { assetFile, htmlPage, SAFE_HEADERS } from "./page.ts";
+import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
+
+export interface DashboardDeps extends KeysApiDeps, Omit<SignInApiDeps, "profile" | "boot"> {
+  readonly version: string;
+  /** Who may make an account. */
+  signup(): Boot["signup"];
+  /** Slugs of the sign-in providers that are on. */
+  oauthProviders(): readonly string[];
+  /** The models that are listed. */
+  models(): readonly CatalogModel[];
+}
+
+/** No form is larger by far. */
+const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
+
+const NO_STORE = { "cache-control": "no-store" };
+
+const PROVIDER_NAMES: Readonly<Record<string, string>> = { github: "GitHub", google: "Google", gitlab: "GitLab" };
+
+/** Everything under /dashboard. */
+export function dashboardRoutes(deps: DashboardDeps) {
+  const { accounts } = deps;
+
+  const profile = async (account: Account): Promise<Profile> => ({
+    ...(await accounts.profile(account)),
+    subscription_until:
+      account.subscriptionUntilMs === null ? null : new Date(account.subscriptionUntilMs).toISOString(),
+    has_password: account.passwordHash !== null,
+    tier_rpm: isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0,
+  });
+
+  const boot = async (request: Request, account: Account | undefined): Promise<Boot> => ({
+    profile: account === undefined ? null : await profile(account),
+    signup: account === undefined && (await accounts.isEmpty()) ? "first" : deps.signup(),
+    providers: deps.oauthProviders().map((slug) => ({ slug, name: PROVIDER_NAMES[slug] ?? capitalised(slug) })),
+    base_url: placeOf(request, deps).baseUrl,
+    version: deps.version,
+  });
+
+  const endpoints: Endpoint[] = [
+    ...signInApi({ ...deps, profile, boot }),
+    ...keysApi(deps),
+    member("GET", "/models", async ({ who }) => ({ data: deps.models().map((model) => choice(model, who.account)) })),
+  ];
+
+  const answer = async (endpoint: Endpoint, request: Request, params: Record<string, string>): Promise<Response> => {
+    // On the exchange, so that a refusal has them too.
+    Object.assign(exchangeOf(request).headers, SAFE_HEADERS, NO_STORE);
+    if (endpoint.method !== "GET") {
+      const { publicUrl, dashboardUrl } = deps.urls();
+      refuseForeign(request, [publicUrl, dashboardUrl]);
+    }
+    const who = await visitorOf(request, accounts);
+    const at = request.url.indexOf("?");
+    const visit: Visit = {
+      request,
+      client: clientOf(request),
+      params,
+      query: new URLSearchParams(at < 0 ? "" : request.url.slice(at)),
+      body: async () => (await readJson(request, BODY_LIMITS)).body,
+      cookies: [],
+      who,
+    };
+    let given: unknown;
+    if (endpoint.as === "anyone") given = await endpoint.run(visit);
+    else {
+      if (who === undefined) throw signedOut(request);
+      // To everybody else there is no such thing.
+      if (endpoint.as === "admin" && !who.account.admin) {
+        throw new ApiError("route_not_found", "There is nothing at this address.");
+      }
+      given = await endpoint.run({ ...visit, who });
+    }
+    const response = given instanceof Response ? given : Response.json(given);
+    for (const cookie of visit.cookies) response.headers.append("set-cookie", cookie);
+    return response;
+  };
+
+  const page = async (request: Request): Promise<Response> => {
+    Object.assign(exchangeOf(request).headers, SAFE_HEADERS, NO_STORE);
+    const path = pathOf(request.url);
+    if (path.startsWith(`${API}/`)) throw new ApiError("route_not_found", "There is nothing at this address.");
+    const [built, who] = await Promise.all([pages(), visitorOf(request, accounts)]);
+    const theme = cookiesOf(request).get("sallyport_theme");
+    return htmlPage(path, built, { boot: await boot(request, who?.account), theme });
+  };
+
+  const routes = new Elysia()
+    .get(BASE, ({ request }) => page(request))
+    .get(`${BASE}/*`, ({ request }) => page(request))
+    .get(`${BASE}/assets/:name`, async ({ request, params }) => {
+      Object.assign(exchangeOf(request).headers, SAFE_HEADERS);
+      return assetFile(request, await pages(), params.name);
+    });
+  for (const endpoint of endpoints) {
+    routes.route(
+      endpoint.method,
+      API + endpoint.path,
+      ({ request, params }: { request: Request; params: Record<string, string> }) => answer(endpoint, request, params),
+      { parse: "none" },
+    );
+  }
+  return routes;
+}
+
+/** Loaded when somebody first opens the dashboard: most starts of the program are for the API alone. */
+async function pages() {
+  const { bundle } = await import("./bundle.ts");
+  return bundle();
+}
+
+function signedOut(request: Request): ApiError {
+  return hasSessionCookie(request)
+    ? new ApiError("invalid_token", "You are signed out. Sign in again.")
+    : new ApiError("missing_token", "Sign in first.");
+}
+
+function choice(model: CatalogModel, { tier }: Account): ModelChoice {
+  const { id, name, owned_by, context_length, supports_vision, supports_tools, supports_reasoning, description } =
+    modelView(model);
+  return {
+    id,
+    name,
+    owned_by,
+    tier: model.tier,
+    context_length,
+    supports_vision,
+    supports_tools,
+    supports_reasoning,
+    description,
+    usable: isTierId(tier) && tierIncludes(tier, model.tier),
+  };
+}
+
+function capitalised(slug: string): string {
+  return slug.slice(0, 1).toUpperCase() + slug.slice(1);
+}

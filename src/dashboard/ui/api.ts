@@ -1,0 +1,63 @@
+// The one way to the server. Refusals are thrown as `Refused`, with the field they are about.
+import { API, type Refusal } from "../contract.ts";
+
+/** What the server, or the way to it, said instead of an answer. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** The form field that is wrong, where one is. */
+  readonly param: string | null;
+
+  constructor(message: string, detail: { status: number; code: string; param: string | null }) {
+    super(message);
+    this.status = detail.status;
+    this.code = detail.code;
+    this.param = detail.param;
+  }
+}
+
+/** Called when the server no longer knows the session; set by the app. */
+export const signedOut: { handler: () => void } = { handler: () => undefined };
+
+/** Calls `/dashboard/api` + path with a JSON body where one is given. Throws `Refused`. */
+export async function call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<T> {
+  const response = await send(method, path, { body });
+  if (response.ok) return (await response.json()) as T;
+  throw await refusalOf(response);
+}
+
+/** The same, for answers that come in pieces. */
+export async function send(
+  method: string,
+  path: string,
+  { body, signal }: { body?: unknown; signal?: AbortSignal },
+): Promise<Response> {
+  try {
+    return await fetch(API + path, {
+      method,
+      credentials: "same-origin",
+      ...(signal === undefined ? {} : { signal }),
+      ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Refused("The server cannot be reached.", { status: 0, code: "unreachable", param: null });
+  }
+}
+
+/** What a response that is not ok says. */
+export async function refusalOf(response: Response): Promise<Refused> {
+  const { status } = response;
+  const said = ((await response.json().catch(() => undefined)) as Refusal | undefined)?.error;
+  if (status === 401 && (said?.code === "invalid_token" || said?.code === "missing_token")) signedOut.handler();
+  const message = said?.message ?? `The server answered with status ${status}.`;
+  const wait = status === 429 ? waitOf(response) : "";
+  return new Refused(message + wait, { status, code: said?.code ?? "unknown", param: said?.param ?? null });
+}
+
+/** When to try again, in words. */
+function waitOf(response: Response): string {
+  const seconds = Number(response.headers.get("retry-after"));
+  if (!(seconds > 0)) return "";
+  return seconds < 120 ? ` (in ${seconds} seconds)` : ` (in ${Math.ceil(seconds / 60)} minutes)`;
+}

@@ -1,0 +1,135 @@
+// The frame around every page, and the list of pages.
+//
+// To add a page: write pages/NAME.tsx with one exported component that begins with <Title>, and add a line to ROUTES below
+// (`as`: who may see it; `nav`: its word in the menu). Its address must be among PAGES in dashboard/page.ts. Its data:
+// types in dashboard/contract.ts, endpoints in a list like dashboard/keys-api.ts (`member(...)`, or `admin(...)` for admins)
+// that routes.ts mounts, and in the page `useLoad<T>("/path")` to read, `call("POST", "/path", body)` to write, `useForm`
+// for forms, `say` and `confirmed` to speak. Big pages load when they are opened: `lazy(() => import("./pages/x.tsx"), "X")`.
+// Styles are the classes in style/; nothing is written into style attributes but sizes that are data.
+import { useSignal } from "@preact/signals";
+import type { FunctionComponent } from "preact";
+import { useEffect } from "preact/hooks";
+import { signedOut } from "./api.ts";
+import { finishTrip, isReturn } from "./oauth-trip.ts";
+import { Forgot } from "./pages/forgot.tsx";
+import { Home } from "./pages/home.tsx";
+import { Keys } from "./pages/keys.tsx";
+import { Login } from "./pages/login.tsx";
+import { Signup } from "./pages/signup.tsx";
+import { ConfirmDialog } from "./parts/confirm.tsx";
+import type { IconName } from "./parts/icon.tsx";
+import { Messages, say } from "./parts/notice.tsx";
+import { Title } from "./parts/title.tsx";
+import { navigate, path, query, safeNext } from "./router.ts";
+import { forgetSession, profile, refreshSession } from "./session.ts";
+import { Gate, Shell } from "./shell.tsx";
+
+/** A page. */
+export interface Route {
+  readonly path: RegExp;
+  readonly page: FunctionComponent;
+  /** `guest` pages send who is signed in on to where they wanted to go; `anyone` pages show for both. */
+  readonly as: "guest" | "anyone" | "member" | "admin";
+  /** Its word, icon and address in the menu. */
+  readonly nav?: readonly [text: string, icon: IconName, href: string];
+}
+
+/** The pages. */
+const ROUTES: readonly Route[] = [
+  { path: /^\/$/, page: Home, as: "member", nav: ["Overview", "home", "/"] },
+  { path: /^\/keys$/, page: Keys, as: "member", nav: ["Keys", "key", "/keys"] },
+  { path: /^\/login$/, page: Login, as: "guest" },
+  // Signing up goes on, with the verification code, when the account is there.
+  { path: /^\/signup$/, page: Signup, as: "anyone" },
+  { path: /^\/forgot$/, page: Forgot, as: "anyone" },
+];
+
+signedOut.handler = () => {
+  if (profile.value === null) return;
+  forgetSession();
+  say("You are signed out. Sign in again to go on.", "warn");
+};
+
+/** Everything. */
+export function App() {
+  return (
+    <>
+      {isReturn(query.value) && query.value.get("pending") === null ? <Returning /> : <Page />}
+      <ConfirmDialog />
+      <Messages />
+    </>
+  );
+}
+
+function Page() {
+  const who = profile.value;
+  const route = ROUTES.find((one) => one.path.test(path.value));
+  const refused = route !== undefined && (route.as === "member" || route.as === "admin") && who === null;
+  const onward = route?.as === "guest" && who !== null;
+  useEffect(() => {
+    if (refused)
+      navigate(`/login${path.value === "/" ? "" : `?next=${encodeURIComponent(path.value)}`}`, { replace: true });
+    else if (onward) navigate(safeNext(query.value.get("next")), { replace: true });
+  }, [refused, onward]);
+  if (refused || onward) return null;
+  const hidden = route === undefined || (route.as === "admin" && who?.admin !== true);
+  const Shown = hidden ? Missing : route.page;
+  if (who === null || (route !== undefined && route.as === "anyone")) {
+    return (
+      <Gate>
+        <Shown />
+      </Gate>
+    );
+  }
+  const nav = ROUTES.filter((one) => one.as !== "admin" || who.admin).flatMap((one) => (one.nav ? [one.nav] : []));
+  return (
+    <Shell nav={nav}>
+      <Shown />
+    </Shell>
+  );
+}
+
+/** Back from a sign-in provider. */
+function Returning() {
+  const problem = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    finishTrip(query.value)
+      .then(async (next) => {
+        const linked = query.value.has("linked");
+        await refreshSession();
+        navigate(next, { replace: true });
+        if (linked) say("The provider is linked to your account.");
+      })
+      .catch((error: unknown) => {
+        problem.value = error instanceof Error ? error.message : String(error);
+      });
+  }, []);
+  return (
+    <Gate>
+      <Title>{problem.value === undefined ? "Signing in…" : "That did not work"}</Title>
+      {problem.value !== undefined && (
+        <>
+          <p role="alert">{problem.value}</p>
+          <button
+            type="button"
+            class="primary"
+            onClick={() => navigate(profile.value === null ? "/login" : "/account", { replace: true })}
+          >
+            Go on
+          </button>
+        </>
+      )}
+    </Gate>
+  );
+}
+
+function Missing() {
+  return (
+    <>
+      <Title>There is no such page</Title>
+      <p>
+        <a href="/dashboard">To the overview</a>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,10 @@
+// Starts the pages. What there is to see stands in app.tsx.
+import { render } from "preact";
+import "./style/base.css";
+import "./style/shell.css";
+import "./style/parts.css";
+import "./style/pages.css";
+import { App } from "./app.tsx";
+
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);

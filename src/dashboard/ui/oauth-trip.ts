@@ -1,0 +1,63 @@
+// Trips to sign-in providers and back. What comes back counts only when it was begun in this tab: else a link could sign
+// somebody in to another person's account.
+import { call, Refused } from "./api.ts";
+import { safeNext } from "./router.ts";
+
+const STORE = "sallyport_trip";
+
+/** Goes to the provider to sign in; `next` is the page to come back to. */
+export function beginSignIn(slug: string, next: string): void {
+  const state = begin(next);
+  location.assign(`/v1/auth/oauth/${encodeURIComponent(slug)}/start?state=${state}`);
+}
+
+/** Is this the address that a provider sent the browser back to? */
+export function isReturn(query: URLSearchParams): boolean {
+  return query.has("provider") && ["code", "linked", "error"].some((name) => query.has(name));
+}
+
+/** Was the trip that came back with this query begun here? Gives the page to go on to. Can be asked once. */
+export function endTrip(query: URLSearchParams): string | undefined {
+  const kept = sessionStorage.getItem(STORE);
+  sessionStorage.removeItem(STORE);
+  if (kept === null) return undefined;
+  const trip = JSON.parse(kept) as { state: string; next: string };
+  return trip.state === query.get("state") ? safeNext(trip.next) : undefined;
+}
+
+/** Finishes a trip: signs in where there is a code. Gives the page to go on to; throws what went wrong in words. */
+export async function finishTrip(query: URLSearchParams): Promise<string> {
+  const next = endTrip(query);
+  const provider = query.get("provider") ?? "";
+  const error = query.get("error");
+  if (error !== null) throw new Error(wordsOf(error));
+  if (next === undefined) throw new Error("This sign-in was not begun in this tab. Try again.");
+  const code = query.get("code");
+  if (code !== null) {
+    await call("POST", "/oauth/exchange", { code, provider }).catch((cause: unknown) => {
+      throw cause instanceof Refused ? new Error(cause.message) : cause;
+    });
+  }
+  return next;
+}
+
+function begin(next: string): string {
+  const state = [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+  sessionStorage.setItem(STORE, JSON.stringify({ state, next }));
+  return state;
+}
+
+function wordsOf(error: string): string {
+  switch (error) {
+    case "access_denied":
+      return "The provider was told not to sign you in.";
+    case "identity_taken":
+      return "This provider account is linked to another account here.";
+    case "account_not_found":
+      return "There is no account here for this provider account.";
+    default:
+      return "The provider could not sign you in. Try again.";
+  }
+}

@@ -1,0 +1,79 @@
+// A forgotten password: asks for the mail, and with the link in it sets a new one.
+import { useSignal } from "@preact/signals";
+import { call } from "../api.ts";
+import { Field, Submit, useForm } from "../parts/form.tsx";
+import { Notice, say } from "../parts/notice.tsx";
+import { Title } from "../parts/title.tsx";
+import { hrefOf, navigate } from "../router.ts";
+import { refreshSession } from "../session.ts";
+
+/** The page. The link's token stands in the fragment, which never leaves the browser by itself. */
+export function Forgot() {
+  const token = useSignal(new URLSearchParams(location.hash.slice(1)).get("token"));
+  return token.value === null ? <Ask /> : <Reset token={token.value} />;
+}
+
+function Ask() {
+  const asked = useSignal<string | undefined>(undefined);
+  const form = useForm(
+    async ({ email }) => {
+      await call("POST", "/password/forgot", { email });
+      asked.value = email;
+    },
+    { email: "E-mail" },
+  );
+  return (
+    <>
+      <Title>Set a new password</Title>
+      {asked.value !== undefined ? (
+        <Notice kind="ok">If there is an account for {asked.value}, a mail with a link is on its way.</Notice>
+      ) : (
+        <form onSubmit={form.onSubmit} noValidate>
+          <Field
+            form={form}
+            name="email"
+            label="E-mail"
+            type="email"
+            autoComplete="email"
+            hint="We mail you a link that works once, for half an hour."
+            autoFocus
+          />
+          <Submit form={form}>Send the link</Submit>
+        </form>
+      )}
+      <p class="aside">
+        <a href={hrefOf("/login")}>To sign-in</a>
+      </p>
+    </>
+  );
+}
+
+function Reset({ token }: { token: string }) {
+  const form = useForm(
+    async ({ password }) => {
+      await call("POST", "/password/reset", { token, password });
+      // Every session has ended, this one too.
+      await refreshSession();
+      say("Your password is set. Sign in with it.");
+      navigate("/login", { replace: true });
+    },
+    { password: "Password" },
+  );
+  return (
+    <>
+      <Title>Set a new password</Title>
+      <form onSubmit={form.onSubmit} noValidate>
+        <Field
+          form={form}
+          name="password"
+          label="Password"
+          type="password"
+          autoComplete="new-password"
+          hint="At least 10 characters. Every device is signed out."
+          autoFocus
+        />
+        <Submit form={form}>Set password</Submit>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,124 @@
+// The start page: what the account has, and how a program uses the gateway, in lines that can be pasted as they are.
+import { useSignal } from "@preact/signals";
+import type { KeyView, Listing, ModelChoice } from "../../contract.ts";
+import { useLoad } from "../load.ts";
+import { Code, CopyButton } from "../parts/copy.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { dayText } from "../parts/time.tsx";
+import { Title } from "../parts/title.tsx";
+import { hrefOf } from "../router.ts";
+import { baseUrl, freshKey, profile } from "../session.ts";
+import { SNIPPETS } from "../snippets.ts";
+
+/** The page. */
+export function Home() {
+  const who = profile.value;
+  const keys = useLoad<Listing<KeyView>>("/keys").value.value?.data;
+  const models = useLoad<Listing<ModelChoice>>("/models").value.value?.data;
+  if (who === null) return null;
+  const live = keys?.filter((key) => key.revoked_at === null);
+  return (
+    <>
+      <Title>Overview</Title>
+      {!who.email_verified && (
+        <Notice kind="warn">
+          Your e-mail address is not verified yet. <a href={hrefOf("/signup")}>Verify it now</a>
+        </Notice>
+      )}
+      <PlanNotice />
+      <dl class="tiles">
+        <div>
+          <dt>Plan</dt>
+          <dd class="capital">{who.tier}</dd>
+        </div>
+        <div>
+          <dt>Requests a minute, each key</dt>
+          <dd>{who.tier_rpm}</dd>
+        </div>
+        <div>
+          <dt>
+            <a href={hrefOf("/keys")}>Keys</a>
+          </dt>
+          <dd>{live?.length ?? "–"}</dd>
+        </div>
+        <div>
+          <dt>Models</dt>
+          <dd>{models?.filter(({ usable }) => usable).length ?? "–"}</dd>
+        </div>
+      </dl>
+      <section class="card">
+        <h2>Quick start</h2>
+        <div class="address">
+          <span>Base URL</span>
+          <code>{baseUrl.value}/v1</code>
+          <CopyButton text={`${baseUrl.value}/v1`} what="the base URL" />
+        </div>
+        {live !== undefined && live.length === 0 && (
+          <p>
+            First <a href={hrefOf("/keys")}>create a key</a>.
+          </p>
+        )}
+        <Snippets model={modelFor(models)} />
+      </section>
+    </>
+  );
+}
+
+function PlanNotice() {
+  const who = profile.value;
+  const end = who?.subscription_until ?? who?.trial_ends_at;
+  if (who == null || end == null) return null;
+  const what = who.subscription_until !== null ? "subscription" : "trial";
+  const over = Date.parse(end) <= Date.now();
+  return (
+    <Notice kind={over ? "danger" : "info"}>
+      Your {what} {over ? "ended" : "runs until"} {over ? `on ${dayText(end)}: keys are refused.` : `${dayText(end)}.`}
+    </Notice>
+  );
+}
+
+function Snippets({ model }: { model: string }) {
+  const chosen = useSignal(0);
+  const snippet = SNIPPETS[chosen.value] ?? SNIPPETS[0];
+  const keydown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    chosen.value = (chosen.value + step + SNIPPETS.length) % SNIPPETS.length;
+    document.getElementById(`tab-${chosen.value}`)?.focus();
+  };
+  return (
+    <>
+      <div class="tabs" role="tablist" aria-label="Client" onKeyDown={keydown}>
+        {SNIPPETS.map(({ name }, index) => (
+          <button
+            key={name}
+            id={`tab-${index}`}
+            type="button"
+            role="tab"
+            aria-selected={index === chosen.value}
+            aria-controls="snippet"
+            tabIndex={index === chosen.value ? 0 : -1}
+            onClick={() => (chosen.value = index)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div id="snippet" role="tabpanel" aria-labelledby={`tab-${chosen.value}`}>
+        <Code text={snippet.text({ base: baseUrl.value, key: freshKey.value ?? "sk-…", model })} what={snippet.name} />
+        {freshKey.value === undefined && (
+          <p class="hint">
+            Put your key in the place of <code>sk-…</code>
+          </p>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** A real model where there is one. */
+function modelFor(models: readonly ModelChoice[] | undefined): string {
+  const usable = models?.filter((model) => model.usable) ?? [];
+  return (usable.find(({ id }) => id !== "demo-echo") ?? usable[0])?.id ?? "demo-echo";
+}

@@ -1,0 +1,211 @@
+// API keys: make one (it is shown once), see what is there, revoke.
+import { useSignal } from "@preact/signals";
+import type { KeyView, Listing, NewKey, NewKeyForm } from "../../contract.ts";
+import { call } from "../api.ts";
+import { useLoad } from "../load.ts";
+import { confirmed } from "../parts/confirm.tsx";
+import { CopyButton } from "../parts/copy.tsx";
+import { Choice, Field, Submit, useForm } from "../parts/form.tsx";
+import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
+import { usd, When } from "../parts/time.tsx";
+import { Title } from "../parts/title.tsx";
+import { freshKey, profile } from "../session.ts";
+
+const DAY_MS = 86_400_000;
+const EXPIRIES = [
+  ["", "Never"],
+  ["7", "In 7 days"],
+  ["30", "In 30 days"],
+  ["90", "In 90 days"],
+  ["365", "In a year"],
+] as const;
+const PERIODS = [
+  ["", "in all"],
+  ["1", "a day"],
+  ["7", "a week"],
+  ["30", "every 30 days"],
+] as const;
+
+/** The page. */
+export function Keys() {
+  const keys = useLoad<Listing<KeyView>>("/keys");
+  const list = keys.value.value?.data;
+  const live = list?.filter((key) => key.revoked_at === null) ?? [];
+  const revoked = list?.filter((key) => key.revoked_at !== null) ?? [];
+  const showRevoked = useSignal(false);
+  return (
+    <>
+      <Title>Keys</Title>
+      <CreateKey made={keys.reload} />
+      {keys.problem.value !== undefined && <Notice kind="danger">{keys.problem.value}</Notice>}
+      {list !== undefined && live.length === 0 && <Empty>You have no keys. A program needs one to use the API.</Empty>}
+      {live.length > 0 && <KeyTable keys={live} changed={keys.reload} />}
+      {revoked.length > 0 && (
+        <details onToggle={(event) => (showRevoked.value = event.currentTarget.open)}>
+          <summary>Revoked keys ({revoked.length})</summary>
+          {showRevoked.value && <KeyTable keys={revoked} changed={keys.reload} />}
+        </details>
+      )}
+    </>
+  );
+}
+
+function CreateKey({ made }: { made: () => Promise<void> }) {
+  const shown = useSignal<{ name: string; key: string } | undefined>(undefined);
+  const form = useForm(
+    async (values) => {
+      const { name = "" } = values;
+      const { key } = await call<NewKey>("POST", "/keys", newKeyForm(values));
+      shown.value = { name, key };
+      freshKey.value = key;
+      await made();
+    },
+    { name: "Name" },
+  );
+  if (shown.value !== undefined) {
+    const { name, key } = shown.value;
+    return (
+      <section class="card made" aria-label="The new key">
+        <Notice kind="ok">
+          This is the key <b>{name}</b>. Copy it now: it is not shown again.
+        </Notice>
+        <div class="secret">
+          <code data-testid="new-key">{key}</code>
+          <CopyButton text={key} what="the key" />
+        </div>
+        <button type="button" onClick={() => (shown.value = undefined)}>
+          Done
+        </button>
+      </section>
+    );
+  }
+  const rpm = profile.value?.tier_rpm ?? 0;
+  return (
+    <form class="card" onSubmit={form.onSubmit} noValidate aria-label="New key">
+      <div class="inline">
+        <Field form={form} name="name" label="Name" placeholder="What is it for?" maxLength={100} autoComplete="off" />
+        <Submit form={form}>Create key</Submit>
+      </div>
+      <details>
+        <summary>Limits</summary>
+        <div class="grid">
+          <Field
+            form={form}
+            name="rpm"
+            label="Requests a minute"
+            type="number"
+            min={1}
+            {...(profile.value?.admin ? {} : { max: rpm })}
+            placeholder={String(rpm)}
+            hint="Empty: what your plan allows."
+          />
+          <Choice name="expires" label="Expires" options={EXPIRIES} />
+          <Field
+            form={form}
+            name="budget_usd"
+            label="Budget in USD"
+            type="number"
+            min={0}
+            step="0.01"
+            placeholder="No limit"
+          />
+          <Choice name="budget_period_days" label="Budget for" options={PERIODS} />
+        </div>
+      </details>
+    </form>
+  );
+}
+
+function newKeyForm(values: Readonly<Record<string, string>>): NewKeyForm {
+  const { name = "", rpm = "", expires = "", budget_usd: budget = "", budget_period_days: period = "" } = values;
+  return {
+    name,
+    ...(rpm === "" ? {} : { rpm: Number(rpm) }),
+    ...(expires === "" ? {} : { expires_at: new Date(Date.now() + Number(expires) * DAY_MS).toISOString() }),
+    ...(budget === "" ? {} : { budget_usd: Number(budget) }),
+    ...(budget === "" || period === "" ? {} : { budget_period_days: Number(period) }),
+  };
+}
+
+function KeyTable({ keys, changed }: { keys: readonly KeyView[]; changed: () => Promise<void> }) {
+  return (
+    <div class="table-card">
+      <table class="stacks">
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>Key</th>
+            <th>Limits</th>
+            <th>Last used</th>
+            <th>Made</th>
+            <th>
+              <span class="off-screen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <tr key={key.id}>
+              <th scope="row">
+                {key.name} <State of={key} />
+              </th>
+              <td data-label="Key">
+                <code>{key.key}</code>
+              </td>
+              <td data-label="Limits">{limitsOf(key)}</td>
+              <td data-label="Last used">{key.last_used_at === null ? "Never" : <When iso={key.last_used_at} />}</td>
+              <td data-label="Made">
+                <When iso={key.created_at} />
+              </td>
+              <td class="actions">
+                {key.revoked_at === null && (
+                  <button type="button" class="quiet danger" onClick={() => revoke(key, changed)}>
+                    Revoke<span class="off-screen"> {key.name}</span>
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function State({ of: key }: { of: KeyView }) {
+  if (key.revoked_at !== null) return <Badge>Revoked</Badge>;
+  if (key.expires_at === null) return null;
+  const over = Date.parse(key.expires_at) <= Date.now();
+  return over ? (
+    <Badge kind="danger">Expired</Badge>
+  ) : (
+    <Badge kind="info">
+      Expires <When iso={key.expires_at} />
+    </Badge>
+  );
+}
+
+function limitsOf(key: KeyView): string {
+  const limits = key.rpm === null ? [] : [`${key.rpm} a minute`];
+  if (key.budget_usd !== null) {
+    const period = key.budget_period_days === null ? "" : ` in ${key.budget_period_days} d`;
+    limits.push(`${usd(key.spent_usd ?? 0)} of ${usd(key.budget_usd)}${period}`);
+  }
+  return limits.join(", ") || "The plan's";
+}
+
+async function revoke(key: KeyView, changed: () => Promise<void>): Promise<void> {
+  const sure = await confirmed({
+    title: `Revoke ${key.name}?`,
+    text: "Programs that use this key are refused from now on. This cannot be undone.",
+    action: "Revoke",
+  });
+  if (!sure) return;
+  try {
+    await call("DELETE", `/keys/${key.id}`);
+    say(`The key ${key.name} is revoked.`);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error), "danger");
+  }
+  await changed();
+}

@@ -1,0 +1,41 @@
+// Signing in with a password or through a provider.
+import { call } from "../api.ts";
+import { Field, Submit, useForm } from "../parts/form.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { ProviderLinks } from "../parts/providers.tsx";
+import { Title } from "../parts/title.tsx";
+import { hrefOf, query, safeNext } from "../router.ts";
+import { refreshSession, session } from "../session.ts";
+
+/** The page. Where it goes on to is the app's matter: it sees that somebody is signed in. */
+export function Login() {
+  const form = useForm(
+    async ({ username_or_email, password }) => {
+      await call("POST", "/login", { username_or_email, password });
+      await refreshSession();
+    },
+    { username_or_email: "Username or e-mail", password: "Password" },
+  );
+  const { signup } = session.value;
+  return (
+    <>
+      <Title>Sign in</Title>
+      {signup === "first" && (
+        <Notice>
+          There is no account yet. The first one is made with the link that the server printed when it started;{" "}
+          <code>sallyport setup-link</code> prints it again.
+        </Notice>
+      )}
+      <form onSubmit={form.onSubmit} noValidate>
+        <Field form={form} name="username_or_email" label="Username or E-mail" autoComplete="username" autoFocus />
+        <Field form={form} name="password" label="Password" type="password" autoComplete="current-password" />
+        <Submit form={form}>Sign in</Submit>
+      </form>
+      <ProviderLinks next={safeNext(query.value.get("next"))} />
+      <p class="aside">
+        <a href={hrefOf("/forgot")}>Forgotten it?</a>
+        {(signup === "open" || signup === "invite") && <a href={hrefOf("/signup")}>Make an account</a>}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+// Asks before something that cannot be undone.
+import { signal } from "@preact/signals";
+import { useEffect, useId, useRef } from "preact/hooks";
+
+interface Question {
+  readonly title: string;
+  readonly text: string;
+  /** What the button that does it says. */
+  readonly action: string;
+  answer(yes: boolean): void;
+}
+
+const open = signal<Question | undefined>(undefined);
+
+/** True when the reader says yes. */
+export function confirmed(question: Omit<Question, "answer">): Promise<boolean> {
+  open.value?.answer(false);
+  return new Promise((resolve) => {
+    open.value = {
+      ...question,
+      answer(yes) {
+        open.value = undefined;
+        resolve(yes);
+      },
+    };
+  });
+}
+
+/** Where `confirmed` asks; once in the page. */
+export function ConfirmDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  const question = open.value;
+  useEffect(() => {
+    if (question !== undefined) dialog.current?.showModal();
+  }, [question]);
+  if (question === undefined) return null;
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={() => question.answer(false)}>
+      <h2 id={id}>{question.title}</h2>
+      <p>{question.text}</p>
+      <div class="row end">
+        <button type="button" onClick={() => question.answer(false)}>
+          Cancel
+        </button>
+        <button type="button" class="danger" onClick={() => question.answer(true)}>
+          {question.action}
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,56 @@
+// Copying. Over plain HTTP browsers offer no clipboard, so there the old command copies a selection.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Icon } from "./icon.tsx";
+
+const SAID_MS = 2000;
+
+/** A button that copies a text and says so. `what` completes "Copy …" for who cannot see what it stands beside. */
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const copied = useSignal<boolean | undefined>(undefined);
+  useEffect(() => {
+    if (copied.value === undefined) return undefined;
+    const timer = setTimeout(() => (copied.value = undefined), SAID_MS);
+    return () => clearTimeout(timer);
+  }, [copied.value]);
+  const click = async () => {
+    copied.value = await copyText(text);
+  };
+  return (
+    <button type="button" class="copy" onClick={click} aria-label={`Copy ${what}`}>
+      <Icon name={copied.value ? "check" : "copy"} />
+      <span aria-live="polite">{copied.value === undefined ? "Copy" : copied.value ? "Copied" : "Press Ctrl+C"}</span>
+    </button>
+  );
+}
+
+async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard !== undefined) {
+    const done = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    if (done) return true;
+  }
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "off-screen";
+  // In the dialog that is open, if one is: nothing outside of it can be selected.
+  (document.querySelector("dialog[open]") ?? document.body).append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}
+
+/** Code with a button that copies it. */
+export function Code({ text, what }: { text: string; what: string }) {
+  return (
+    <div class="code">
+      <pre>
+        <code>{text}</code>
+      </pre>
+      <CopyButton text={text} what={what} />
+    </div>
+  );
+}

@@ -1,0 +1,166 @@
+// Forms: one field for each input, and one place for what went wrong. A refusal that names a field stands under that field,
+// which gets the focus; any other stands above the button and is read out.
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useId, useRef } from "preact/hooks";
+import { Refused } from "../api.ts";
+import { Notice } from "./notice.tsx";
+
+/** The state of a form, from `useForm`. */
+export interface Form {
+  readonly busy: Signal<boolean>;
+  /** Field name → what is wrong; "" is for the form as a whole. */
+  readonly problems: Signal<Readonly<Record<string, string>>>;
+  onSubmit(event: SubmitEvent): void;
+}
+
+/** Names of the fields that must not be empty, with what to call them. */
+type Required = Readonly<Record<string, string>>;
+
+/** A form that calls `run` with its values. `run` throws `Refused` with the field that is wrong. */
+export function useForm(
+  run: (values: Readonly<Record<string, string>>) => Promise<void>,
+  required: Required = {},
+): Form {
+  const busy = useSignal(false);
+  const problems = useSignal<Readonly<Record<string, string>>>({});
+  const latest = useRef(run);
+  latest.current = run;
+
+  const show = (form: HTMLFormElement, found: Readonly<Record<string, string>>) => {
+    const named = Object.keys(found).find((name) => name !== "" && form.elements.namedItem(name) !== null);
+    // A field that is not on the page cannot show what is wrong with it.
+    problems.value = named === undefined ? { "": Object.values(found).join(" ") } : found;
+    const field = named === undefined ? null : form.elements.namedItem(named);
+    if (field instanceof HTMLElement) field.focus();
+  };
+
+  return {
+    busy,
+    problems,
+    onSubmit(event) {
+      event.preventDefault();
+      const form = event.currentTarget;
+      if (busy.value || !(form instanceof HTMLFormElement)) return;
+      const values: Record<string, string> = {};
+      for (const [name, value] of new FormData(form)) if (typeof value === "string") values[name] = value;
+      const missing = Object.entries(required).filter(([name]) => (values[name] ?? "").trim() === "");
+      if (missing.length > 0) {
+        show(form, Object.fromEntries(missing.map(([name, label]) => [name, `${label} is missing.`])));
+        return;
+      }
+      busy.value = true;
+      problems.value = {};
+      latest
+        .current(values)
+        .catch((error: unknown) => {
+          const param = error instanceof Refused ? (error.param ?? "") : "";
+          show(form, { [param]: error instanceof Error ? error.message : String(error) });
+        })
+        .finally(() => {
+          busy.value = false;
+        });
+    },
+  };
+}
+
+interface FieldProps {
+  form: Form;
+  name: string;
+  label: string;
+  type?: "text" | "email" | "password" | "number";
+  hint?: string | undefined;
+  value?: string | undefined;
+  autoComplete?: string;
+  inputMode?: "numeric" | "decimal";
+  min?: number;
+  max?: number;
+  step?: string;
+  placeholder?: string;
+  maxLength?: number;
+  autoFocus?: boolean;
+}
+
+/** A labelled input with its hint and its problem. */
+export function Field({ form, name, label, hint, type = "text", value, autoFocus, ...rest }: FieldProps) {
+  const id = useId();
+  const shown = useSignal(false);
+  const problem = form.problems.value[name];
+  const secret = type === "password";
+  const described = [hint === undefined ? "" : `${id}-hint`, problem === undefined ? "" : `${id}-problem`];
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <div class={secret ? "with-button" : undefined}>
+        <input
+          id={id}
+          name={name}
+          {...({ type: secret && shown.value ? "text" : type } as object)}
+          defaultValue={value}
+          aria-invalid={problem === undefined ? undefined : "true"}
+          aria-describedby={described.join(" ").trim() || undefined}
+          spellcheck={false}
+          autocapitalize="none"
+          ref={autoFocus ? focusOnce : null}
+          {...rest}
+        />
+        {secret && (
+          <button type="button" class="quiet" onClick={() => (shown.value = !shown.value)}>
+            {shown.value ? "Hide" : "Show"}
+          </button>
+        )}
+      </div>
+      {hint !== undefined && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {problem !== undefined && (
+        <p class="problem" id={`${id}-problem`} role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A labelled choice. */
+export function Choice(props: {
+  name: string;
+  label: string;
+  options: readonly (readonly [value: string, text: string])[];
+}) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{props.label}</label>
+      <select id={id} name={props.name}>
+        {props.options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** The button that sends a form, with what is wrong with the form as a whole above it. */
+export function Submit({ form, children }: { form: Form; children: ComponentChildren }) {
+  const problem = form.problems.value[""];
+  return (
+    <>
+      {problem !== undefined && <Notice kind="danger">{problem}</Notice>}
+      <button type="submit" class="primary" aria-busy={form.busy.value}>
+        {children}
+      </button>
+    </>
+  );
+}
+
+function focusOnce(element: HTMLInputElement | null): void {
+  if (element !== null && element.dataset["focused"] === undefined) {
+    element.dataset["focused"] = "";
+    element.focus();
+  }
+}

@@ -1,0 +1,40 @@
+// The icons: strokes on a grid of 24, in the colour of the text beside them. They say nothing to screen readers.
+
+const PATHS = {
+  home: "M4 11l8-7 8 7v9h-5v-6H9v6H4z",
+  key: "M14.5 9.5a4.5 4.5 0 1 1-4-4.5 4.5 4.5 0 0 1 4 4.5zM13 13l7 7m-3-3l2-2",
+  chart: "M4 20h16M7 20v-7m5 7V5m5 15v-10",
+  chat: "M4 5h16v11H10l-4 4v-4H4z",
+  person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zm-7 9a7 7 0 0 1 14 0",
+  shield: "M12 3l8 3v6c0 4.5-3.2 7.6-8 9-4.800-1.400-8-4.500-8-9V6z",
+  leave: "M14 4h5v16h-5M4 12h11m-4-4l4 4-4 4",
+  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+  check: "M5 12.500l4.500 4.500L19 7",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  close: "M6 6l12 12M18 6L6 18",
+  plus: "M12 5v14M5 12h14",
+  stop: "M7 7h10v10H7z",
+  book: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",
+} as const;
+
+/** Name of an icon. */
+export type IconName = keyof typeof PATHS;
+
+/** An icon. */
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+/** The gate. */
+export function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="7" />
+      <path d="M8 25V14a8 8 0 0 1 16 0v11h-4v-5a4 4 0 0 0-8 0v5z" />
+    </svg>
+  );
+}

@@ -1,0 +1,43 @@
+// Times and figures as people read them.
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const dateOnly = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+
+const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+/** "3 hours ago", "in 5 days". */
+export function relativeTime(iso: string): string {
+  const seconds = (Date.parse(iso) - Date.now()) / 1000;
+  for (const [unit, length] of STEPS) {
+    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
+  }
+  return seconds > 0 ? "in a moment" : "just now";
+}
+
+/** A time as it lies from now; the exact one on demand. */
+export function When({ iso }: { iso: string }) {
+  return (
+    <time dateTime={iso} title={exact.format(new Date(iso))}>
+      {relativeTime(iso)}
+    </time>
+  );
+}
+
+/** A day, as the reader's country writes it. */
+export function dayText(iso: string): string {
+  return dateOnly.format(new Date(iso));
+}
+
+/** Dollars; small amounts keep the digits that say something. */
+export function usd(amount: number): string {
+  if (amount === 0) return "$0";
+  const digits = amount < 0.01 ? 5 : amount < 1 ? 4 : 2;
+  return `$${amount.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
+}

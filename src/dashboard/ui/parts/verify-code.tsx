@@ -1,0 +1,59 @@
+// Proves the e-mail address with the six digits that were mailed. Asks for the mail when it is shown.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { call, Refused } from "../api.ts";
+import { profile, refreshSession } from "../session.ts";
+import { Field, Submit, useForm } from "./form.tsx";
+import { say } from "./notice.tsx";
+
+/** The form; `done` is called when the address is proved. */
+export function VerifyCode({ done }: { done: () => void }) {
+  const sent = useSignal("");
+  const send = async (again: boolean) => {
+    try {
+      await call("POST", "/verification/send");
+      sent.value = `We have sent six digits to ${profile.value?.email ?? "your address"}. They are good for ten minutes.`;
+      if (again) say("A new code is on its way.");
+    } catch (error) {
+      // Sent a moment ago: the code in that mail is still good.
+      const recent = error instanceof Refused && error.code === "code_recently_sent";
+      sent.value =
+        recent && !again ? `Look for the mail to ${profile.value?.email ?? "your address"}.` : messageOf(error);
+    }
+  };
+  useEffect(() => {
+    void send(false);
+  }, []);
+  const form = useForm(
+    async ({ code = "" }) => {
+      await call("POST", "/verification/verify", { code });
+      await refreshSession();
+      say("Your e-mail address is verified.");
+      done();
+    },
+    { code: "Verification code" },
+  );
+  return (
+    <form onSubmit={form.onSubmit} noValidate>
+      <p aria-live="polite">{sent.value || "Sending a code…"}</p>
+      <Field
+        form={form}
+        name="code"
+        label="Verification code"
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        autoFocus
+      />
+      <div class="row">
+        <Submit form={form}>Verify</Submit>
+        <button type="button" class="quiet" onClick={() => send(true)}>
+          Send a new code
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,49 @@
+// Which page is shown: the address below /dashboard. Links are plain links, so that opening one in a new tab works.
+import { signal } from "@preact/signals";
+import { BASE } from "../contract.ts";
+
+/** The address below /dashboard, as `/keys`; `/` is the start page. */
+export const path = signal(pathNow());
+
+/** The query of the address. */
+export const query = signal(new URLSearchParams(location.search));
+
+/** Shows another page. `to` is below /dashboard. */
+export function navigate(to: string, { replace = false }: { replace?: boolean } = {}): void {
+  const url = hrefOf(to);
+  if (replace) history.replaceState(null, "", url);
+  else history.pushState(null, "", url);
+  arrive();
+  if (!replace) scrollTo(0, 0);
+}
+
+/** What a link to a page holds. */
+export function hrefOf(to: string): string {
+  return to === "/" ? BASE : BASE + to;
+}
+
+/** A page of ours to go on to, from text that somebody else may have written; `/` for anything else. */
+export function safeNext(next: string | null): string {
+  return next !== null && /^\/[a-z][\w/-]*$/.test(next) ? next : "/";
+}
+
+addEventListener("popstate", arrive);
+document.addEventListener("click", (event) => {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+    return;
+  const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+  if (!(link instanceof HTMLAnchorElement) || link.target !== "" || link.origin !== location.origin) return;
+  if (link.pathname !== BASE && !link.pathname.startsWith(`${BASE}/`)) return;
+  event.preventDefault();
+  if (link.href === location.href) return;
+  navigate(link.pathname.slice(BASE.length) + link.search || "/");
+});
+
+function arrive(): void {
+  query.value = new URLSearchParams(location.search);
+  path.value = pathNow();
+}
+
+function pathNow(): string {
+  return location.pathname.slice(BASE.length).replace(/\/+$/, "") || "/";
+}

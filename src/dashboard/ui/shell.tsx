@@ -1,0 +1,100 @@
+// What stands around a page: for members the menu, at the side or behind a button on narrow screens; for guests the mark.
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { call } from "./api.ts";
+import type { IconName } from "./parts/icon.tsx";
+import { Icon, Mark } from "./parts/icon.tsx";
+import { say } from "./parts/notice.tsx";
+import { hrefOf, navigate, path } from "./router.ts";
+import { forgetSession, profile, session } from "./session.ts";
+import { ThemeChoice } from "./theme.tsx";
+
+/** For who is not signed in: one narrow column. */
+export function Gate({ children }: { children: ComponentChildren }) {
+  return (
+    <div class="gate">
+      <header class="brand">
+        <Mark />
+        <span>Sallyport</span>
+      </header>
+      <main class="card">{children}</main>
+    </div>
+  );
+}
+
+/** For who is signed in. */
+export function Shell({
+  nav,
+  children,
+}: {
+  nav: readonly (readonly [text: string, icon: IconName, href: string])[];
+  children: ComponentChildren;
+}) {
+  const open = useSignal(false);
+  const here = path.value;
+  useEffect(() => {
+    open.value = false;
+  }, [here]);
+  return (
+    <div class={open.value ? "shell open" : "shell"}>
+      <a class="skip" href="#main">
+        To the content
+      </a>
+      <header class="side">
+        <div class="brand">
+          <Mark />
+          <span>Sallyport</span>
+          <button
+            type="button"
+            class="quiet menu"
+            aria-expanded={open.value}
+            aria-controls="menu"
+            aria-label="Menu"
+            onClick={() => (open.value = !open.value)}
+          >
+            <Icon name={open.value ? "close" : "menu"} />
+          </button>
+        </div>
+        <div class="drawer" id="menu">
+          <nav aria-label="Pages">
+            {nav.map(([text, icon, to]) => (
+              <a key={to} href={hrefOf(to)} aria-current={isHere(here, to) ? "page" : undefined}>
+                <Icon name={icon} />
+                {text}
+              </a>
+            ))}
+          </nav>
+          <footer>
+            <ThemeChoice />
+            <div class="me">
+              <span title={profile.value?.email}>{profile.value?.username}</span>
+              <button type="button" class="quiet" onClick={signOut}>
+                <Icon name="leave" />
+                Sign out
+              </button>
+            </div>
+            <p class="version">Version {session.value.version}</p>
+          </footer>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function isHere(here: string, to: string): boolean {
+  return to === "/" ? here === "/" : here === to || here.startsWith(`${to}/`);
+}
+
+async function signOut(): Promise<void> {
+  try {
+    await call("POST", "/logout");
+    forgetSession();
+    navigate("/login", { replace: true });
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error), "danger");
+  }
+}

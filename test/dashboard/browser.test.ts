@@ -1,0 +1,201 @@
+// People at the dashboard, in a real browser: phone and desktop, light and dark.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { type FakeGithub, startFakeGithub } from "../support/identity-servers.ts";
+import { mailTo } from "../support/outbox.ts";
+
+let app: AccountsApp;
+let github: FakeGithub;
+let browser: TestBrowser;
+let base: string;
+
+const isMissing = CHROMIUM === undefined;
+const SLOW_MS = 60_000;
+
+beforeAll(async () => {
+  if (isMissing) return;
+  github = startFakeGithub();
+  const config = { auth: { oauth: { github: github.config } } };
+  [app, browser] = await Promise.all([startAccountsApp({ config }), startBrowser()]);
+  base = `${app.app.url}/dashboard`;
+}, SLOW_MS);
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+  await github?.stop();
+});
+
+const visitor = (options: { width?: number; dark?: boolean } = {}) =>
+  browser.visitor({ address: freshAddress(), ...options });
+
+async function signIn(page: Page, name: string): Promise<void> {
+  await page.goto(`${base}/login`);
+  await page.getByLabel("Username").fill(name);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+}
+
+const fits = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+
+describe.skipIf(isMissing)("in a browser", () => {
+  test.each([
+    [390, false],
+    [1440, true],
+  ])(
+    "at %i px: signs up, verifies, makes a key that works, revokes it, signs out",
+    async (width, dark) => {
+      const { page, complaints, context } = await visitor({ width, dark });
+      const name = `visitor-${width}`;
+      await page.goto(`${base}/keys`);
+      await page.getByRole("link", { name: "Make an account" }).click();
+      await page.getByRole("button", { name: "Create account" }).click();
+      expect(await page.getByText("E-mail is missing.").isVisible()).toBe(true);
+      await page.getByLabel("E-mail").fill(`${name}@example.com`);
+      await page.getByLabel("Username").fill(name);
+      await page.getByLabel("Password").fill("short");
+      await page.getByRole("button", { name: "Create account" }).click();
+      await page.getByText("at least 10 characters.").nth(1).waitFor();
+      expect(await page.getByLabel("Password").evaluate((field) => field === document.activeElement)).toBe(true);
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Create account" }).click();
+
+      const code = page.getByLabel("Verification code");
+      await code.waitFor();
+      const mail = await mailTo(app.app.dataDir, `${name}@example.com`);
+      await code.fill(/\b\d{6}\b/.exec(mail.text ?? "")?.[0] ?? "");
+      await page.getByRole("button", { name: "Verify" }).click();
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+      expect(await fits(page)).toBe(true);
+
+      if (width < 760) await page.getByRole("button", { name: "Menu" }).click();
+      await page.getByRole("navigation").getByRole("link", { name: "Keys" }).click();
+      await page.getByLabel("Name").fill("my program");
+      await page.getByRole("button", { name: "Create key" }).click();
+      const key = (await page.getByTestId("new-key").textContent()) ?? "";
+      const ask = () =>
+        app.ask("POST", "/v1/chat/completions", {
+          as: key,
+          body: { model: "demo-echo", messages: [{ role: "user", content: "hi" }] },
+        });
+      expect((await ask()).status).toBe(200);
+      await page.getByRole("button", { name: "Done" }).click();
+      expect(await page.content()).not.toContain(key);
+      expect(await fits(page)).toBe(true);
+
+      await page.getByRole("button", { name: "Revoke my program" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+      await page.getByText("is revoked.").waitFor();
+      expect((await ask()).status).toBe(401);
+
+      if (width < 760) await page.getByRole("button", { name: "Menu" }).click();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      await page.goto(`${base}/keys`);
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "signing in goes on to the page that was asked for, and a wrong password is told",
+    async () => {
+      await app.addAccount("regular");
+      const { page, complaints, context } = await visitor();
+      await page.goto(`${base}/keys`);
+      await page.getByLabel("Username").fill("regular");
+      await page.getByLabel("Password").fill("wrong");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("alert").getByText("The name or the password is wrong.").waitFor();
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Keys" }).waitFor();
+      await page.goBack().catch(() => undefined);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "a forgotten password is set anew with the mail's link",
+    async () => {
+      await app.addAccount("absent");
+      const { page, complaints, context } = await visitor({ width: 390 });
+      await page.goto(`${base}/login`);
+      await page.getByRole("link", { name: "Forgotten it?" }).click();
+      await page.getByLabel("E-mail").fill("absent@example.com");
+      await page.getByRole("button", { name: "Send the link" }).click();
+      const { text = "" } = await mailTo(app.app.dataDir, "absent@example.com");
+      await page.goto(/http\S+#token=\w+/.exec(text)?.[0] ?? "");
+      await page.reload();
+      await page.getByLabel("Password").fill("a brand new password");
+      await page.getByRole("button", { name: "Set password" }).click();
+      await page.getByLabel("Username").fill("absent");
+      await page.getByLabel("Password").fill("a brand new password");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "somebody new comes through a provider, and comes back the same way",
+    async () => {
+      github.person = {
+        id: 4242,
+        login: "octo",
+        emails: [{ email: "octo@example.com", primary: true, verified: true }],
+      };
+      const { page, complaints, context } = await visitor();
+      await page.goto(`${base}/login`);
+      await page.getByRole("link", { name: "Continue with GitHub" }).click();
+      await page.getByText("You will sign in with GitHub.").waitFor();
+      expect(await page.getByLabel("E-mail").inputValue()).toBe("octo@example.com");
+      await page.getByLabel("Username").fill("octo");
+      await page.getByRole("button", { name: "Create account" }).click();
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.goto(`${base}/keys`);
+      await page.getByRole("link", { name: "Continue with GitHub" }).click();
+      await page.getByRole("heading", { name: "Keys" }).waitFor();
+      expect(page.url()).toBe(`${base}/keys`);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "a provider's answer that this tab did not ask for signs nobody in",
+    async () => {
+      const { page, context } = await visitor();
+      await page.goto(`${base}?code=somebody-elses-code&provider=github&state=0`);
+      await page.getByText("This sign-in was not begun in this tab.").waitFor();
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "the keyboard gets everywhere it must",
+    async () => {
+      await app.addAccount("typist");
+      const { page, context } = await visitor();
+      await signIn(page, "typist");
+      await page.keyboard.press("Tab");
+      const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");
+      for (let i = 0; i < 12 && (await focused()) !== "Keys"; i++) await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Keys" }).waitFor();
+      await context.close();
+    },
+    SLOW_MS,
+  );
+});
