@@ -4,15 +4,15 @@
 import { readFileSync } from "node:fs";
 import ranksFile from "./o200k.zst" with { type: "file" };
 
-/** The rank of `bytes[from, to)`, whose hash is `hash`, in the bytes it was made for; -1 when the span is no token. */
-export type RankOf = (from: number, to: number, hash: number) => number;
-
 /** No token is longer, in bytes. */
 export const TOKEN_BYTES_MAX = 128;
 
 const TOKENS = 199_998;
 /** Slots of the table: a power of two, under half full. */
 const SLOTS = 1 << 19;
+/** A rank + 1 fits in so many bits. */
+const RANK_BITS = 18;
+const RANKS = 1 << RANK_BITS;
 const BASE = 0x01000193;
 
 /** Extends the hash of a span by one byte; the empty span's hash is 0. */
@@ -29,53 +29,164 @@ export function hashOfTail(whole: number, before: number, length: number): numbe
   return (whole - Math.imul(before, POWERS[length]!)) | 0;
 }
 
-interface Vocabulary {
-  /** One length for each rank, then the bytes. */
-  readonly packed: Uint8Array;
-  /** Where a rank's bytes end. */
-  readonly ends: Int32Array;
-  /** Rank + 1 by hash; 0 is a free slot. */
-  readonly slots: Int32Array;
+/** One length for each rank, then the bytes; empty until the vocabulary is loaded. */
+let packed: Uint8Array = new Uint8Array();
+/** Where a rank's bytes end. */
+let ends: Int32Array = new Int32Array();
+/** Rank + 1 by hash, with the hash's high bits above it; 0 is a free slot. */
+let slots: Int32Array = new Int32Array();
+/** By the first 4, 8, 16 … bytes: how long the longest token is that begins with them. */
+let longest: Uint8Array = new Uint8Array();
+
+/** The rank of `bytes[from, to)`, whose hash is `hash`; -1 when the span is no token. The vocabulary must be loaded. */
+export function rankIn(bytes: Uint8Array, from: number, to: number, hash: number): number {
+  const mixed = mix(hash);
+  for (let slot = mixed & (SLOTS - 1); slots[slot] !== 0; slot = (slot + 1) & (SLOTS - 1)) {
+    const entry = slots[slot]!;
+    // Most spans are no tokens: what the slot itself says of the hash spares a look at the bytes.
+    if ((entry ^ mixed) >>> RANK_BITS !== 0) continue;
+    const rank = (entry & (RANKS - 1)) - 1;
+    if (packed[rank] !== to - from) continue;
+    const shift = ends[rank]! - to;
+    let at = from;
+    while (at < to && packed[at + shift] === bytes[at]) at++;
+    if (at === to) return rank;
+  }
+  return -1;
 }
 
-let loaded: Vocabulary | undefined;
+/** So many of the first bytes are looked at to bound how long a token may be. */
+const BEGINNING_MIN = 4;
+const BEGINNINGS = 1 << 18;
 
-/** Looks up spans of these bytes. The first call loads the vocabulary. */
-export function ranksIn(bytes: Uint8Array): RankOf {
-  loaded ??= load();
-  const { packed, ends, slots } = loaded;
-  return (from, to, hash) => {
-    for (let slot = slotOf(hash); slots[slot] !== 0; slot = (slot + 1) & (SLOTS - 1)) {
-      const rank = slots[slot]! - 1;
-      if (packed[rank] !== to - from) continue;
-      const shift = ends[rank]! - to;
-      let at = from;
-      while (at < to && packed[at + shift] === bytes[at]) at++;
-      if (at === to) return rank;
+/**
+ * No token that starts with these bytes and has at most `most` is longer. `hashOfFirst(n)` is the hash of the first n bytes.
+ *
+ */
+export function longestWith(most: number, hashOfFirst: (n: number) => number): number {
+  let bound = most;
+  for (let n = BEGINNING_MIN; n <= bound; n *= 2) {
+    bound = Math.min(bound, Math.max(n - 1, longest[beginningOf(hashOfFirst(n))]!));
+  }
+  return bound;
+}
+
+function beginningOf(hash: number): number {
+  return (hash ^ (hash >>> 14)) & (BEGINNINGS - 1);
+}
+
+/** Bytes of a token. */
+export function lengthOfRank(rank: number): number {
+  return packed[rank]!;
+}
+
+/** Rank + 1 of the two tokens whose merge a token is, found when first asked for; 0 is not found yet. */
+const lefts = new Int32Array(TOKENS);
+const rights = new Int32Array(TOKENS);
+
+/** The first of the two tokens whose merge a token is; of a single byte itself. */
+export function leftOf(rank: number): number {
+  if (lefts[rank] === 0) findSplit(rank);
+  return lefts[rank]! - 1;
+}
+
+/** The second of them. */
+export function rightOf(rank: number): number {
+  if (rights[rank] === 0) findSplit(rank);
+  return rights[rank]! - 1;
+}
+
+/** Starts of parts and the ranks of their pairs, while a token is put together. */
+const starts = new Int32Array(TOKEN_BYTES_MAX + 1);
+const pairs = new Int32Array(TOKEN_BYTES_MAX + 1);
+const sums = new Int32Array(TOKEN_BYTES_MAX + 1);
+
+/** Merges the token's bytes until two parts are left. */
+function findSplit(rank: number): void {
+  const size = packed[rank]!;
+  if (size === 1) {
+    lefts[rank] = rank + 1;
+    rights[rank] = rank + 1;
+    return;
+  }
+  const from = ends[rank]! - size;
+  for (let at = 0; at < size; at++) {
+    starts[at] = at;
+    sums[at + 1] = extendHash(sums[at]!, packed[from + at]!);
+  }
+  starts[size] = size;
+  const rankAt = (start: number, end: number) =>
+    rankIn(packed, from + start, from + end, hashOfTail(sums[end]!, sums[start]!, end - start));
+  for (let at = 0; at + 1 < size; at++) pairs[at] = rankAt(at, at + 2);
+  let parts = size;
+  while (parts > 2) {
+    let best = -1;
+    for (let at = 0; at + 1 < parts; at++) {
+      if (pairs[at]! !== -1 && (best === -1 || pairs[at]! < pairs[best]!)) best = at;
     }
-    return -1;
-  };
+    starts.copyWithin(best + 1, best + 2, parts + 1);
+    pairs.copyWithin(best, best + 1, parts - 1);
+    parts -= 1;
+    if (best + 1 < parts) pairs[best] = rankAt(starts[best]!, starts[best + 2]!);
+    if (best > 0) pairs[best - 1] = rankAt(starts[best - 1]!, starts[best + 1]!);
+  }
+  lefts[rank] = rankAt(0, starts[1]!) + 1;
+  rights[rank] = rankAt(starts[1]!, size) + 1;
 }
 
-function load(): Vocabulary {
-  const packed = Bun.zstdDecompressSync(readFileSync(ranksFile));
-  const ends = new Int32Array(TOKENS);
-  const slots = new Int32Array(SLOTS);
+/** Reads the vocabulary, at once: some 20 ms. What is loaded already stays. */
+export function loadRanks(): void {
+  if (packed.length > 0) return;
+  const steps = loading();
+  while (steps.next().done !== true);
+}
+
+/** Reads it and lets other work have its turns. */
+export async function loadRanksInTurns(): Promise<void> {
+  if (packed.length > 0) return;
+  const steps = loading();
+  while (steps.next().done !== true) await new Promise<void>((resume) => setImmediate(resume));
+}
+
+/** A turn's work on the table: about a millisecond. */
+const RANKS_IN_A_TURN = 20_000;
+
+function* loading(): Generator<void, void> {
+  const bytes = Bun.zstdDecompressSync(readFileSync(ranksFile));
+  yield;
+  const table = {
+    ends: new Int32Array(TOKENS),
+    slots: new Int32Array(SLOTS),
+    longest: new Uint8Array(BEGINNINGS),
+  };
   let end = TOKENS;
   for (let rank = 0; rank < TOKENS; rank++) {
+    if (rank % RANKS_IN_A_TURN === RANKS_IN_A_TURN - 1) yield;
     const start = end;
-    end += packed[rank]!;
+    const size = bytes[rank]!;
+    end += size;
     let hash = 0;
-    for (let at = start; at < end; at++) hash = extendHash(hash, packed[at]!);
-    let slot = slotOf(hash);
-    while (slots[slot] !== 0) slot = (slot + 1) & (SLOTS - 1);
-    slots[slot] = rank + 1;
-    ends[rank] = end;
+    for (let at = start; at < end; at++) {
+      hash = extendHash(hash, bytes[at]!);
+      const n = at - start + 1;
+      // Powers of two from the least on.
+      if (n < BEGINNING_MIN || (n & (n - 1)) !== 0) continue;
+      const beginning = beginningOf(hash);
+      if (table.longest[beginning]! < size) table.longest[beginning] = size;
+    }
+    const mixed = mix(hash);
+    let slot = mixed & (SLOTS - 1);
+    while (table.slots[slot] !== 0) slot = (slot + 1) & (SLOTS - 1);
+    table.slots[slot] = (mixed & ~(RANKS - 1)) | (rank + 1);
+    table.ends[rank] = end;
   }
-  return { packed, ends, slots };
+  // All at once: whoever counts meanwhile loads it again, and finds nothing half done.
+  ({ ends, slots, longest } = table);
+  packed = bytes;
 }
 
-function slotOf(hash: number): number {
+/** The low bits choose a slot, the high ones tell hashes apart in it. */
+function mix(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-  return (mixed ^ (mixed >>> 13)) & (SLOTS - 1);
+  return mixed ^ (mixed >>> 13);
 }

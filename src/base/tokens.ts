@@ -1,41 +1,123 @@
-// Counts tokens as the public vocabulary o200k_base cuts them: exact, synchronous, in time about linear in the text.
+// Counts tokens as the public vocabulary o200k_base cuts them, in time about linear in the text. No count holds the event
+// loop for long: a large text is counted in turns, or, where the count is needed at once, by samples of it.
 
+import { countMerged, MERGED_BYTES_MAX } from "./token-merge.ts";
 import { pieceEnd } from "./token-pieces.ts";
-import { extendHash, hashOfTail, type RankOf, ranksIn, TOKEN_BYTES_MAX } from "./token-ranks.ts";
+import { extendHash, loadRanks, loadRanksInTurns, rankIn, TOKEN_BYTES_MAX } from "./token-ranks.ts";
 
-/** Longer texts are counted this far and scaled up: a count must not hold the event loop. */
-const COUNTED_CHARACTERS_MAX = 1_000_000;
+/** Of texts up to this size the count is exact even at once: milliseconds. */
+const AT_ONCE_CHARACTERS_MAX = 1 << 16;
+const AT_ONCE_BYTES_MAX = 1 << 16;
 
-/** Pieces are merged in parts of this many bytes, which bounds the memory; only a word longer than that could tell. */
-const MERGED_BYTES_MAX = 1 << 14;
+/** Larger ones are counted at places spread evenly over them, so much together. */
+const SAMPLES = 8;
+const SAMPLE_CHARACTERS = 2048;
 
 /**
- * Tokens of a text in o200k_base. Names of special tokens count as the ordinary text they are in a message. Beyond a million
- * characters the count is the beginning's, scaled up.
+ * Tokens of a text in o200k_base. Names of special tokens count as the ordinary text they are in a message. Of more than some
+ * ten thousand characters it is an estimate: the count of samples, scaled up.
  */
 export function countTokens(text: string): number {
   if (text.length === 0) return 0;
-  if (text.length > COUNTED_CHARACTERS_MAX) {
-    const counted = countTokens(text.slice(0, COUNTED_CHARACTERS_MAX));
-    return Math.ceil((counted * text.length) / COUNTED_CHARACTERS_MAX);
+  if (text.length <= AT_ONCE_CHARACTERS_MAX && Buffer.byteLength(text) <= AT_ONCE_BYTES_MAX) return countExactly(text);
+  const apart = (text.length - SAMPLE_CHARACTERS) / (SAMPLES - 1);
+  let counted = 0;
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    const from = Math.round(sample * apart);
+    counted += countExactly(text.slice(from, from + SAMPLE_CHARACTERS));
   }
-  const bytes = new TextEncoder().encode(text);
-  const merger: Merger = { bytes, rankOf: ranksIn(bytes) };
+  return Math.ceil((counted * text.length) / (SAMPLES * SAMPLE_CHARACTERS));
+}
+
+function countExactly(text: string): number {
+  const steps = counting(text, { bytes: 0 });
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Other work has a turn after so many bytes: a few milliseconds. */
+const TURN_BYTES = 1 << 14;
+
+/** Counts texts of any size exactly, one after the other, and lets other work have its turns. */
+export class TokenCounter {
+  /** Across texts: many small ones are as much work as a large one. */
+  readonly #turn = { bytes: 0 };
+
+  /** Tokens of the text; with more than `enough` any number above it, at once. */
+  async count(text: string, enough = Number.POSITIVE_INFINITY): Promise<number> {
+    if (text.length === 0) return 0;
+    // A character is a byte at least.
+    const least = Math.ceil(text.length / TOKEN_BYTES_MAX);
+    if (least > enough) return least;
+    await loadRanksInTurns();
+    const steps = counting(text, this.#turn);
+    for (;;) {
+      const { value, done } = steps.next();
+      if (done === true || value > enough) return value;
+      await new Promise<void>((resume) => setImmediate(resume));
+    }
+  }
+}
+
+/** Reads the vocabulary and has the counting compiled, so that no request waits for that. */
+export async function warmTokens(): Promise<void> {
+  await new TokenCounter().count(WARMING);
+}
+
+/** A long word: the slowest there is to count. */
+const WARMING = "a".repeat(4000);
+
+/** Characters that are looked at together; only a word longer than that is cut otherwise than in one piece. */
+const WINDOW = 1 << 16;
+/** Words of other letters than ASCII's take longer for each byte; ones longer than this are cut. */
+const FOREIGN_BYTES_MAX = 1 << 14;
+/** Where a piece ends may depend on so many characters behind it. */
+const BEHIND = 4;
+
+/** Counts piece by piece; tells the tokens so far whenever a turn is over. */
+function* counting(text: string, turn: { bytes: number }): Generator<number, number> {
+  loadRanks();
   let tokens = 0;
-  let from = 0;
   for (let start = 0; start < text.length; ) {
-    const end = pieceEnd(text, start);
-    const to = from + byteLength(text, start, end);
-    tokens += countPiece(merger, from, to);
-    start = end;
-    from = to;
+    const window = windowAt(text, start);
+    const last = start + window.length === text.length;
+    const bytes = new TextEncoder().encode(window);
+    let at = 0;
+    for (let from = 0; at < window.length; ) {
+      const end = pieceEnd(window, at);
+      // What the window may have cut short is read again from its start on.
+      if (!last && at > 0 && end > window.length - BEHIND) break;
+      const to = from + byteLength(window, at, end);
+      if (isToken(bytes, from, to)) tokens += 1;
+      else {
+        const partBytes = to - from === end - at ? MERGED_BYTES_MAX : FOREIGN_BYTES_MAX;
+        for (let part = from; part < to; part += partBytes) {
+          const partEnd = Math.min(to, part + partBytes);
+          tokens += countMerged(bytes, part, partEnd);
+          if (partEnd < to) yield tokens;
+        }
+      }
+      turn.bytes += to - from;
+      if (turn.bytes >= TURN_BYTES) {
+        turn.bytes = 0;
+        yield tokens;
+      }
+      at = end;
+      from = to;
+    }
+    start += at;
   }
   return tokens;
 }
 
-interface Merger {
-  readonly bytes: Uint8Array;
-  readonly rankOf: RankOf;
+/** The text from there on, as far as it is looked at together. No character of two units is cut. */
+function windowAt(text: string, start: number): string {
+  if (start === 0 && text.length <= WINDOW) return text;
+  const end = start + WINDOW;
+  const cutsPair = end < text.length && text.codePointAt(end - 1)! > 0xffff;
+  return text.slice(start, cutsPair ? end - 1 : end);
 }
 
 /** Bytes of `text[start, end)` in UTF-8. Half a surrogate pair counts as the replacement character, three bytes. */
@@ -55,92 +137,9 @@ function byteLength(text: string, start: number, end: number): number {
   return length;
 }
 
-function countPiece(merger: Merger, from: number, to: number): number {
-  if (to - from <= TOKEN_BYTES_MAX) {
-    let hash = 0;
-    for (let at = from; at < to; at++) hash = extendHash(hash, merger.bytes[at]!);
-    if (merger.rankOf(from, to, hash) !== -1) return 1;
-  }
-  let tokens = 0;
-  for (let at = from; at < to; at += MERGED_BYTES_MAX) {
-    tokens += countMerged(merger, at, Math.min(to, at + MERGED_BYTES_MAX));
-  }
-  return tokens;
-}
-
-/** Parts by where they start; one that was merged into the part before it has no pair. */
-const next = new Int32Array(MERGED_BYTES_MAX + 1);
-const previous = new Int32Array(MERGED_BYTES_MAX + 1);
-/** The rank of a part together with the next one; -1 for none. */
-const pairRank = new Int32Array(MERGED_BYTES_MAX + 1);
-/** The hash of the bytes before a place. */
-const hashes = new Int32Array(MERGED_BYTES_MAX + 1);
-
-/** Merges the pair of the lowest rank, of equals the leftmost, until no pair is a token; says how many parts remain. */
-function countMerged({ bytes, rankOf }: Merger, from: number, to: number): number {
-  const length = to - from;
-  hashes[0] = 0;
-  for (let at = 0; at < length; at++) {
-    hashes[at + 1] = extendHash(hashes[at]!, bytes[from + at]!);
-    next[at] = at + 1;
-    previous[at] = at - 1;
-  }
-  next[length] = length;
-  const rate = (part: number) => {
-    const end = next[next[part]!]!;
-    const size = end - part;
-    let rank = -1;
-    if (next[part]! < length && size <= TOKEN_BYTES_MAX) {
-      const hash = hashOfTail(hashes[end]!, hashes[part]!, size);
-      rank = rankOf(from + part, from + end, hash);
-    }
-    pairRank[part] = rank;
-    if (rank !== -1) push(rank * PLACES + part);
-  };
-  for (let part = 0; part < length; part++) rate(part);
-  let parts = length;
-  while (heapSize > 0) {
-    const lowest = pop();
-    const part = lowest % PLACES;
-    // The pair this entry stood for may be gone: then its neighbours were rated anew.
-    if (pairRank[part] !== (lowest - part) / PLACES) continue;
-    const gone = next[part]!;
-    pairRank[gone] = -1;
-    next[part] = next[gone]!;
-    previous[next[part]!] = part;
-    parts -= 1;
-    rate(part);
-    if (part > 0) rate(previous[part]!);
-  }
-  return parts;
-}
-
-/** A binary heap of rank and place in one number, the lowest on top. Empty between counts. */
-const PLACES = 1 << 17;
-const heap = new Float64Array(3 * MERGED_BYTES_MAX);
-let heapSize = 0;
-
-function push(entry: number): void {
-  let at = heapSize++;
-  while (at > 0) {
-    const parent = (at - 1) >> 1;
-    if (heap[parent]! <= entry) break;
-    heap[at] = heap[parent]!;
-    at = parent;
-  }
-  heap[at] = entry;
-}
-
-function pop(): number {
-  const top = heap[0]!;
-  const entry = heap[--heapSize]!;
-  let at = 0;
-  for (let child = 1; child < heapSize; child = 2 * at + 1) {
-    if (child + 1 < heapSize && heap[child + 1]! < heap[child]!) child += 1;
-    if (heap[child]! >= entry) break;
-    heap[at] = heap[child]!;
-    at = child;
-  }
-  heap[at] = entry;
-  return top;
+function isToken(bytes: Uint8Array, from: number, to: number): boolean {
+  if (to - from > TOKEN_BYTES_MAX) return false;
+  let hash = 0;
+  for (let at = from; at < to; at++) hash = extendHash(hash, bytes[at]!);
+  return rankIn(bytes, from, to, hash) !== -1;
 }

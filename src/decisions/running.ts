@@ -1,7 +1,7 @@
 // The decisions of a running gateway, put together: models, ways to their upstreams, the watch and the endpoints.
 
 import type { Clock } from "../base/clock.ts";
-import { countTokens } from "../base/tokens.ts";
+import { warmTokens } from "../base/tokens.ts";
 import type { TierId } from "../catalog/tiers.ts";
 import type { Config } from "../config/schema.ts";
 import type { AttemptDeps } from "../gateway/attempts.ts";
@@ -32,9 +32,6 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   record(usage: UsageRecord): void;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
-
-/** A long word: the slowest there is to count. */
-const WARMING = "a".repeat(4000);
 
 /** Builds the decision side; `load` must have resolved before the endpoints know a model. */
 export function createDecisions(deps: DecisionsDeps) {
@@ -107,8 +104,7 @@ export function createDecisions(deps: DecisionsDeps) {
     },
     /** Asks providers for their lists; `probe`: asks engines whether they are fit, too. */
     async start(options: { probe: boolean }): Promise<void> {
-      // The vocabulary is read and the counting compiled before a request waits for it.
-      if ((await models.current()).versions.size > 0) countTokens(WARMING);
+      if ((await models.current()).versions.size > 0) await warmTokens();
       await Promise.all([discovery.start(), options.probe ? watch.start() : undefined]);
     },
     /** Takes the configuration as it is now. */

@@ -1,7 +1,7 @@
 // POST /v1/messages/count_tokens: asked of the model's first provider when that counts itself, else counted here. Spends
 // nothing and does not count against the rate limit.
 
-import { countTokens } from "../base/tokens.ts";
+import { TokenCounter } from "../base/tokens.ts";
 import { requireModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { hasForeignSeals } from "../chat/seals.ts";
@@ -53,8 +53,9 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     const [route] = orderRoutes(routes, { random: () => 0 });
     const provider = route === undefined ? undefined : deps.provider(route.provider);
     const build = provider?.dialect.tokenCount;
-    if (route === undefined || provider === undefined || build === undefined) return Response.json(estimate(chat));
-    if (hasForeignSeals(chat, provider.dialect.name)) return Response.json(estimate(chat));
+    if (route === undefined || provider === undefined || build === undefined)
+      return Response.json(await estimate(chat));
+    if (hasForeignSeals(chat, provider.dialect.name)) return Response.json(await estimate(chat));
     const filled = await withFiles(deps.files, caller.accountId, body);
     const built = build(
       text,
@@ -80,30 +81,37 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
       request.signal.throwIfAborted();
       // Not every server that speaks the protocol counts; an estimate is better than none.
       exchange.log["count_estimated"] = true;
-      return Response.json(estimate(chat));
+      return Response.json(await estimate(chat));
     }
   };
 }
 
-function estimate(chat: ChatRequest): { input_tokens: number } {
-  let tokens = countTokens(promptText(chat)) + TURN_TOKENS * chat.messages.length;
+async function estimate(chat: ChatRequest): Promise<{ input_tokens: number }> {
+  const counter = new TokenCounter();
+  let tokens = (await counter.count(promptText(chat))) + TURN_TOKENS * chat.messages.length;
   for (const tool of chat.tools) {
-    tokens += TOOL_TOKENS + (tool.type === "server" ? countTokens(JSON.stringify(tool.value)) : 0);
+    tokens += TOOL_TOKENS + (tool.type === "server" ? await counter.count(JSON.stringify(tool.value)) : 0);
   }
-  for (const message of chat.messages) for (const part of message.content) tokens += mediaTokens(part);
+  for (const message of chat.messages) for (const part of message.content) tokens += await mediaTokens(part, counter);
   return { input_tokens: tokens };
 }
 
-function mediaTokens(part: ChatRequest["messages"][number]["content"][number]): number {
+async function mediaTokens(
+  part: ChatRequest["messages"][number]["content"][number],
+  counter: TokenCounter,
+): Promise<number> {
   switch (part.type) {
     case "image":
       return IMAGE_TOKENS;
     case "file":
-      return part.source.kind === "text" ? countTokens(part.source.text) : DOCUMENT_TOKENS;
+      return part.source.kind === "text" ? counter.count(part.source.text) : DOCUMENT_TOKENS;
     case "opaque":
-      return countTokens(JSON.stringify(part.value));
-    case "tool-result":
-      return part.content.reduce((sum, inner) => sum + mediaTokens(inner), 0);
+      return counter.count(JSON.stringify(part.value));
+    case "tool-result": {
+      let tokens = 0;
+      for (const inner of part.content) tokens += await mediaTokens(inner, counter);
+      return tokens;
+    }
     default:
       return 0;
   }

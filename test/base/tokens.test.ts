@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { countTokens as reference } from "gpt-tokenizer/encoding/o200k_base";
 import { pieceEnd } from "../../src/base/token-pieces.ts";
-import { countTokens } from "../../src/base/tokens.ts";
+import { countTokens, TokenCounter } from "../../src/base/tokens.ts";
 
 /** The reference reads special tokens only when asked, and never refuses them here. */
 const expected = (text: string) => reference(text, { disallowedSpecial: new Set() });
@@ -72,7 +72,54 @@ describe("countTokens", () => {
     );
   });
 
-  test("a run longer than what is merged at once", () => {
+  test("counts as the reference: long runs, mixed with what ends them", () => {
+    const unit = fc.constantFrom(
+      "a",
+      "Z",
+      "ab",
+      "1",
+      " ",
+      "\n",
+      "=",
+      "-+",
+      "é",
+      "\u0301",
+      "中",
+      "文字",
+      "か",
+      "👋",
+      "🏽",
+      "\u200d",
+      "ß",
+      "'s",
+    );
+    const run = fc.tuple(unit, fc.integer({ min: 1, max: 300 })).map(([one, times]) => one.repeat(times));
+    const text = fc.array(run, { minLength: 1, maxLength: 6 }).map((runs) => runs.join(""));
+    fc.assert(
+      fc.property(text, (given) => {
+        expect(countTokens(given)).toBe(expected(given));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("counts as the reference: words of letters drawn from a few", () => {
+    // Many tokens overlap in these, so that what is taken must often be taken back.
+    const word = fc
+      .tuple(
+        fc.constantFrom("ab", "aeiou", "etaoinshrdlu", "=-", "的一是不了人", "абвгд"),
+        fc.array(fc.nat(), { maxLength: 400 }),
+      )
+      .map(([letters, draws]) => draws.map((draw) => letters[draw % letters.length]).join(""));
+    fc.assert(
+      fc.property(word, (given) => {
+        expect(countTokens(given)).toBe(expected(given));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("sixty thousand letters without a space", () => {
     // Eight letters a token, as the reference says after some seconds.
     expect(countTokens("a".repeat(60_000))).toBe(7_500);
   });
@@ -97,9 +144,68 @@ describe("countTokens", () => {
     );
   });
 
-  test("a text beyond a million characters is counted at its beginning and scaled", () => {
-    const million = "word ".repeat(200_000);
-    const counted = countTokens(million);
-    expect(countTokens(million + million.slice(0, 500_000))).toBe(Math.ceil(counted * 1.5));
+  test("a large text that is wanted at once is counted by samples of it", () => {
+    const words = "word ".repeat(100_000);
+    expect(Math.abs(countTokens(words) / 100_001 - 1)).toBeLessThan(0.01);
+    // Also where its beginning is not like the rest; 128 spaces are a token.
+    const uneven = " ".repeat(300_000) + "word ".repeat(60_000);
+    expect(Math.abs(countTokens(uneven) / (300_000 / 128 + 60_000) - 1)).toBeLessThan(0.2);
+  });
+});
+
+describe("TokenCounter", () => {
+  // The windows that a text is looked at through end after 65,536 characters: in a contraction, in spaces, in a pair.
+  const endsIn = (what: string) => `${"word ".repeat(13_107).slice(0, 65_533)}${what} and on.`;
+  const large: [string, string][] = [
+    ["prose", "The quick brown fox didn't jump over it; they'll say 12345. ".repeat(3000)],
+    ["long words", `${"中文字かな漢".repeat(20)} ${"b".repeat(100)} `.repeat(600)],
+    ["emoji", "👩‍👩‍👧‍👦 \n\n   x".repeat(9000)],
+    ["a window that ends in a contraction", endsIn("x'll")],
+    ["a window that ends in spaces", endsIn(`${" ".repeat(40)}x`)],
+    ["a window that ends in line breaks", endsIn(" \n \n\n x")],
+    ["a window that ends in a number", endsIn(" 1234567")],
+    ["a window that ends in a pair", endsIn(".👋🏽👋🏽")],
+    ["a window that ends in the second pair", endsIn("..👋🏽👋🏽")],
+  ];
+
+  test.each(large)("counts large texts exactly: %s", async (_, text) => {
+    expect(await new TokenCounter().count(text)).toBe(expected(text));
+  });
+
+  test("a word larger than what is looked at together is off by its cuts at most", async () => {
+    const tokens = await new TokenCounter().count("a".repeat(200_001));
+    expect(Math.abs(tokens - 25_001)).toBeLessThanOrEqual(4);
+  });
+
+  test("has enough where a limit is passed, whatever follows", async () => {
+    const counter = new TokenCounter();
+    expect(await counter.count("word ".repeat(400), 100)).toBeGreaterThan(100);
+    const endless = "word ".repeat(1_200_000);
+    const enough = await counter.count(endless, 65_536);
+    expect(enough).toBeGreaterThan(65_536);
+    // It stopped right there.
+    expect(enough).toBeLessThan(65_536 + 16_384);
+    expect(await counter.count(" ".repeat(20_000_000), 65_536)).toBeGreaterThan(65_536);
+  });
+
+  test("lets other work have its turns", async () => {
+    let turns = 0;
+    let counting = true;
+    const other = async () => {
+      while (counting) {
+        turns += 1;
+        await new Promise<void>((resume) => setImmediate(resume));
+      }
+    };
+    const busy = other();
+    await new TokenCounter().count("The quick brown fox. ".repeat(20_000));
+    // Many small texts are as much work as a large one.
+    const before = turns;
+    const counter = new TokenCounter();
+    for (let n = 0; n < 200; n++) await counter.count("The quick brown fox. ".repeat(40));
+    counting = false;
+    await busy;
+    expect(before).toBeGreaterThan(20);
+    expect(turns - before).toBeGreaterThan(8);
   });
 });
