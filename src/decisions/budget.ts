@@ -1,16 +1,13 @@
 // How large a decision request is in tokens, and the two limits of the specification ("Limits"): state with all questions,
-// and state with the longest one. Counts at most a million characters, so that no request holds the event loop.
+// and state with the longest one. Counting ends where a limit is passed and gives way to other work.
 
 import { ApiError } from "../base/errors.ts";
-import { countTokens } from "../base/tokens.ts";
+import { TokenCounter } from "../base/tokens.ts";
 import { type DecisionRequest, type Question, textOf } from "./questions.ts";
 
 /** Contract §3 "decision limits". */
 export const TOTAL_TOKENS_MAX = 65_536;
 export const LONGEST_TOKENS_MAX = 32_768;
-
-/** More than this is counted in part, each text by its share, and scaled up. */
-const COUNTED_CHARACTERS_MAX = 1_000_000;
 
 /** A character is at most three bytes, and a token at least one. */
 const TOKENS_PER_CHARACTER_MAX = 3;
@@ -19,41 +16,35 @@ const TOKENS_PER_CHARACTER_MAX = 3;
  * Holds the request against the limits; throws 413 `context_too_large`. Gives its tokens as they are billed where the
  * upstream does not count: most requests are too small to need counting otherwise, so it happens when asked for.
  */
-export function measure(request: Pick<DecisionRequest, "state" | "questions">): () => number {
+export async function measure(request: Omit<DecisionRequest, "model">): Promise<() => Promise<number>> {
   const state = textOf(request.state);
   const questions = request.questions.map(questionText);
   const characters = questions.reduce((sum, text) => sum + text.length, state.length);
-  const count = () => countAll(state, questions, characters);
+  const count = () => countAll(state, questions, request.names.state);
   if (characters * TOKENS_PER_CHARACTER_MAX <= LONGEST_TOKENS_MAX) return count;
-  const total = count();
-  return () => total;
+  const total = await count();
+  return async () => total;
 }
 
-function countAll(state: string, questions: readonly string[], characters: number): number {
-  const share = Math.min(1, COUNTED_CHARACTERS_MAX / characters);
-  const stateTokens = countShare(state, share);
+async function countAll(state: string, questions: readonly string[], param: string): Promise<number> {
+  const counter = new TokenCounter();
+  const stateTokens = await counter.count(state, LONGEST_TOKENS_MAX);
+  if (stateTokens > LONGEST_TOKENS_MAX) throw tooLarge("The state alone", LONGEST_TOKENS_MAX, param);
   let totalTokens = stateTokens;
-  let longest = 0;
   for (const text of questions) {
-    const tokens = countShare(text, share);
+    const tokens = await counter.count(text, LONGEST_TOKENS_MAX - stateTokens);
+    if (stateTokens + tokens > LONGEST_TOKENS_MAX) {
+      throw tooLarge("The state with the longest question", LONGEST_TOKENS_MAX, param);
+    }
     totalTokens += tokens;
-    longest = Math.max(longest, tokens);
+    if (totalTokens > TOTAL_TOKENS_MAX) throw tooLarge("The state with all questions", TOTAL_TOKENS_MAX, param);
   }
-  if (totalTokens > TOTAL_TOKENS_MAX) throw tooLarge("State and questions", totalTokens, TOTAL_TOKENS_MAX);
-  const single = stateTokens + longest;
-  if (single > LONGEST_TOKENS_MAX) throw tooLarge("State and the longest question", single, LONGEST_TOKENS_MAX);
   return totalTokens;
 }
 
-function tooLarge(what: string, tokens: number, limit: number): ApiError {
-  const message = `${what} have ${tokens} tokens; the limit is ${limit}. Shrink the state.`;
-  return new ApiError("context_too_large", message, { param: "state" });
-}
-
-function countShare(text: string, share: number): number {
-  if (share >= 1) return countTokens(text);
-  const counted = Math.ceil(text.length * share);
-  return counted === 0 ? 0 : Math.ceil((countTokens(text.slice(0, counted)) * text.length) / counted);
+function tooLarge(what: string, limit: number, param: string): ApiError {
+  const message = `${what} has more than the ${limit} tokens that are allowed. Shrink '${param}'.`;
+  return new ApiError("context_too_large", message, { param });
 }
 
 /** The words of a question: what is asked, the names of the options and what they mean. */

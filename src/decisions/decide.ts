@@ -8,7 +8,7 @@ import { type BackendAnswer, type DecisionRoute, NonsenseAnswer, type Upstream }
 import { BACKENDS } from "./backends/index.ts";
 import { measure } from "./budget.ts";
 import { calibrate } from "./calibration.ts";
-import type { DecisionRequest } from "./questions.ts";
+import type { DecisionRequest, ParamNames } from "./questions.ts";
 import type { DecisionVersion } from "./versions.ts";
 
 /** An answered request. */
@@ -24,16 +24,17 @@ export interface Decision {
   readonly backend: BackendAnswer | undefined;
 }
 
-/** Answers the request. Throws `ApiError` 413, 422, 429 or 503. */
+/** Answers the request. Throws `ApiError` 413, 422, 429 or 503, its `param` in the words of the client's format. */
 export async function decide(
   version: DecisionVersion,
-  request: Pick<DecisionRequest, "state" | "questions">,
+  request: Omit<DecisionRequest, "model">,
   upstream: Upstream,
 ): Promise<Decision> {
-  const countTokens = measure(request);
+  const countTokens = await measure(request);
+  const { names } = request;
   const open = request.questions.filter(({ options }) => options.length > 1);
   const backend =
-    open.length === 0 ? undefined : await ask(version, { state: request.state, questions: open }, upstream);
+    open.length === 0 ? undefined : await ask(version, { state: request.state, questions: open, names }, upstream);
   const readings = new Map(open.map((question, at) => [question, backend?.readings[at] ?? []]));
   const answered = request.questions.map((question) => {
     const read = readings.get(question);
@@ -41,7 +42,7 @@ export async function decide(
   });
   return {
     answered,
-    inputTokens: backend?.inputTokens ?? countTokens(),
+    inputTokens: backend?.inputTokens ?? (await countTokens()),
     outputTokens: backend?.outputTokens ?? 0,
     estimated: backend?.inputTokens === undefined,
     backend,
@@ -50,15 +51,22 @@ export async function decide(
 
 async function ask(
   version: DecisionVersion,
-  request: Pick<DecisionRequest, "state" | "questions">,
+  { state, questions, names }: Omit<DecisionRequest, "model">,
   upstream: Upstream,
 ): Promise<BackendAnswer> {
   const { spec } = version;
   try {
-    return await BACKENDS[spec.kind].answer({ ...request, spec }, upstream);
+    return await BACKENDS[spec.kind].answer({ state, questions, spec }, upstream);
   } catch (error) {
-    throw publicError(error);
+    throw inWordsOf(names, publicError(error));
   }
+}
+
+/** The same error, naming what it is about as the client's format does. */
+function inWordsOf(names: ParamNames, error: unknown): unknown {
+  if (!(error instanceof ApiError) || typeof error.detail.param !== "string") return error;
+  const param = names.of(error.detail.param);
+  return param === error.detail.param ? error : new ApiError(error.apiCode, error.message, { ...error.detail, param });
 }
 
 /** What a client is told about a failure on the way to the answer. */
@@ -69,7 +77,7 @@ export function publicError(error: unknown): unknown {
   const { apiCode, detail, message } = error;
   if (apiCode === "provider_rate_limited" || apiCode === "invalid_question") return error;
   if (apiCode === "context_length_exceeded") {
-    return new ApiError("context_too_large", "The request is too large for this model. Shrink the state.", {
+    return new ApiError("context_too_large", "The request is too large for this model. Send less.", {
       param: "state",
       cause: error,
     });

@@ -21,7 +21,7 @@ function contextFault(said: FaultText, status: number): UpstreamFault {
   return new UpstreamFault("context_length", said.message, { status });
 }
 
-function read(body: string): FaultText {
+function read(body: string, relayed = false): FaultText {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
@@ -31,12 +31,18 @@ function read(body: string): FaultText {
   if (!isRecord(parsed)) return { message: "" };
   const { detail, error } = parsed;
   if (Array.isArray(detail)) return readPlaces(detail);
-  // A plain text there names what is wrong with a question.
-  if (typeof detail === "string") return { message: detail, param: "questions" };
+  // A plain text there names what is wrong with a question, and some end with its key.
+  if (typeof detail === "string") {
+    const key = /\bquestion must have [^:]+: (.+)$/.exec(detail)?.[1];
+    return { message: detail, param: key === undefined ? "questions" : `questions.${key}` };
+  }
   if (isRecord(detail)) return { message: textOr(detail["message"]), code: textOr(detail["error_type"]) };
   if (typeof error === "string") return { message: error };
   if (!isRecord(error)) return { message: "" };
   const { message, code, param } = error;
+  // A gateway that hands on its upstream's answer as text.
+  const inner = relayed ? null : /^HTTP \d{3}: (\{.*\})$/s.exec(textOr(message));
+  if (inner !== null) return read(inner[1]!, true);
   return { message: textOr(message), code: textOr(code), param: typeof param === "string" ? param : null };
 }
 
@@ -45,9 +51,20 @@ function readPlaces(places: readonly unknown[]): FaultText {
   for (const place of places) {
     const loc = isRecord(place) && Array.isArray(place["loc"]) ? place["loc"] : [];
     if (loc[0] !== "body" || loc[1] !== "questions" || loc.length < 3) continue;
-    return { message: textOr((place as Record<string, unknown>)["msg"]), param: loc.slice(1).map(String).join(".") };
+    // The place in the body, without the type by which the question was read.
+    const path = loc.slice(1).filter((_, at) => at !== 2 || !QUESTION_TYPES.has(loc[3]));
+    return { message: textOr((place as Record<string, unknown>)["msg"]), param: pathText(path) };
   }
   return { message: "" };
+}
+
+const QUESTION_TYPES: ReadonlySet<unknown> = new Set(["noul", "choice", "score"]);
+
+/** `questions.q.criteria[1]` */
+function pathText(path: readonly unknown[]): string {
+  return path
+    .map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${String(step)}`))
+    .join("");
 }
 
 function textOr(value: unknown): string {

@@ -11,6 +11,7 @@ import {
   type DecisionRequest,
   isRecord,
   type Option,
+  type ParamNames,
   type Question,
   refuseForeign,
 } from "./questions.ts";
@@ -48,7 +49,31 @@ export function readOpenaiDecisions(body: Readonly<Record<string, unknown>>): Op
     state: stateOf(input),
     questions: read.map((one) => one.question),
     asked: read.map((one) => one.asked),
+    names: namesFor(read.map((one) => one.question)),
   };
+}
+
+/** `questions.2.criteria.NAME` is `questions[2].choices[1]` here; a question's key is its place. */
+function namesFor(questions: readonly Question[]): ParamNames {
+  return {
+    state: "input",
+    of(param) {
+      if (param === "state") return "input";
+      const [, at = "", rest = ""] = /^questions\.(\d+)(.*)$/s.exec(param) ?? [];
+      const question = questions[Number(at)];
+      return at === "" || question === undefined ? param : `questions[${at}]${placeIn(question, rest)}`;
+    },
+  };
+}
+
+function placeIn({ type, options }: Question, rest: string): string {
+  if (!rest.startsWith(".criteria")) return rest;
+  const within = rest.slice(".criteria".length);
+  // A predicate has no criteria: what it means is in its instructions.
+  if (type === "noul") return ".instructions";
+  if (type === "score") return `.levels${within}`;
+  const at = options.findIndex(({ label }) => within === `.${label}`);
+  return at < 0 ? ".choices" : `.choices[${at}]`;
 }
 
 function readQuestion(value: unknown, at: number): { question: Question; asked: Asked } {

@@ -28,7 +28,18 @@ export interface DecisionRequest {
   readonly model: string;
   readonly state: Content;
   readonly questions: readonly Question[];
+  readonly names: ParamNames;
 }
+
+/** What the client's format calls things, for errors about them. */
+export interface ParamNames {
+  readonly state: string;
+  /** The path `questions.KEY…` or `state` in that format's words. */
+  of(param: string): string;
+}
+
+/** The specification's words, which are TypeSafe's too, and the ones used within. */
+const OWN_NAMES: ParamNames = { state: "state", of: (param) => param };
 
 /** Specification "Limits". */
 const OPTIONS_MAX = 255;
@@ -61,7 +72,8 @@ export function readDecisionRequest(
   if (entries.length > QUESTIONS_MAX) {
     throw badQuestion("questions", `A request has at most ${QUESTIONS_MAX} questions, not ${entries.length}.`);
   }
-  return { model, state, questions: entries.map(([key, value]) => readQuestion(key, value, options)) };
+  const read = entries.map(([key, value]) => readQuestion(key, value, options));
+  return { model, state, questions: read, names: OWN_NAMES };
 }
 
 /** Throws 400 for what belongs to other endpoints. */

@@ -87,4 +87,26 @@ describe("the other shapes", () => {
     expect([answer.status, answer.body.error.param]).toEqual([status, param]);
     expect(upstream.calls).toHaveLength(0);
   });
+
+  test.each([
+    [
+      "/v1/systemone",
+      { state: "word ".repeat(33_000), questions: { q: { type: "noul", instructions: "x" } } },
+      "state",
+    ],
+    [
+      "/typesafe/v1/systemone",
+      { state: "word ".repeat(33_000), questions: { q: { type: "noul", instructions: "x" } } },
+      "state",
+    ],
+    [
+      "/v1/decisions",
+      { input: "word ".repeat(33_000), questions: [{ type: "predicate", instructions: "x" }] },
+      "input",
+    ],
+  ])("what is too large has that shape's name: %s", async (path, body, name) => {
+    const { status, body: answer } = await gateway.post(path, { model: "decide-1.0.0", ...body }, key);
+    expect([status, answer.error.code, answer.error.param]).toEqual([413, "context_too_large", name]);
+    expect(answer.error.message).toContain(`Shrink '${name}'`);
+  });
 });

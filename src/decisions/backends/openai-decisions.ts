@@ -1,6 +1,7 @@
 // Versions served by OpenAI's Decisions endpoint. A yes/no question's criteria become part of its text, since that protocol
 // has no place for them; a refusal is no answer, and one unanswered question fails the request.
 
+import { ApiError } from "../../base/errors.ts";
 import { type Reading, readingOf } from "../calibration.ts";
 import { type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
 import { type BackendAnswer, type DecisionBackend, inParallel, NonsenseAnswer, type PostResult } from "./backend.ts";
@@ -18,17 +19,36 @@ export const openaiDecisions: DecisionBackend = {
     refuseTooManyOptions(questions, spec.limits["options"] ?? OPTIONS_MAX);
     const input = inputOf(state);
     const calls = batches(questions, spec.limits["questions"] ?? QUESTIONS_MAX).map((batch) => async () => {
-      const answer = await upstream.post("/decisions", (route) => ({
-        model: route.model,
-        input,
-        questions: batch.map(definitionOf),
-      }));
-      return { batch, answer };
+      const body = { input, questions: batch.map(definitionOf) };
+      try {
+        return { batch, answer: await upstream.post("/decisions", ({ model }) => ({ model, ...body })) };
+      } catch (error) {
+        throw aboutOwn(batch, error);
+      }
     });
     const answered = await inParallel(calls, spec.concurrency);
     return gather(answered.map(({ batch, answer }) => readAnswer(batch, answer)));
   },
 };
+
+/** An error about `questions[2].choices[1]` of a call, naming the question by its key. */
+function aboutOwn(batch: readonly Question[], error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const [, at = "", field = "", item] = PLACE.exec(error.detail.param ?? "") ?? [];
+  const question = batch[Number(at)];
+  if (at === "" || question === undefined) return error;
+  const param = `questions.${question.key}${placeIn(question, field, item)}`;
+  return new ApiError(error.apiCode, error.message, { ...error.detail, param });
+}
+
+const PLACE = /^questions(?:\[|\.)(\d+)\]?(?:\.(\w+))?(?:(?:\[|\.)(\d+)\]?)?/;
+
+function placeIn({ options }: Question, field: string, item: string | undefined): string {
+  if (field === "levels") return item === undefined ? ".criteria" : `.criteria[${item}]`;
+  if (field !== "choices") return field === "instructions" ? ".instructions" : "";
+  const option = options[Number(item)];
+  return option === undefined ? ".criteria" : `.criteria.${option.label}`;
+}
 
 /** Text goes up as text, an object as JSON content. */
 function inputOf(state: Content): unknown {
