@@ -1,16 +1,9 @@
 // robots.txt: whether a page may be read, how long to wait between two, and which sitemaps there are. A robots.txt that
 // cannot be had, or that is no robots.txt, forbids nothing.
 
-import robotsParser from "robots-parser";
 import type { Clock } from "../base/clock.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
-
-/** What a site's robots.txt says. */
-export interface RobotsRules {
-  allows(url: string): boolean;
-  readonly crawlDelayMs: number;
-  readonly sitemaps: readonly string[];
-}
+import { type RobotsRules, readRobots } from "./robots-text.ts";
 
 /** Reads and remembers robots.txt files. */
 export interface Robots {
@@ -29,8 +22,6 @@ const BYTES_MAX = 512 * 1024;
 const TIMEOUT_MS = 10_000;
 const KEPT_MS = 3_600_000;
 const SITES_MAX = 500;
-/** A longer crawl-delay would starve a job; the host is still visited only that seldom. */
-const CRAWL_DELAY_MAX_MS = 30_000;
 
 const NO_RULES: RobotsRules = { allows: () => true, crawlDelayMs: 0, sitemaps: [] };
 
@@ -62,16 +53,6 @@ export function createRobots({ fetch: get, clock, userAgent }: RobotsDeps): Robo
       cache.set(origin, { rules, untilMs: clock.now() + KEPT_MS });
       return rules;
     },
-  };
-}
-
-/** Reads the text of a robots.txt for one robot. */
-export function readRobots(url: string, text: string, robot: string): RobotsRules {
-  const parsed = robotsParser(url, text);
-  return {
-    allows: (target) => parsed.isAllowed(target, robot) !== false,
-    crawlDelayMs: Math.min(CRAWL_DELAY_MAX_MS, Math.max(0, (parsed.getCrawlDelay(robot) ?? 0) * 1000)),
-    sitemaps: parsed.getSitemaps(),
   };
 }
 

@@ -4,8 +4,7 @@ import { isTrap, mayBePage, pageKey, siteKey } from "../../src/pages/addresses.t
 import { isChallenge } from "../../src/pages/challenge.ts";
 import { compileGlob } from "../../src/pages/globs.ts";
 import { retryAfterMs } from "../../src/pages/retry-after.ts";
-import { productToken, readRobots } from "../../src/pages/robots.ts";
-import { parseSitemap } from "../../src/pages/sitemap.ts";
+import { parseSitemap } from "../../src/pages/sitemap-text.ts";
 
 describe("one page, many addresses", () => {
   const same: [string, string][] = [
@@ -81,31 +80,6 @@ describe("patterns", () => {
     expect(compileGlob(" ")).toBeUndefined();
     expect(compileGlob("x".repeat(2000))).toBeUndefined();
   });
-});
-
-describe("robots.txt", () => {
-  const url = "https://a.example/robots.txt";
-  const rules = (text: string) => readRobots(url, text, "Sallyport");
-  test("groups", () => {
-    const own = rules(
-      "User-agent: *\nDisallow: /\n\nUser-agent: sallyport\nDisallow: /x\nCrawl-delay: 2\nSitemap: https://a.example/s.xml",
-    );
-    expect([own.allows("https://a.example/y"), own.allows("https://a.example/x/1")]).toEqual([true, false]);
-    expect([own.crawlDelayMs, own.sitemaps]).toEqual([2000, ["https://a.example/s.xml"]]);
-  });
-  test("wildcards and the longest rule", () => {
-    const own = rules("User-agent: *\nDisallow: /*.pdf$\nDisallow: /a\nAllow: /a/b");
-    expect(["/x.pdf", "/x.pdf?y", "/a/c", "/a/b"].map((path) => own.allows(`https://a.example${path}`))).toEqual([
-      false,
-      true,
-      false,
-      true,
-    ]);
-  });
-  test("an absurd delay is bounded", () =>
-    expect(rules("User-agent: *\nCrawl-delay: 9999999").crawlDelayMs).toBe(30_000));
-  test("the name in a user agent", () =>
-    expect([productToken("MyBot/2.0 (+x)"), productToken("(odd)")]).toEqual(["MyBot", "Sallyport"]));
 });
 
 describe("sitemaps", () => {

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import robotsParser from "robots-parser";
+import { productToken } from "../../src/pages/robots.ts";
+import { readRobots } from "../../src/pages/robots-text.ts";
+
+const HOME = "https://a.example";
+const rules = (text: string) => readRobots(`${HOME}/robots.txt`, text, "Sallyport");
+const allowed = (text: string, paths: readonly string[]) => paths.filter((path) => rules(text).allows(HOME + path));
+
+describe("groups", () => {
+  test.each<[string, string, string[]]>([
+    [
+      "the one with our name, not the one for all",
+      "User-agent: *\nDisallow: /\n\nUser-agent: sallyport\nDisallow: /x",
+      ["/y"],
+    ],
+    [
+      "the one for all, when no other names us",
+      "User-agent: other\nDisallow: /y\n\nUser-agent: *\nDisallow: /x",
+      ["/y"],
+    ],
+    ["several names, one group", "User-agent: a\nUser-agent: Sallyport/2.0\nDisallow: /x", ["/y"]],
+    [
+      "parts of one group",
+      "User-agent: Sallyport\nDisallow: /x\nUser-agent: b\nDisallow: /\nUser-agent: SALLYPORT\nDisallow: /y",
+      [],
+    ],
+    ["a sitemap ends none", "User-agent: Sallyport\nSitemap: /s.xml\nUser-agent: b\nDisallow: /x", ["/y"]],
+    ["rules of nobody", "Disallow: /\nUser-agent: *\nDisallow: /x", ["/y"]],
+    ["an empty one of ours allows all", "User-agent: *\nDisallow: /\nUser-agent: Sallyport\nDisallow:", ["/x", "/y"]],
+    ["comments, spaces, odd line ends", "  user-agent : * # all\r  DISALLOW:/x# this\r\n\nnonsense\nx: y", ["/y"]],
+    ["no text at all", "", ["/x", "/y"]],
+  ])("%s", (_, text, expected) => expect(allowed(text, ["/x", "/y"])).toEqual(expected));
+});
+
+describe("rules", () => {
+  test.each<[string, string[], string[]]>([
+    ["Disallow: /*.pdf$", ["/x.pdf?y", "/pdf"], ["/x.pdf", "/a/.pdf"]],
+    ["Disallow: /a\nAllow: /a/b", ["/a/b", "/a/b/c", "/A"], ["/a", "/a/c"]],
+    ["Allow: /a\nDisallow: /a", ["/a"], []],
+    ["Disallow: /*a*b*c", ["/abd", "/cba"], ["/abc", "/xaxbxc?d"]],
+    ["Disallow: *x", ["/a"], ["/a/x", "/x"]],
+    ["Disallow: /a$\nDisallow: /b*b$", ["/ab", "/a/", "/b"], ["/a", "/bb", "/b-b"]],
+    ["Disallow: /q?x=", ["/q", "/q?y=1"], ["/q?x=1"]],
+    ["Disallow: /%7euser/ü/%2f", ["/~user/u"], ["/~user/%C3%BC/%2F", "/%7Euser/ü/%2f/x"]],
+    ["Disallow: relative", ["/relative"], []],
+    ["Disallow: /", [], ["/", "/a?b"]],
+  ])("%s", (text, yes, no) => expect(allowed(`User-agent: *\n${text}`, [...yes, ...no])).toEqual(yes));
+
+  test("judge as a widely used parser does", () => {
+    const path = fc.array(fc.constantFrom("a", "b", "/", "*", "?"), { minLength: 1, maxLength: 6 });
+    const rule = fc.tuple(fc.constantFrom("Allow", "Disallow"), path, fc.constantFrom("", "", "$"));
+    const group = fc.tuple(fc.constantFrom("*", "Sallyport", "other"), fc.array(rule, { minLength: 1, maxLength: 5 }));
+    fc.assert(
+      fc.property(fc.array(group, { maxLength: 4 }), path, (groups, target) => {
+        const text = groups
+          .flatMap(([name, own]) => [
+            `User-agent: ${name}`,
+            ...own.map(([kind, parts, end]) => `${kind}: /${parts.join("")}${end}`),
+          ])
+          .join("\n");
+        const url = `${HOME}/${target.join("")}`;
+        const expected = robotsParser(`${HOME}/robots.txt`, text).isAllowed(url, "Sallyport") !== false;
+        expect([text, rules(text).allows(url)]).toEqual([text, expected]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("made to be slow are not", () => {
+    const line = `Disallow: /${"*a".repeat(250)}b\n`;
+    const own = rules(`User-agent: *\n${line.repeat(1000)}`);
+    const started = performance.now();
+    expect(own.allows(`${HOME}/${"a".repeat(1900)}`)).toBe(true);
+    // Trying all places of all wildcards takes seconds.
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});
+
+test("delays are the group's, and bounded", () => {
+  const delay = (text: string) => rules(`User-agent: *\nCrawl-delay: 1\nUser-agent: Sallyport\n${text}`).crawlDelayMs;
+  expect(
+    ["Crawl-delay: 2.5", "Crawl-delay: 9999999", "Crawl-delay: -1", "Crawl-delay: soon", "Allow: /"].map(delay),
+  ).toEqual([2500, 30_000, 0, 0, 0]);
+});
+
+test("sitemaps are addresses", () => {
+  const text = "Sitemap: https://b.example/s.xml\nsitemap: /own.xml # here\nSitemap: http://\nSitemap:";
+  expect(rules(text).sitemaps).toEqual(["https://b.example/s.xml", `${HOME}/own.xml`]);
+});
+
+test("the name in a user agent", () =>
+  expect([productToken("MyBot/2.0 (+x)"), productToken("(odd)")]).toEqual(["MyBot", "Sallyport"]));
