@@ -4,6 +4,8 @@
 
 /** More than this in one pattern is no pattern. */
 const CHARS_MAX = 500;
+/** Each looks at every letter of an address once. */
+const WILDCARDS_MAX = 30;
 
 /** A test for addresses; undefined when the pattern cannot be used. */
 export function compileGlob(pattern: string): ((address: string) => boolean) | undefined {
@@ -11,6 +13,7 @@ export function compileGlob(pattern: string): ((address: string) => boolean) | u
   if (text === "" || text.length > CHARS_MAX) return undefined;
   const isWhole = text.includes("://");
   const parts = split(isWhole || text.startsWith("/") ? text : `/${text}`);
+  if (parts.filter(({ kind }) => kind !== "text").length > WILDCARDS_MAX) return undefined;
   if (isWhole) return (address) => matches(parts, address);
   return (address) => {
     const { pathname } = new URL(address);
@@ -41,35 +44,37 @@ function split(glob: string): Part[] {
 
 /** Follows all places at once that the parts so far can end at. */
 function matches(parts: readonly Part[], text: string): boolean {
-  let places = new Set([0]);
+  let places = new Uint8Array(text.length + 1);
+  places[0] = 1;
   for (const part of parts) {
-    const next = new Set<number>();
-    for (const place of places) advance(part, { text, place, next });
-    if (next.size === 0) return false;
+    const next = new Uint8Array(text.length + 1);
+    for (let place = places.indexOf(1); place >= 0; place = places.indexOf(1, place + 1))
+      advance(part, { text, place, next });
+    if (!next.includes(1)) return false;
     places = next;
   }
-  return places.has(text.length);
+  return places[text.length] === 1;
 }
 
 /** Adds to `next` where the part can end that begins at `place`. */
-function advance(part: Part, { text, place, next }: { text: string; place: number; next: Set<number> }): void {
+function advance(part: Part, { text, place, next }: { text: string; place: number; next: Uint8Array }): void {
   if (part.kind === "text") {
-    if (text.startsWith(part.text, place)) next.add(place + part.text.length);
+    if (text.startsWith(part.text, place)) next[place + part.text.length] = 1;
     return;
   }
   if (part.kind === "one") {
-    if (place < text.length && text[place] !== "/") next.add(place + 1);
+    if (place < text.length && text[place] !== "/") next[place + 1] = 1;
     return;
   }
   if (part.kind === "segments") {
     if (text[place] !== "/") return;
-    for (let at = text.indexOf("/", place); at >= 0 && !next.has(at + 1); at = text.indexOf("/", at + 1))
-      next.add(at + 1);
+    for (let at = text.indexOf("/", place); at >= 0 && next[at + 1] === 0; at = text.indexOf("/", at + 1))
+      next[at + 1] = 1;
     return;
   }
   // Once a place is known, whoever made it known has gone on from there: each place is reached once.
-  for (let at = place; at <= text.length && !next.has(at); at++) {
-    next.add(at);
+  for (let at = place; at <= text.length && next[at] === 0; at++) {
+    next[at] = 1;
     if (part.kind === "segment" && text[at] === "/") return;
   }
 }

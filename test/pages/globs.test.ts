@@ -32,7 +32,9 @@ test("queries and fragments are no part of the path", () => {
   expect(compileGlob("https://example.com/a?b=*")?.(`${HOST}/aXb=c`)).toBe(true);
 });
 
-test.each(["", "  ", "x".repeat(501)])("%j is no pattern", (pattern) => expect(compileGlob(pattern)).toBeUndefined());
+test.each(["", "  ", "x".repeat(501), "*a".repeat(31)])("%j is no pattern", (pattern) =>
+  expect(compileGlob(pattern)).toBeUndefined(),
+);
 
 test("means what the like expression means", () => {
   const piece = fc.constantFrom("/", "a", "b", "*", "**", "/**/", "?");
@@ -51,10 +53,10 @@ test("means what the like expression means", () => {
 });
 
 test("patterns made to be slow are not", () => {
-  const pattern = `/${"**a".repeat(100)}b`;
+  const pattern = `/${"**a".repeat(30)}b`;
   const address = `${HOST}/${"a".repeat(1900)}`;
   const started = performance.now();
   expect(compileGlob(pattern)?.(address)).toBe(false);
   // Backtracking would take longer than the universe is old.
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(performance.now() - started).toBeLessThan(1000);
 });
