@@ -3,8 +3,8 @@
 import type { DocumentKind } from "./documents.ts";
 import type { ExtractOptions } from "./extract.ts";
 
-/** One conversion. */
-export type ConvertTask =
+/** One conversion of a page. */
+export type PageTask =
   | {
       readonly kind: "html";
       readonly bytes: Uint8Array;
@@ -18,3 +18,18 @@ export type ConvertTask =
       readonly contentType: string | null;
       readonly options: ExtractOptions;
     };
+
+/** A sitemap to be read. */
+export interface SitemapTask {
+  readonly bytes: Uint8Array;
+  readonly url: string;
+}
+
+/** What a thread takes. */
+export type ConvertTask = PageTask | ({ readonly kind: "sitemap" } & SitemapTask);
+
+/** What a thread makes of a sitemap: its addresses line by line, as one text crosses between threads faster than many. */
+export interface SitemapLines {
+  readonly urls: string;
+  readonly sitemaps: string;
+}

@@ -2,12 +2,20 @@
 
 import { serveTasks } from "../workers/serve.ts";
 import { decodeHtml } from "./charset.ts";
-import type { ConvertTask } from "./convert-task.ts";
+import type { ConvertTask, SitemapLines } from "./convert-task.ts";
 import { documentMarkdown } from "./documents.ts";
 import { type Extracted, extractPage } from "./extract.ts";
+import { parseSitemap } from "./sitemap-text.ts";
 
-serveTasks<ConvertTask, Extracted>((task) =>
-  task.kind === "document"
-    ? documentMarkdown(task.document, task.bytes, { url: task.options.url, contentType: task.contentType })
-    : extractPage(decodeHtml(task.bytes, task.contentType), task.options),
-);
+serveTasks<ConvertTask, Extracted | SitemapLines>((task) => {
+  switch (task.kind) {
+    case "html":
+      return extractPage(decodeHtml(task.bytes, task.contentType), task.options);
+    case "document":
+      return documentMarkdown(task.document, task.bytes, { url: task.options.url, contentType: task.contentType });
+    case "sitemap": {
+      const { urls, sitemaps } = parseSitemap(new TextDecoder().decode(task.bytes), task.url);
+      return { urls: urls.join("\n"), sitemaps: sitemaps.join("\n") };
+    }
+  }
+});

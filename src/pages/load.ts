@@ -28,6 +28,8 @@ export interface LoadRequest {
   readonly signal?: AbortSignal | undefined;
   /** In place of the loader's own, for callers that keep what was answered. */
   readonly fetch?: GuardedFetch | undefined;
+  /** Nobody waits for it: pages somebody waits for are converted first. */
+  readonly later?: boolean;
 }
 
 /** A loaded page. */
@@ -234,7 +236,7 @@ function extractOptions({ request }: Load, url: string) {
 }
 
 function convertOptions(at: Load) {
-  return { timeoutMs: Math.min(CONVERT_TIMEOUT_MS, at.leftMs()), signal: at.signal };
+  return { timeoutMs: Math.min(CONVERT_TIMEOUT_MS, at.leftMs()), signal: at.signal, later: at.request.later };
 }
 
 function isRefusal(status: number): boolean {

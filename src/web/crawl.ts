@@ -197,7 +197,7 @@ class Crawl {
     if (rules?.allows(entry.url) === false)
       throw new PageError("robots", "The site's robots.txt does not allow this page to be read.");
     return visitPage({ job: this.#job.id, entry, signal }, this.#deps, (fetch) =>
-      load({ ...loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal }), fetch }),
+      load({ ...loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal }), fetch, later: true }),
     );
   }
 

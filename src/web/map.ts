@@ -2,18 +2,18 @@
 // No other page is fetched.
 
 import { createTurns } from "../base/turns.ts";
-import type { GuardedFetch } from "../net/fetch.ts";
 import type { Guard } from "../net/guard.ts";
 import { isTrap, pageKey, siteKey } from "../pages/addresses.ts";
 import type { LoadPage } from "../pages/load.ts";
 import type { Robots } from "../pages/robots.ts";
-import { readSitemaps } from "../pages/sitemap.ts";
+import type { SitemapOptions } from "../pages/sitemap.ts";
 import { type Body, readInteger, readText, readUrl } from "./params.ts";
 
 /** What mapping needs. */
 export interface MapDeps {
   readonly guard: Guard;
-  readonly fetch: GuardedFetch;
+  /** Addresses of the sitemaps that these lead to. */
+  readonly readSitemaps: (starts: readonly string[], options: SitemapOptions) => Promise<string[]>;
   readonly robots: Robots;
   readonly load: LoadPage;
   readonly userAgent: () => string;
@@ -38,7 +38,7 @@ export async function mapSite(body: Body, deps: MapDeps, signal: AbortSignal): P
   const starts = [...new Set([...rules.sitemaps, new URL("/sitemap.xml", url).href])];
   const userAgent = deps.userAgent();
   await found.add(
-    await readSitemaps(deps.fetch, starts, {
+    await deps.readSitemaps(starts, {
       urlsMax: SITEMAP_URLS_MAX,
       timeoutMs: timeoutMs * 0.7,
       userAgent,

@@ -14,6 +14,7 @@ import { type Claim, createManners, type Manners } from "../pages/manners.ts";
 import { politeFetch, politeRenderer } from "../pages/politeness.ts";
 import { createRenderer, type Renderer } from "../pages/render.ts";
 import { createRobots, type Robots } from "../pages/robots.ts";
+import { readSitemaps, type SitemapOptions } from "../pages/sitemap.ts";
 
 /** The tools. */
 export interface WebTools {
@@ -21,6 +22,7 @@ export interface WebTools {
   readonly fetch: GuardedFetch;
   readonly robots: Robots;
   readonly load: LoadPage;
+  readSitemaps(starts: readonly string[], options: SitemapOptions): Promise<string[]>;
   /** Turns at hosts, over all jobs and single pages. */
   readonly manners: Manners;
   /** What a request for a page has to wait for at its host: the operator's delay, or the host's own if that is longer. */
@@ -64,6 +66,11 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     const { crawlDelayMs } = respectRobots ? await robots.rulesFor(url) : { crawlDelayMs: 0 };
     return { host: new URL(url).host, delayMs: Math.max(perHostDelayMs, crawlDelayMs) };
   };
+  // A host's own delay is meant for its pages; what lists them is read once.
+  const sitemapClaim = async (url: string): Promise<Claim> => ({
+    host: URL.canParse(url) ? new URL(url).host : "",
+    delayMs: web().perHostDelayMs,
+  });
   const load = createLoader({
     fetch: politeFetch(fetch, { manners, claimOf }),
     converter,
@@ -84,6 +91,8 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     load,
     manners,
     claimOf,
+    readSitemaps: (starts, options) =>
+      readSitemaps({ fetch: politeFetch(fetch, { manners, claimOf: sitemapClaim }), converter }, starts, options),
     robots: { rulesFor: (url, signal) => robots.rulesFor(url, signal) },
     reconfigure: () => {
       if (JSON.stringify(web()) === parts.made) return;

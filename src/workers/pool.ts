@@ -23,6 +23,8 @@ export interface RunOptions {
   /** Counted from the moment a thread takes the task. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Nobody waits for it: tasks somebody waits for go first. */
+  readonly later?: boolean | undefined;
   /** Buffers handed over instead of copied; unusable afterwards. */
   readonly transfer?: ArrayBuffer[];
 }
@@ -31,17 +33,22 @@ export interface RunOptions {
 export interface WorkerPool<Input, Output> {
   /** Throws `TaskTimeout`, `TaskFailed`, `PoolFull` or the signal's reason. */
   run(input: Input, options: RunOptions): Promise<Output>;
+  /** How many tasks run, and how many wait for a thread. */
+  load(): { readonly running: number; readonly waiting: number };
   /** Kills all threads; waiting tasks fail. */
   close(): void;
 }
 
 /** What the pool is made of. */
-export interface PoolOptions {
+export interface PoolOptions<Input> {
   /** Starts a thread whose module calls `serveTasks`. */
   readonly start: () => Worker;
   readonly size: number;
   /** Tasks that may wait for a thread. */
   readonly queueMax?: number;
+  /** What a waiting task holds, and how much all of them may hold together. */
+  readonly weigh?: (input: Input) => number;
+  readonly weightMax?: number;
 }
 
 const QUEUE_MAX = 1000;
@@ -64,9 +71,10 @@ interface Thread<Input, Output> {
 }
 
 /** Makes a pool; no thread runs until the first task. */
-export function createPool<Input, Output>(options: PoolOptions): WorkerPool<Input, Output> {
+export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPool<Input, Output> {
   const threads = new Set<Thread<Input, Output>>();
   const waiting: Task<Input, Output>[] = [];
+  const { queueMax = QUEUE_MAX, weigh = () => 0, weightMax = Number.POSITIVE_INFINITY } = options;
   let nextId = 1;
   let isClosed = false;
 
@@ -106,7 +114,8 @@ export function createPool<Input, Output>(options: PoolOptions): WorkerPool<Inpu
     while (waiting.length > 0 && !isClosed) {
       const idle = [...threads].find((thread) => thread.task === undefined);
       if (idle === undefined && threads.size >= options.size) return;
-      const task = waiting.shift() as Task<Input, Output>;
+      const urgent = waiting.findIndex((candidate) => candidate.options.later !== true);
+      const [task] = waiting.splice(Math.max(0, urgent), 1) as [Task<Input, Output>];
       const thread = idle ?? spawn();
       thread.task = task;
       thread.timer = setTimeout(
@@ -137,7 +146,9 @@ export function createPool<Input, Output>(options: PoolOptions): WorkerPool<Inpu
     run: async (input, runOptions) => {
       runOptions.signal?.throwIfAborted();
       if (isClosed) throw new TaskFailed("The pool is closed.");
-      if (waiting.length >= (options.queueMax ?? QUEUE_MAX)) throw new PoolFull("Too much work is waiting.");
+      const weight = waiting.reduce((sum, task) => sum + weigh(task.input), 0);
+      if (waiting.length >= queueMax || (waiting.length > 0 && weight + weigh(input) > weightMax))
+        throw new PoolFull("Too much work is waiting.");
       const { promise, resolve, reject } = Promise.withResolvers<Output>();
       const task: Task<Input, Output> = { id: nextId++, input, options: runOptions, resolve, reject };
       const stop = () => abandon(task, runOptions.signal?.reason);
@@ -146,6 +157,10 @@ export function createPool<Input, Output>(options: PoolOptions): WorkerPool<Inpu
       pump();
       return promise.finally(() => runOptions.signal?.removeEventListener("abort", stop));
     },
+    load: () => ({
+      running: [...threads].filter(({ task }) => task !== undefined).length,
+      waiting: waiting.length,
+    }),
     close: () => {
       isClosed = true;
       for (const thread of [...threads]) {

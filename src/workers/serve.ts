@@ -1,5 +1,7 @@
 // The worker's side of the pool: answers one task at a time. Runs in a worker thread only.
 
+import { setPriority } from "node:os";
+
 /** What the pool sends. */
 export interface TaskMessage<Input> {
   readonly id: number;
@@ -13,8 +15,13 @@ export type TaskAnswer<Output> =
 
 declare const self: { onmessage: (event: MessageEvent) => void; postMessage(message: unknown): void };
 
+/** Behind the event loop, whose chunks are small and wanted at once. */
+const NICENESS = 10;
+
 /** Answers every task with `handle`. A throw fails that task, not the worker. */
 export function serveTasks<Input, Output>(handle: (input: Input) => Output | Promise<Output>): void {
+  // On Linux a priority is a thread's own; elsewhere it would be the whole program's.
+  if (process.platform === "linux") setPriority(0, NICENESS);
   self.onmessage = async (event: MessageEvent<TaskMessage<Input>>) => {
     const { id, input } = event.data;
     let answer: TaskAnswer<Output>;

@@ -5,10 +5,12 @@ import { webConfig } from "./support.ts";
 
 let site: FakeSite;
 let bare: FakeSite;
+let large: FakeSite;
 let app: TestApp;
 
 const xml = (text: string | Uint8Array<ArrayBuffer>) => () =>
   new Response(text, { headers: { "content-type": "application/xml" } });
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 const urls = (...locs: string[]) => `<urlset>${locs.map((loc) => `<url><loc>${loc}</loc></url>`).join("")}</urlset>`;
 
 beforeAll(async () => {
@@ -25,12 +27,14 @@ beforeAll(async () => {
     "/sitemap.xml": () => xml(urls(`${site.url}/c`, `${site.url}/Docs/intro`))(),
   });
   bare = startFakeSite({ "/": page("Bare", ["/x", "/y", "/x/"]), "/only": () => html("no", { status: 500 }) });
-  app = await startTestApp({ config: webConfig([site.host, bare.host]) });
+  large = startFakeSite({ "/": page("Large", ["/linked"]) });
+  app = await startTestApp({ config: webConfig([site.host, bare.host, large.host]) });
 });
 afterAll(async () => {
   await app.stop();
   await site.stop();
   await bare.stop();
+  await large.stop();
 });
 
 interface Answer {
@@ -71,6 +75,17 @@ describe("POST /v1/map", () => {
     const answer = await map({ url: site.url, limit: 3, ignoreSitemap: false, origin: "js-sdk" });
     expect([answer.total, answer.links.length]).toEqual([3, 3]);
     expect(site.hits.slice(from)).not.toContain("/");
+  });
+
+  test("large sitemaps are read in a thread", async () => {
+    const listed = numbers(4000).map((n) => `${large.url}/page/${n}?x=1&amp;y=2`);
+    large.set("/sitemap.xml", xml(Bun.gzipSync(urls(...listed))));
+    const answer = await map({ url: `${large.url}/` });
+    expect(answer.total).toBe(4002);
+    expect(paths(answer).slice(0, 3)).toEqual(["/", "/page/0?x=1&y=2", "/page/1?x=1&y=2"]);
+    // Nothing but brackets, for as long as a sitemap may be.
+    large.set("/sitemap.xml", xml("<a>".repeat(500_000)));
+    expect(paths(await map({ url: `${large.url}/` }))).toEqual(["/", "/linked"]);
   });
 
   test("a root that cannot be read takes nothing from the sitemaps", async () => {

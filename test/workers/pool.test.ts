@@ -4,13 +4,13 @@ import { createPool, PoolFull, TaskFailed, TaskTimeout, type WorkerPool } from "
 type Task = { what: string; value?: number };
 let started = 0;
 let pool: WorkerPool<Task, number>;
-const open = (size: number, queueMax?: number) => {
+const open = (size: number, limits: { queueMax?: number; weightMax?: number } = {}) => {
   started = 0;
   const start = () => {
     started++;
     return new Worker(new URL("../support/task-worker.ts", import.meta.url).href);
   };
-  pool = createPool({ start, size, ...(queueMax === undefined ? {} : { queueMax }) });
+  pool = createPool({ start, size, weigh: ({ value = 0 }) => value, ...limits });
 };
 afterEach(() => pool.close());
 const TIME = { timeoutMs: 10_000 };
@@ -50,12 +50,31 @@ test("an aborted task frees its thread; an aborted waiting task never runs", asy
 });
 
 test("the queue is bounded", async () => {
-  open(1, 1);
+  open(1, { queueMax: 1 });
   const first = pool.run({ what: "loop" }, { timeoutMs: 100 }).catch(() => "stopped");
   const second = pool.run({ what: "echo", value: 3 }, TIME);
   await expect(pool.run({ what: "echo" }, TIME)).rejects.toThrow(PoolFull);
   expect(await first).toBe("stopped");
   expect(await second).toBe(3);
+});
+
+test("waiting tasks may hold only so much together, but one always may", async () => {
+  open(1, { weightMax: 10 });
+  const first = pool.run({ what: "loop" }, { timeoutMs: 100 }).catch(() => "stopped");
+  const second = pool.run({ what: "echo", value: 11 }, TIME);
+  await expect(pool.run({ what: "echo", value: 1 }, TIME)).rejects.toThrow(PoolFull);
+  expect(pool.load()).toEqual({ running: 1, waiting: 1 });
+  expect([await first, await second]).toEqual(["stopped", 11]);
+  expect(pool.load()).toEqual({ running: 0, waiting: 0 });
+});
+
+test("what somebody waits for goes first", async () => {
+  open(1);
+  const order: number[] = [];
+  const run = (value: number, later: boolean) =>
+    pool.run({ what: "echo", value }, { ...TIME, later }).then((answer) => order.push(answer));
+  await Promise.all([run(1, true), run(2, true), run(3, true), run(4, false), run(5, false)]);
+  expect(order).toEqual([1, 4, 5, 2, 3]);
 });
 
 test("closing fails what is left", async () => {

@@ -1,0 +1,79 @@
+// Reads one sitemap: XML, an index, a plain list or a feed, well-formed or not. Takes time in proportion to the file, which
+// may be tens of megabytes: large ones belong in a thread.
+
+/** A tag; what stands in it ends at the next bracket, so that the work grows with the file and not with its square. */
+const TAG = /<(\/?)(?:(\w{1,40}):)?(\w{1,40})\b([^<>]*)>/g;
+/** The protocol's own limit for one file. */
+const ENTRIES_MAX = 50_000;
+/** Addresses that are longer are traps. */
+const ADDRESS_CHARS_MAX = 4096;
+
+/** What a sitemap names. */
+export interface SitemapLinks {
+  /** Pages. */
+  readonly urls: string[];
+  /** Further sitemaps. */
+  readonly sitemaps: string[];
+}
+
+/** Reads one file by its tags: much of what is out there is not well-formed. */
+export function parseSitemap(text: string, url: string): SitemapLinks {
+  const head = text.slice(0, 2000);
+  if (/<!doctype html|<html\b/i.test(head)) return { urls: [], sitemaps: [] };
+  if (!/<\w/.test(head)) {
+    const lines = text.split(/\r?\n/).filter((line) => /^\s{0,100}https?:\/\//i.test(line.slice(0, 200)));
+    return { urls: addresses(lines.slice(0, ENTRIES_MAX), url), sitemaps: [] };
+  }
+  const isFeed = /<(?:rss|feed|rdf:RDF)\b/i.test(head);
+  const [pages, indexed, links, hrefs]: [string[], string[], string[], string[]] = [[], [], [], []];
+  let inIndex = false;
+  let entries = 0;
+  for (const { 1: slash, 2: prefix = "", 3: name = "", 4: attributes = "", 0: tag, index } of text.matchAll(TAG)) {
+    if (slash !== "" || entries >= ENTRIES_MAX) continue;
+    const kind = name.toLowerCase();
+    if (kind === "sitemap") inIndex = true;
+    else if (kind === "url") inIndex = false;
+    // <image:loc> and <video:…loc> are no pages.
+    else if (kind === "loc" && !/^(?:image|video)/i.test(prefix)) {
+      (inIndex ? indexed : pages).push(contentAt(text, index + tag.length));
+      inIndex = false;
+      entries++;
+    } else if (kind === "link" && isFeed) {
+      links.push(contentAt(text, index + tag.length));
+      const found = attributes.slice(0, ADDRESS_CHARS_MAX);
+      const href = /href=["']([^"']+)["']/i.exec(found)?.[1];
+      if (href !== undefined && !/rel=["'](?:self|hub|edit)/i.test(found)) hrefs.push(href);
+      entries++;
+    }
+  }
+  const sitemaps = addresses(indexed, url);
+  const known = new Set(sitemaps);
+  return { urls: addresses([...pages, ...links, ...hrefs], url).filter((address) => !known.has(address)), sitemaps };
+}
+
+/** The text from there to the next tag. */
+function contentAt(text: string, from: number): string {
+  const near = text.slice(from, from + ADDRESS_CHARS_MAX);
+  const isMarked = /^\s{0,100}<!\[CDATA\[/.test(near);
+  const end = isMarked ? near.indexOf("]]>") : near.indexOf("<");
+  if (end >= 0) return near.slice(0, end);
+  // A file that was cut off ends in an address; elsewhere what goes on for so long is none.
+  return near.length < ADDRESS_CHARS_MAX ? near : "";
+}
+
+function addresses(texts: readonly string[], base: string): string[] {
+  const found: string[] = [];
+  for (const text of texts) {
+    const plain = text
+      .replace(/<!\[CDATA\[|\]\]>/g, "")
+      .trim()
+      .replace(/&amp;/g, "&")
+      .replace(/&#0*38;/g, "&")
+      .replace(/&apos;/g, "'")
+      .replace(/&quot;/g, '"');
+    if (plain === "" || !URL.canParse(plain, base)) continue;
+    const parsed = new URL(plain, base);
+    if (parsed.protocol === "http:" || parsed.protocol === "https:") found.push(parsed.href);
+  }
+  return found;
+}
