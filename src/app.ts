@@ -16,7 +16,6 @@ import { catalogRoutes } from "./catalog/routes.ts";
 import type { TierId } from "./catalog/tiers.ts";
 import type { LiveConfig } from "./config/live.ts";
 import { secretsOf } from "./config/load.ts";
-import { dashboardRoutes } from "./dashboard/routes.ts";
 import { createDecisions } from "./decisions/running.ts";
 import { createAdmission } from "./gateway/admit.ts";
 import { createTokenCount } from "./gateway/count-tokens.ts";
@@ -34,6 +33,7 @@ import { type Caller, keyGuard } from "./http/guards.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { TrustedProxies } from "./http/peer.ts";
 import { memoryRateLimiter } from "./http/rpm.ts";
+import { mountDashboard } from "./mount-dashboard.ts";
 import { createFetch } from "./net/fetch.ts";
 import { createGuard } from "./net/guard.ts";
 import { createResolve } from "./net/resolve.ts";
@@ -249,18 +249,15 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     )
     .use(accountRoutes({ accounts, urls: () => config().server, listeningUrl: () => listener.url }))
     .use(
-      dashboardRoutes({
-        accounts,
-        keys,
+      mountDashboard({
+        store,
         clock,
-        version: VERSION,
+        accounts,
+        fleet,
+        config,
         grants: () => grants,
-        keysChanged: () => guard.invalidate(),
-        urls: () => config().server,
         listeningUrl: () => listener.url,
-        signup: () => config().auth.signup,
-        oauthProviders: () => [...config().auth.oauth.keys()],
-        models: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list"),
+        keysChanged: () => guard.invalidate(),
       }),
     )
     .use(decisions.routes)

@@ -26,3 +26,11 @@ export function optionalTime(body: Readonly<Record<string, unknown>>, name: stri
   if (!Number.isNaN(ms)) return ms;
   throw new ApiError("invalid_request", `${name} must be a time as 2030-12-31T23:59:59Z.`, { param: name });
 }
+
+/** Where a page of a listing begins: `before` is the last entry of the page before it. Throws `ApiError` 400. */
+export function pageOf(query: URLSearchParams): { beforeId?: number } {
+  const before = query.get("before");
+  if (before === null) return {};
+  if (/^[1-9]\d{0,14}$/.test(before)) return { beforeId: Number(before) };
+  throw new ApiError("invalid_request", "before must be a whole number above 0.", { param: "before" });
+}

@@ -6,13 +6,19 @@ import { isTierId, type TierGrant, type TierId } from "../catalog/tiers.ts";
 import type { Account } from "../store/accounts.ts";
 import type { KeyInfo, KeyStore, NewKey } from "../store/keys.ts";
 import type { KeyView } from "./contract.ts";
-import { type Endpoint, member } from "./endpoint.ts";
+import { type Endpoint, type MemberVisit, member } from "./endpoint.ts";
 import { optionalNumber, optionalTime } from "./form.ts";
 
 export interface KeysApiDeps {
   readonly keys: Pick<KeyStore, "createKey" | "listKeys" | "revokeKey">;
   readonly clock: Clock;
   grants(): Readonly<Record<TierId, TierGrant>>;
+  /** Writes to the account's log of what happened to it. */
+  note(
+    event: "key_created" | "key_revoked",
+    visit: MemberVisit,
+    detail: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
   /** Keys have changed: caches of them are stale. */
   keysChanged(): void;
 }
@@ -45,13 +51,17 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
       if (all.length >= KEYS_MAX || all.filter(({ revokedAtMs }) => revokedAtMs === null).length >= LIVE_KEYS_MAX) {
         throw new ApiError("invalid_request", `An account has at most ${LIVE_KEYS_MAX} keys. Revoke some first.`);
       }
-      return keys.createKey({ accountId: account.id, ...wanted });
+      const made = await keys.createKey({ accountId: account.id, ...wanted });
+      await deps.note("key_created", visit, { key_id: made.id, name: wanted.name });
+      return made;
     }),
 
-    member("DELETE", "/keys/:id", async ({ who, params }) => {
-      const revoked = await keys.revokeKey(params["id"] ?? "", { accountId: who.account.id });
+    member("DELETE", "/keys/:id", async (visit) => {
+      const id = visit.params["id"] ?? "";
+      const revoked = await keys.revokeKey(id, { accountId: visit.who.account.id });
       if (!revoked) throw new ApiError("key_not_found", "There is no such key, or it was revoked before.");
       deps.keysChanged();
+      await deps.note("key_revoked", visit, { key_id: id });
       return { success: true };
     }),
   ];

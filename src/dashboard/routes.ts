@@ -12,14 +12,19 @@ import { cookiesOf } from "../http/cookies.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { pathOf } from "../http/guards.ts";
 import type { Account } from "../store/accounts.ts";
+import { accountApi } from "./account-api.ts";
 import { API, BASE, type Boot, type ModelChoice, type Profile } from "./contract.ts";
 import { type Endpoint, member, type Visit } from "./endpoint.ts";
 import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
 import { type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { assetFile, htmlPage, SAFE_HEADERS } from "./page.ts";
 import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
+import { type UsageApiDeps, usageApi } from "./usage-api.ts";
 
-export interface DashboardDeps extends KeysApiDeps, Omit<SignInApiDeps, "profile" | "boot"> {
+export interface DashboardDeps
+  extends KeysApiDeps,
+    Pick<UsageApiDeps, "usage">,
+    Omit<SignInApiDeps, "profile" | "boot"> {
   readonly version: string;
   /** Who may make an account. */
   signup(): Boot["signup"];
@@ -59,6 +64,8 @@ export function dashboardRoutes(deps: DashboardDeps) {
   const endpoints: Endpoint[] = [
     ...signInApi({ ...deps, profile, boot }),
     ...keysApi(deps),
+    ...usageApi(deps),
+    ...accountApi(deps),
     member("GET", "/models", async ({ who }) => ({ data: deps.models().map((model) => choice(model, who.account)) })),
   ];
 

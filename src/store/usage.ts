@@ -1,6 +1,6 @@
 // Reads usage: the totals and rankings come from roll-ups and cost the same at a thousand rows as at ten million. Old
 // rows are deleted in small steps, without loading them; their sums stay.
-import { and, asc, desc, eq, gte, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { Store } from "./open.ts";
 import { usage, usageAccounts, usageDaily, usageModels } from "./schema.ts";
 import type { UsageSums } from "./usage-record.ts";
@@ -32,6 +32,20 @@ const SUM_COLUMNS = {
   reasoningTokens: usageDaily.reasoningTokens,
   costMicros: usageDaily.costMicros,
 };
+
+/** The same, added up. */
+const SUMMED = Object.fromEntries(
+  Object.entries(SUM_COLUMNS).map(([name, column]) => [name, sql<number>`SUM(${column})`.mapWith(Number)]),
+) as { [Name in keyof typeof SUM_COLUMNS]: SQL<number> };
+
+/** Whole UTC days since the epoch, both ends included. */
+interface DayRange {
+  readonly fromDay: number;
+  readonly toDay: number;
+}
+
+const within = (accountId: string, { fromDay, toDay }: DayRange) =>
+  and(eq(usageDaily.accountId, accountId), gte(usageDaily.day, fromDay), lt(usageDaily.day, toDay + 1));
 
 /** Builds the verbs. */
 export function usageStore(store: Store) {
@@ -93,6 +107,31 @@ export function usageStore(store: Store) {
           ),
         )
         .orderBy(asc(usageDaily.day))
+        .all();
+    },
+
+    /** An account's sums by day and model, oldest day first. */
+    async sumsByDayAndModel(
+      accountId: string,
+      range: DayRange,
+    ): Promise<(UsageSums & { day: number; model: string })[]> {
+      return db
+        .select({ day: usageDaily.day, model: usageDaily.model, ...SUMMED })
+        .from(usageDaily)
+        .where(within(accountId, range))
+        .groupBy(usageDaily.day, usageDaily.model)
+        .orderBy(asc(usageDaily.day), asc(usageDaily.model))
+        .all();
+    },
+
+    /** An account's sums by key. */
+    async sumsByKey(accountId: string, range: DayRange): Promise<(UsageSums & { keyId: string })[]> {
+      return db
+        .select({ keyId: usageDaily.keyId, ...SUMMED })
+        .from(usageDaily)
+        .where(within(accountId, range))
+        .groupBy(usageDaily.keyId)
+        .orderBy(asc(usageDaily.keyId))
         .all();
     },
 

@@ -10,6 +10,7 @@ import { useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import { signedOut } from "./api.ts";
+import { lazy } from "./lazy.tsx";
 import { finishTrip, isReturn } from "./oauth-trip.ts";
 import { Forgot } from "./pages/forgot.tsx";
 import { Home } from "./pages/home.tsx";
@@ -38,6 +39,18 @@ export interface Route {
 const ROUTES: readonly Route[] = [
   { path: /^\/$/, page: Home, as: "member", nav: ["Overview", "home", "/"] },
   { path: /^\/keys$/, page: Keys, as: "member", nav: ["Keys", "key", "/keys"] },
+  {
+    path: /^\/usage$/,
+    page: lazy(() => import("./pages/usage.tsx"), "Usage"),
+    as: "member",
+    nav: ["Usage", "chart", "/usage"],
+  },
+  {
+    path: /^\/account$/,
+    page: lazy(() => import("./pages/account.tsx"), "Account"),
+    as: "member",
+    nav: ["Account", "person", "/account"],
+  },
   { path: /^\/login$/, page: Login, as: "guest" },
   // Signing up goes on, with the verification code, when the account is there.
   { path: /^\/signup$/, page: Signup, as: "anyone" },

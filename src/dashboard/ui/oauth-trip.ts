@@ -11,6 +11,17 @@ export function beginSignIn(slug: string, next: string): void {
   location.assign(`/v1/auth/oauth/${encodeURIComponent(slug)}/start?state=${state}`);
 }
 
+/** Goes to the provider to link it to the signed-in account. */
+export async function beginConnect(slug: string): Promise<void> {
+  const state = begin("/account");
+  const { authorization_url } = await call<{ authorization_url: string }>(
+    "POST",
+    `/oauth/${encodeURIComponent(slug)}/connect`,
+    { state },
+  );
+  location.assign(authorization_url);
+}
+
 /** Is this the address that a provider sent the browser back to? */
 export function isReturn(query: URLSearchParams): boolean {
   return query.has("provider") && ["code", "linked", "error"].some((name) => query.has(name));

@@ -146,12 +146,12 @@ export function Choice(props: {
 }
 
 /** The button that sends a form, with what is wrong with the form as a whole above it. */
-export function Submit({ form, children }: { form: Form; children: ComponentChildren }) {
+export function Submit({ form, danger, children }: { form: Form; danger?: boolean; children: ComponentChildren }) {
   const problem = form.problems.value[""];
   return (
     <>
       {problem !== undefined && <Notice kind="danger">{problem}</Notice>}
-      <button type="submit" class="primary" aria-busy={form.busy.value}>
+      <button type="submit" class={danger ? "danger" : "primary"} aria-busy={form.busy.value}>
         {children}
       </button>
     </>

@@ -35,6 +35,14 @@ export function dayText(iso: string): string {
   return dateOnly.format(new Date(iso));
 }
 
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const whole = new Intl.NumberFormat("en");
+
+/** 1234567 as "1.2M". */
+export function short(count: number): string {
+  return count < 10_000 ? whole.format(count) : compact.format(count);
+}
+
 /** Dollars; small amounts keep the digits that say something. */
 export function usd(amount: number): string {
   if (amount === 0) return "$0";

@@ -1,0 +1,31 @@
+// Pages that few people open are loaded when somebody does.
+import { useSignal } from "@preact/signals";
+import type { FunctionComponent } from "preact";
+import { useEffect } from "preact/hooks";
+import { Notice } from "./parts/notice.tsx";
+
+/** A page whose code comes when it is first shown. */
+export function lazy<Name extends string>(
+  load: () => Promise<Record<Name, FunctionComponent>>,
+  name: Name,
+): FunctionComponent {
+  let loaded: FunctionComponent | undefined;
+  return function Lazy() {
+    const state = useSignal<"loading" | "here" | "failed">(loaded === undefined ? "loading" : "here");
+    useEffect(() => {
+      if (loaded !== undefined) return;
+      load().then(
+        (module) => {
+          loaded = module[name];
+          state.value = "here";
+        },
+        () => {
+          state.value = "failed";
+        },
+      );
+    }, []);
+    if (state.value === "failed") return <Notice kind="danger">This page could not be loaded. Reload it.</Notice>;
+    const Page = state.value === "here" ? loaded : undefined;
+    return Page === undefined ? null : <Page />;
+  };
+}

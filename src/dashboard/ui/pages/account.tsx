@@ -1,0 +1,305 @@
+// The account: who it is, how it is signed in to, where it is signed in, what happened to it, and its end.
+import { useSignal } from "@preact/signals";
+import type { EventView, Listing, SessionView } from "../../contract.ts";
+import { call } from "../api.ts";
+import { useLoad } from "../load.ts";
+import { beginConnect } from "../oauth-trip.ts";
+import { confirmed } from "../parts/confirm.tsx";
+import { Field, Submit, useForm } from "../parts/form.tsx";
+import { Badge, Notice, say } from "../parts/notice.tsx";
+import { dayText, When } from "../parts/time.tsx";
+import { Title } from "../parts/title.tsx";
+import { VerifyCode } from "../parts/verify-code.tsx";
+import { navigate } from "../router.ts";
+import { forgetSession, profile, refreshSession, session } from "../session.ts";
+
+/** The page. */
+export function Account() {
+  return (
+    <>
+      <Title>Account</Title>
+      <Profile />
+      <Password />
+      <Providers />
+      <Sessions />
+      <Events />
+      <Deletion />
+    </>
+  );
+}
+
+function Profile() {
+  const who = profile.value;
+  const verifying = useSignal(false);
+  if (who === null) return null;
+  return (
+    <section class="card" aria-labelledby="profile">
+      <h2 id="profile">Profile</h2>
+      <dl class="facts">
+        <dt>Username</dt>
+        <dd>
+          {who.username} {who.admin && <Badge kind="info">Admin</Badge>}
+        </dd>
+        <dt>E-mail</dt>
+        <dd>
+          {who.email} {who.email_verified ? <Badge kind="ok">Verified</Badge> : <Badge kind="warn">Not verified</Badge>}{" "}
+          {!who.email_verified && !verifying.value && (
+            <button type="button" class="quiet" onClick={() => (verifying.value = true)}>
+              Verify
+            </button>
+          )}
+        </dd>
+        <dt>Plan</dt>
+        <dd>
+          <span class="capital">{who.tier}</span>, {who.tier_rpm} requests a minute for each key
+        </dd>
+        <dt>Since</dt>
+        <dd>{dayText(who.created_at)}</dd>
+      </dl>
+      {verifying.value && <VerifyCode done={() => (verifying.value = false)} />}
+    </section>
+  );
+}
+
+function Password() {
+  const who = profile.value;
+  const times = useSignal(0);
+  const form = useForm(
+    async ({ current_password, password }) => {
+      await call("POST", "/account/password", { current_password, password });
+      times.value += 1;
+      say("Your password is changed. Other devices are signed out.");
+    },
+    { current_password: "Current password", password: "New password" },
+  );
+  const mail = async () => {
+    await tell(call("POST", "/account/password/mail"), `A mail with a link is on its way to ${who?.email}.`);
+  };
+  return (
+    <section class="card" aria-labelledby="password">
+      <h2 id="password">Password</h2>
+      {who?.has_password ? (
+        <form onSubmit={form.onSubmit} noValidate key={times.value} class="narrow">
+          <input
+            type="text"
+            class="off-screen"
+            autoComplete="username"
+            value={who.username}
+            readOnly
+            tabIndex={-1}
+            aria-hidden="true"
+          />
+          <Field
+            form={form}
+            name="current_password"
+            label="Current password"
+            type="password"
+            autoComplete="current-password"
+          />
+          <Field
+            form={form}
+            name="password"
+            label="New password"
+            type="password"
+            autoComplete="new-password"
+            hint="At least 10 characters."
+          />
+          <div class="row">
+            <Submit form={form}>Change password</Submit>
+          </div>
+        </form>
+      ) : (
+        <div class="row">
+          <p>You sign in through a provider and have no password.</p>
+          <button type="button" onClick={mail}>
+            Mail me a link to set one
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Providers() {
+  const { providers } = session.value;
+  const linked = profile.value?.oauth_providers ?? [];
+  if (providers.length === 0 && linked.length === 0) return null;
+  const all = [...providers, ...linked.filter((slug) => !providers.some((one) => one.slug === slug)).map(asProvider)];
+  return (
+    <section class="card" aria-labelledby="providers">
+      <h2 id="providers">Sign-in providers</h2>
+      <ul class="lines">
+        {all.map(({ slug, name }) => (
+          <li key={slug}>
+            <b>{name}</b>
+            {linked.includes(slug) ? (
+              <>
+                <Badge kind="ok">Linked</Badge>
+                <button type="button" class="quiet danger" onClick={() => unlink(slug, name)}>
+                  Unlink<span class="off-screen"> {name}</span>
+                </button>
+              </>
+            ) : (
+              <>
+                <span />
+                <button type="button" onClick={() => tell(beginConnect(slug))}>
+                  Link<span class="off-screen"> {name}</span>
+                </button>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Sessions() {
+  const sessions = useLoad<Listing<SessionView>>("/sessions");
+  const list = sessions.value.value?.data;
+  const end = async (id: string) => {
+    await tell(call("DELETE", `/sessions/${id}`), "That device is signed out.");
+    await sessions.reload();
+  };
+  const endOthers = async () => {
+    await tell(call("POST", "/sessions/end-others"), "Every other device is signed out.");
+    await sessions.reload();
+  };
+  return (
+    <section class="card" aria-labelledby="sessions">
+      <div class="row between">
+        <h2 id="sessions">Where you are signed in</h2>
+        {list !== undefined && list.length > 1 && (
+          <button type="button" onClick={endOthers}>
+            Sign out everywhere else
+          </button>
+        )}
+      </div>
+      {sessions.problem.value !== undefined && <Notice kind="danger">{sessions.problem.value}</Notice>}
+      <ul class="lines">
+        {list?.map((one) => (
+          <li key={one.id}>
+            <b>{one.device}</b>
+            <span>
+              {one.address}, used <When iso={one.last_used_at} />
+            </span>
+            {one.current ? (
+              <Badge kind="ok">This one</Badge>
+            ) : (
+              <button type="button" class="quiet danger" onClick={() => end(one.id)}>
+                Sign out<span class="off-screen"> {one.device}</span>
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const EVENTS: Readonly<Record<string, string>> = {
+  signup: "Account made",
+  login: "Signed in",
+  login_failed: "Wrong password at sign-in",
+  logout: "Signed out",
+  session_ended: "A device was signed out",
+  sessions_ended: "Devices were signed out",
+  password_changed: "Password changed",
+  password_change_failed: "Wrong password at its change",
+  password_reset_requested: "A link for a new password was asked for",
+  password_reset: "Password set by a mailed link",
+  email_verified: "E-mail address verified",
+  identity_linked: "Provider linked",
+  identity_unlinked: "Provider unlinked",
+  refresh_reused: "A used token came back: its session was ended",
+  key_created: "Key made",
+  key_revoked: "Key revoked",
+};
+
+function Events() {
+  const events = useLoad<Listing<EventView>>("/events");
+  const older = useSignal<readonly EventView[]>([]);
+  const first = events.value.value?.data ?? [];
+  const list = [...first, ...older.value];
+  const last = list.at(-1);
+  const isWhole = useSignal(false);
+  const more = async () => {
+    const { data } = await call<Listing<EventView>>("GET", `/events?before=${last?.id}`);
+    older.value = [...older.value, ...data];
+    isWhole.value = data.length === 0;
+  };
+  return (
+    <section class="card" aria-labelledby="events">
+      <h2 id="events">What happened</h2>
+      <ul class="lines">
+        {list.map((one) => (
+          <li key={one.id}>
+            <b>{EVENTS[one.event] ?? one.event}</b>
+            <span>
+              {one.device}, {one.address}
+            </span>
+            <When iso={one.created_at} />
+          </li>
+        ))}
+      </ul>
+      {first.length >= 20 && !isWhole.value && (
+        <div class="row">
+          <button type="button" onClick={() => tell(more())}>
+            Show more
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Deletion() {
+  const form = useForm(
+    async ({ username }) => {
+      const text = "Your keys stop working at once. Files, jobs, stored answers and usage go with the account.";
+      if (!(await confirmed({ title: "Delete your account for good?", text, action: "Delete for good" }))) return;
+      await call("POST", "/account/delete", { username });
+      forgetSession();
+      navigate("/login", { replace: true });
+      say("Your account is deleted.");
+    },
+    { username: "Username" },
+  );
+  return (
+    <section class="card" aria-labelledby="deletion">
+      <h2 id="deletion">Delete the account</h2>
+      <details>
+        <summary>This cannot be undone</summary>
+        <form onSubmit={form.onSubmit} noValidate class="narrow">
+          <Field form={form} name="username" label="Type your username to confirm" autoComplete="off" />
+          <div class="row">
+            <Submit form={form} danger>
+              Delete account
+            </Submit>
+          </div>
+        </form>
+      </details>
+    </section>
+  );
+}
+
+async function unlink(slug: string, name: string): Promise<void> {
+  const text = `You can no longer sign in with ${name}.`;
+  if (!(await confirmed({ title: `Unlink ${name}?`, text, action: "Unlink" }))) return;
+  await tell(call("DELETE", `/oauth/${encodeURIComponent(slug)}`), `${name} is unlinked.`);
+  await refreshSession();
+}
+
+function asProvider(slug: string) {
+  return { slug, name: slug };
+}
+
+/** Says how something went; a failure is no more than a message here. */
+async function tell(doing: Promise<unknown>, done?: string): Promise<void> {
+  try {
+    await doing;
+    if (done !== undefined) say(done);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error), "danger");
+  }
+}

@@ -1,0 +1,228 @@
+// What the account has used: by day, model and key, and the latest requests.
+import { useSignal } from "@preact/signals";
+import type { Listing, RequestView, UsageReport, UsageSumsView } from "../../contract.ts";
+import { call } from "../api.ts";
+import { useLoad } from "../load.ts";
+import { Bars, type Series } from "../parts/chart.tsx";
+import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
+import { short, usd, When } from "../parts/time.tsx";
+import { Title } from "../parts/title.tsx";
+
+const SPANS = [7, 30, 90] as const;
+/** More colours could not be told apart. */
+const SERIES_MAX = 5;
+const PER_PAGE = 25;
+
+const MEASURES = {
+  Tokens: { of: (sums: UsageSumsView) => sums.input_tokens + sums.output_tokens, format: short, whole: true },
+  Requests: { of: (sums: UsageSumsView) => sums.requests, format: short, whole: true },
+  Cost: { of: (sums: UsageSumsView) => sums.cost_usd, format: usd, whole: false },
+} as const;
+
+type Measure = keyof typeof MEASURES;
+
+/** The page. */
+export function Usage() {
+  const days = useSignal<number>(30);
+  const measure = useSignal<Measure>("Tokens");
+  const { value, problem } = useLoad<UsageReport>(`/usage?days=${days.value}`);
+  const report = value.value;
+  const { of, format, whole } = MEASURES[measure.value];
+  const spans = (
+    <fieldset class="segments">
+      <legend class="off-screen">Span</legend>
+      {SPANS.map((span) => (
+        <button key={span} type="button" aria-pressed={days.value === span} onClick={() => (days.value = span)}>
+          {span} days
+        </button>
+      ))}
+    </fieldset>
+  );
+  return (
+    <>
+      <Title actions={spans}>Usage</Title>
+      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      <Totals report={report} />
+      <section class="card chart-card" aria-label="By day">
+        <fieldset class="segments">
+          <legend class="off-screen">Measure</legend>
+          {(Object.keys(MEASURES) as Measure[]).map((name) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={measure.value === name}
+              onClick={() => (measure.value = name)}
+            >
+              {name}
+            </button>
+          ))}
+        </fieldset>
+        {report !== undefined && (
+          <Bars days={report.days} series={seriesOf(report, of)} format={format} what={measure.value} whole={whole} />
+        )}
+      </section>
+      {report !== undefined && report.total.requests > 0 && (
+        <div class="halves">
+          <Sums title="By model" rows={report.models.map(({ model, ...sums }) => ({ name: model, ...sums }))} />
+          <Sums
+            title="By key"
+            rows={report.keys.map(({ key, ...sums }) => ({ name: key || "a deleted key", ...sums }))}
+          />
+        </div>
+      )}
+      <Requests />
+    </>
+  );
+}
+
+function Totals({ report }: { report: UsageReport | undefined }) {
+  const tile = (name: string, of: (sums: UsageSumsView) => number, format: (value: number) => string) => (
+    <div>
+      <dt>{name}</dt>
+      <dd>{report === undefined ? "–" : format(of(report.total))}</dd>
+      <dd class="change">{report === undefined ? "\u00a0" : change(of(report.total), of(report.before))}</dd>
+    </div>
+  );
+  return (
+    <dl class="tiles">
+      {tile("Requests", ({ requests }) => requests, short)}
+      {tile("Errors", ({ errors }) => errors, short)}
+      {tile("Input tokens", ({ input_tokens }) => input_tokens, short)}
+      {tile("Output tokens", ({ output_tokens }) => output_tokens, short)}
+      {tile("Cost", ({ cost_usd }) => cost_usd, usd)}
+    </dl>
+  );
+}
+
+function change(now: number, before: number): string {
+  if (before === 0) return now === 0 ? "as before" : "none before";
+  const percent = Math.round((now / before - 1) * 100);
+  return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} % vs. before`;
+}
+
+/** The largest models each, the rest as one. */
+function seriesOf(report: UsageReport, of: (sums: UsageSumsView) => number): Series[] {
+  const ranked = [...report.models].sort((a, b) => of(b) - of(a)).map(({ model }) => model);
+  const own = ranked.length > SERIES_MAX ? ranked.slice(0, SERIES_MAX - 1) : ranked;
+  const index = new Map(report.days.map((day, at) => [day, at]));
+  const series = own.map((name) => ({ name, values: report.days.map(() => 0) }));
+  if (ranked.length > own.length) series.push({ name: "Others", values: report.days.map(() => 0) });
+  for (const cell of report.cells) {
+    const at = index.get(cell.day);
+    const rank = own.indexOf(cell.model);
+    const values = (rank < 0 ? series.at(-1) : series[rank])?.values;
+    if (values !== undefined && at !== undefined) values[at] = (values[at] ?? 0) + of(cell);
+  }
+  return series;
+}
+
+function Sums({ title, rows }: { title: string; rows: readonly (UsageSumsView & { name: string })[] }) {
+  const sorted = [...rows].sort((a, b) => b.input_tokens + b.output_tokens - a.input_tokens - a.output_tokens);
+  return (
+    <section class="table-card" aria-label={title}>
+      <table>
+        <thead>
+          <tr>
+            <th>{title}</th>
+            <th class="number">Requests</th>
+            <th class="number">Tokens</th>
+            <th class="number">Cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((row) => (
+            <tr key={row.name}>
+              <th scope="row" class="long">
+                {row.name}
+              </th>
+              <td class="number">{short(row.requests)}</td>
+              <td class="number">{short(row.input_tokens + row.output_tokens)}</td>
+              <td class="number">{usd(row.cost_usd)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Requests() {
+  const { value, problem } = useLoad<Listing<RequestView>>("/requests");
+  const older = useSignal<readonly RequestView[]>([]);
+  const lastPage = useSignal(PER_PAGE);
+  const first = value.value?.data;
+  const list = [...(first ?? []), ...older.value];
+  const more = async () => {
+    try {
+      const { data } = await call<Listing<RequestView>>("GET", `/requests?before=${list.at(-1)?.id}`);
+      older.value = [...older.value, ...data];
+      lastPage.value = data.length;
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error), "danger");
+    }
+  };
+  return (
+    <section class="stack" aria-labelledby="requests">
+      <h2 id="requests">Latest requests</h2>
+      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      {first?.length === 0 && <Empty>No requests yet.</Empty>}
+      {list.length > 0 && (
+        <div class="table-card">
+          <table class="stacks">
+            <thead>
+              <tr>
+                <th>Model</th>
+                <th>When</th>
+                <th>Key</th>
+                <th>Status</th>
+                <th class="number">In</th>
+                <th class="number">Out</th>
+                <th class="number">Cost</th>
+                <th class="number">Took</th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.map((one) => (
+                <tr key={one.id}>
+                  <th scope="row" class="long" title={`${one.endpoint}, ${one.request_id}`}>
+                    {one.model}
+                  </th>
+                  <td data-label="When">
+                    <When iso={one.created_at} />
+                  </td>
+                  <td data-label="Key">{one.key}</td>
+                  <td data-label="Status">
+                    {one.error === null ? (
+                      <Badge kind="ok">{one.status}</Badge>
+                    ) : (
+                      <Badge kind="danger">{one.error}</Badge>
+                    )}
+                  </td>
+                  <td class="number" data-label="In">
+                    {short(one.input_tokens)}
+                  </td>
+                  <td class="number" data-label="Out">
+                    {short(one.output_tokens)}
+                  </td>
+                  <td class="number" data-label="Cost">
+                    {usd(one.cost_usd)}
+                  </td>
+                  <td class="number" data-label="Took">
+                    {(one.latency_ms / 1000).toFixed(1)} s
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {first !== undefined && list.length >= PER_PAGE && lastPage.value === PER_PAGE && (
+        <div class="row">
+          <button type="button" onClick={more}>
+            Show more
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,146 @@
+// Bars by day, stacked by series. Drawn as SVG, so that it scales, prints and follows the colours of the page; the same
+// figures stand in a table for who cannot see it.
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { dayText } from "./time.tsx";
+
+/** One colour of the bars. */
+export interface Series {
+  readonly name: string;
+  /** One figure for each day. */
+  readonly values: readonly number[];
+}
+
+/** Until the page knows how wide it is. */
+const WIDTH = 720;
+const HEIGHT = 200;
+const LEFT = 46;
+const BOTTOM = 22;
+const TOP = 8;
+const TICKS = 4;
+/** What a label of a day needs, with room to the next. */
+const LABEL_WIDTH = 64;
+/** Half a label: the last one must not be cut. */
+const EDGE = 16;
+
+/** The chart. `format` writes a figure; `what` says what the figures are; `whole` figures are not split by ticks. */
+export function Bars(props: {
+  whole: boolean;
+  days: readonly string[];
+  series: readonly Series[];
+  format: (value: number) => string;
+  what: string;
+}) {
+  const { days, series, format, what, whole } = props;
+  const [frame, width] = useWidth();
+  const at = useSignal<number | undefined>(undefined);
+  const totals = days.map((_, day) => series.reduce((sum, one) => sum + (one.values[day] ?? 0), 0));
+  const top = Math.max(niceTop(Math.max(...totals, 0)), whole ? TICKS : 0);
+  const step = (width - LEFT) / days.length;
+  const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
+  const every = Math.ceil((days.length * LABEL_WIDTH) / (width - LEFT));
+  const shown = at.value;
+  return (
+    <figure class="chart" ref={frame}>
+      <svg
+        viewBox={`0 0 ${width} ${HEIGHT}`}
+        role="img"
+        aria-label={`${what} by day`}
+        onMouseLeave={() => (at.value = undefined)}
+      >
+        {Array.from({ length: TICKS + 1 }, (_, tick) => (top / TICKS) * tick).map((value) => (
+          <g key={value} class="tick">
+            <line x1={LEFT} x2={width} y1={y(value)} y2={y(value)} />
+            <text x={LEFT - 6} y={y(value) + 4} text-anchor="end">
+              {format(value)}
+            </text>
+          </g>
+        ))}
+        {days.map((day, index) => (
+          // biome-ignore lint/a11y/noStaticElementInteractions: pointing only picks out what the table says to everybody.
+          <g key={day} class={shown === index ? "day here" : "day"} onMouseEnter={() => (at.value = index)}>
+            <rect class="reach" x={LEFT + index * step} y={TOP} width={step} height={HEIGHT - TOP - BOTTOM} />
+            {stacked(series, index).map(({ from, to, colour }) => (
+              <rect
+                key={colour}
+                class={`c${colour}`}
+                x={LEFT + index * step + step * 0.14}
+                width={step * 0.72}
+                y={y(to)}
+                height={Math.max(0, y(from) - y(to))}
+              />
+            ))}
+            {(days.length - 1 - index) % every === 0 && (
+              <text x={Math.min(LEFT + (index + 0.5) * step, width - EDGE)} y={HEIGHT - 6} text-anchor="middle">
+                {Number(day.slice(5, 7))}/{Number(day.slice(8))}
+              </text>
+            )}
+          </g>
+        ))}
+      </svg>
+      <figcaption>
+        <span class="day-name">{shown === undefined ? `${what} by day` : dayText(`${days[shown]}T12:00:00Z`)}</span>
+        <ul class="legend">
+          {series.map((one, colour) => (
+            <li key={one.name} class="legend-entry">
+              <span class={`swatch c${colour}`} />
+              {one.name} <b>{format(shown === undefined ? sum(one.values) : (one.values[shown] ?? 0))}</b>
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <table class="off-screen">
+        <caption>{what} by day</caption>
+        <tbody>
+          {days.map((day, index) => (
+            <tr key={day}>
+              <th scope="row">{day}</th>
+              <td>{format(totals[index] ?? 0)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  );
+}
+
+/** The width of the figure, so that a unit of the drawing is a pixel and its text is as large as other text. */
+function useWidth() {
+  const frame = useRef<HTMLElement>(null);
+  const width = useSignal(WIDTH);
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (element === null) return undefined;
+    const measure = () => {
+      if (element.clientWidth > 0) width.value = element.clientWidth;
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [frame, width.value] as const;
+}
+
+function stacked(series: readonly Series[], day: number): { from: number; to: number; colour: number }[] {
+  let from = 0;
+  return series.flatMap((one, colour) => {
+    const value = one.values[day] ?? 0;
+    if (value <= 0) return [];
+    const piece = { from, to: from + value, colour };
+    from += value;
+    return [piece];
+  });
+}
+
+/** The next round figure, so that the ticks are round too. */
+function niceTop(most: number): number {
+  if (most <= 0) return 1;
+  const size = 10 ** Math.floor(Math.log10(most));
+  const factor = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10].find((one) => one * size >= most) ?? 10;
+  return factor * size;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,103 @@
+// The account's own settings in the dashboard, through the HTTP edge.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { type FakeGithub, startFakeGithub } from "../support/identity-servers.ts";
+import { mailTo } from "../support/outbox.ts";
+import { type DashboardClient, dashboardClient } from "./support.ts";
+
+let app: AccountsApp;
+let github: FakeGithub;
+
+beforeAll(async () => {
+  github = startFakeGithub();
+  app = await startAccountsApp({ config: { auth: { oauth: { github: github.config } } } });
+});
+afterAll(async () => {
+  await app.stop();
+  await github.stop();
+});
+
+async function somebody(name: string): Promise<DashboardClient> {
+  await app.addAccount(name);
+  return signedIn(name);
+}
+
+async function signedIn(name: string): Promise<DashboardClient> {
+  const client = dashboardClient(app);
+  expect((await client.post("/login", { username_or_email: name, password: PASSWORD })).status).toBe(200);
+  return client;
+}
+
+test("a new password needs the old one, and signs other devices out", async () => {
+  const client = await somebody("changer");
+  const other = await signedIn("changer");
+  const wrong = await client.post("/account/password", { current_password: "x", password: "a longer password" });
+  expect([wrong.status, wrong.json.error.param]).toEqual([400, "current_password"]);
+  const weak = await client.post("/account/password", { current_password: PASSWORD, password: "short" });
+  expect(weak.json.error.param).toBe("password");
+  const right = await client.post("/account/password", { current_password: PASSWORD, password: "a longer password" });
+  expect(right.json).toEqual({ success: true });
+  expect((await client.get("/keys")).status).toBe(200);
+  expect((await other.get("/keys")).status).toBe(401);
+});
+
+test("sessions are listed and ended, others' are not", async () => {
+  const client = await somebody("roamer");
+  const second = await signedIn("roamer");
+  await signedIn("roamer");
+  const stranger = await somebody("stranger");
+  const { data } = (await client.get("/sessions")).json;
+  expect(data.map(({ current }: { current: boolean }) => current).sort()).toEqual([false, false, true]);
+  const [mine] = (await second.get("/sessions")).json.data.filter(({ current }: { current: boolean }) => current);
+  expect((await stranger.delete(`/sessions/${mine.id}`)).json.error.code).toBe("session_not_found");
+  expect((await client.delete(`/sessions/${mine.id}`)).status).toBe(200);
+  expect((await second.get("/keys")).status).toBe(401);
+  expect((await client.post("/sessions/end-others")).json).toEqual({ ended: 1 });
+  expect((await client.get("/sessions")).json.data).toHaveLength(1);
+});
+
+test("what happened is told, keys included", async () => {
+  const client = await somebody("watcher");
+  const { json } = await client.post("/keys", { name: "k" });
+  await client.delete(`/keys/${json.id}`);
+  const { data } = (await client.get("/events")).json;
+  expect(data.map(({ event }: { event: string }) => event)).toEqual(["key_revoked", "key_created", "login"]);
+  expect((await client.get(`/events?before=${data[1].id}`)).json.data).toHaveLength(1);
+  expect((await client.get("/events?before=x")).json.error.param).toBe("before");
+});
+
+test("a provider is linked by a trip of this browser, and unlinked", async () => {
+  const client = await somebody("linker");
+  github.person = { id: 7, login: "linker", emails: [] };
+  const begun = await client.post("/oauth/github/connect", { state: "mine" });
+  expect(begun.status).toBe(200);
+  const [tripCookie = ""] = client.setCookie.split(";");
+  const back = await fetch(begun.json.authorization_url, { redirect: "manual" });
+  const callback = new URL(back.headers.get("location") ?? "");
+  const home = await app.ask("GET", callback.pathname + callback.search, {
+    headers: { cookie: tripCookie, "sec-fetch-mode": "navigate" },
+  });
+  const target = new URL(home.headers.get("location") ?? "");
+  expect([target.pathname, target.searchParams.get("linked")]).toEqual(["/dashboard", "github"]);
+  expect(target.searchParams.get("state")).toBe("mine");
+  expect((await client.get("/session")).json.profile.oauth_providers).toEqual(["github"]);
+  expect((await client.delete("/oauth/github")).json).toEqual({ success: true });
+  expect((await client.delete("/oauth/github")).json.error.code).toBe("oauth_provider_not_found");
+});
+
+test("who has no password gets a link by mail", async () => {
+  const client = await somebody("passwordless");
+  expect((await client.post("/account/password/mail")).json).toEqual({ success: true });
+  expect((await mailTo(app.app.dataDir, "passwordless@example.com")).text).toContain("/dashboard/forgot#token=");
+});
+
+test("deletion needs the name, and leaves nothing to sign in to", async () => {
+  const client = await somebody("leaver");
+  const { json } = await client.post("/keys", { name: "k" });
+  expect((await client.post("/account/delete", { username: "other" })).json.error.param).toBe("username");
+  expect((await client.post("/account/delete", { username: "leaver" })).json).toEqual({ success: true });
+  expect(client.setCookie).toContain("Max-Age=0");
+  expect((await app.ask("GET", "/v1/models", { as: json.key })).status).toBe(401);
+  const again = await dashboardClient(app).post("/login", { username_or_email: "leaver", password: PASSWORD });
+  expect(again.status).toBe(401);
+});
