@@ -105,7 +105,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     clock,
     log,
     startedMs,
-    mayName: (model) => config().server.metrics.token !== "" || isListed(fleet, model),
+    mayName: (model) => config().server.metrics.token !== "" || isListed(fleet, model) || decisions.has(model),
     mayQuote: () => config().log.prompts,
   });
   const { metrics } = observer;
@@ -187,6 +187,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     store: decisionStore(store),
     changeCounter: () => store.changeCounter(),
     chatProvider: fleet.provider,
+    chatPrices: (provider, model) => fleet.known(provider, model)?.prices,
     authenticate: (request) => guard.authenticate(request),
     isChatModel: (id) => resolveModel(fleet.catalog(), id) !== undefined,
     warn: (message, fields) => log.warn(message, fields),

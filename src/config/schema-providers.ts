@@ -147,6 +147,11 @@ const DecisionModel = entry("A version of a decision model.", {
     orders: integer("Orders in which the options are shown (logprobs, verbalized).", 2, { minimum: 1, maximum: 64 }),
     concurrency: integer("Upstream calls of one request at once.", 8, { minimum: 1, maximum: 256 }),
   }),
+  prices: optional(
+    entry("US dollars per million tokens. Absent: those that are publicly known.", {
+      input: Type.Number({ description: "Input tokens; output is free.", ...PRICE }),
+    }),
+  ),
   calibration: text("File that `sallyport calibrate` wrote; relative to the config file. Empty: none."),
 });
 

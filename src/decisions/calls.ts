@@ -2,9 +2,10 @@
 // provider's own protocol. What went wrong comes out as the gateway words it.
 
 import { spliceMembers } from "../base/json-splice.ts";
+import type { Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import type { ProviderConfig } from "../config/schema.ts";
-import type { CallTrace } from "../gateway/turn.ts";
+import type { CallTrace, TurnEnd } from "../gateway/turn.ts";
 import type { Permit } from "../upstream/breaker.ts";
 import { fetchTransport } from "../upstream/configure.ts";
 import type { Dialect, UpstreamRequest } from "../upstream/dialect.ts";
@@ -21,6 +22,8 @@ export interface CallTurn {
   readonly permit: Permit;
   /** Trace context for the provider. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The call is over. */
+  end(how: TurnEnd): void;
 }
 
 export interface CallDeps {
@@ -43,20 +46,24 @@ export interface Deadline {
 
 /** The upstreams of a version, for one request. */
 export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline): Upstream {
-  const call = <T>(attempt: (turn: CallTurn, route: DecisionRoute) => Promise<T>) =>
+  const call = <T>(
+    traced: Partial<CallTrace>,
+    attempt: (turn: CallTurn, route: DecisionRoute) => Promise<{ answer: T; end?: Partial<TurnEnd> }>,
+  ) =>
     deps.tryRoutes(spec.routes, {
       ...deadline,
+      ...(deadline.trace === undefined ? {} : { trace: { ...deadline.trace, ...traced } }),
       remainingMs: () => deadline.remainingMs(),
       attempt: async (turn) => {
         const route = spec.routes.find((own) => own === turn.route) ?? spec.routes[0]!;
-        const answer = await attempt(turn, route);
-        turn.permit.settle("ok");
+        const { answer, end } = await attempt(turn, route);
+        turn.end({ outcome: "ok", label: "ok", ...end });
         return answer;
       },
     });
   return {
     post: (path, bodyFor) =>
-      call(async ({ provider, headers }, route) => {
+      call({ operation: "decide" }, async ({ provider, headers }, route) => {
         const request = {
           path: route.path || path,
           headers: { ...headers },
@@ -64,10 +71,11 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
           dropped: [],
         };
         const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);
-        return { body: parse(text), route };
+        const body = parse(text);
+        return { answer: { body, route }, end: { usage: usageOf(body) } };
       }),
     chat: (requestFor, { tokens = [] } = {}) =>
-      call(async ({ provider, headers }, route) => {
+      call({}, async ({ provider, headers }, route) => {
         const chat = requestFor(route);
         const request = provider.dialect.request(chat, {
           model: route.model,
@@ -86,10 +94,11 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
           deadline.signal,
         );
         const result = fold(provider.dialect.events(parse(text)));
-        return { result, route };
+        const finishReason = result.choices[0]?.rawReason;
+        return { answer: { result, route }, end: { usage: result.usage, finishReason } };
       }),
     tokens: (text) =>
-      call(async ({ provider }, route) => {
+      call({}, async ({ provider }, route) => {
         // Each engine reads its own names.
         const body = JSON.stringify({
           model: route.model,
@@ -101,7 +110,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
         });
         // Beside the API's version segment.
         const request = { path: "/../tokenize", headers: {}, body, dropped: [] };
-        return readTokens(parse(await deps.send(provider, request, deadline.signal)));
+        return { answer: readTokens(parse(await deps.send(provider, request, deadline.signal))) };
       }),
   };
 }
@@ -112,6 +121,15 @@ function parse(text: string): unknown {
   } catch (cause) {
     throw new UpstreamFault("unavailable", "The provider's answer is not JSON.", { cause });
   }
+}
+
+/** What a decision upstream says it counted. */
+function usageOf(body: unknown): Usage | undefined {
+  const usage = isRecord(body) && isRecord(body["usage"]) ? body["usage"] : {};
+  const { input_tokens: inputTokens, output_tokens: outputTokens = 0 } = usage;
+  return typeof inputTokens === "number" && typeof outputTokens === "number"
+    ? { inputTokens, outputTokens }
+    : undefined;
 }
 
 /** `{tokens:[{id,piece}]}` (llama.cpp) or `{tokens:[id],token_strs:[text]}` (vLLM). Throws `UpstreamFault`. */

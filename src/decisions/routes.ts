@@ -51,6 +51,8 @@ export interface DecisionRoutesDeps {
   /** Something answered for a version; for noticing drift. */
   answered(version: DecisionVersion, answer: BackendAnswer): void;
   record(usage: UsageRecord): void;
+  /** What an answered request cost, in micro-dollars. */
+  costMicros(decision: Decision, version: DecisionVersion): number;
   clock: Clock;
 }
 
@@ -229,7 +231,7 @@ function book(decision: Decision | undefined, used: Used, deps: DecisionRoutesDe
     cacheWriteTokens: 0,
     reasoningTokens: 0,
     estimated: decision?.estimated ?? false,
-    costMicros: 0,
+    costMicros: decision === undefined ? 0 : deps.costMicros(decision, version),
     latencyMs: Math.round(performance.now() - exchange.startedMs),
     ttfbMs: null,
     stream: false,

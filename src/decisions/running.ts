@@ -2,6 +2,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { warmTokens } from "../base/tokens.ts";
+import type { Prices } from "../catalog/prices.ts";
 import type { TierId } from "../catalog/tiers.ts";
 import type { Config } from "../config/schema.ts";
 import type { AttemptDeps } from "../gateway/attempts.ts";
@@ -14,6 +15,7 @@ import { readCalibrationFile } from "./calibration-file.ts";
 import { DecisionDiscovery } from "./discover.ts";
 import { DecisionModels } from "./models.ts";
 import { decisionOverview, type ShownVersion } from "./overview.ts";
+import { decisionCostMicros } from "./prices.ts";
 import { type DecisionCaller, decisionRoutes } from "./routes.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { DecisionWatch } from "./watch.ts";
@@ -24,6 +26,8 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   store: DecisionStore;
   changeCounter(): number;
   chatProvider(name: string): Provider | undefined;
+  /** What is known of a chat model's prices. */
+  chatPrices(provider: string, model: string): Prices | undefined;
   authenticate(request: Request): { readonly account: { readonly tier: TierId } };
   admit(request: Request, exchange: Exchange): DecisionCaller;
   bodyLimits(): BodyLimits;
@@ -81,6 +85,11 @@ export function createDecisions(deps: DecisionsDeps) {
       if (answer.upstreamModel !== undefined) models.sighted(version, answer.route, answer.upstreamModel);
     },
     record: deps.record,
+    costMicros: (decision, version) =>
+      decisionCostMicros(decision, version, {
+        baseUrl: (name) => deps.config().providers.find((provider) => provider.name === name)?.baseUrl,
+        chatPrices: deps.chatPrices,
+      }),
     clock: deps.clock,
   });
   return {

@@ -24,6 +24,8 @@ export interface DecisionVersion {
   readonly tier: TierId;
   readonly spec: BackendSpec;
   readonly calibration: Calibration;
+  /** US dollars per million input tokens as configured; undefined: what is publicly known. */
+  readonly inputPrice?: number | undefined;
   readonly hash: string;
   /** Null before it was stored. */
   readonly createdAtMs: number | null;
@@ -51,6 +53,7 @@ export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibra
     tier: isTierId(entry.tier) ? entry.tier : "free",
     spec,
     calibration,
+    inputPrice: entry.prices?.input,
     hash: hashOf(spec, calibration),
     createdAtMs: null,
     metrics: null,

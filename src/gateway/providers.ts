@@ -5,6 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { createDiscovery, type Discovery } from "../catalog/discover.ts";
 import { catalogProviders, configuredModels, discoveredProviders } from "../catalog/from-config.ts";
 import { loadMetadata, type MetadataLookup } from "../catalog/metadata.ts";
+import type { ModelFacts } from "../catalog/models.ts";
 import { buildCatalog, type Catalog } from "../catalog/models.ts";
 import type { Config } from "../config/schema.ts";
 import { Breakers } from "../upstream/breaker.ts";
@@ -28,6 +29,8 @@ export interface Fleet {
   catalog(): Catalog;
   provider(name: string): Provider | undefined;
   breakers: Breakers;
+  /** What is publicly known of a provider's model; nothing before `start` has read it. */
+  known(provider: string, model: string): ModelFacts | undefined;
   /** What a provider's last listing says; false when it failed, undefined when it is not asked. */
   listed(provider: string, model: string): boolean | undefined;
   /** Takes a new configuration. */
@@ -46,16 +49,20 @@ export function createFleet(deps: FleetDeps): Fleet {
   let metadata: MetadataLookup | undefined;
   let catalog: Catalog;
 
+  const known = (provider: string, model: string) => {
+    const baseUrl = deps.config().providers.find(({ name }) => name === provider)?.baseUrl;
+    return baseUrl === undefined ? undefined : metadata?.(baseUrl, model);
+  };
+
   const rebuild = () => {
     const config = deps.config();
-    const baseUrls = new Map(config.providers.map(({ name, baseUrl }) => [name, baseUrl]));
     const demos = config.providers.filter(({ kind }) => kind === "demo");
     catalog = buildCatalog({
       models: configuredModels(config),
       providers: catalogProviders(config),
       // The embedded provider needs no asking: its model is there from the first moment.
       discovered: new Map([...lists, ...demos.map(({ name }) => [name, [DEMO_MODEL]] as const)]),
-      metadata: (model, provider) => metadata?.(baseUrls.get(provider) ?? "", model),
+      metadata: (model, provider) => known(provider, model),
     });
   };
 
@@ -94,6 +101,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     catalog: () => catalog,
     provider: (name) => providers.get(name),
     breakers,
+    known,
     listed: (provider, model) => discovery.offers(provider, model),
     reconfigure() {
       reconfigure();

@@ -15,6 +15,8 @@ export interface CallTrace {
   /** The client's trace context, which goes up unchanged while tracing is off. */
   headers: Readonly<Record<string, string>>;
   stream: boolean;
+  /** What is asked of the model, when it is no chat. */
+  operation?: "decide" | undefined;
   maxTokens?: number | undefined;
   temperature?: number | undefined;
   topP?: number | undefined;
@@ -57,7 +59,7 @@ export class Turn {
     this.#parts = parts;
     this.route = parts.route;
     this.provider = parts.provider;
-    this.#span = parts.trace?.span?.child(genAiSpanName(parts.route.model), attributesOf(parts));
+    this.#span = parts.trace?.span?.child(genAiSpanName(parts.route.model, parts.trace.operation), attributesOf(parts));
     this.headers = this.#span?.headers ?? parts.trace?.headers ?? NO_HEADERS;
     this.permit = { settle: (outcome) => this.end({ outcome, label: LABEL_OF[outcome] }) };
   }
@@ -86,7 +88,9 @@ const LABEL_OF = { ok: "ok", failed: "unavailable", unknown: "abandoned" } as co
 
 function attributesOf({ route, provider, trace }: TurnParts) {
   return genAiCallAttributes({
-    dialect: provider.dialect.name,
+    operation: trace?.operation,
+    // What answers nothing but decisions borrows a dialect's name.
+    dialect: trace?.operation === undefined ? provider.dialect.name : provider.card.name,
     model: route.model,
     baseUrl: provider.baseUrl,
     stream: trace?.stream === true,

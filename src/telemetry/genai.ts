@@ -4,6 +4,8 @@ import type { SpanAttributes } from "./span.ts";
 
 /** A call to a model, before it is made. */
 export interface GenAiCall {
+  /** What is asked of it; absent: a chat. */
+  readonly operation?: string | undefined;
   /** The dialect or kind of the provider, as `anthropic-messages`. */
   readonly dialect: string;
   /** The id the upstream knows. */
@@ -38,8 +40,8 @@ const PROVIDERS: readonly (readonly [host: RegExp, name: string])[] = [
 ];
 
 /** The name of the span of a call to a model. */
-export function genAiSpanName(model: string): string {
-  return `chat ${model}`;
+export function genAiSpanName(model: string, operation = "chat"): string {
+  return `${operation} ${model}`;
 }
 
 /** The attributes that are known before the call. */
@@ -47,7 +49,7 @@ export function genAiCallAttributes(call: GenAiCall): SpanAttributes {
   const url = URL.parse(call.baseUrl);
   const host = url?.hostname ?? "";
   return {
-    "gen_ai.operation.name": "chat",
+    "gen_ai.operation.name": call.operation ?? "chat",
     "gen_ai.provider.name": PROVIDERS.find(([pattern]) => pattern.test(host))?.[1] ?? protocolName(call.dialect),
     "gen_ai.request.model": call.model,
     "gen_ai.request.max_tokens": call.maxTokens,

@@ -1,6 +1,7 @@
 // What answers a version's questions. A backend turns questions into calls and answers into readings; it knows neither
 // calibration nor the client's format. All questions or none: it throws when any stays unanswered.
 
+import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { ChatResult } from "../../chat/result.ts";
 import type { Reading } from "../calibration.ts";
@@ -74,6 +75,8 @@ export interface BackendAnswer {
   /** The upstream's own count; absent where it has none that can be billed. */
   readonly inputTokens?: number;
   readonly outputTokens: number;
+  /** What the upstream's calls took together, where a question is asked more than once. */
+  readonly spent?: Usage | undefined;
   readonly route: DecisionRoute;
   /** What the upstream says answered, to notice when a pinned version is not. */
   readonly upstreamModel?: string;
@@ -94,6 +97,19 @@ export class NonsenseAnswer extends Error {
     super(message);
     this.name = "NonsenseAnswer";
   }
+}
+
+/** Adds up what calls took; undefined when one of them did not say. */
+export function totalUsage(calls: readonly (Usage | undefined)[]): Usage | undefined {
+  const total = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0 };
+  for (const usage of calls) {
+    if (usage === undefined) return undefined;
+    total.inputTokens += usage.inputTokens;
+    total.outputTokens += usage.outputTokens;
+    total.cachedTokens += usage.cachedTokens ?? 0;
+    total.cacheWriteTokens += usage.cacheWriteTokens ?? 0;
+  }
+  return total;
 }
 
 /** Runs the jobs with at most `limit` at once, results in order; the first failure ends it. */

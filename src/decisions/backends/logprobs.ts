@@ -2,6 +2,7 @@
 // that a model's liking for a position cancels out. More options than there are letters to read go in groups, each with
 // "none of these", and the best of all groups once more together; or, where the engine scores any tokens it is told, at once.
 
+import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { type Reading, readingOf, softmax } from "../calibration.ts";
 import { LETTERS, letterPrompt } from "../prompt.ts";
@@ -13,6 +14,7 @@ import {
   type DecisionRoute,
   type DecisionTask,
   inParallel,
+  totalUsage,
   type Upstream,
 } from "./backend.ts";
 import { type TokenLabel, wholeLabels } from "./chosen.ts";
@@ -56,7 +58,7 @@ class Asking {
   readonly #top: number;
   readonly #slots: Slots;
   #mass = 1;
-  #outputTokens = 0;
+  readonly #usage: (Usage | undefined)[] = [];
   #last: ChatCallResult | undefined;
   #labels: Promise<readonly TokenLabel[]> | undefined;
 
@@ -97,7 +99,7 @@ class Asking {
       this.#upstream.chat((route) => letterRequest(route, messages, this.#top), { tokens }),
     );
     this.#last = answer;
-    this.#outputTokens += answer.result.usage?.outputTokens ?? 0;
+    this.#usage.push(answer.result.usage);
     const scores =
       texts === undefined
         ? labelScores(answer.result, order.length + (orNone === true ? 1 : 0))
@@ -112,7 +114,8 @@ class Asking {
     return {
       readings,
       route,
-      outputTokens: this.#outputTokens,
+      outputTokens: this.#usage.reduce((sum, usage) => sum + (usage?.outputTokens ?? 0), 0),
+      spent: totalUsage(this.#usage),
       labelMass: this.#mass,
       ...(result.upstreamModel === undefined ? {} : { upstreamModel: result.upstreamModel }),
       ...(typeof fingerprint === "string" ? { fingerprint } : {}),

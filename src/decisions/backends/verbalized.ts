@@ -1,6 +1,7 @@
 // Any chat model, asked to write down how probable each option is. What a model writes is an opinion of its own certainty,
 // not a probability it acts on: such versions are uncalibrated until they are fitted.
 
+import type { Usage } from "../../chat/event.ts";
 import { repairJson } from "../../chat/repair.ts";
 import type { ChatRequest, ResponseFormat } from "../../chat/request.ts";
 import type { ChatResult } from "../../chat/result.ts";
@@ -13,6 +14,7 @@ import {
   type DecisionRoute,
   inParallel,
   NonsenseAnswer,
+  totalUsage,
 } from "./backend.ts";
 import { ordersOf } from "./orders.ts";
 
@@ -25,7 +27,7 @@ const TOKENS_EACH = 12;
 export const verbalized: DecisionBackend = {
   kind: "verbalized",
   async answer({ state, questions, spec }, upstream) {
-    let outputTokens = 0;
+    const usage: (Usage | undefined)[] = [];
     let last: ChatCallResult | undefined;
     const looks = questions.flatMap((question) => {
       const all = Array.from({ length: question.options.length }, (_, option) => option);
@@ -35,7 +37,7 @@ export const verbalized: DecisionBackend = {
       looks.map(({ question, order }) => async (): Promise<{ question: Question; reading: Reading }> => {
         const messages = estimatePrompt({ state, question, order });
         last = await upstream.chat((route) => estimateRequest(route, messages, order.length));
-        outputTokens += last.result.usage?.outputTokens ?? 0;
+        usage.push(last.result.usage);
         const probabilities = estimatesOf(last.result, order.length, question.key);
         return { question, reading: { order, logProbabilities: probabilities.map(Math.log), labelled: true } };
       }),
@@ -45,7 +47,8 @@ export const verbalized: DecisionBackend = {
     return {
       readings: questions.map((question) => read.filter((one) => one.question === question).map((one) => one.reading)),
       route: answer.route,
-      outputTokens,
+      outputTokens: usage.reduce((sum, one) => sum + (one?.outputTokens ?? 0), 0),
+      spent: totalUsage(usage),
       ...(answer.result.upstreamModel === undefined ? {} : { upstreamModel: answer.result.upstreamModel }),
     };
   },

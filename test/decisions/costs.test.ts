@@ -1,0 +1,177 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import type { BackendAnswer } from "../../src/decisions/backends/backend.ts";
+import { decisionCostMicros, type PriceDeps } from "../../src/decisions/prices.ts";
+import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/versions.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { startSimulated } from "./simulated.ts";
+import { type Fake, nativeAnswers, startFake } from "./support.ts";
+
+let native: Fake;
+let chat: Fake;
+const apps: TestApp[] = [];
+
+beforeAll(() => {
+  native = startFake(nativeAnswers);
+  chat = startSimulated({ beliefs: (_, options) => options.map(() => 0) });
+});
+afterEach(async () => {
+  await Promise.all(apps.splice(0).map((app) => app.stop()));
+});
+afterAll(() => {
+  native.stop();
+  chat.stop();
+});
+
+const NOUL = { type: "noul", instructions: "Is it?" };
+const ask = (app: TestApp, model = "pinned-1.0.0") =>
+  app.post("/v1/systemone", { model, state: "s", questions: { q: NOUL } });
+
+async function start(key: { budgetMicros?: number } = {}): Promise<TestApp> {
+  const app = await startTestApp({
+    key,
+    config: {
+      usage: { flush: "1ms" },
+      providers: {
+        native: { kind: "systemone", base_url: native.url, api_key: "k" },
+        chat: { kind: "openai", base_url: chat.url, discover: false },
+      },
+      decisions: {
+        models: [
+          {
+            id: "pinned-1.0.0",
+            prices: { input: 2 },
+            backend: { kind: "systemone", routes: [{ provider: "native", model: "jev-1.13.0" }] },
+          },
+          {
+            id: "judge-1.0.0",
+            prices: { input: 3 },
+            backend: { kind: "logprobs", routes: [{ provider: "chat", model: "sim-1" }] },
+          },
+        ],
+      },
+    },
+  });
+  apps.push(app);
+  return app;
+}
+
+test("input tokens cost their price in the books, on /metrics and of the key's budget; output is free", async () => {
+  const app = await start({ budgetMicros: 1000 });
+  // 321 tokens at two dollars a million.
+  expect((await ask(app)).status).toBe(200);
+  const page = await (await fetch(`${app.url}/metrics`)).text();
+  expect(page).toContain('sallyport_cost_usd_total{model="pinned-1.0.0"} 0.000642');
+  expect(page).toContain('sallyport_tokens_total{model="pinned-1.0.0",kind="input"} 321');
+  expect((await ask(app)).status).toBe(200);
+  const refused = await ask(app);
+  expect(refused.status).toBe(402);
+  expect(await refused.json()).toMatchObject({ error: { code: "budget_exceeded" } });
+  // What needs no model costs nothing, but a spent budget is spent.
+  await app.restart();
+  expect((await ask(app)).status).toBe(402);
+});
+
+const version = (kind: "systemone" | "openai-decisions" | "logprobs", input?: number) =>
+  versionOfConfig(
+    {
+      id: "x-1.0.0",
+      name: "",
+      description: "",
+      tier: "free",
+      aliases: [],
+      calibration: "",
+      ...(input === undefined ? {} : { prices: { input } }),
+      backend: { kind, routes: [], limits: {}, orders: 2, concurrency: 8 },
+    },
+    WITHOUT_CALIBRATION,
+  );
+const answered = (provider: string, model: string, more: Partial<BackendAnswer> = {}) => ({
+  answered: [],
+  inputTokens: 1_000_000,
+  outputTokens: 1_000_000,
+  estimated: false,
+  backend: { readings: [], outputTokens: 1, route: { provider, model, path: "", priority: 1, weight: 1 }, ...more },
+});
+const deps: PriceDeps = {
+  baseUrl: (name) =>
+    ({ ts: "https://api.typesafe.ai/v1", oa: "https://api.openai.com/v1", own: "http://10.0.0.1/v1" })[name],
+  chatPrices: (provider) => (provider === "oa" ? { input: 2, output: 8, cacheRead: 1 } : undefined),
+};
+
+test.each([
+  ["its own price wins", answered("ts", "jev-1.13.0"), version("systemone", 7), 7_000_000],
+  ["a price of nothing is one", answered("ts", "jev-1.13.0"), version("systemone", 0), 0],
+  ["TypeSafe's public one", answered("ts", "jev-1.13.0"), version("systemone"), 42_000],
+  ["OpenAI's public one", answered("oa", "gpt-6-luna"), version("openai-decisions"), 100_000],
+  ["another server's is not known", answered("own", "jev-1.13.0"), version("systemone"), 0],
+  ["what was answered here", { ...answered("ts", "jev-1"), backend: undefined }, version("systemone", 7), 0],
+  [
+    "a chat model's, by what was sent",
+    answered("oa", "m", { spent: { inputTokens: 400, outputTokens: 9, cachedTokens: 100 } }),
+    version("logprobs"),
+    700,
+  ],
+  ["a chat model's that does not say what it took", answered("oa", "m"), version("logprobs"), 2_000_000],
+  ["a chat model of no known price", answered("own", "m"), version("logprobs"), 0],
+])("%s", (_, decision, of, micros) => {
+  expect(decisionCostMicros(decision, of, deps)).toBe(micros);
+});
+
+test("each upstream call is a span within the request's, with what it took", async () => {
+  const bodies: string[] = [];
+  const collector = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      bodies.push(await request.text());
+      return Response.json({});
+    },
+  });
+  process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${collector.port}`;
+  process.env["OTEL_EXPORTER_OTLP_PROTOCOL"] = "http/json";
+  try {
+    const app = await start();
+    delete process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
+    delete process.env["OTEL_EXPORTER_OTLP_PROTOCOL"];
+    expect((await ask(app)).status).toBe(200);
+    expect((await ask(app, "judge-1.0.0")).status).toBe(200);
+    native.answer = () => Response.json({}, { status: 401 });
+    expect((await ask(app)).status).toBe(503);
+    native.answer = nativeAnswers;
+    apps.length = 0;
+    await app.stop();
+  } finally {
+    await collector.stop(true);
+  }
+  interface Span {
+    name: string;
+    spanId: string;
+    parentSpanId?: string;
+    attributes: { key: string; value: Record<string, unknown> }[];
+  }
+  const spans = bodies.flatMap((body) =>
+    (JSON.parse(body).resourceSpans as { scopeSpans: { spans: Span[] }[] }[]).flatMap(({ scopeSpans }) =>
+      scopeSpans.flatMap((scope) => scope.spans),
+    ),
+  );
+  const value = (span: Span, key: string) =>
+    Object.values(span.attributes.find((one) => one.key === key)?.value ?? {})[0];
+  const requests = spans.filter(({ name }) => name === "POST /v1/systemone");
+  expect(requests).toHaveLength(3);
+  expect(requests.map((span) => value(span, "sallyport.model"))).toEqual([
+    "pinned-1.0.0",
+    "judge-1.0.0",
+    "pinned-1.0.0",
+  ]);
+  const of = (request: Span | undefined) => spans.filter(({ parentSpanId }) => parentSpanId === request?.spanId);
+  const [decided] = of(requests[0]);
+  expect(decided?.name).toBe("decide jev-1.13.0");
+  expect(value(decided!, "gen_ai.operation.name")).toBe("decide");
+  expect(value(decided!, "gen_ai.provider.name")).toBe("systemone");
+  expect(Number(value(decided!, "gen_ai.usage.input_tokens"))).toBe(321);
+  // Both orders of the question are asked.
+  expect(of(requests[1]).map(({ name }) => name)).toEqual(["chat sim-1", "chat sim-1"]);
+  expect(of(requests[1]).map((span) => Number(value(span, "gen_ai.usage.input_tokens")))).toEqual([100, 100]);
+  expect(of(requests[2]).map((span) => value(span, "error.type"))).toEqual(["auth"]);
+  expect(bodies.join()).not.toContain("Is it?");
+});
