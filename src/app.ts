@@ -226,7 +226,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     warn: (message, fields) => log.warn(message, fields),
   });
 
-  const watch = createWatch({ clock, log, config, fleet, writer, observer, probe });
+  const watch = createWatch({ clock, log, config, fleet, writer, observer, web, probe });
 
   const routes = new Elysia({ name: "sallyport", handler: { standardHostname: false } })
     .onError(({ error, code, request }) => {

@@ -10,6 +10,7 @@ import { createModelHealth } from "./status/model-health.ts";
 import type { UsageWriter } from "./store/usage-writer.ts";
 import type { Logger } from "./telemetry/log.ts";
 import { breakerReading } from "./telemetry/metrics.ts";
+import type { WebFigures } from "./web/running.ts";
 
 export interface WatchDeps {
   clock: Clock;
@@ -18,6 +19,7 @@ export interface WatchDeps {
   fleet: Pick<Fleet, "catalog" | "breakers" | "listed">;
   writer: Pick<UsageWriter, "state">;
   observer: Observer;
+  web: { figures(): WebFigures };
   /** A one-token call: true when the model answered. */
   probe(model: string, signal: AbortSignal): Promise<boolean>;
 }
@@ -79,7 +81,7 @@ export function isListed(fleet: Pick<Fleet, "catalog">, id: string): boolean {
 }
 
 /** The figures that are asked for at every page. */
-function addGauges({ observer, fleet, writer }: WatchDeps): void {
+function addGauges({ observer, fleet, writer, web }: WatchDeps): void {
   const { metrics } = observer;
   metrics.gauge(
     "sallyport_breaker_state",
@@ -96,5 +98,10 @@ function addGauges({ observer, fleet, writer }: WatchDeps): void {
     () => writer.state.rowsWithout,
   );
   plain("sallyport_usage_write_failures", "Usage batches that had to be tried again.", () => writer.state.failures);
+  const flow = (name: string, help: string, of: keyof WebFigures) =>
+    metrics.gauge(name, help, ["state"], () => Object.entries(web.figures()[of]).map(([state, n]) => [[state], n]));
+  flow("sallyport_jobs", "Jobs that run, and jobs that wait to be taken up.", "jobs");
+  flow("sallyport_job_pages", "Pages of jobs under way, and requests for any page that wait for their turn.", "pages");
+  flow("sallyport_conversions", "Pages that are converted, and pages that wait for a thread.", "conversions");
   plain("sallyport_models", "Models in the catalog.", () => fleet.catalog().models.length);
 }

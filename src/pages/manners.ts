@@ -28,7 +28,7 @@ export interface Manners {
   /** Waits for one of the places that jobs share and, when the page is to be asked for, for its host at the same moment. */
   work(job: string, claim: Claim | undefined, signal: AbortSignal): Promise<JobTurn>;
   /** How many pages of jobs are under way, and how many requests of all kinds wait. */
-  load(): { readonly working: number; readonly waiting: number };
+  load(): { readonly running: number; readonly waiting: number };
 }
 
 /** Requests to one host at once. */
@@ -173,7 +173,7 @@ export function createManners(clock: Clock, jobPagesMax: () => number): Manners 
         }),
       };
     },
-    load: () => ({ working, waiting: waiting.size }),
+    load: () => ({ running: working, waiting: waiting.size }),
   };
 }
 

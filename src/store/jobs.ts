@@ -1,6 +1,6 @@
 // Jobs: claimed by lease, so that one whose process died is taken up again, and finished once: a state that is final
 // never changes. A job past its time to live does not exist, whenever it is swept.
-import { and, asc, eq, gt, inArray, isNull, lte, or, type SQL } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL } from "drizzle-orm";
 import type { Store } from "./open.ts";
 import { jobAnswers, jobs } from "./schema-work.ts";
 
@@ -125,6 +125,11 @@ export function jobStore(store: Store) {
     /** How many jobs of an account are queued or running. */
     async countOpenJobs(accountId: string): Promise<number> {
       return db.$count(jobs, and(eq(jobs.accountId, accountId), isOpen()));
+    },
+
+    /** How many jobs nobody has taken up yet. */
+    countQueuedSync(): number {
+      return db.select({ n: count() }).from(jobs).where(eq(jobs.state, "queued")).get()?.n ?? 0;
     },
 
     /** Deletes some of the jobs past their time to live, pages and frontier too; gives how many, 0 when none is left. */

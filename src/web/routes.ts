@@ -2,7 +2,7 @@
 // cancellations need the key alone.
 
 import { Elysia } from "elysia";
-import { ApiError } from "../base/errors.ts";
+import type { ApiError } from "../base/errors.ts";
 import type { LoadPage } from "../pages/load.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { asWebError, type WebFeature } from "./failure.ts";
@@ -28,9 +28,14 @@ export interface WebRoutesDeps {
   readonly load: LoadPage;
   readonly map: MapDeps;
   readonly crawls: CrawlJobsDeps;
+  /** The client left before its answer. */
+  clientGone(request: Request): void;
   /** An error nobody expected. */
   unexpected(request: Request, error: unknown): void;
 }
+
+/** In logs and metrics only: by what web servers commonly write there. */
+const CLIENT_GONE = 499;
 
 type Answer = (
   body: Body,
@@ -47,12 +52,15 @@ export function webRoutes(deps: WebRoutesDeps) {
       try {
         return Response.json(await answer(body, { signal: request.signal, accountId }));
       } catch (error) {
+        if (request.signal.aborted) {
+          // Nobody reads the answer any more, and it is nobody's failure.
+          deps.clientGone(request);
+          return new Response(null, { status: CLIENT_GONE });
+        }
         throw translate(feature, request, error);
       }
     };
   const translate = (feature: WebFeature, request: Request, error: unknown): ApiError => {
-    // Nobody reads the answer any more, and it is no fault of ours.
-    if (request.signal.aborted) return new ApiError("request_timeout", "The client went away.", { cause: error });
     const known = asWebError(feature, error);
     if (known.status === 500) deps.unexpected(request, error);
     return known;

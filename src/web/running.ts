@@ -28,6 +28,11 @@ export interface WebDeps {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
+/** How much runs, and how much waits for its turn. */
+export type WebFigures = Readonly<
+  Record<"jobs" | "pages" | "conversions", { readonly running: number; readonly waiting: number }>
+>;
+
 /** The data directory is one program's alone, so all jobs in it are this program's, whichever process began them. */
 const OWNER = "gateway";
 
@@ -56,6 +61,9 @@ export function createWeb(deps: WebDeps) {
     load: tools.load,
     map: { ...tools, userAgent: () => deps.config().web.userAgent },
     publicUrl: (request) => deps.config().server.publicUrl || new URL(request.url).origin,
+    clientGone: (request) => {
+      exchangeOf(request).log["client_gone"] = true;
+    },
     unexpected: (request, error) =>
       deps.warn("a web request failed unexpectedly", { request_id: exchangeOf(request).requestId, error }),
     crawls: { guard: tools.guard, jobs: store, runner, clock: deps.clock, limits: () => deps.config().web },
@@ -67,6 +75,12 @@ export function createWeb(deps: WebDeps) {
     start: () => {
       runner.start().catch((error: unknown) => deps.warn("left jobs could not be taken up", { error }));
     },
+    /** What is under way and what waits, now. */
+    figures: (): WebFigures => ({
+      jobs: { running: runner.running(), waiting: deps.jobs.countQueuedSync() },
+      pages: tools.manners.load(),
+      conversions: tools.conversions(),
+    }),
     jobsHealth: () => ({ status: "ok" as const, running: runner.running() }),
     reconfigure: () => tools.reconfigure(),
     stop: async () => {

@@ -29,6 +29,8 @@ export interface WebTools {
   claimOf(url: string): Promise<Claim>;
   /** Takes the configuration as it is now: resolvers, allow-lists, browser. */
   reconfigure(): void;
+  /** How many conversions run, and how many wait for a thread. */
+  conversions(): { readonly running: number; readonly waiting: number };
   browserHealth(): { status: "ok" | "disabled" };
   close(): Promise<void>;
 }
@@ -91,6 +93,7 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     load,
     manners,
     claimOf,
+    conversions: () => converter.load(),
     readSitemaps: (starts, options) =>
       readSitemaps({ fetch: politeFetch(fetch, { manners, claimOf: sitemapClaim }), converter }, starts, options),
     robots: { rulesFor: (url, signal) => robots.rulesFor(url, signal) },

@@ -50,7 +50,7 @@ describe("one host", () => {
     await settle();
     // Each job has its share of the four; the single page goes before the rest.
     expect(order).toEqual(["one 1", "one 2", "one 3", "two 1", "elsewhere"]);
-    expect(manners.load()).toEqual({ working: 5, waiting: 3 });
+    expect(manners.load()).toEqual({ running: 5, waiting: 3 });
     await end("one 1");
     expect(order.slice(5)).toEqual(["single"]);
     // A page that has been answered makes room on the host while it is converted.
@@ -59,7 +59,7 @@ describe("one host", () => {
     await end("single");
     expect(order.slice(6)).toEqual(["two 2", "two 3"]);
     for (const name of ["one 3", "two 1", "two 2", "two 3", "elsewhere", "elsewhere"]) await end(name);
-    expect(manners.load()).toEqual({ working: 0, waiting: 0 });
+    expect(manners.load()).toEqual({ running: 0, waiting: 0 });
   });
 
   test("has its delay between any two starts", async () => {
@@ -142,9 +142,9 @@ test("who gives up leaves the line", async () => {
   abort.abort(new Error("enough"));
   await expect(second).rejects.toThrow("enough");
   await expect(manners.ask(HOST, abort.signal)).rejects.toThrow("enough");
-  expect(manners.load()).toEqual({ working: 1, waiting: 0 });
+  expect(manners.load()).toEqual({ running: 1, waiting: 0 });
   first.end();
-  expect(manners.load()).toEqual({ working: 0, waiting: 0 });
+  expect(manners.load()).toEqual({ running: 0, waiting: 0 });
 });
 
 test("the line has an end", async () => {

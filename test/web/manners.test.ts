@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
-import { ended, startCrawl, webConfig } from "./support.ts";
+import { ended, poll, startCrawl, webConfig } from "./support.ts";
 
 const LEAVES = Array.from({ length: 40 }, (_, index) => `/${index}`);
 
@@ -31,7 +31,7 @@ let sites: ReturnType<typeof slowSite>[];
 let app: TestApp;
 beforeAll(async () => {
   const slow = "User-agent: *\nCrawl-delay: 0.1";
-  sites = [slowSite(), slowSite(), slowSite(slow), slowSite(), slowSite(slow)];
+  sites = [slowSite(), slowSite(), slowSite(slow), slowSite(), slowSite(slow), slowSite(), slowSite()];
   app = await startTestApp({
     config: webConfig(
       sites.map(({ host }) => host),
@@ -90,3 +90,42 @@ test("a host's crawl-delay holds between a crawl and scrapes", async () => {
   expect(site.starts).toHaveLength(5);
   expect(Math.max(...site.starts) - began).toBeGreaterThan(490);
 });
+
+test("a large crawl starves neither a small one nor a scrape", async () => {
+  const [site, quick] = [sites[5], sites[6]] as [FakeSite, FakeSite];
+  // Pages are answered one at a time, when the test says so: nothing hangs on how fast anything is.
+  const held: (() => void)[] = [];
+  for (const path of LEAVES)
+    site.set(path, async () => {
+      await new Promise<void>((done) => held.push(done));
+      return html(page(path));
+    });
+  site.set("/wanted", page("Wanted"));
+  const large = await startCrawl(app, { url: site.url, limit: 41 });
+  while (held.length < 4) await Bun.sleep(5);
+  // All places are the large crawl's, and those of its host.
+  expect([await gauge("sallyport_jobs", "running"), await gauge("sallyport_jobs", "waiting")]).toEqual([1, 0]);
+  expect([await gauge("sallyport_job_pages", "running"), await waiting()]).toEqual([4, 0]);
+  expect(await gauge("sallyport_conversions", "waiting")).toBe(0);
+  const answered: string[] = [];
+  const scrape = app.post("/v1/scrape", { url: `${site.url}/wanted` }).then(() => answered.push("scrape"));
+  while ((await waiting()) < 1) await Bun.sleep(5);
+  const small = startCrawl(app, { url: `${quick.url}/7`, limit: 3 })
+    .then((id) => ended(app, id))
+    .then(() => answered.push("small"));
+  while ((await waiting()) < 2) await Bun.sleep(5);
+  held.shift()?.();
+  await Promise.all([scrape, small]);
+  expect(answered.sort()).toEqual(["scrape", "small"]);
+  expect((await poll(app, large)).status).toBe("scraping");
+  await app.call(`/v1/crawl/${large}`, { method: "DELETE" });
+  for (const done of held) done();
+});
+
+/** Requests that wait for their turn. */
+const waiting = () => gauge("sallyport_job_pages", "waiting");
+
+async function gauge(name: string, state: string): Promise<number> {
+  const metrics = await (await fetch(`${app.url}/metrics`)).text();
+  return Number(new RegExp(`^${name}\\{state="${state}"\\} (\\d+)$`, "m").exec(metrics)?.[1]);
+}

@@ -196,6 +196,18 @@ describe("POST /v1/scrape", () => {
     client.abort();
     await gone.promise;
     await answer;
+    // It is told as the client's going: no error, no failure of ours.
+    const told = () => app.logs.filter((line) => line["path"] === "/v1/scrape" && line["client_gone"] === true);
+    while (told().length === 0) {
+      await Bun.sleep(5);
+      await app.flushLogs();
+    }
+    expect(told()).toHaveLength(1);
+    expect(told()[0]).toMatchObject({ status: 499 });
+    expect(told()[0]?.["error"]).toBeUndefined();
+    const metrics = await (await fetch(`${app.url}/metrics`)).text();
+    expect(metrics).toContain('sallyport_requests_total{route="/v1/scrape",status="499"} 1');
+    expect(metrics).not.toContain("scrape_internal_error");
   });
 });
 
