@@ -14,7 +14,8 @@ let site: FakeSite;
 let folder: string;
 beforeAll(() => {
   site = startFakeSite({
-    "/": page("root", '<a href="/a/b">b</a> <a href="/gone">gone</a>'),
+    "/": page("root", '<a href="/a/b">b</a> <a href="/refused">gone</a>'),
+    "/refused": () => new Response("no", { status: 403, headers: { "content-type": "text/html" } }),
     "/a/b": page("inner"),
     "/bad": () => new Response("", { status: 501 }),
   });
@@ -26,8 +27,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function sally(...words: string[]) {
-  const io = new FakeTerminal();
+const sally = (...words: string[]) => sallyOn(new FakeTerminal(), ...words);
+
+async function sallyOn(io: FakeTerminal, ...words: string[]) {
   const code = await runCommandLine([...words, "--config", join(folder, "c.yaml")], {
     version: "0",
     io,
@@ -59,8 +61,14 @@ describe("scrape", () => {
 
 test("map", async () => {
   const { code, out } = await sally("map", site.url);
-  expect([code, out.split("\n")]).toEqual([0, [`${site.url}/`, `${site.url}/a/b`, `${site.url}/gone`, ""]]);
+  expect([code, out.split("\n")]).toEqual([0, [`${site.url}/`, `${site.url}/a/b`, `${site.url}/refused`, ""]]);
   expect((await sally("map", site.url, "--search", "/a/")).out).toBe(`${site.url}/a/b\n`);
+  expect(JSON.parse((await sally("map", site.url, "--limit", "1", "--json")).out)).toEqual({
+    success: true,
+    links: [`${site.url}/`],
+    total: 1,
+  });
+  expect((await sally("map", site.url, "--limit", "0")).code).toBe(2);
 });
 
 describe("crawl", () => {
@@ -70,9 +78,30 @@ describe("crawl", () => {
   });
   test("to files", async () => {
     const to = join(folder, "out");
-    const { code } = await sally("crawl", site.url, "--out", to, "--exclude", "/gone");
+    const { code } = await sally("crawl", site.url, "--out", to, "--exclude", "/refused");
     expect([code, readdirSync(to).sort()]).toEqual([0, ["a-b.md", "index.md"]]);
     expect(readFileSync(join(to, "a-b.md"), "utf8")).toStartWith(`<!-- ${site.url}/a/b -->`);
+  });
+  test("the API's body, and what failed", async () => {
+    const { code, out, err } = await sally("crawl", site.url, "--json");
+    const answer = JSON.parse(out);
+    expect([code, answer.status, answer.completed, answer.creditsUsed]).toEqual([0, "completed", 3, 2]);
+    expect(answer.data.map((one: { metadata: object }) => one.metadata)).toMatchObject([
+      { title: "root", statusCode: 200 },
+      { title: "inner" },
+    ]);
+    expect(answer.errors).toMatchObject([{ url: `${site.url}/refused`, code: "scrape_failed" }]);
+    expect(err).toBe(`${site.url}/refused: The site refuses to show this page (403).\n`);
+  });
+  test("limits", async () => {
+    expect(JSON.parse((await sally("crawl", site.url, "--json", "--limit", "1")).out).data).toHaveLength(1);
+    expect((await sally("crawl", site.url, "--max-depth", "11")).code).toBe(2);
+    expect((await sally("crawl", site.url, "--include", "")).code).toBe(2);
+  });
+  test("progress is for somebody who watches", async () => {
+    const watched = await sallyOn(new FakeTerminal({ interactive: true }), "crawl", site.url);
+    expect(watched.err).toMatch(/\r2 read, \d+ ahead {2}http/);
+    expect(watched.err).toEndWith("\r");
   });
   test("a dead root", async () => expect((await sally("crawl", `${site.url}/bad`)).code).toBe(1));
 });
