@@ -36,17 +36,30 @@ export function fitCalibration(
   const buckets: Record<string, BucketParameters> = {};
   for (const [bucket, own] of groupBy(rows, (row) => bucketOf(row.question.type, row.question.options.length))) {
     if (own.length < FIT_ROWS_MIN) continue;
-    const positions = bucket === "noul" ? {} : positionsOf(turned.filter((row) => isOf(row, bucket)));
-    const scored = own.map(({ question, readings, truth }) => {
-      const count = question.options.length;
-      return { scores: averageScores(readings, count, positions[String(count)]), truth };
-    });
-    const fitted = simplestThatHelps(scored, bucket === "noul" ? [fitTemperature, fitYesNo] : [fitTemperature]);
+    const learned = bucket === "noul" ? {} : positionsOf(turned.filter((row) => isOf(row, bucket)));
+    // What positions gain is learned without labels; the labels must agree that taking it off helps.
+    const positions = helpful(learned, own);
+    const fitted = trusted(scoredBy(own, positions), bucket === "noul");
     const useful = Object.keys(positions).length > 0;
     if (fitted === undefined && !useful) continue;
     buckets[bucket] = { ...(fitted ?? AS_IT_IS), rows: own.length, ...(useful ? { positions } : {}) };
   }
   return { method: Object.keys(buckets).length === 0 ? "none" : "fitted", buckets };
+}
+
+type Positions = Readonly<Record<string, readonly number[]>>;
+
+function scoredBy(rows: readonly LabelledReading[], positions: Positions): Scored[] {
+  return rows.map(({ question, readings, truth }) => {
+    const count = question.options.length;
+    return { scores: averageScores(readings, count, positions[String(count)]), truth };
+  });
+}
+
+function helpful(learned: Positions, rows: readonly LabelledReading[]): Positions {
+  if (Object.keys(learned).length === 0) return learned;
+  const [without, taken] = [scoredBy(rows, {}), scoredBy(rows, learned)];
+  return lossSum(taken, fitTemperature(taken)) <= lossSum(without, fitTemperature(without)) ? learned : {};
 }
 
 function isOf({ question: { type, options } }: Pick<LabelledReading, "question">, bucket: string): boolean {
@@ -64,37 +77,44 @@ interface Parameters {
   readonly bias?: number;
 }
 
-type Fitter = (rows: readonly Scored[]) => Parameters;
-
-const AS_IT_IS: Parameters = { temperature: 1 };
-const FOLDS = 5;
-
-/**
- * Each parameter must earn its place on rows left out of the fit, in turn: a temperature has to lower their log-loss, a bias
- * to lower it by more than the standard error of that. With a hundred rows a bias is quickly learned that is not there.
- * Undefined: nothing helps.
- */
-function simplestThatHelps(rows: readonly Scored[], fitters: readonly Fitter[]): Parameters | undefined {
-  let best: { fit: Fitter | undefined; losses: number[] } = { fit: undefined, losses: lossesOf(rows, () => AS_IT_IS) };
-  for (const fit of fitters) {
-    const losses = lossesOf(rows, fit);
-    const gains = best.losses.map((loss, at) => loss - losses[at]!);
-    const mean = gains.reduce((sum, gain) => sum + gain, 0) / gains.length;
-    const variance = gains.reduce((sum, gain) => sum + (gain - mean) ** 2, 0) / Math.max(1, gains.length - 1);
-    const least = fit === fitYesNo ? Math.sqrt(variance / gains.length) : 0;
-    if (mean > least) best = { fit, losses };
-  }
-  return best.fit?.(rows);
+/** A fit, and by how much it explains the rows better than nothing does: twice the difference of the log-likelihoods. */
+interface Candidate {
+  readonly parameters: Parameters;
+  readonly gain: number;
+  /** Parameters that were free. */
+  readonly free: number;
 }
 
-/** The loss of each row under a fit that did not see it. */
-function lossesOf(rows: readonly Scored[], fit: Fitter): number[] {
-  const losses = new Array<number>(rows.length);
-  for (let fold = 0; fold < FOLDS; fold++) {
-    const parameters = fit(rows.filter((_, at) => at % FOLDS !== fold));
-    for (let at = fold; at < rows.length; at += FOLDS) losses[at] = lossOf(rows[at]!, parameters);
+const AS_IT_IS: Parameters = { temperature: 1 };
+
+/** What a parameter that does nothing gains by chance, doubled. */
+const CHANCE = 2;
+/** A bias must explain so much more than a temperature alone: by chance one in twenty does. */
+const BIAS_GAIN_MIN = 4;
+
+/**
+ * The parameters that the rows speak for, drawn back towards "as the model says" by the share of their gain that chance alone
+ * would give. With a hundred rows every model seems a little too sure or too unsure; believing that made good models worse.
+ * Undefined: the rows do not say more than chance.
+ */
+function trusted(rows: readonly Scored[], yesNo: boolean): Parameters | undefined {
+  const plain = lossSum(rows, AS_IT_IS);
+  const candidate = (parameters: Parameters, free: number): Candidate => {
+    return { parameters, gain: 2 * (plain - lossSum(rows, parameters)), free };
+  };
+  let best = candidate(fitTemperature(rows), 1);
+  if (yesNo) {
+    const biased = candidate(fitYesNo(rows), 2);
+    if (biased.gain - best.gain > BIAS_GAIN_MIN) best = biased;
   }
-  return losses;
+  const trust = 1 - (CHANCE * best.free) / best.gain;
+  if (!(trust > 0)) return undefined;
+  const { temperature, bias } = best.parameters;
+  return { temperature: temperature ** trust, ...(bias === undefined ? {} : { bias: bias * trust }) };
+}
+
+function lossSum(rows: readonly Scored[], parameters: Parameters): number {
+  return rows.reduce((sum, row) => sum + lossOf(row, parameters), 0);
 }
 
 function lossOf({ scores, truth }: Scored, { temperature, bias = 0 }: Parameters): number {
@@ -106,7 +126,7 @@ function lossOf({ scores, truth }: Scored, { temperature, bias = 0 }: Parameters
 function fitTemperature(rows: readonly Scored[]): Parameters {
   const loss = (logT: number): number => {
     const temperature = Math.exp(logT);
-    return rows.reduce((sum, row) => sum + lossOf(row, { temperature }), PRIOR_WEIGHT * logT * logT);
+    return lossSum(rows, { temperature }) + PRIOR_WEIGHT * logT * logT;
   };
   let [low, high] = [Math.log(TEMPERATURE_MIN), Math.log(TEMPERATURE_MAX)];
   const golden = (Math.sqrt(5) - 1) / 2;

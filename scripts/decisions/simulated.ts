@@ -1,0 +1,104 @@
+// A chat model with known habits, in this process: it leans towards the right answer by a known skill, and is too sure, fond of
+// "yes" and of the first letters by known amounts. What a calibration should find is therefore known.
+
+import type { ChatRequest } from "../../src/chat/request.ts";
+import type { ChatResult } from "../../src/chat/result.ts";
+import type { ChatCallResult, DecisionRoute, Upstream } from "../../src/decisions/backends/backend.ts";
+import type { LabelledRow } from "../../src/decisions/calibrate.ts";
+import { softmax } from "../../src/decisions/calibration.ts";
+import { letterAt } from "../../src/decisions/prompt.ts";
+import { type Question, textOf } from "../../src/decisions/questions.ts";
+
+export interface Habits {
+  /** How far the right answer stands out, in standard deviations of the noise. */
+  readonly skill: number;
+  /** Log-odds are this many times what they ought to be. */
+  readonly sharpness: number;
+  /** Added to the log-odds of true of yes/no questions, before sharpening. */
+  readonly yes: number;
+  /** Added to the log-weight of the first letter, falling evenly to minus this at the last. */
+  readonly firstLetters: number;
+  readonly seed: number;
+}
+
+/** The way to it. Rows are known by their state. */
+export function simulatedUpstream(rows: readonly LabelledRow[], habits: Habits): Upstream {
+  const beliefs = new Map(rows.map((row, at) => [textOf(row.state), beliefsOf(row, at, habits)]));
+  const route: DecisionRoute = { provider: "simulated", model: "simulated-1", path: "", priority: 1, weight: 1 };
+  const never = () => Promise.reject(new Error("only chats are simulated"));
+  return {
+    post: never,
+    tokens: never,
+    async chat(requestFor): Promise<ChatCallResult> {
+      const shown = readPrompt(requestFor(route));
+      const own = beliefs.get(shown.state);
+      if (own === undefined) throw new Error(`an unknown row was asked: ${shown.state.slice(0, 200)}`);
+      const none = Math.log(0.02);
+      const count = shown.options.length;
+      const scores = shown.options.map((option, at) => {
+        const lean = count === 1 ? 0 : 1 - (2 * at) / (count - 1);
+        return habits.sharpness * (own.get(option) ?? none) + habits.firstLetters * lean;
+      });
+      return { result: answer(softmax(scores)), route };
+    },
+  };
+}
+
+/** The calibrated log-probabilities of the options, by how a prompt shows them. */
+function beliefsOf({ question, truth }: LabelledRow, at: number, { skill, seed, yes }: Habits): Map<string, number> {
+  const random = generator(seed * 1_000_003 + at);
+  const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const evidence = question.options.map((_, option) => {
+    // Of levels the neighbours are half as easily taken for the right one.
+    const near = question.type === "score" ? Math.max(0, 1 - Math.abs(option - truth) / 2) : option === truth ? 1 : 0;
+    return skill * (skill * near + normal());
+  });
+  const logs = softmax(evidence).map(Math.log);
+  return new Map(
+    question.options.map((option, i) => [
+      shownAs(question, i),
+      logs[i]! + (question.type === "noul" && option.label === "true" ? yes : 0),
+    ]),
+  );
+}
+
+function shownAs({ type, options }: Question, at: number): string {
+  const { label } = options[at]!;
+  return type === "noul"
+    ? label === "true"
+      ? "Yes"
+      : "No"
+    : type === "score"
+      ? `Level ${label}`
+      : (label.split(":")[0] ?? label);
+}
+
+function readPrompt({ messages }: ChatRequest): { state: string; options: string[] } {
+  const part = messages.at(-1)?.content[0];
+  const text = part?.type === "text" ? part.text : "";
+  const state = /<state (\w+)>\n([\s\S]*)\n<\/state \1>/.exec(text)?.[2] ?? "";
+  const lines = text.slice(text.lastIndexOf("\nQuestion: ")).split("\n");
+  // What follows a colon is what the option means.
+  return { state, options: lines.flatMap((line) => /^[A-Z]\. ([^:]*)/.exec(line)?.[1] ?? []) };
+}
+
+function answer(probabilities: readonly number[]): ChatResult {
+  const top = probabilities
+    .map((p, at) => ({ token: letterAt(at), logprob: Math.log(Math.max(p, 1e-12)) }))
+    .sort((a, b) => b.logprob - a.logprob);
+  const chosen = top[0]!;
+  const logprobs = [{ ...chosen, top_logprobs: top.slice(0, 20) }];
+  const block = { type: "text", text: chosen.token, logprobs };
+  return { choices: [{ index: 0, blocks: [block] }] } as unknown as ChatResult;
+}
+
+/** Uniform numbers in [0, 1) from a seed. */
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
