@@ -43,7 +43,7 @@ export const calibrate: Command = {
     const { flags } = context;
     const model = flags.required("model");
     const rows = await readRows(flags.required("data"));
-    return withStore(context, { create: false }, async (store, config) => {
+    return withStore(context, { create: true }, async (store, config) => {
       const models = await loadModels(store, config, context);
       const version = models.find(model);
       if (version === undefined) throw failure(`there is no decision model ${JSON.stringify(model)}`);
@@ -52,7 +52,7 @@ export const calibrate: Command = {
       const out = flags.text("out");
       if (out !== undefined) await Bun.write(out, `${JSON.stringify(run.calibration, undefined, 2)}\n`);
       const svg = flags.text("svg");
-      if (svg !== undefined) await Bun.write(svg, reliabilitySvg(run.reports[0]!.bins, `${version.id}, calibrated`));
+      if (svg !== undefined) await Bun.write(svg, reliabilitySvg(run.reports[0]!, made ?? version.id));
       print(context, { version, run, made });
       return 0;
     });
@@ -157,11 +157,20 @@ function print(
   }
   context.out(`${version.id}: fitted on ${fitRows} rows, measured on ${reports[0]!.after.rows} others\n`);
   for (const report of reports) context.out(`\n${table(report)}`);
-  context.out(`\n${reliabilityText(reports[0]!.bins)}`);
+  context.out(
+    "\nAfter, in tenths of the rows: the bar is how often the most probable answer was right, o how probable it was said to be.\n",
+  );
+  context.out(`${reliabilityText(reports[0]!.bins)}`);
   if (version.spec.kind === "verbalized")
     context.out("\nThese are probabilities a model wrote down, not ones it acts on.\n");
+  if (isWorse(reports[0]!))
+    context.out("\nThis is worse on the rows that were not fitted: `decisions promote` will refuse it.\n");
   if (made !== undefined)
     context.out(`\nNew version ${made}. Move an alias to it: sallyport decisions promote ${made} ALIAS\n`);
+}
+
+function isWorse({ before, after }: Report): boolean {
+  return after.logLoss > before.logLoss;
 }
 
 function table({ type, before, after }: Report): string {

@@ -1,5 +1,7 @@
 // `sallyport decisions …`: the versions of decision models and where their aliases point. A running server follows within a
 // second.
+import { readMeasurement } from "../decisions/measurement.ts";
+import type { DecisionVersion } from "../decisions/versions.ts";
 import { decisionStore } from "../store/decisions.ts";
 import { loadModels } from "./calibrate.ts";
 import type { Command, CommandGroup } from "./command.ts";
@@ -23,8 +25,8 @@ const list: Command = {
           backend: version.spec.kind,
           tier: version.tier,
           calibration: version.calibration.method,
-          log_loss: after?.["logLoss"] ?? null,
-          ece: after?.["ece"] ?? null,
+          log_loss: rounded(after?.["logLoss"]),
+          ece: rounded(after?.["ece"]),
           answered_by: [...seen].join(" "),
           hash: version.hash.slice(0, 12),
           created_at: isoTime(version.createdAtMs),
@@ -40,7 +42,9 @@ const promote: Command = {
   summary: "move an alias to a version",
   usage: "VERSION ALIAS [--force]",
   args: [2, 2],
-  options: [{ name: "force", summary: "also when the version was measured worse than the one it was made from" }],
+  options: [
+    { name: "force", summary: "also when the version was measured worse than what it was made from or replaces" },
+  ],
   async run(context) {
     const [id, alias] = context.args as readonly [string, string];
     const from = await withStore(context, { create: true }, async (store, config) => {
@@ -49,15 +53,8 @@ const promote: Command = {
       const version = versions.get(id);
       if (version === undefined) throw failure(`there is no version ${JSON.stringify(id)}`);
       if (versions.has(alias)) throw failure(`${JSON.stringify(alias)} is a version, not an alias`);
-      const [was, is] = [
-        metricsOf(version.metrics, "before")?.["logLoss"],
-        metricsOf(version.metrics, "after")?.["logLoss"],
-      ];
-      if (typeof was === "number" && typeof is === "number" && is > was && !context.flags.has("force")) {
-        throw failure(
-          `${id} is worse on rows it was not fitted on: log-loss ${is.toFixed(4)} instead of ${was.toFixed(4)}`,
-        );
-      }
+      const worse = reasonAgainst(version, versions.get(aliases.get(alias) ?? ""));
+      if (worse !== undefined && !context.flags.has("force")) throw failure(`${id} ${worse}`);
       await decisionStore(store).setDecisionAlias(alias, id, { seed: false });
       return aliases.get(alias) ?? null;
     });
@@ -68,6 +65,25 @@ const promote: Command = {
 
 /** `sallyport decisions`. */
 export const decisions: CommandGroup = { summary: "decision models and their aliases", verbs: { list, promote } };
+
+/** Why a version should not take an alias over: it does worse on held-out rows than what it was made from, or than what has it. */
+function reasonAgainst(version: DecisionVersion, current: DecisionVersion | undefined): string | undefined {
+  const is = metricsOf(version.metrics, "after")?.["logLoss"];
+  if (typeof is !== "number") return undefined;
+  const worseThan = (was: unknown, whose: string) =>
+    typeof was === "number" && is > was
+      ? `is worse on rows it was not fitted on: log-loss ${is.toFixed(4)} instead of ${was.toFixed(4)}${whose}`
+      : undefined;
+  const own = worseThan(metricsOf(version.metrics, "before")?.["logLoss"], "");
+  const [mine, theirs] = [readMeasurement(version.metrics), readMeasurement(current?.metrics)];
+  // Only figures on the same rows can be compared.
+  const comparable = mine?.dataset !== undefined && mine.dataset.sha256 === theirs?.dataset?.sha256;
+  return own ?? (comparable ? worseThan(theirs?.after.logLoss, ` of ${current?.id}`) : undefined);
+}
+
+function rounded(value: unknown): number | null {
+  return typeof value === "number" ? Math.round(value * 1e4) / 1e4 : null;
+}
 
 function metricsOf(metrics: Readonly<Record<string, unknown>> | null, which: "before" | "after") {
   const part = metrics?.[which];

@@ -50,6 +50,8 @@ export interface Dataset {
 /** Rows of a kind that are read in many orders to learn what positions gain, and the most orders. */
 const TURNED_ROWS = 25;
 const TURNED_ORDERS = 8;
+/** A diagram has fewer bins than the calibration error is measured in: with some hundred rows each would be noise. */
+const DIAGRAM_BINS = 10;
 /** Rows asked at once; each has its own calls. */
 const ROWS_AT_ONCE = 4;
 
@@ -158,8 +160,8 @@ function reportsOf(rows: readonly LabelledReading[], before: Calibration, after:
       type,
       before: measureRows(was),
       after: measureRows(now),
-      binsBefore: reliability(was),
-      bins: reliability(now),
+      binsBefore: reliability(was, DIAGRAM_BINS),
+      bins: reliability(now, DIAGRAM_BINS),
     };
   };
   const types = [...new Set(rows.map(({ question }) => question.type))];

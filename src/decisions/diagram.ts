@@ -21,27 +21,45 @@ function percent(value: number): string {
 }
 
 const SIZE = 320;
-const EDGE = 40;
+const EDGE = 56;
+const TICKS = [0, 0.25, 0.5, 0.75, 1];
 
-/** For a page. */
-export function reliabilitySvg(bins: readonly Bin[], title: string): string {
+/** For a page: what was said before as rings, what is said now as dots, with how far each is from the diagonal. */
+export function reliabilitySvg(
+  { binsBefore, bins }: { readonly binsBefore: readonly Bin[]; readonly bins: readonly Bin[] },
+  title: string,
+): string {
   const x = (value: number) => (EDGE + value * SIZE).toFixed(1);
   const y = (value: number) => (EDGE + (1 - value) * SIZE).toFixed(1);
-  const most = Math.max(1, ...bins.map(({ rows }) => rows));
+  const most = Math.max(1, ...[...binsBefore, ...bins].map(({ rows }) => rows));
+  const radius = (rows: number) => (2 + 4 * Math.sqrt(rows / most)).toFixed(1);
+  const rings = binsBefore.map(
+    ({ confidence, accuracy, rows }) =>
+      `<circle cx="${x(confidence)}" cy="${y(accuracy)}" r="${radius(rows)}" fill="none" stroke="#b55" stroke-width="1.5" />`,
+  );
   const dots = bins.map(({ confidence, accuracy, rows }) => {
-    const radius = (3 + 5 * Math.sqrt(rows / most)).toFixed(1);
-    return `<line x1="${x(confidence)}" y1="${y(confidence)}" x2="${x(confidence)}" y2="${y(accuracy)}" stroke="#c44" /><circle cx="${x(confidence)}" cy="${y(accuracy)}" r="${radius}" fill="#246" />`;
+    const [cx, cy] = [x(confidence), y(accuracy)];
+    return `<line x1="${cx}" y1="${y(confidence)}" x2="${cx}" y2="${cy}" stroke="#8ab" /><circle cx="${cx}" cy="${cy}" r="${radius(rows)}" fill="#246" />`;
+  });
+  const ticks = TICKS.map((value) => {
+    const label = `${value * 100} %`;
+    return `<text x="${x(value)}" y="${EDGE + SIZE + 16}" text-anchor="middle">${label}</text><text x="${EDGE - 6}" y="${(Number(y(value)) + 4).toFixed(1)}" text-anchor="end">${label}</text>`;
   });
   const side = SIZE + 2 * EDGE;
+  const [left, top] = [EDGE + 12, EDGE + 18];
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${side} ${side}" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${side} ${side}" font-family="sans-serif" font-size="11">`,
     `<rect width="${side}" height="${side}" fill="#fff" />`,
-    `<text x="${side / 2}" y="22" text-anchor="middle">${escaped(title)}</text>`,
+    `<text x="${side / 2}" y="30" text-anchor="middle" font-size="14">${escaped(title)}</text>`,
     `<rect x="${EDGE}" y="${EDGE}" width="${SIZE}" height="${SIZE}" fill="none" stroke="#888" />`,
     `<line x1="${x(0)}" y1="${y(0)}" x2="${x(1)}" y2="${y(1)}" stroke="#888" stroke-dasharray="4" />`,
+    ...ticks,
+    ...rings,
     ...dots,
-    `<text x="${side / 2}" y="${side - 12}" text-anchor="middle">probability said</text>`,
-    `<text x="14" y="${side / 2}" text-anchor="middle" transform="rotate(-90 14 ${side / 2})">share that was right</text>`,
+    `<circle cx="${left}" cy="${top - 4}" r="5" fill="none" stroke="#b55" stroke-width="1.5" /><text x="${left + 12}" y="${top}">before</text>`,
+    `<circle cx="${left}" cy="${top + 14}" r="5" fill="#246" /><text x="${left + 12}" y="${top + 18}">calibrated</text>`,
+    `<text x="${side / 2}" y="${side - 16}" text-anchor="middle">probability said of the most probable answer</text>`,
+    `<text x="14" y="${side / 2}" text-anchor="middle" transform="rotate(-90 14 ${side / 2})">share of them that was right</text>`,
     "</svg>",
     "",
   ].join("\n");

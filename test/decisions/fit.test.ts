@@ -170,8 +170,9 @@ describe("metrics", () => {
     const text = reliabilityText(bins);
     expect(text.split("\n")).toHaveLength(3);
     expect(text).toContain(" 60 % said");
-    const svg = reliabilitySvg(bins, "a <b> & c");
-    expect(svg.match(/<circle/g)).toHaveLength(2);
+    const svg = reliabilitySvg({ binsBefore: bins.slice(0, 1), bins }, "a <b> & c");
+    // Two dots, a ring, and both again in the legend.
+    expect(svg.match(/<circle/g)).toHaveLength(5);
     expect(svg).toContain("a &lt;b&gt; &amp; c");
   });
 });

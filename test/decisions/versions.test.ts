@@ -149,6 +149,15 @@ test("a report for people, a file and a picture", async () => {
   expect((await Bun.file(out).json()).method).toBe("fitted");
 });
 
+async function addVersion(version: Awaited<ReturnType<typeof storedVersions>>[number]) {
+  const store = openStore({ dataDir: join(dir, "data") });
+  try {
+    await decisionStore(store).addDecisionVersion(version);
+  } finally {
+    store.close();
+  }
+}
+
 async function storedVersions() {
   const store = openStore({ dataDir: join(dir, "data") });
   try {
@@ -163,11 +172,22 @@ test("a version that is worse on held-out rows is not promoted unless forced", a
   const verbs = decisionStore(store);
   const row = (await verbs.listDecisionVersions()).find(({ id }) => id === "judge-1.0.0")!;
   const metrics = { before: { logLoss: 0.5 }, after: { logLoss: 0.6 } };
-  await verbs.addDecisionVersion({ ...row, id: "judge-1.9.0", metrics });
   store.close();
+  await addVersion({ ...row, id: "judge-1.9.0", metrics });
   const refused = await runCommand(dir, ["decisions", "promote", "judge-1.9.0", "judge-latest"]);
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("worse on rows it was not fitted on")]);
   expect((await runCommand(dir, ["decisions", "promote", "judge-1.9.0", "judge-latest", "--force"])).code).toBe(0);
+  // Better than what it was made from, worse than what has the alias, on the same rows.
+  const figures = { rows: 9, accuracy: 1, majority: 1, brier: 0, ece: 0, eceLow: 0, eceHigh: 0 };
+  const measured = (was: number, is: number) => {
+    const dataset = { sha256: "d", rows: 9 };
+    return { before: { ...figures, logLoss: was }, after: { ...figures, logLoss: is }, dataset };
+  };
+  await addVersion({ ...row, id: "judge-1.10.0", metrics: measured(0.5, 0.3) });
+  await addVersion({ ...row, id: "judge-1.11.0", metrics: measured(0.5, 0.4) });
+  expect((await runCommand(dir, ["decisions", "promote", "judge-1.10.0", "judge-latest"])).code).toBe(0);
+  const worse = await runCommand(dir, ["decisions", "promote", "judge-1.11.0", "judge-latest"]);
+  expect([worse.code, worse.err]).toEqual([1, expect.stringContaining("0.4000 instead of 0.3000 of judge-1.10.0")]);
 });
 
 test.each([
