@@ -61,6 +61,7 @@ import type { Logger } from "./telemetry/log.ts";
 import { makeRedactor } from "./telemetry/redact.ts";
 import { createWatch, isListed } from "./watch.ts";
 import { createWeb } from "./web/running.ts";
+import { chatCompletions } from "./wire/chat-completions.ts";
 
 /** A running gateway. */
 export interface App {
@@ -130,8 +131,10 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     changeCounter: () => store.changeCounter(),
     clock,
   });
+  /** Callers that the dashboard's session speaks for. */
+  const vouched = new WeakMap<Request, Caller<TierId>>();
   const admit = createAdmission({
-    authenticate: (request) => guard.authenticate(request),
+    authenticate: (request) => vouched.get(request) ?? guard.authenticate(request),
     limiter,
     clock,
     tierRpm: (tier) => grants[tier].rpm,
@@ -259,6 +262,10 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
         grants: () => grants,
         listeningUrl: () => listener.url,
         keysChanged: () => guard.invalidate(),
+        chat(request, caller) {
+          vouched.set(request, caller);
+          return gateway.handle(request, chatCompletions);
+        },
       }),
     )
     .use(decisions.routes)

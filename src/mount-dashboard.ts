@@ -6,6 +6,7 @@ import type { TierGrant, TierId } from "./catalog/tiers.ts";
 import type { Config } from "./config/schema.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { Fleet } from "./gateway/providers.ts";
+import type { Caller } from "./http/guards.ts";
 import { auditStore } from "./store/audit.ts";
 import { keyStore } from "./store/keys.ts";
 import type { Store } from "./store/open.ts";
@@ -20,6 +21,8 @@ export interface MountDeps {
   config(): Config;
   grants(): Readonly<Record<TierId, TierGrant>>;
   listeningUrl(): string;
+  /** Answers a chat completion for a caller who needs no key. */
+  chat(request: Request, caller: Caller<TierId>): Promise<Response>;
   /** Keys have changed: caches of them are stale. */
   keysChanged(): void;
 }
@@ -36,6 +39,7 @@ export function mountDashboard({ store, clock, accounts, fleet, config, ...more 
     grants: more.grants,
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
+    chat: more.chat,
     urls: () => config().server,
     listeningUrl: more.listeningUrl,
     signup: () => config().auth.signup,

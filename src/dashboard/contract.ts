@@ -92,6 +92,8 @@ export interface ModelChoice {
   readonly supports_tools: boolean;
   readonly supports_reasoning: boolean;
   readonly description: string;
+  /** US dollars per million tokens, where they are known. */
+  readonly prices: { readonly input: number; readonly output: number } | null;
   /** Is it within the account's plan? */
   readonly usable: boolean;
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { isTierId, type TierGrant, type TierId } from "../catalog/tiers.ts";
 import type { Account } from "../store/accounts.ts";
-import type { KeyInfo, KeyStore, NewKey } from "../store/keys.ts";
+import { HOUSE_KEY, type KeyInfo, type KeyStore, type NewKey } from "../store/keys.ts";
 import type { KeyView } from "./contract.ts";
 import { type Endpoint, type MemberVisit, member } from "./endpoint.ts";
 import { optionalNumber, optionalTime } from "./form.ts";
@@ -40,7 +40,7 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
   const { keys } = deps;
   return [
     member("GET", "/keys", async ({ who }) => {
-      const all = await keys.listKeys(who.account.id);
+      const all = (await keys.listKeys(who.account.id)).filter(({ id }) => !id.startsWith(HOUSE_KEY));
       return { data: all.reverse().slice(0, LISTED_MAX).map(keyView) };
     }),
 
@@ -58,7 +58,7 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
 
     member("DELETE", "/keys/:id", async (visit) => {
       const id = visit.params["id"] ?? "";
-      const revoked = await keys.revokeKey(id, { accountId: visit.who.account.id });
+      const revoked = !id.startsWith(HOUSE_KEY) && (await keys.revokeKey(id, { accountId: visit.who.account.id }));
       if (!revoked) throw new ApiError("key_not_found", "There is no such key, or it was revoked before.");
       deps.keysChanged();
       await deps.note("key_revoked", visit, { key_id: id });

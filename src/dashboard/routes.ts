@@ -18,14 +18,17 @@ import { type Endpoint, member, type Visit } from "./endpoint.ts";
 import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
 import { type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { assetFile, htmlPage, SAFE_HEADERS } from "./page.ts";
+import { type PlaygroundApiDeps, playgroundApi } from "./playground-api.ts";
 import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
 import { type UsageApiDeps, usageApi } from "./usage-api.ts";
 
 export interface DashboardDeps
   extends KeysApiDeps,
     Pick<UsageApiDeps, "usage">,
+    Pick<PlaygroundApiDeps, "chat">,
     Omit<SignInApiDeps, "profile" | "boot"> {
   readonly version: string;
+  readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"];
   /** Who may make an account. */
   signup(): Boot["signup"];
   /** Slugs of the sign-in providers that are on. */
@@ -66,6 +69,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...keysApi(deps),
     ...usageApi(deps),
     ...accountApi(deps),
+    ...playgroundApi(deps),
     member("GET", "/models", async ({ who }) => ({ data: deps.models().map((model) => choice(model, who.account)) })),
   ];
 
@@ -154,6 +158,7 @@ function choice(model: CatalogModel, { tier }: Account): ModelChoice {
     supports_tools,
     supports_reasoning,
     description,
+    prices: model.prices === undefined ? null : { input: model.prices.input, output: model.prices.output },
     usable: isTierId(tier) && tierIncludes(tier, model.tier),
   };
 }

@@ -40,6 +40,8 @@ export interface LiveKey {
 export type KeyStore = ReturnType<typeof keyStore>;
 
 const KEY_PREFIX = "sk-";
+/** How the ids of keys that nobody has begin. */
+export const HOUSE_KEY = "house-";
 // 48 of 62 characters: 285 bits, so a plain hash of it cannot be reversed by guessing.
 const KEY_RANDOM_CHARS = 48;
 
@@ -130,6 +132,29 @@ export function keyStore(store: Store) {
         })
         .run();
       return { id, key };
+    },
+
+    /**
+     * The key that stands for an account's own use of the program, made when there is none: requests are counted and
+     * limited by it, but nobody has it.
+     */
+    async houseKey(accountId: string, name: string): Promise<KeyInfo> {
+      const id = HOUSE_KEY + accountId;
+      db.insert(apiKeys)
+        .values({
+          id,
+          accountId,
+          name,
+          hash: sha256Hex(randomText(KEY_RANDOM_CHARS)),
+          prefix: "",
+          lastFour: "",
+          createdAtMs: clock.now(),
+        })
+        .onConflictDoNothing()
+        .run();
+      const row = db.select(INFO).from(apiKeys).where(eq(apiKeys.id, id)).get();
+      if (row === undefined) throw new Error("a key that was made is not there");
+      return row;
     },
 
     /** All keys of an account, revoked ones too, oldest first. */

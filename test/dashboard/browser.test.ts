@@ -10,6 +10,7 @@ let app: AccountsApp;
 let github: FakeGithub;
 let browser: TestBrowser;
 let base: string;
+let endless: ReturnType<typeof startEndless>;
 
 const isMissing = CHROMIUM === undefined;
 const SLOW_MS = 60_000;
@@ -17,7 +18,12 @@ const SLOW_MS = 60_000;
 beforeAll(async () => {
   if (isMissing) return;
   github = startFakeGithub();
-  const config = { auth: { oauth: { github: github.config } } };
+  endless = startEndless();
+  const config = {
+    auth: { oauth: { github: github.config } },
+    providers: { endless: { kind: "openai", base_url: endless.url, api_key: "k", discover: false } },
+    models: [{ id: "endless", routes: [{ provider: "endless", model: "e" }] }],
+  };
   [app, browser] = await Promise.all([startAccountsApp({ config }), startBrowser()]);
   base = `${app.app.url}/dashboard`;
 }, SLOW_MS);
@@ -25,7 +31,26 @@ afterAll(async () => {
   await browser?.close();
   await app?.stop();
   await github?.stop();
+  await endless?.stop();
 });
+
+/** A provider that begins to answer and does not end; `left` resolves when its client has gone. */
+function startEndless() {
+  const left = Promise.withResolvers<void>();
+  const chunk = { choices: [{ index: 0, delta: { content: "and so on" } }] };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      request.signal.addEventListener("abort", () => left.resolve());
+      const body = new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`)),
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}/v1`, left: left.promise, stop: () => server.stop(true) };
+}
 
 const visitor = (options: { width?: number; dark?: boolean } = {}) =>
   browser.visitor({ address: freshAddress(), ...options });
@@ -178,6 +203,74 @@ describe.skipIf(isMissing)("in a browser", () => {
       const { page, context } = await visitor();
       await page.goto(`${base}?code=somebody-elses-code&provider=github&state=0`);
       await page.getByText("This sign-in was not begun in this tab.").waitFor();
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "the playground streams, goes on, stops and shows its request in every format",
+    async () => {
+      await app.addAccount("player");
+      const { page, complaints, context } = await visitor({ width: 390, dark: true });
+      await signIn(page, "player");
+      await page.goto(`${base}/playground`);
+      await page.getByLabel("System prompt").fill("Be brief.");
+      await page.getByLabel("Model").selectOption("demo-echo");
+      await page.getByLabel("Message").fill("first words");
+      await page.keyboard.press("Enter");
+      await page.locator(".reply").getByText("first words").waitFor();
+      await page.getByText(/\d+ in, \d+ out/).waitFor();
+      await page.getByLabel("Model").selectOption("endless");
+      await page.getByLabel("Message").fill("never mind");
+      await page.getByRole("button", { name: "Send" }).click();
+      await page.getByText("and so on").waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByText("stopped").waitFor();
+      await endless.left;
+      await page.getByText("This request as code").click();
+      for (const [name, path] of [
+        ["Chat completions", "/v1/chat/completions"],
+        ["Responses", "/v1/responses"],
+        ["Messages", "/v1/messages"],
+      ] as const) {
+        await page.getByRole("tab", { name }).click();
+        await page.getByRole("tabpanel").getByText(`curl ${app.app.url}${path}`).waitFor();
+      }
+      expect(await fits(page)).toBe(true);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "the account page changes a password, links a provider, and deletes the account",
+    async () => {
+      github.person = { id: 99, login: "linker", emails: [] };
+      await app.addAccount("settler");
+      const { page, complaints, context } = await visitor();
+      await signIn(page, "settler");
+      await page.getByRole("link", { name: "Account" }).click();
+      await page.getByLabel("Current password").fill("wrong one");
+      await page.getByLabel("New password").fill("a much longer password");
+      await page.getByRole("button", { name: "Change password" }).click();
+      await page.getByText("The current password is wrong.").waitFor();
+      await page.getByLabel("Current password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Change password" }).click();
+      await page.getByText("Your password is changed.").waitFor();
+      await page.getByRole("button", { name: "Link GitHub" }).click();
+      await page.getByText("The provider is linked to your account.").waitFor();
+      expect(page.url()).toBe(`${base}/account`);
+      await page.getByRole("button", { name: "Unlink GitHub" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click();
+      await page.getByText("GitHub is unlinked.").waitFor();
+      await page.getByText("This cannot be undone").click();
+      await page.getByLabel("Type your username").fill("settler");
+      await page.getByRole("button", { name: "Delete account" }).click();
+      await page.getByRole("button", { name: "Delete for good" }).click();
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      expect(complaints).toEqual([]);
       await context.close();
     },
     SLOW_MS,

@@ -46,6 +46,12 @@ const ROUTES: readonly Route[] = [
     nav: ["Usage", "chart", "/usage"],
   },
   {
+    path: /^\/playground$/,
+    page: lazy(() => import("./pages/playground.tsx"), "Playground"),
+    as: "member",
+    nav: ["Playground", "chat", "/playground"],
+  },
+  {
     path: /^\/account$/,
     page: lazy(() => import("./pages/account.tsx"), "Account"),
     as: "member",

@@ -4,6 +4,7 @@ import "./style/base.css";
 import "./style/shell.css";
 import "./style/parts.css";
 import "./style/pages.css";
+import "./style/playground.css";
 import { App } from "./app.tsx";
 
 const root = document.getElementById("app");

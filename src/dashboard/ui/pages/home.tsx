@@ -1,9 +1,9 @@
 // The start page: what the account has, and how a program uses the gateway, in lines that can be pasted as they are.
-import { useSignal } from "@preact/signals";
 import type { KeyView, Listing, ModelChoice } from "../../contract.ts";
 import { useLoad } from "../load.ts";
 import { Code, CopyButton } from "../parts/copy.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { Tabs } from "../parts/tabs.tsx";
 import { dayText } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { hrefOf } from "../router.ts";
@@ -78,41 +78,22 @@ function PlanNotice() {
 }
 
 function Snippets({ model }: { model: string }) {
-  const chosen = useSignal(0);
-  const snippet = SNIPPETS[chosen.value] ?? SNIPPETS[0];
-  const keydown = (event: KeyboardEvent) => {
-    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    if (step === 0) return;
-    event.preventDefault();
-    chosen.value = (chosen.value + step + SNIPPETS.length) % SNIPPETS.length;
-    document.getElementById(`tab-${chosen.value}`)?.focus();
-  };
+  const parts = { base: baseUrl.value, key: freshKey.value ?? "sk-…", model };
   return (
     <>
-      <div class="tabs" role="tablist" aria-label="Client" onKeyDown={keydown}>
-        {SNIPPETS.map(({ name }, index) => (
-          <button
-            key={name}
-            id={`tab-${index}`}
-            type="button"
-            role="tab"
-            aria-selected={index === chosen.value}
-            aria-controls="snippet"
-            tabIndex={index === chosen.value ? 0 : -1}
-            onClick={() => (chosen.value = index)}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
-      <div id="snippet" role="tabpanel" aria-labelledby={`tab-${chosen.value}`}>
-        <Code text={snippet.text({ base: baseUrl.value, key: freshKey.value ?? "sk-…", model })} what={snippet.name} />
-        {freshKey.value === undefined && (
-          <p class="hint">
-            Put your key in the place of <code>sk-…</code>
-          </p>
-        )}
-      </div>
+      <Tabs
+        label="Client"
+        names={SNIPPETS.map(({ name }) => name)}
+        panel={(index) => {
+          const snippet = SNIPPETS[index] ?? SNIPPETS[0];
+          return <Code text={snippet.text(parts)} what={snippet.name} />;
+        }}
+      />
+      {freshKey.value === undefined && (
+        <p class="hint">
+          Put your key in the place of <code>sk-…</code>
+        </p>
+      )}
     </>
   );
 }

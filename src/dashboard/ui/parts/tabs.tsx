@@ -1,0 +1,41 @@
+// Tabs, as the keyboard and screen readers expect them: one stop, arrow keys between.
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+/** A row of names over the panel of the chosen one. */
+export function Tabs(props: { label: string; names: readonly string[]; panel: (index: number) => ComponentChildren }) {
+  const { label, names, panel } = props;
+  const chosen = useSignal(0);
+  const id = useId();
+  const keydown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    chosen.value = (chosen.value + step + names.length) % names.length;
+    document.getElementById(`${id}-${chosen.value}`)?.focus();
+  };
+  return (
+    <div class="tabbed">
+      <div class="tabs" role="tablist" aria-label={label} onKeyDown={keydown}>
+        {names.map((name, index) => (
+          <button
+            key={name}
+            id={`${id}-${index}`}
+            type="button"
+            role="tab"
+            aria-selected={index === chosen.value}
+            aria-controls={`${id}-panel`}
+            tabIndex={index === chosen.value ? 0 : -1}
+            onClick={() => (chosen.value = index)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div id={`${id}-panel`} role="tabpanel" aria-labelledby={`${id}-${chosen.value}`}>
+        {panel(chosen.value)}
+      </div>
+    </div>
+  );
+}
