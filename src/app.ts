@@ -258,6 +258,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
         clock,
         accounts,
         fleet,
+        decisions,
         config,
         grants: () => grants,
         listeningUrl: () => listener.url,

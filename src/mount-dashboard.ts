@@ -5,6 +5,7 @@ import { VERSION } from "./base/version.ts";
 import type { TierGrant, TierId } from "./catalog/tiers.ts";
 import type { Config } from "./config/schema.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
+import type { createDecisions } from "./decisions/running.ts";
 import type { Fleet } from "./gateway/providers.ts";
 import type { Caller } from "./http/guards.ts";
 import { auditStore } from "./store/audit.ts";
@@ -18,6 +19,7 @@ export interface MountDeps {
   readonly clock: Clock;
   readonly accounts: Accounts;
   readonly fleet: Pick<Fleet, "catalog">;
+  readonly decisions: Pick<ReturnType<typeof createDecisions>, "overview" | "promote">;
   config(): Config;
   grants(): Readonly<Record<TierId, TierGrant>>;
   listeningUrl(): string;
@@ -28,12 +30,13 @@ export interface MountDeps {
 }
 
 /** The routes of the dashboard. */
-export function mountDashboard({ store, clock, accounts, fleet, config, ...more }: MountDeps) {
+export function mountDashboard({ store, clock, accounts, fleet, decisions, config, ...more }: MountDeps) {
   const audit = auditStore(store);
   return dashboardRoutes({
     accounts,
     keys: keyStore(store),
     usage: usageStore(store),
+    decisions,
     clock,
     version: VERSION,
     grants: more.grants,

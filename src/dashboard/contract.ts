@@ -159,6 +159,103 @@ export interface EventView {
   readonly created_at: string;
 }
 
+/** A version of a decision model in `GET admin/decisions`. */
+export interface DecisionVersionRow {
+  readonly id: string;
+  /** The configuration's entry that it comes from. */
+  readonly origin: string;
+  readonly name: string;
+  readonly tier: string;
+  readonly aliases: readonly string[];
+  readonly backend: string;
+  readonly routes: readonly { readonly provider: string; readonly model: string }[];
+  readonly calibration: "none" | "fitted";
+  /** Null for what is offered because a provider lists it. */
+  readonly created_at: string | null;
+  /** What answers for it began to name itself otherwise. */
+  readonly drifted: boolean;
+  /** Why it is out of the list; null for one that is in. */
+  readonly unfit: string | null;
+  /** Why no alias is moved to it; null where nothing speaks against that. */
+  readonly worse: string | null;
+  /** On rows that the fit never saw. */
+  readonly measured: DecisionMetrics | null;
+}
+
+/** How good probabilities were on labelled rows. */
+export interface DecisionMetrics {
+  readonly rows: number;
+  readonly accuracy: number;
+  /** What always saying the most frequent answer would reach. */
+  readonly majority: number;
+  readonly log_loss: number;
+  readonly brier: number;
+  readonly ece: number;
+  readonly ece_low: number;
+  readonly ece_high: number;
+}
+
+/** A bin of a reliability diagram. */
+export interface ReliabilityBin {
+  readonly confidence: number;
+  readonly accuracy: number;
+  readonly rows: number;
+}
+
+/** Before and after a fit, on rows that it never saw. */
+export interface DecisionReport {
+  /** `all`, or a type of question. */
+  readonly type: string;
+  readonly before: DecisionMetrics;
+  readonly after: DecisionMetrics;
+  /** [] where an older program measured. */
+  readonly bins_before: readonly ReliabilityBin[];
+  readonly bins: readonly ReliabilityBin[];
+}
+
+/** What was fitted for one type of question and number of options. */
+export interface DecisionParameters {
+  readonly type: string;
+  /** `2`, `3-5`, `6-20` or `>20`. */
+  readonly options: string;
+  readonly temperature: number;
+  readonly bias: number | null;
+  /** By the exact number of options: what each position gains by being where it is. */
+  readonly positions: Readonly<Record<string, readonly number[]>>;
+  readonly rows: number;
+}
+
+/** Answer of `GET admin/decisions/version?id=`. */
+export interface DecisionVersionView extends DecisionVersionRow {
+  readonly description: string;
+  /** SHA-256 of what decides its answers. */
+  readonly hash: string;
+  readonly parameters: readonly DecisionParameters[];
+  readonly measurement: {
+    /** The version it was fitted from. */
+    readonly from: string;
+    readonly fit_rows: number;
+    readonly dataset: { readonly sha256: string; readonly rows: number } | null;
+    readonly reports: readonly DecisionReport[];
+  } | null;
+  /** What answered for it, as its upstreams name themselves, oldest first. */
+  readonly sightings: readonly {
+    readonly provider: string;
+    readonly model: string;
+    readonly fingerprint: string;
+    readonly first_at: string;
+    readonly last_at: string;
+  }[];
+  /** Every alias there is, with where it points now. */
+  readonly all_aliases: readonly { readonly alias: string; readonly version: string }[];
+}
+
+/** Body of `POST admin/decisions/promote`. */
+export interface PromotionForm {
+  readonly version: string;
+  readonly alias: string;
+}
+
 /** A list as every listing of the API answers. */
 export interface Listing<T> {
   readonly data: readonly T[];

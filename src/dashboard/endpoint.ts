@@ -43,3 +43,8 @@ export function anyone(method: Method, path: string, run: (visit: Visit) => Prom
 export function member(method: Method, path: string, run: (visit: MemberVisit) => Promise<unknown>): Endpoint {
   return { method, path, as: "member", run };
 }
+
+/** An endpoint for operators; to everybody else there is no such thing. */
+export function admin(method: Method, path: string, run: (visit: MemberVisit) => Promise<unknown>): Endpoint {
+  return { method, path, as: "admin", run };
+}

@@ -15,7 +15,7 @@ export interface KeysApiDeps {
   grants(): Readonly<Record<TierId, TierGrant>>;
   /** Writes to the account's log of what happened to it. */
   note(
-    event: "key_created" | "key_revoked",
+    event: "key_created" | "key_revoked" | "decision_promoted" | "decision_promotion_refused",
     visit: MemberVisit,
     detail: Readonly<Record<string, unknown>>,
   ): Promise<void>;

@@ -14,6 +14,7 @@ import { pathOf } from "../http/guards.ts";
 import type { Account } from "../store/accounts.ts";
 import { accountApi } from "./account-api.ts";
 import { API, BASE, type Boot, type ModelChoice, type Profile } from "./contract.ts";
+import { type DecisionsApiDeps, decisionsApi } from "./decisions-api.ts";
 import { type Endpoint, member, type Visit } from "./endpoint.ts";
 import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
 import { type KeysApiDeps, keysApi } from "./keys-api.ts";
@@ -26,6 +27,7 @@ export interface DashboardDeps
   extends KeysApiDeps,
     Pick<UsageApiDeps, "usage">,
     Pick<PlaygroundApiDeps, "chat">,
+    DecisionsApiDeps,
     Omit<SignInApiDeps, "profile" | "boot"> {
   readonly version: string;
   readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"];
@@ -70,6 +72,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...usageApi(deps),
     ...accountApi(deps),
     ...playgroundApi(deps),
+    ...decisionsApi(deps),
     member("GET", "/models", async ({ who }) => ({ data: deps.models().map((model) => choice(model, who.account)) })),
   ];
 

@@ -7,6 +7,7 @@ import type { BackendKind } from "./backends/backend.ts";
 import type { BucketParameters } from "./calibration.ts";
 import { type Measurement, readMeasurement } from "./measurement.ts";
 import type { DecisionSnapshot } from "./models.ts";
+import { reasonAgainst } from "./promote.ts";
 import type { QuestionType } from "./questions.ts";
 import type { DecisionVersion } from "./versions.ts";
 import type { DecisionHealth } from "./watch.ts";
@@ -45,6 +46,8 @@ export interface ShownVersion {
   readonly drifted: boolean;
   /** Why it is out of the list; null for one that is in. */
   readonly unfit: string | null;
+  /** Why no alias is moved to it; null where nothing speaks against that. */
+  readonly worse: string | null;
 }
 
 /** All that can be asked now, in the order of the configuration. */
@@ -69,6 +72,7 @@ export function decisionOverview(
     sightings: sightings.filter((one) => one.version === version.id).map(({ version: _, ...seen }) => seen),
     drifted: health.drifted.includes(version.id),
     unfit: health.unfit.find(({ model }) => model === version.id)?.reason ?? null,
+    worse: reasonAgainst(version),
   }));
 }
 

@@ -1,6 +1,7 @@
 // The decisions of a running gateway, put together: models, ways to their upstreams, the watch and the endpoints.
 
 import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
 import { warmTokens } from "../base/tokens.ts";
 import type { Prices } from "../catalog/prices.ts";
 import type { TierId } from "../catalog/tiers.ts";
@@ -16,6 +17,7 @@ import { DecisionDiscovery } from "./discover.ts";
 import { DecisionModels } from "./models.ts";
 import { decisionOverview, type ShownVersion } from "./overview.ts";
 import { decisionCostMicros } from "./prices.ts";
+import { type Promotion, PromotionRefused, promoteVersion } from "./promote.ts";
 import { type DecisionCaller, decisionRoutes } from "./routes.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { DecisionWatch } from "./watch.ts";
@@ -105,6 +107,19 @@ export function createDecisions(deps: DecisionsDeps) {
         watch.health(),
       ]);
       return decisionOverview(snapshot, { sightings, health });
+    },
+    /** Moves an alias for an operator; gives where it pointed before. Throws `ApiError`, 400 for what was measured worse. */
+    async promote(promotion: Promotion): Promise<{ before: string | null }> {
+      try {
+        const moved = await promoteVersion({ models, store: deps.store }, promotion);
+        await models.load();
+        return moved;
+      } catch (error) {
+        if (!(error instanceof PromotionRefused)) throw error;
+        const message = `${error.message.slice(0, 1).toUpperCase()}${error.message.slice(1)}.`;
+        if (error.reason === "no_version") throw new ApiError("model_not_found", message, { param: "version" });
+        throw new ApiError("invalid_request", message, { param: error.reason === "worse" ? "version" : "alias" });
+      }
     },
     /** Reads the configured models; to be called once before serving. */
     async load(): Promise<void> {

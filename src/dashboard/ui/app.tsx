@@ -18,12 +18,11 @@ import { Keys } from "./pages/keys.tsx";
 import { Login } from "./pages/login.tsx";
 import { Signup } from "./pages/signup.tsx";
 import { ConfirmDialog } from "./parts/confirm.tsx";
-import type { IconName } from "./parts/icon.tsx";
 import { Messages, say } from "./parts/notice.tsx";
 import { Title } from "./parts/title.tsx";
 import { navigate, path, query, safeNext } from "./router.ts";
 import { forgetSession, profile, refreshSession } from "./session.ts";
-import { Gate, Shell } from "./shell.tsx";
+import { Gate, type NavEntry, Shell } from "./shell.tsx";
 
 /** A page. */
 export interface Route {
@@ -32,7 +31,7 @@ export interface Route {
   /** `guest` pages send who is signed in on to where they wanted to go; `anyone` pages show for both. */
   readonly as: "guest" | "anyone" | "member" | "admin";
   /** Its word, icon and address in the menu. */
-  readonly nav?: readonly [text: string, icon: IconName, href: string];
+  readonly nav?: NavEntry;
 }
 
 /** The pages. */
@@ -56,6 +55,17 @@ const ROUTES: readonly Route[] = [
     page: lazy(() => import("./pages/account.tsx"), "Account"),
     as: "member",
     nav: ["Account", "person", "/account"],
+  },
+  {
+    path: /^\/admin\/decisions$/,
+    page: lazy(() => import("./pages/admin/decisions.tsx"), "Decisions"),
+    as: "admin",
+    nav: ["Decisions", "scale", "/admin/decisions"],
+  },
+  {
+    path: /^\/admin\/decisions\/[^/]+$/,
+    page: lazy(() => import("./pages/admin/decision-version.tsx"), "DecisionVersion"),
+    as: "admin",
   },
   { path: /^\/login$/, page: Login, as: "guest" },
   // Signing up goes on, with the verification code, when the account is there.
@@ -100,9 +110,9 @@ function Page() {
       </Gate>
     );
   }
-  const nav = ROUTES.filter((one) => one.as !== "admin" || who.admin).flatMap((one) => (one.nav ? [one.nav] : []));
+  const navOf = (as: Route["as"]) => ROUTES.flatMap((one) => (one.as === as && one.nav ? [one.nav] : []));
   return (
-    <Shell nav={nav}>
+    <Shell nav={navOf("member")} adminNav={who.admin ? navOf("admin") : []}>
       <Shown />
     </Shell>
   );

@@ -5,6 +5,7 @@ import "./style/shell.css";
 import "./style/parts.css";
 import "./style/pages.css";
 import "./style/playground.css";
+import "./style/admin.css";
 import { App } from "./app.tsx";
 
 const root = document.getElementById("app");

@@ -23,12 +23,18 @@ export function Gate({ children }: { children: ComponentChildren }) {
   );
 }
 
+/** A page in the menu. */
+export type NavEntry = readonly [text: string, icon: IconName, href: string];
+
 /** For who is signed in. */
 export function Shell({
   nav,
+  adminNav,
   children,
 }: {
-  nav: readonly (readonly [text: string, icon: IconName, href: string])[];
+  nav: readonly NavEntry[];
+  /** [] for who is no admin. */
+  adminNav: readonly NavEntry[];
   children: ComponentChildren;
 }) {
   const open = useSignal(false);
@@ -57,14 +63,15 @@ export function Shell({
           </button>
         </div>
         <div class="drawer" id="menu">
-          <nav aria-label="Pages">
-            {nav.map(([text, icon, to]) => (
-              <a key={to} href={hrefOf(to)} aria-current={isHere(here, to) ? "page" : undefined}>
-                <Icon name={icon} />
-                {text}
-              </a>
-            ))}
-          </nav>
+          <div>
+            <Menu label="Pages" entries={nav} />
+            {adminNav.length > 0 && (
+              <>
+                <p class="group">Admin</p>
+                <Menu label="Admin" entries={adminNav} />
+              </>
+            )}
+          </div>
           <footer>
             <ThemeChoice />
             <div class="me">
@@ -85,8 +92,22 @@ export function Shell({
   );
 }
 
-function isHere(here: string, to: string): boolean {
-  return to === "/" ? here === "/" : here === to || here.startsWith(`${to}/`);
+function Menu({ label, entries }: { label: string; entries: readonly NavEntry[] }) {
+  // Of two that lie above the page the nearer one.
+  const here = entries
+    .map(([, , to]) => to)
+    .filter((to) => path.value === to || (to !== "/" && path.value.startsWith(`${to}/`)))
+    .sort((a, b) => b.length - a.length)[0];
+  return (
+    <nav aria-label={label}>
+      {entries.map(([text, icon, to]) => (
+        <a key={to} href={hrefOf(to)} aria-current={to === here ? "page" : undefined}>
+          <Icon name={icon} />
+          {text}
+        </a>
+      ))}
+    </nav>
+  );
 }
 
 async function signOut(): Promise<void> {

@@ -212,6 +212,8 @@ const EVENTS: Readonly<Record<string, string>> = {
   identity_linked: "Provider linked",
   identity_unlinked: "Provider unlinked",
   refresh_reused: "A used token came back: its session was ended",
+  decision_promoted: "Decision alias moved",
+  decision_promotion_refused: "Decision alias not moved",
   key_created: "Key made",
   key_revoked: "Key revoked",
 };

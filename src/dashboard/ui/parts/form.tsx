@@ -77,12 +77,14 @@ interface FieldProps {
   max?: number;
   step?: string;
   placeholder?: string;
+  /** Id of a datalist with what could be meant. */
+  list?: string;
   maxLength?: number;
   autoFocus?: boolean;
 }
 
 /** A labelled input with its hint and its problem. */
-export function Field({ form, name, label, hint, type = "text", value, autoFocus, ...rest }: FieldProps) {
+export function Field({ form, name, label, hint, type = "text", value, list, autoFocus, ...rest }: FieldProps) {
   const id = useId();
   const shown = useSignal(false);
   const problem = form.problems.value[name];
@@ -95,7 +97,7 @@ export function Field({ form, name, label, hint, type = "text", value, autoFocus
         <input
           id={id}
           name={name}
-          {...({ type: secret && shown.value ? "text" : type } as object)}
+          {...({ type: secret && shown.value ? "text" : type, list } as object)}
           defaultValue={value}
           aria-invalid={problem === undefined ? undefined : "true"}
           aria-describedby={described.join(" ").trim() || undefined}

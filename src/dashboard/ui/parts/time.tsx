@@ -49,3 +49,8 @@ export function usd(amount: number): string {
   const digits = amount < 0.01 ? 5 : amount < 1 ? 4 : 2;
   return `$${amount.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
 }
+
+/** 0.1234 as "12.3 %". */
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}

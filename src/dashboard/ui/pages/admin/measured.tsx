@@ -1,0 +1,131 @@
+// What a fitted version was measured at: figures before and after, and for each type of question a reliability diagram.
+import type { DecisionMetrics, DecisionReport, DecisionVersionView } from "../../../contract.ts";
+import { Reliability } from "../../parts/reliability.tsx";
+import { percent } from "../../parts/time.tsx";
+
+type Measurement = NonNullable<DecisionVersionView["measurement"]>;
+
+const TYPES: Readonly<Record<string, string>> = {
+  all: "All questions",
+  noul: "Yes or no",
+  choice: "Choice",
+  score: "Score",
+};
+
+/** The sections. */
+export function Measured({ measurement }: { measurement: Measurement }) {
+  const { reports, dataset, from, fit_rows: fitRows } = measurement;
+  const drawn = reports.filter(({ bins }) => bins.length > 0);
+  return (
+    <>
+      <section class="stack" aria-labelledby="measured">
+        <h2 id="measured">Measured on rows the fit never saw</h2>
+        <p class="hint long">
+          Fitted from {from || "an earlier version"} on {fitRows} rows
+          {dataset === null ? "." : ` of ${dataset.rows}; data `}
+          {dataset !== null && <code>{dataset.sha256}</code>} Each figure before the fit and after it; the calibration
+          error with the interval that 95 of 100 resamples lie in.
+        </p>
+        <Figures reports={reports} />
+      </section>
+      {drawn.length > 0 && (
+        <section class="stack" aria-labelledby="reliability">
+          <h2 id="reliability">Reliability</h2>
+          <p class="hint">
+            How often the most probable answer was right, against how probable it was said to be. On the diagonal a
+            model is as sure as it is right; below it, surer.
+          </p>
+          <div class="diagrams">
+            {drawn.map(({ type, bins, bins_before: before }) => (
+              <Reliability key={type} title={nameOf(type)} bins={bins} before={before} />
+            ))}
+          </div>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Figures({ reports }: { reports: readonly DecisionReport[] }) {
+  return (
+    <div class="table-card">
+      <table class="stacks figures">
+        <thead>
+          <tr>
+            <th>Questions</th>
+            <th class="number">Rows</th>
+            <th class="number">Most frequent answer</th>
+            <th class="number">Accuracy</th>
+            <th class="number">Log-loss</th>
+            <th class="number">Brier score</th>
+            <th class="number">Calibration error (ECE)</th>
+          </tr>
+        </thead>
+        <tbody>
+          {reports.map(({ type, before, after }) => (
+            <tr key={type}>
+              <th scope="row">{nameOf(type)}</th>
+              <td class="number" data-label="Rows">
+                {after.rows}
+              </td>
+              <td class="number" data-label="Most frequent answer">
+                {percent(after.majority)}
+              </td>
+              <td class="number" data-label="Accuracy">
+                <Change from={before.accuracy} to={after.accuracy} show={percent} more />
+              </td>
+              <td class="number" data-label="Log-loss">
+                <Change from={before.log_loss} to={after.log_loss} show={digits} />
+              </td>
+              <td class="number" data-label="Brier score">
+                <Change from={before.brier} to={after.brier} show={digits} />
+              </td>
+              <td class="number" data-label="Calibration error (ECE)">
+                <Change from={before.ece} to={after.ece} show={percent} beside={intervalOf} of={{ before, after }} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Before and after one above the other; `more` is better for shares of right answers, less for errors. */
+function Change(props: {
+  from: number;
+  to: number;
+  show: (value: number) => string;
+  more?: boolean;
+  beside?: (of: DecisionMetrics) => string;
+  of?: { before: DecisionMetrics; after: DecisionMetrics };
+}) {
+  const { from, to, show, more = false, beside, of } = props;
+  const gain = more ? to - from : from - to;
+  const verdict = gain > 0 ? "better" : gain < 0 ? "worse" : "same";
+  return (
+    <span class="change-of">
+      <span class="was">
+        <span class="off-screen">before </span>
+        {show(from)} {beside !== undefined && of !== undefined && <small>{beside(of.before)}</small>}
+      </span>
+      <b class={verdict}>
+        <span class="off-screen">after, {verdict}: </span>
+        {show(to)} {beside !== undefined && of !== undefined && <small>{beside(of.after)}</small>}
+      </b>
+    </span>
+  );
+}
+
+/** 95 of 100 resamples of the rows lie within. */
+function intervalOf({ ece_low: low, ece_high: high }: DecisionMetrics): string {
+  return `(${percent(low)} – ${percent(high)})`;
+}
+
+function digits(value: number): string {
+  return value.toFixed(4);
+}
+
+function nameOf(type: string): string {
+  return TYPES[type] ?? type;
+}
