@@ -229,17 +229,17 @@ class ByteReader {
       this.#held = this.#held.subarray(count);
       return piece;
     }
-    const parts: Buffer[] = [this.#held];
-    let have = this.#held.length;
+    // Filled as it comes: joining tens of megabytes at the end would hold up the event loop.
+    const all = Buffer.allocUnsafeSlow(count);
+    let have = this.#held.copy(all);
     while (have < count) {
       const more = await this.#next();
       if (more === undefined) throw new WireError("reset", "The connection broke off.");
-      parts.push(more);
-      have += more.length;
+      const taken = more.copy(all, have);
+      have += taken;
+      this.#held = more.subarray(taken);
     }
-    const all = Buffer.concat(parts);
-    this.#held = all.subarray(count);
-    return all.subarray(0, count);
+    return all;
   }
 
   /** Everything until the server closes. */
