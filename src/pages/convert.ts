@@ -7,8 +7,9 @@ import type { SitemapLinks } from "./sitemap-text.ts";
 
 /** Converts in a thread. */
 export interface Converter {
+  /** Takes large bodies away: they are not copied in passing. */
   convert(task: PageTask, options: RunOptions): Promise<Extracted>;
-  /** Takes the bytes away: tens of megabytes are not copied in passing. */
+  /** The same. */
   readSitemap(task: SitemapTask, options: RunOptions): Promise<SitemapLinks>;
   /** How many conversions run, and how many wait for a thread. */
   load(): { readonly running: number; readonly waiting: number };
@@ -27,15 +28,24 @@ export function createConverter(threads: number): Converter {
     weightMax: WAITING_BYTES_MAX,
   });
   return {
-    convert: async (task, options) => (await pool.run(task, options)) as Extracted,
+    convert: async (task, options) => (await pool.run(task, { ...options, transfer: handed(task) })) as Extracted,
     readSitemap: async (task, options) => {
-      const transfer = [task.bytes.buffer as ArrayBuffer];
-      const lines = (await pool.run({ kind: "sitemap", ...task }, { ...options, transfer })) as SitemapLines;
+      const lines = (await pool.run(
+        { kind: "sitemap", ...task },
+        { ...options, transfer: handed(task) },
+      )) as SitemapLines;
       return { urls: split(lines.urls), sitemaps: split(lines.sitemaps) };
     },
     load: () => pool.load(),
     close: () => pool.close(),
   };
+}
+
+/** Smaller ones may be a part of a buffer that others use. */
+const HANDED_BYTES_MIN = 1024 * 1024;
+
+function handed({ bytes }: { bytes: Uint8Array }): ArrayBuffer[] {
+  return bytes.byteLength < HANDED_BYTES_MIN ? [] : [bytes.buffer as ArrayBuffer];
 }
 
 function split(lines: string): string[] {

@@ -3,6 +3,7 @@
 
 import { Elysia } from "elysia";
 import type { ApiError } from "../base/errors.ts";
+import { jsonInTurns } from "../base/json-turns.ts";
 import type { LoadPage } from "../pages/load.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { asWebError, type WebFeature } from "./failure.ts";
@@ -42,6 +43,11 @@ type Answer = (
   from: { readonly signal: AbortSignal; readonly accountId: string },
 ) => Promise<Record<string, unknown>>;
 
+/** Pages have megabytes, and streams do not wait for them. */
+async function json(value: Record<string, unknown>): Promise<Response> {
+  return new Response(await jsonInTurns(value), { headers: { "content-type": "application/json;charset=utf-8" } });
+}
+
 /** The endpoints. */
 export function webRoutes(deps: WebRoutesDeps) {
   const answering =
@@ -50,7 +56,7 @@ export function webRoutes(deps: WebRoutesDeps) {
       const { accountId } = deps.admit(request);
       const body = await deps.readJson(request);
       try {
-        return Response.json(await answer(body, { signal: request.signal, accountId }));
+        return await json(await answer(body, { signal: request.signal, accountId }));
       } catch (error) {
         if (request.signal.aborted) {
           // Nobody reads the answer any more, and it is nobody's failure.
@@ -90,7 +96,7 @@ export function webRoutes(deps: WebRoutesDeps) {
       const { accountId } = deps.authenticate(request);
       const query = new URL(request.url).searchParams;
       const address = `${deps.publicUrl(request)}/v1/crawl/${id}`;
-      return Response.json(await pollCrawl({ id, accountId }, deps.crawls, { query, address }));
+      return json(await pollCrawl({ id, accountId }, deps.crawls, { query, address }));
     })
     .delete("/v1/crawl/:id", async ({ request, params: { id } }) => {
       const { accountId } = deps.authenticate(request);

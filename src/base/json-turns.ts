@@ -1,0 +1,44 @@
+// JSON of values that may hold texts of megabytes, made in turns: the event loop goes on meanwhile. The text is the one
+// that JSON.stringify gives.
+
+import { createTurns } from "./turns.ts";
+
+/** Characters that are escaped at once. */
+const SLICE_CHARS = 64 * 1024;
+
+/** The text of a plain value: null, booleans, numbers, strings, and arrays and objects of these. */
+export async function jsonInTurns(value: unknown): Promise<string> {
+  const parts: string[] = [];
+  const turn = createTurns();
+  const write = async (one: unknown): Promise<void> => {
+    if (typeof one === "string" && one.length > SLICE_CHARS) return writeLong(one);
+    if (typeof one !== "object" || one === null) {
+      parts.push(JSON.stringify(one) ?? "null");
+      return turn();
+    }
+    const isList = Array.isArray(one);
+    let separator = isList ? "[" : "{";
+    const entries: Iterable<[unknown, unknown]> = isList ? one.entries() : Object.entries(one);
+    for (const [key, member] of entries) {
+      if (!isList && member === undefined) continue;
+      parts.push(isList ? separator : `${separator}${JSON.stringify(key)}:`);
+      separator = ",";
+      await write(member);
+    }
+    parts.push(isList ? (separator === "[" ? "[]" : "]") : separator === "{" ? "{}" : "}");
+  };
+  const writeLong = async (text: string): Promise<void> => {
+    parts.push('"');
+    for (let at = 0; at < text.length; ) {
+      let end = Math.min(text.length, at + SLICE_CHARS);
+      // The two halves of one character are escaped when they stand alone.
+      if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
+      parts.push(JSON.stringify(text.slice(at, end)).slice(1, -1));
+      at = end;
+      await turn();
+    }
+    parts.push('"');
+  };
+  await write(value);
+  return parts.join("");
+}
