@@ -1,6 +1,7 @@
 // What a crawl has found and what it has still to visit. A page and the links found on it are written in one
 // transaction, so a kill between two pages loses none and fetches none twice.
-import { and, asc, count, eq, sql } from "drizzle-orm";
+import { and, asc, count, eq, gte, lte, sql } from "drizzle-orm";
+import { createTurns } from "../base/turns.ts";
 import type { Store } from "./open.ts";
 import { jobFrontier, jobPages, jobs } from "./schema-work.ts";
 
@@ -17,6 +18,14 @@ export interface JobPage {
   readonly url: string;
   readonly failed: boolean;
   readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Which pages of a job. */
+export interface PageWindow {
+  readonly failed?: boolean;
+  readonly offset?: number;
+  readonly limit?: number;
+  readonly bytesMax?: number;
 }
 
 /** Verbs over a job's pages and frontier. */
@@ -42,6 +51,9 @@ export function frontierStore(store: Store) {
      FROM jobs WHERE id = $jobId`,
   );
   const forget = sqlite.query("DELETE FROM job_answers WHERE job_id = ? AND url_key = ?");
+  const keys = sqlite.query<{ keys: string | null }, [string, number]>(
+    "SELECT json_extract(body, '$.keys') AS keys FROM job_pages WHERE job_id = ? AND seq = ?",
+  );
   const done = sqlite.query("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
   const size = db
     .select({ n: jobs.frontierSize })
@@ -142,21 +154,50 @@ export function frontierStore(store: Store) {
       return { pages: row?.pages ?? 0, failed: row?.failed ?? 0 };
     },
 
-    /** Pages of a job in the order they came; `failed` picks those with content or those without. */
-    async listPages(
-      jobId: string,
-      options: { readonly failed?: boolean; readonly offset?: number; readonly limit?: number } = {},
-    ): Promise<JobPage[]> {
-      const { failed, offset = 0, limit = PAGE_MAX } = options;
+    /**
+     * Pages of a job in the order they came; `failed` picks those with content or those without. At most `limit`, and only
+     * so many that they do not hold more than `bytesMax`, but always one.
+     */
+    async listPages(jobId: string, options: PageWindow = {}): Promise<JobPage[]> {
+      const { failed, offset = 0, limit = PAGE_MAX, bytesMax = Number.POSITIVE_INFINITY } = options;
       const kind = failed === undefined ? undefined : eq(jobPages.failed, failed);
-      return db
-        .select({ url: jobPages.url, failed: jobPages.failed, body: jobPages.body })
+      const own = and(eq(jobPages.jobId, jobId), kind);
+      const sizes = db
+        .select({ seq: jobPages.seq, bytes: sql<number>`octet_length(${jobPages.body})` })
         .from(jobPages)
-        .where(and(eq(jobPages.jobId, jobId), kind))
+        .where(own)
         .orderBy(asc(jobPages.seq))
         .limit(Math.min(limit, PAGE_MAX))
         .offset(offset)
         .all();
+      let bytes = 0;
+      const seqs: number[] = [];
+      for (const size of sizes) {
+        bytes += size.bytes;
+        if (seqs.length > 0 && bytes > bytesMax) break;
+        seqs.push(size.seq);
+      }
+      const [first, last] = [seqs[0], seqs.at(-1)];
+      if (first === undefined || last === undefined) return [];
+      return db
+        .select({ url: jobPages.url, failed: jobPages.failed, body: jobPages.body })
+        .from(jobPages)
+        .where(and(own, gte(jobPages.seq, first), lte(jobPages.seq, last)))
+        .orderBy(asc(jobPages.seq))
+        .all();
+    },
+
+    /** What each returned page of a job says under `keys`, without its content. Lets others run meanwhile. */
+    async listPageKeys(jobId: string): Promise<string[]> {
+      const own = and(eq(jobPages.jobId, jobId), eq(jobPages.failed, false));
+      const seqs = db.select({ seq: jobPages.seq }).from(jobPages).where(own).orderBy(asc(jobPages.seq)).all();
+      const turn = createTurns();
+      const found: string[] = [];
+      for (const { seq } of seqs) {
+        await turn();
+        found.push(...(JSON.parse(keys.get(jobId, seq)?.keys ?? "[]") as string[]));
+      }
+      return found;
     },
   };
 }

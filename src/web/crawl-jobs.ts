@@ -20,7 +20,7 @@ export interface JobVerbs {
   countFrontier(id: string): Promise<{ waiting: number; taken: number; done: number }>;
   listPages(
     id: string,
-    options: { failed: boolean; offset?: number; limit?: number },
+    options: { failed: boolean; offset?: number; limit?: number; bytesMax?: number },
   ): Promise<CrawlFigures["pages"][number][]>;
 }
 
@@ -45,6 +45,8 @@ const LIMIT_MAX = 100;
 const DEPTH_MAX = 10;
 /** Every link is held against every pattern. */
 const PATTERNS_MAX = 100;
+/** Of one poll's `data`; the rest is behind `next`. */
+const DATA_BYTES_MAX = 8 * 1024 * 1024;
 /** Jobs of one account that are not finished. */
 const OPEN_JOBS_MAX = 100;
 
@@ -113,7 +115,7 @@ async function figuresOf(id: string, { offset, limit }: Window, jobs: JobVerbs):
   const [counts, frontier, pages, failures] = await Promise.all([
     jobs.countPages(id),
     jobs.countFrontier(id),
-    jobs.listPages(id, { failed: false, offset, limit }),
+    jobs.listPages(id, { failed: false, offset, limit, bytesMax: DATA_BYTES_MAX }),
     jobs.listPages(id, { failed: true }),
   ]);
   return { pages, failures, good: counts.pages - counts.failed, ahead: frontier.waiting + frontier.taken };

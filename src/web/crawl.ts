@@ -16,10 +16,8 @@ export interface CrawlStore extends AnswerVerbs {
   takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
   resetFrontier(jobId: string): Promise<number>;
   saveVisit(jobId: string, visit: Visit): Promise<number>;
-  listPages(
-    jobId: string,
-    options: { failed: boolean },
-  ): Promise<readonly { url: string; body: Readonly<Record<string, unknown>> }[]>;
+  /** Keys of all pages that were returned. */
+  listPageKeys(jobId: string): Promise<readonly string[]>;
 }
 
 /** What a visit came to. */
@@ -109,7 +107,7 @@ class Crawl {
     const { id, winding } = this.#job;
     await store.resetFrontier(id);
     await store.addFrontier(id, [this.#scope.root], this.#frontierMax);
-    for (const { body } of await store.listPages(id, { failed: false })) this.#remember(body["keys"]);
+    this.#remember(await store.listPageKeys(id));
     try {
       for (;;) {
         this.#signal.throwIfAborted();
@@ -221,7 +219,7 @@ class Crawl {
     await this.#deps.store.saveVisit(this.#job.id, { urlKey, frontierMax: this.#frontierMax, progress, ...visit });
   }
 
-  #remember(keys: unknown): void {
-    if (Array.isArray(keys)) for (const key of keys) this.#returned.add(String(key));
+  #remember(keys: readonly string[]): void {
+    for (const key of keys) this.#returned.add(key);
   }
 }

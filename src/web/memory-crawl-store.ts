@@ -77,6 +77,7 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => voi
       visited(visit.page);
       return added;
     },
-    listPages: async (_job, { failed }) => pages.filter((page) => page.failed === failed),
+    // A crawl begins once here, with none.
+    listPageKeys: async () => [],
   };
 }

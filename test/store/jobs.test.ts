@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Account, accountStore } from "../../src/store/accounts.ts";
 import { answerStore } from "../../src/store/answers.ts";
-import { type FrontierEntry, frontierStore } from "../../src/store/frontier.ts";
+import { type FrontierEntry, frontierStore, type PageWindow } from "../../src/store/frontier.ts";
 import { jobStore } from "../../src/store/jobs.ts";
 import { freshStore } from "./support.ts";
 
@@ -150,6 +150,26 @@ test("a visit stores its page, its other names and its links together", async ()
   expect(await frontier.listPages("j", { failed: false })).toEqual([visit.page]);
   expect(await frontier.listPages("j", { offset: 1 })).toMatchObject([{ url: "http://b/" }]);
   expect(await frontier.countPages("none")).toEqual({ pages: 0, failed: 0 });
+});
+
+test("pages are listed as far as they are asked for, in bytes too", async () => {
+  const { start, frontier } = await setUp();
+  await start("j");
+  const save = (urlKey: string, failed: boolean, body: Record<string, unknown>) =>
+    frontier.saveVisit("j", { urlKey, page: { url: urlKey, failed, body }, frontierMax: 9 });
+  await save("a", false, { markdown: "x".repeat(1000), keys: ["a", "a2"] });
+  await save("b", true, { code: "no" });
+  await save("c", false, { markdown: "é".repeat(500) });
+  await save("d", false, { markdown: "d", keys: ["d"] });
+  const list = async (options: PageWindow) => (await frontier.listPages("j", options)).map(({ url }) => url);
+  expect(await list({ failed: false })).toEqual(["a", "c", "d"]);
+  expect(await list({ failed: false, bytesMax: 1 })).toEqual(["a"]);
+  expect(await list({ failed: false, bytesMax: 2500 })).toEqual(["a", "c", "d"]);
+  expect(await list({ failed: false, bytesMax: 2040 })).toEqual(["a"]);
+  expect(await list({ failed: false, offset: 1, bytesMax: 1030 })).toEqual(["c"]);
+  expect(await list({ failed: false, offset: 1, limit: 1 })).toEqual(["c"]);
+  expect(await list({ failed: false, offset: 3 })).toEqual([]);
+  expect(await frontier.listPageKeys("j")).toEqual(["a", "a2", "d"]);
 });
 
 test("after a restart what was under way is visited again, what was stored is not", async () => {
