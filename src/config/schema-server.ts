@@ -60,7 +60,7 @@ export const Usage = section("The record of what was used.", {
 export const Health = section("How models are watched.", {
   interval: duration("How often providers are looked at.", "5m", 1000),
   probe: choice(
-    "models: recent traffic and the provider's model list; chat: also one-token calls, which cost money; off: none.",
+    "models: recent traffic and the provider's model list; chat: also one-token calls, which cost money; off: none. Decision models read from log-probabilities are asked for a token twice an hour unless off.",
     "models",
     ["models", "chat", "off"],
   ),

@@ -6,8 +6,8 @@ import { sha256Hex } from "../base/ids.ts";
 import type { ChatMessage } from "../chat/request.ts";
 import { type Content, type Question, textOf } from "./questions.ts";
 
-/** Part of a version's hash: another wording is another version. */
-export const PROMPT_VERSION = 1;
+/** Part of a version's hash: another wording, or order of the options, is another version. */
+export const PROMPT_VERSION = 2;
 
 /** A question as it is shown: its options in some order. */
 export interface Shown {

@@ -142,6 +142,7 @@ async function answer<R extends DecisionRequest>(
   const version = await versionFor(asked.model, caller, deps);
   exchange.log["model"] = version.id;
   exchange.headers["x-sallyport-model"] = headerText(version.id);
+  exchange.headers["x-sallyport-calibration"] = calibrationOf(version);
   const decision = await withDeadline(request, deps, async (deadline) => {
     const used = (failure?: ApiError) => ({ version, caller, exchange, endpoint: shape.path, failure });
     try {
@@ -163,6 +164,12 @@ async function answer<R extends DecisionRequest>(
   }
   const model = version.floating === true ? (decision.backend?.upstreamModel ?? version.id) : version.id;
   return Response.json({ model, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
+}
+
+/** Whose word the probabilities are: fitted here, the upstream's own, or what a text model happens to say. */
+function calibrationOf({ calibration, spec }: DecisionVersion): "fitted" | "upstream" | "none" {
+  if (calibration.method === "fitted") return "fitted";
+  return spec.kind === "systemone" || spec.kind === "openai-decisions" ? "upstream" : "none";
 }
 
 async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRoutesDeps): Promise<DecisionVersion> {

@@ -72,6 +72,7 @@ export function createDecisions(deps: DecisionsDeps) {
     clock: deps.clock,
     warn: deps.warn,
   });
+  let probing = false;
   const routes = decisionRoutes({
     exchangeOf,
     authenticate: deps.authenticate,
@@ -128,6 +129,7 @@ export function createDecisions(deps: DecisionsDeps) {
     },
     /** Asks providers for their lists; `probe`: asks engines whether they are fit, too. */
     async start(options: { probe: boolean }): Promise<void> {
+      probing = options.probe;
       if ((await models.current()).versions.size > 0) await warmTokens();
       await Promise.all([discovery.start(), options.probe ? watch.start() : undefined]);
     },
@@ -136,6 +138,7 @@ export function createDecisions(deps: DecisionsDeps) {
       upstreams.reconfigure();
       await models.load();
       await discovery.refresh();
+      if (probing) await watch.probe();
     },
     stop(): void {
       discovery.stop();

@@ -16,6 +16,8 @@ export interface WatchDeps {
   upstream(version: DecisionVersion, deadline: Deadline): Upstream;
   clock: Clock;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
+  /** Half an hour unless a test is in a hurry. */
+  probeEveryMs?: number;
 }
 
 /** What `/health` says of decision models. */
@@ -84,7 +86,7 @@ export class DecisionWatch {
 
   /** Probes now and from then on. */
   async start(): Promise<void> {
-    this.#timer = setInterval(() => void this.probe(), PROBE_EVERY_MS);
+    this.#timer = setInterval(() => void this.probe(), this.#deps.probeEveryMs ?? PROBE_EVERY_MS);
     await this.probe();
   }
 

@@ -43,6 +43,7 @@ const EXPOSED = [
   "X-RateLimit-Reset",
   "x-sallyport-model",
   "x-sallyport-route",
+  "x-sallyport-calibration",
   "x-sallyport-compaction",
   "x-sallyport-dropped",
   "x-sallyport-stop-reason",

@@ -339,6 +339,14 @@ describe("failures of the upstream", () => {
     expect(body.answers.q.score).toBeCloseTo(score, 9);
   });
 
+  test("no other version answers for one whose upstream is down", async () => {
+    upstream.answer = () => json(500, {});
+    const { status } = await gateway.post("/v1/systemone", ask({ q: NOUL }, { model: "decide-1.0.0" }), key);
+    expect(status).toBe(503);
+    expect(upstream.calls.length).toBeGreaterThan(0);
+    expect(new Set(upstream.calls.map(({ body }) => body.model))).toEqual(new Set(["jev-1.13.0"]));
+  });
+
   test("one unanswered question fails them all", async () => {
     upstream.answer = () => json(200, { answers: { a: { type: "noul", noul: 0.5 } } });
     const { status } = await gateway.post("/v1/systemone", ask({ a: NOUL, b: NOUL }), key);

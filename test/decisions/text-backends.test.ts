@@ -123,6 +123,28 @@ describe("log-probabilities of letters", () => {
     }
   });
 
+  test.each([
+    ["letters-1.0.0", 3],
+    ["single-1.0.0", 5],
+    ["letters-1.0.0", 30],
+    ["letters-1.0.0", 90],
+    ["written-1.0.0", 4],
+  ])("%s: of %d options the order they are written in changes nothing at all", async (model, count) => {
+    habits.gains = [0.9, 0.4, -0.3, -1.1];
+    const names = Object.keys(many(count).criteria);
+    const askIn = async (order: readonly string[]) => {
+      const criteria = Object.fromEntries(order.map((name) => [name, null]));
+      return (await decide(model, { q: { type: "choice", criteria } })).answers.q;
+    };
+    const given = await askIn(names);
+    for (const order of [[...names].reverse(), [...names.slice(count >> 1), ...names.slice(0, count >> 1)]]) {
+      const other = await askIn(order);
+      expect(other.choice).toBe(given.choice);
+      // Not to the last bit: sums are made in the client's order.
+      for (const name of names) expect(other.probabilities[name]).toBeCloseTo(given.probabilities[name], 12);
+    }
+  });
+
   test.each([21, 77, 255])("%d options go in groups and find the right one; none is impossible", async (count) => {
     const { answers } = await decide("letters-1.0.0", { q: many(count) });
     const values = Object.values(answers.q.probabilities) as number[];
@@ -157,6 +179,78 @@ describe("log-probabilities of letters", () => {
     // Both orders share everything before the options.
     const other: string = upstream.calls[1]!.body.messages.at(-1).content;
     expect(other.slice(0, other.indexOf("A. "))).toBe(text.slice(0, text.indexOf("A. ")));
+  });
+
+  test.each([
+    ["vllm", { chat_template_kwargs: { enable_thinking: false } }],
+    ["llamacpp", { chat_template_kwargs: { enable_thinking: false }, cache_prompt: true }],
+    ["ollama", { reasoning_effort: "none" }],
+    ["openrouter", { reasoning: { enabled: false }, provider: { require_parameters: true } }],
+    ["openai", {}],
+  ])("%s is told not to think in its own words", async (preset, words) => {
+    const own = await startGateway({
+      providers: { engine: { preset, kind: "openai", base_url: upstream.url, api_key: "k", discover: false } },
+      decisions: {
+        models: [{ id: "j-1", backend: { kind: "logprobs", routes: [{ provider: "engine", model: "m" }] } }],
+      },
+    });
+    try {
+      const body = { model: "j-1", state: "s", questions: { q: COLOURS } };
+      const answer = await own.post("/v1/systemone", body, await own.key());
+      expect([answer.status, answer.headers.get("x-sallyport-calibration")]).toEqual([200, "none"]);
+      const {
+        model: _m,
+        messages: _t,
+        max_tokens: _x,
+        temperature: _y,
+        logprobs: _l,
+        top_logprobs: _n,
+        ...rest
+      } = upstream.calls[0]!.body;
+      expect(rest).toMatchObject(words);
+      expect(
+        Object.keys(rest)
+          .filter((name) => /think|reason|template/.test(name))
+          .sort(),
+      ).toEqual(
+        Object.keys(words)
+          .filter((name) => /think|reason|template/.test(name))
+          .sort(),
+      );
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test("what went to other tokens than letters is in the log", async () => {
+    habits.chatter = 0.2;
+    await decide("letters-1.0.0", { q: COLOURS });
+    const line = await logged(/"label_mass":([\d.]+)/);
+    expect(Number(line)).toBeCloseTo(0.8, 6);
+  });
+
+  test("ten questions are two waves of calls, and no more at once than allowed", async () => {
+    const answer = upstream.answer;
+    const waiting: (() => void)[] = [];
+    const waves: number[] = [];
+    upstream.answer = async (body, path) => {
+      await new Promise<void>((resume) => waiting.push(resume));
+      return answer(body, path);
+    };
+    const questions = Object.fromEntries(
+      Array.from({ length: 10 }, (_, i) => [`q${i}`, { type: "noul", instructions: "?" }]),
+    );
+    const answered = decide("letters-1.0.0", questions);
+    let left = 20;
+    while (left > 0) {
+      await until(() => waiting.length === Math.min(left, 16));
+      waves.push(waiting.length);
+      left -= waiting.length;
+      for (const resume of waiting.splice(0)) resume();
+    }
+    await answered;
+    upstream.answer = answer;
+    expect(waves).toEqual([16, 4]);
   });
 
   test("a long state is sent once before the rest follows", async () => {
@@ -210,6 +304,20 @@ describe("log-probabilities of letters", () => {
     expect(await ids()).toContain("letters-1.0.0");
   });
 });
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries > 1000) throw new Error("it did not come about");
+    await Bun.sleep(2);
+  }
+}
+
+/** The first group of the pattern in the latest log line that has it. */
+async function logged(pattern: RegExp): Promise<string> {
+  const found = () => pattern.exec(gateway.logs.findLast((line) => pattern.test(line)) ?? "")?.[1];
+  await until(() => found() !== undefined);
+  return found()!;
+}
 
 function chatOf(content: string, tokens: [string, number][] | null): Response {
   const top_logprobs = (tokens ?? []).map(([token, logprob]) => ({ token, logprob, bytes: null }));

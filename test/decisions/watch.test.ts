@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { systemClock } from "../../src/base/clock.ts";
 import { readModelList } from "../../src/decisions/discover.ts";
+import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/versions.ts";
+import { DecisionWatch } from "../../src/decisions/watch.ts";
 import { type Habits, startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
 
@@ -17,7 +20,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   throw new Error("it did not come about");
 }
 
-async function engine(habits: Habits, health: Record<string, unknown> = { probe: "chat" }): Promise<[Gateway, Fake]> {
+async function engine(habits: Habits, health: Record<string, unknown> = { probe: "models" }): Promise<[Gateway, Fake]> {
   const fake = startSimulated(habits);
   open.push(fake);
   const gateway = await startGateway({
@@ -52,10 +55,68 @@ describe("the probe of an engine", () => {
     expect(body.subsystems.decisions.unfit[0].reason).toContain("70 % of the answer");
   });
 
-  test("is not made where probes are not paid for", async () => {
-    const [gateway, fake] = await engine({ beliefs: even }, {});
+  test("is not made where it is turned off", async () => {
+    const [gateway, fake] = await engine({ beliefs: even }, { probe: "off" });
     await gateway.get("/health");
     expect(fake.calls).toHaveLength(0);
+  });
+});
+
+describe("the watch", () => {
+  const version = versionOfConfig(
+    {
+      id: "judge-1.0.0",
+      name: "",
+      description: "",
+      tier: "free",
+      aliases: [],
+      calibration: "",
+      backend: { kind: "logprobs", routes: [], limits: {}, orders: 2, concurrency: 8 },
+    },
+    WITHOUT_CALIBRATION,
+  );
+
+  test("probes again and again: a model is taken out, and comes back when its engine answers in letters", async () => {
+    let top: [string, number][] = [["Well", -0.01]];
+    let asked = 0;
+    const route = { provider: "p", model: "m", path: "", priority: 1, weight: 1 };
+    const watch = new DecisionWatch({
+      store: { noteSighting: async () => [], listSightings: async () => [] },
+      versions: async () => [version],
+      upstream: () => ({
+        post: () => Promise.reject(new Error("no")),
+        tokens: () => Promise.reject(new Error("no")),
+        async chat() {
+          asked += 1;
+          const tokens = top.map(([token, logprob]) => ({ token, logprob }));
+          const block = { type: "text" as const, text: "A", logprobs: [{ ...tokens[0], top_logprobs: tokens }] };
+          return { route, result: { choices: [{ index: 0, blocks: [block], reason: "stop" as const }] } };
+        },
+      }),
+      clock: systemClock,
+      warn: () => {},
+      probeEveryMs: 5,
+    });
+    try {
+      await watch.start();
+      expect([asked, watch.isFit(version)]).toEqual([1, false]);
+      expect((await watch.health()).unfit).toEqual([
+        { model: "judge-1.0.0", reason: expect.stringContaining("letters") },
+      ]);
+      top = [
+        ["A", Math.log(0.6)],
+        ["B", Math.log(0.39)],
+      ];
+      await until(async () => watch.isFit(version));
+      // Below nine tenths a probe takes it out again.
+      top = [
+        ["A", Math.log(0.5)],
+        ["B", Math.log(0.39)],
+      ];
+      await until(async () => !watch.isFit(version));
+    } finally {
+      watch.stop();
+    }
   });
 });
 

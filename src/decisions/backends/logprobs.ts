@@ -20,7 +20,7 @@ import {
 import { type TokenLabel, wholeLabels } from "./chosen.ts";
 import { batches } from "./distribution.ts";
 import { chosenScores, type LabelScores, labelScores } from "./labels.ts";
-import { ordersOf } from "./orders.ts";
+import { ordersOf, sorted } from "./orders.ts";
 
 /** OpenAI and vLLM show no more alternatives of a token. */
 const TOP_LOGPROBS = 20;
@@ -39,7 +39,10 @@ export const logprobs: DecisionBackend = {
   kind: "logprobs",
   async answer(task, upstream) {
     const asked = new Asking(task, upstream);
-    const jobs = task.questions.map((question) => () => asked.readingsOf(question));
+    const jobs = task.questions.map((given) => async () => {
+      const { question, restore } = sorted(given);
+      return restore(await asked.readingsOf(question));
+    });
     const readings = await inParallel(jobs, task.spec.concurrency);
     return asked.gathered(readings);
   },

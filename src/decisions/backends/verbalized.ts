@@ -16,7 +16,7 @@ import {
   NonsenseAnswer,
   totalUsage,
 } from "./backend.ts";
-import { ordersOf } from "./orders.ts";
+import { ordersOf, sorted } from "./orders.ts";
 
 /** What a model leaves out or calls impossible is at least this probable. */
 const FLOOR = 1e-4;
@@ -29,7 +29,8 @@ export const verbalized: DecisionBackend = {
   async answer({ state, questions, spec }, upstream) {
     const usage: (Usage | undefined)[] = [];
     let last: ChatCallResult | undefined;
-    const looks = questions.flatMap((question) => {
+    const asked = questions.map(sorted);
+    const looks = asked.flatMap(({ question }) => {
       const all = Array.from({ length: question.options.length }, (_, option) => option);
       return ordersOf(all, question.type, spec.orders).map((order) => ({ question, order }));
     });
@@ -45,7 +46,9 @@ export const verbalized: DecisionBackend = {
     );
     const answer = last!;
     return {
-      readings: questions.map((question) => read.filter((one) => one.question === question).map((one) => one.reading)),
+      readings: asked.map(({ question, restore }) =>
+        restore(read.filter((one) => one.question === question).map((one) => one.reading)),
+      ),
       route: answer.route,
       outputTokens: usage.reduce((sum, one) => sum + (one?.outputTokens ?? 0), 0),
       spent: totalUsage(usage),
