@@ -43,28 +43,28 @@ async function calibrated(rows: readonly LabelledRow[], habits: Partial<Habits>,
 }
 
 test("temperature and a liking for yes", async () => {
-  const { calibration, reports } = await calibrated(NOUL(3000), { sharpness: 2, yes: 0.8, firstLetters: 0.7 });
+  const { calibration, reports } = await calibrated(NOUL(1600), { sharpness: 2, yes: 0.8, firstLetters: 0.7 });
   const { temperature, bias } = calibration.buckets["noul"]!;
-  expect(Math.abs(temperature - 2)).toBeLessThan(0.25);
-  expect(Math.abs(bias! + 0.8)).toBeLessThan(0.15);
+  expect(Math.abs(temperature - 2)).toBeLessThan(0.35);
+  expect(Math.abs(bias! + 0.8)).toBeLessThan(0.25);
   const { before, after } = reports[0]!;
   expect(after.logLoss).toBeLessThan(before.logLoss - 0.05);
-  expect(after.ece).toBeLessThan(0.04);
+  expect(after.ece).toBeLessThan(0.06);
 });
 
 test("temperature and a liking for the first letters, where one order is shown", async () => {
-  const { calibration, reports } = await calibrated(CHOICE(2000), { sharpness: 2.5, firstLetters: 0.9 }, 1);
+  const { calibration, reports } = await calibrated(CHOICE(1000), { sharpness: 2.5, firstLetters: 0.9 }, 1);
   const { temperature, positions } = calibration.buckets["choice:3-5"]!;
   expect(Math.abs(temperature / 2.5 - 1)).toBeLessThan(0.1);
   [0.9, 0.3, -0.3, -0.9].forEach((gain, at) => {
     expect(Math.abs(positions!["4"]![at]! - gain)).toBeLessThan(0.05);
   });
   expect(reports[0]!.after.accuracy).toBeGreaterThan(reports[0]!.before.accuracy);
-  expect(reports[0]!.after.ece).toBeLessThan(0.05);
+  expect(reports[0]!.after.ece).toBeLessThan(reports[0]!.before.ece / 3);
 });
 
 test("a model that is not sure enough", async () => {
-  const { calibration } = await calibrated(CHOICE(2000), { sharpness: 0.5 });
+  const { calibration } = await calibrated(CHOICE(1000), { sharpness: 0.5 });
   expect(Math.abs(calibration.buckets["choice:3-5"]!.temperature / 0.5 - 1)).toBeLessThan(0.12);
 });
 
@@ -76,9 +76,9 @@ test.each([
   // Levels next to the right one are mistaken for it more often than the model says, so that one is a little off itself.
   const habits = type === "score" ? { skill: 0.4 } : {};
   let lost = 0;
-  const runs = 15;
+  const runs = 6;
   for (let seed = 1; seed <= runs; seed++) {
-    const { reports } = await calibrated(rows(160), { ...habits, seed });
+    const { reports } = await calibrated(rows(140), { ...habits, seed });
     lost += (reports[0]!.after.logLoss - reports[0]!.before.logLoss) / runs;
   }
   expect(lost).toBeLessThan(0.006);
