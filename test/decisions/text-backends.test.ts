@@ -226,7 +226,11 @@ describe("log-probabilities of letters", () => {
     habits.chatter = 0.2;
     const from = gateway.logs.length;
     await decide("letters-1.0.0", { q: COLOURS });
-    const mass = () => gateway.logs.slice(from).join("").match(/"label_mass":([\d.]+)/)?.[1];
+    const mass = () =>
+      gateway.logs
+        .slice(from)
+        .join("")
+        .match(/"label_mass":([\d.]+)/)?.[1];
     await until(() => mass() !== undefined);
     expect(Number(mass())).toBeCloseTo(0.8, 6);
   });
