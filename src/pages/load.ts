@@ -28,6 +28,8 @@ export interface LoadRequest {
   readonly signal?: AbortSignal | undefined;
   /** In place of the loader's own, for callers that keep what was answered. */
   readonly fetch?: GuardedFetch | undefined;
+  /** Runs the rendering of an address, for the same callers. */
+  readonly rendering?: ((url: string, render: () => Promise<Rendered>) => Promise<Rendered>) | undefined;
   /** Nobody waits for it: pages somebody waits for are converted first. */
   readonly later?: boolean;
 }
@@ -176,13 +178,16 @@ async function convert(at: Load, answer: Fetched): Promise<Extracted> {
 async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
   const { renderer } = at.deps;
   if (renderer === undefined) throw new PageError("no_browser", "This page needs a browser, and there is none.");
-  const rendered = await renderer.render({
-    url: answer.url,
-    timeoutMs: at.leftMs(),
-    signal: at.signal,
-    screenshot: at.request.screenshot,
-    userAgent: at.deps.settings().userAgent,
-  });
+  const render = () =>
+    renderer.render({
+      url: answer.url,
+      timeoutMs: at.leftMs(),
+      signal: at.signal,
+      screenshot: at.request.screenshot,
+      userAgent: at.deps.settings().userAgent,
+    });
+  const { rendering } = at.request;
+  const rendered = await (rendering === undefined ? render() : rendering(answer.url, render));
   if (
     rendered.status !== undefined &&
     (isRefusal(rendered.status) || isChallenge(rendered.status, new Headers(), encode(rendered.html)))

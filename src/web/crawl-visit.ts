@@ -3,7 +3,9 @@
 // is asked for again: the site may have been asked twice then, and there is no telling.
 
 import type { Fetched, GuardedFetch } from "../net/fetch.ts";
+import type { LoadRequest } from "../pages/load.ts";
 import type { Claim, Manners } from "../pages/manners.ts";
+import type { Rendered } from "../pages/render.ts";
 import { RETRIED_STATUSES } from "../pages/retry-after.ts";
 import type { FrontierEntry } from "./crawl-scope.ts";
 
@@ -25,16 +27,23 @@ export interface VisitDeps {
   readonly problem: (message: string, error: unknown) => void;
 }
 
-/** Runs `work` when it is the page's turn, with a fetch that knows what was answered before. */
+/** What a page is loaded with: both know what came before, and keep what comes. */
+export type Visiting = { readonly [Name in "fetch" | "rendering"]: NonNullable<LoadRequest[Name]> };
+
+/** Runs `work` when it is the page's turn. */
 export async function visitPage<T>(
   { job, entry, signal }: { job: string; entry: FrontierEntry; signal: AbortSignal },
   deps: VisitDeps,
-  work: (fetch: GuardedFetch) => Promise<T>,
+  work: (visiting: Visiting) => Promise<T>,
 ): Promise<T> {
   const { manners, claimOf, store } = deps;
   const known = new Map((await store.listAnswers(job, entry.urlKey)).map((answer) => [answer.asked, answer]));
   const claim = known.has(entry.url) ? undefined : await claimOf(entry.url);
   const turn = await manners.work(job, claim, signal);
+  const keep = (answer: KeptAnswer) =>
+    store
+      .keepAnswer(job, entry.urlKey, answer)
+      .catch((error: unknown) => deps.problem("an answer could not be kept; a restart would ask again", error));
   let place = claim === undefined ? undefined : turn.leaveHost;
   const get: GuardedFetch = async (url, options) => {
     const answer = known.get(url);
@@ -49,15 +58,37 @@ export async function visitPage<T>(
       leave();
     }
     // "Later" is no answer to keep.
-    if (!RETRIED_STATUSES.has(fetched.status))
-      await store
-        .keepAnswer(job, entry.urlKey, { asked: url, ...fetched })
-        .catch((error: unknown) => deps.problem("an answer could not be kept; a restart would ask again", error));
+    if (!RETRIED_STATUSES.has(fetched.status)) await keep({ asked: url, ...fetched });
     return fetched;
   };
+  const rendering: Visiting["rendering"] = async (url, render) => {
+    const asked = `rendered ${url}`;
+    const shown = known.get(asked);
+    if (shown !== undefined) return asRendered(shown);
+    const rendered = await render();
+    await keep(asAnswer(asked, rendered));
+    return rendered;
+  };
   try {
-    return await work(get);
+    return await work({ fetch: get, rendering });
   } finally {
     turn.end();
   }
+}
+
+/** Where the picture begins in what is kept of a rendered page. */
+const PICTURE_AT = "x-picture-at";
+
+function asAnswer(asked: string, { url, status, html, screenshot }: Rendered): KeptAnswer {
+  const text = Buffer.from(html);
+  const headers = new Headers(screenshot === undefined ? {} : { [PICTURE_AT]: String(text.byteLength) });
+  return { asked, url, status: status ?? 0, headers, body: Buffer.concat([text, screenshot ?? new Uint8Array(0)]) };
+}
+
+function asRendered({ url, status, headers, body }: KeptAnswer): Rendered {
+  const at = headers.get(PICTURE_AT);
+  const end = at === null ? body.byteLength : Number(at);
+  const html = new TextDecoder().decode(body.subarray(0, end));
+  const shown = { url, status: status === 0 ? undefined : status, html };
+  return at === null ? shown : { ...shown, screenshot: body.subarray(end) };
 }

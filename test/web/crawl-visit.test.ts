@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../../src/base/clock.ts";
+import type { Fetched } from "../../src/net/fetch.ts";
+import { createManners } from "../../src/pages/manners.ts";
+import { type KeptAnswer, type Visiting, visitPage } from "../../src/web/crawl-visit.ts";
+
+const URL_ = "http://a.example/page";
+const entry = { urlKey: "a.example/page", url: URL_, depth: 0 };
+const options = { bytesMax: 1000, timeoutMs: 1000 };
+const text = (answer: { body: Uint8Array }) => new TextDecoder().decode(answer.body);
+
+/** A crawl's surroundings: what it asked, what it kept, what went wrong. */
+function surroundings({ statuses = [] as number[], broken = false } = {}) {
+  const asked: string[] = [];
+  const kept: KeptAnswer[] = [];
+  const problems: string[] = [];
+  const manners = createManners(systemClock, () => 8);
+  const deps = {
+    manners,
+    claimOf: async (url: string) => ({ host: new URL(url).host, delayMs: 0 }),
+    problem: (message: string) => void problems.push(message),
+    store: {
+      listAnswers: async () => kept,
+      keepAnswer: async (_job: string, _key: string, answer: KeptAnswer) => {
+        if (broken) throw new Error("disk full");
+        kept.push(answer);
+        return true;
+      },
+    },
+    fetch: async (url: string): Promise<Fetched> => {
+      asked.push(url);
+      const body = new TextEncoder().encode(`answer ${asked.length}`);
+      return { url, status: statuses.shift() ?? 200, headers: new Headers({ "x-a": "b" }), body, chain: [url] };
+    },
+  };
+  const visit = <T>(work: (visiting: Visiting) => Promise<T>) =>
+    visitPage({ job: "j", entry, signal: new AbortController().signal }, deps, work);
+  return { asked, kept, problems, manners, visit };
+}
+
+test("what was answered is known to the next visit, other addresses of the page included", async () => {
+  const { asked, visit } = surroundings();
+  const load = ({ fetch }: Visiting) =>
+    Promise.all([URL_, `${URL_}/next`].map(async (url) => text(await fetch(url, options)))).then((texts) =>
+      texts.sort(),
+    );
+  const first = await visit(load);
+  expect(await visit(load)).toEqual(first);
+  expect(asked).toEqual([URL_, `${URL_}/next`]);
+});
+
+test("what a browser showed is known too, with its picture", async () => {
+  const { visit, kept } = surroundings();
+  const page = {
+    url: `${URL_}#x`,
+    status: 200,
+    html: "<p>Grüße 😀</p>",
+    screenshot: new Uint8Array([137, 80, 0, 255]),
+  };
+  const bare = { url: "about:blank", status: undefined, html: "" };
+  let shown = 0;
+  const show = (what: typeof page | typeof bare, url: string) =>
+    visit(({ rendering }) =>
+      rendering(url, async () => {
+        shown++;
+        return what;
+      }),
+    );
+  for (const [what, url] of [
+    [page, URL_],
+    [bare, "about:blank"],
+  ] as const) {
+    expect(await show(what, url)).toEqual(what);
+    const again = await show(bare, url);
+    expect({
+      ...again,
+      ...(again.screenshot === undefined ? {} : { screenshot: new Uint8Array(again.screenshot) }),
+    }).toEqual(what);
+  }
+  expect([shown, kept.length]).toEqual([2, 2]);
+});
+
+test("an answer that says later is none", async () => {
+  const { asked, kept, visit } = surroundings({ statuses: [503, 429, 404] });
+  const load = ({ fetch }: Visiting) => fetch(URL_, options).then(({ status }) => status);
+  expect([await visit(load), await visit(load), await visit(load), await visit(load)]).toEqual([503, 429, 404, 404]);
+  expect([asked.length, kept.length]).toEqual([3, 1]);
+});
+
+test("an answer that cannot be kept is an answer all the same, and told", async () => {
+  const { problems, visit } = surroundings({ broken: true });
+  expect(text(await visit(({ fetch }) => fetch(URL_, options)))).toBe("answer 1");
+  expect(problems).toHaveLength(1);
+});
+
+test("the host's place is held while it is asked, the job's until the page is done", async () => {
+  const { manners, visit } = surroundings();
+  const others = await Promise.all([1, 2, 3].map(() => manners.ask({ host: "a.example", delayMs: 0 })));
+  await visit(async ({ fetch }) => {
+    let passed = false;
+    const waiting = manners.ask({ host: "a.example", delayMs: 0 }).then((leave) => {
+      passed = true;
+      leave();
+    });
+    await Promise.resolve();
+    expect([passed, manners.load()]).toEqual([false, { running: 1, waiting: 1 }]);
+    await fetch(URL_, options);
+    await waiting;
+    expect(manners.load()).toEqual({ running: 1, waiting: 0 });
+    // The page is answered now: another visit of it would wait for no host, however busy.
+    others.push(await manners.ask({ host: "a.example", delayMs: 0 }));
+    expect(text(await visit((again) => again.fetch(URL_, options)))).toBe("answer 1");
+  });
+  expect(manners.load()).toEqual({ running: 0, waiting: 0 });
+  for (const leave of others) leave();
+});
+
+test("a page that fails gives its places back", async () => {
+  const { manners, visit } = surroundings();
+  await expect(visit(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  const all = await Promise.all([1, 2, 3, 4].map(() => manners.ask({ host: "a.example", delayMs: 0 })));
+  expect([all.length, manners.load()]).toEqual([4, { running: 0, waiting: 0 }]);
+});
