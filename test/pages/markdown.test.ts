@@ -35,6 +35,9 @@ const CASES: [name: string, html: string, markdown: string][] = [
   ],
   ["quotes", "<blockquote><p>a</p><p>b</p></blockquote>", "> a\n>\n> b"],
   ["rules and breaks", "a<br>b<hr>c", "a\nb\n\n---\n\nc"],
+  ["rules that part nothing", "<hr><p>a</p><hr><div><hr></div><p>b</p><hr>", "a\n\n---\n\nb"],
+  ["rules in code", "<pre>---\n---</pre>", "```\n---\n---\n```"],
+  ["a link around a card", '<a href="/x">New<h3>Head</h3><p>Text</p></a>', "[New Head Text](https://site.example/x)"],
   ["inline code", "<p>use <code>a`b</code> and <kbd>Ctrl</kbd></p>", "use ``a`b`` and `Ctrl`"],
   [
     "fenced code",

@@ -15,6 +15,8 @@ export function toMarkdown(root: PageElement): string {
   return finish(service.turndown(asDom(root)));
 }
 
+const RULE = "---";
+
 const service = createService();
 
 function createService(): TurndownService {
@@ -24,7 +26,7 @@ function createService(): TurndownService {
     codeBlockStyle: "fenced",
     emDelimiter: "*",
     strongDelimiter: "**",
-    hr: "---",
+    hr: RULE,
     br: "",
   });
   turndown.escape = escapeMarkdown;
@@ -97,7 +99,7 @@ function addInline(turndown: TurndownService): void {
       const text = content.trim();
       if (href === undefined || text === "") return content;
       // A link around blocks: Markdown links hold one line.
-      const line = text.replace(/\s*\n+\s*/g, " ").replace(/^#+ /, "");
+      const line = text.replace(/^#{1,6} /gm, "").replace(/\s*\n+\s*/g, " ");
       const [before = "", after = ""] = [/^\s*/.exec(content)?.[0], /\s*$/.exec(content)?.[0]];
       const title = fromDom(node).attributes["title"]?.replace(/\s+/g, " ").trim();
       const shown = title === undefined || title === "" || title === line ? "" : ` "${title.replace(/"/g, '\\"')}"`;
@@ -161,10 +163,7 @@ function addBlocks(turndown: TurndownService): void {
     replacement: (content, node, options) => {
       const element = fromDom(node);
       const list = element.parentNode;
-      const items = list?.children.filter((child) => child.tag === "li") ?? [];
-      const start = Number.parseInt(list?.attributes["start"] ?? "1", 10);
-      const number = (Number.isNaN(start) ? 1 : start) + items.indexOf(element);
-      const marker = list?.tag === "ol" ? `${number}. ` : `${options.bulletListMarker} `;
+      const marker = list?.tag === "ol" ? `${numberOf(element, list)}. ` : `${options.bulletListMarker} `;
       const indent = " ".repeat(marker.length);
       const body = content
         .trim()
@@ -199,6 +198,20 @@ function addBlocks(turndown: TurndownService): void {
   });
 }
 
+const numbers = new WeakMap<PageElement, ReadonlyMap<PageElement, number>>();
+
+/** The number of an item; those of a list are counted once, not once for each item. */
+function numberOf(item: PageElement, list: PageElement): number {
+  let known = numbers.get(list);
+  if (known === undefined) {
+    const start = Number.parseInt(list.attributes["start"] ?? "1", 10);
+    const items = list.children.filter((child) => child.tag === "li");
+    known = new Map(items.map((child, at) => [child, (Number.isNaN(start) ? 1 : start) + at]));
+    numbers.set(list, known);
+  }
+  return known.get(item) ?? 1;
+}
+
 /** An address as a link destination: spaces and brackets encoded. */
 function destination(address: string): string {
   return address.replace(/[\s()<>\\]/g, (character) =>
@@ -206,7 +219,7 @@ function destination(address: string): string {
   );
 }
 
-/** Trims line ends and runs of empty lines, but not inside fenced code. */
+/** Trims line ends, runs of empty lines and rules that part nothing from nothing, but not inside fenced code. */
 function finish(markdown: string): string {
   const out: string[] = [];
   let fence: string | undefined;
@@ -218,9 +231,17 @@ function finish(markdown: string): string {
       continue;
     }
     const trimmed = line.trimEnd();
+    if (trimmed === RULE && (out.length === 0 || lastOf(out) === RULE)) continue;
     if (trimmed !== "" || (out[out.length - 1] ?? "") !== "") out.push(trimmed);
   }
-  return out.join("\n");
+  while (fence === undefined && (lastOf(out) === RULE || out[out.length - 1] === "")) out.pop();
+  return out.join("\n").trim();
+}
+
+/** The last line that is not empty. */
+function lastOf(lines: readonly string[]): string | undefined {
+  const last = lines[lines.length - 1];
+  return last === "" ? lines[lines.length - 2] : last;
 }
 
 /** Our tree has the parts of the DOM that Turndown touches. */
