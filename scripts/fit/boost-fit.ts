@@ -1,5 +1,5 @@
 // Fits an ensemble of small decision trees by gradient boosting over binned features. Plain and deterministic: the same
-// rows give the same trees.
+// rows and seed give the same trees.
 
 import { type Ensemble, evaluate, sigmoid, type Tree } from "../../src/pages/content/boost.ts";
 
@@ -22,9 +22,12 @@ export interface FitOptions {
   readonly featureShare: number;
   /** Share of rows each tree is grown on. */
   readonly rowShare: number;
+  readonly seed?: number;
 }
 
 const BINS = 64;
+/** Gradient, second derivative and weight per bin. */
+const SUMS = 3;
 
 /** Fits the ensemble. */
 export function fit(samples: Samples, options: FitOptions): Ensemble {
@@ -34,23 +37,24 @@ export function fit(samples: Samples, options: FitOptions): Ensemble {
   const bins = edges.map((cuts, feature) =>
     Uint8Array.from(samples.rows, (row) => binOf(cuts, row[feature] as number)),
   );
+  const weights = Float64Array.from(samples.weights);
   const mean = weightedMean(samples);
   const bias = Math.log(mean / (1 - mean));
   const scores = new Float64Array(count).fill(bias);
+  const gradients = new Float64Array(count);
+  const hessians = new Float64Array(count);
   const trees: Tree[] = [];
-  const random = seeded(7);
+  const random = seeded(options.seed ?? 7);
   for (let round = 0; round < options.trees; round++) {
-    const gradients = new Float64Array(count);
-    const hessians = new Float64Array(count);
     for (let i = 0; i < count; i++) {
       const p = sigmoid(scores[i] as number);
-      const weight = samples.weights[i] as number;
+      const weight = weights[i] as number;
       gradients[i] = weight * (p - (samples.targets[i] as number));
       hessians[i] = weight * Math.max(p * (1 - p), 1e-6);
     }
     const features = [...Array(width).keys()].filter(() => random() < options.featureShare);
     const rows = Int32Array.from(gradients.keys()).filter(() => random() < options.rowShare);
-    const tree = growTree({ bins, edges, gradients, hessians, features, options, weights: samples.weights }, rows);
+    const tree = growTree({ bins, edges, gradients, hessians, features, options, weights }, rows);
     trees.push(tree);
     // All rows move, also those the tree was not grown on.
     const step: Ensemble = { bias: 0, trees: [tree] };
@@ -64,14 +68,15 @@ interface Growth {
   readonly edges: readonly number[][];
   readonly gradients: Float64Array;
   readonly hessians: Float64Array;
+  readonly weights: Float64Array;
   readonly features: readonly number[];
   readonly options: FitOptions;
-  readonly weights: readonly number[];
 }
 
 interface Leaf {
   readonly node: number;
   readonly rows: Int32Array;
+  readonly sums: Float64Array;
   readonly split: Split | undefined;
 }
 
@@ -83,8 +88,9 @@ interface Split {
 
 function growTree(growth: Growth, all: Int32Array): Tree {
   const tree = { feature: [-1], value: [0], left: [0] };
-  let leaves: Leaf[] = [{ node: 0, rows: all, split: bestSplit(growth, all) }];
-  while (leaves.length < growth.options.leaves) {
+  const { options } = growth;
+  let leaves: Leaf[] = [leafOf(growth, { node: 0, rows: all, sums: sumUp(growth, all) })];
+  while (leaves.length < options.leaves) {
     const next = leaves.reduce<Leaf | undefined>(
       (best, leaf) => (leaf.split !== undefined && leaf.split.gain > (best?.split?.gain ?? 0) ? leaf : best),
       undefined,
@@ -103,9 +109,13 @@ function growTree(growth: Growth, all: Int32Array): Tree {
       tree.left.push(0);
       tree.value.push(0);
     }
+    // Only the smaller side is summed up; the other is what remains.
+    const few = sumUp(growth, low.length < high.length ? low : high);
+    const many = next.sums.map((sum, i) => sum - (few[i] as number));
+    const [lowSums, highSums] = low.length < high.length ? [few, many] : [many, few];
     leaves = leaves.filter((leaf) => leaf !== next);
-    leaves.push({ node, rows: low, split: bestSplit(growth, low) });
-    leaves.push({ node: node + 1, rows: high, split: bestSplit(growth, high) });
+    leaves.push(leafOf(growth, { node, rows: low, sums: lowSums }));
+    leaves.push(leafOf(growth, { node: node + 1, rows: high, sums: highSums }));
   }
   for (const leaf of leaves) {
     let g = 0;
@@ -114,66 +124,80 @@ function growTree(growth: Growth, all: Int32Array): Tree {
       g += growth.gradients[row] as number;
       h += growth.hessians[row] as number;
     }
-    const value = round5((-growth.options.rate * g) / (h + growth.options.l2));
-    tree.value[leaf.node] = value;
+    tree.value[leaf.node] = round5((-options.rate * g) / (h + options.l2));
   }
   return tree;
 }
 
-function bestSplit(growth: Growth, rows: Int32Array): Split | undefined {
-  const { gradients, hessians, weights, options } = growth;
+/** Sums of every bin of every feature in use. */
+function sumUp({ bins, gradients, hessians, weights, features }: Growth, rows: Int32Array): Float64Array {
+  const sums = new Float64Array(features.length * BINS * SUMS);
+  const count = rows.length;
+  const own = new Float64Array(count * SUMS);
+  for (let i = 0; i < count; i++) {
+    const row = rows[i] as number;
+    own[i * SUMS] = gradients[row] as number;
+    own[i * SUMS + 1] = hessians[row] as number;
+    own[i * SUMS + 2] = weights[row] as number;
+  }
+  for (let at = 0; at < features.length; at++) {
+    const column = bins[features[at] as number] as Uint8Array;
+    const start = at * BINS * SUMS;
+    for (let i = 0; i < count; i++) {
+      const to = start + (column[rows[i] as number] as number) * SUMS;
+      const from = i * SUMS;
+      sums[to] = (sums[to] as number) + (own[from] as number);
+      sums[to + 1] = (sums[to + 1] as number) + (own[from + 1] as number);
+      sums[to + 2] = (sums[to + 2] as number) + (own[from + 2] as number);
+    }
+  }
+  return sums;
+}
+
+function leafOf(growth: Growth, leaf: Omit<Leaf, "split">): Leaf {
+  return { ...leaf, split: bestSplit(growth, leaf.sums) };
+}
+
+function bestSplit({ features, edges, options }: Growth, sums: Float64Array): Split | undefined {
   let totalG = 0;
   let totalH = 0;
   let totalW = 0;
-  for (const row of rows) {
-    totalG += gradients[row] as number;
-    totalH += hessians[row] as number;
-    totalW += weights[row] as number;
+  for (let bin = 0; bin < BINS; bin++) {
+    totalG += sums[bin * SUMS] as number;
+    totalH += sums[bin * SUMS + 1] as number;
+    totalW += sums[bin * SUMS + 2] as number;
   }
   if (totalW < 2 * options.leafWeightMin) return undefined;
   const worth = (g: number, h: number) => (g * g) / (h + options.l2);
   const base = worth(totalG, totalH);
   let best: Split | undefined;
-  const binG = new Float64Array(BINS);
-  const binH = new Float64Array(BINS);
-  const binW = new Float64Array(BINS);
-  for (const feature of growth.features) {
-    binG.fill(0);
-    binH.fill(0);
-    binW.fill(0);
-    const column = growth.bins[feature] as Uint8Array;
-    for (let i = 0; i < rows.length; i++) {
-      const row = rows[i] as number;
-      const bin = column[row] as number;
-      binG[bin] = (binG[bin] as number) + (gradients[row] as number);
-      binH[bin] = (binH[bin] as number) + (hessians[row] as number);
-      binW[bin] = (binW[bin] as number) + (weights[row] as number);
-    }
+  features.forEach((feature, at) => {
     let g = 0;
     let h = 0;
     let w = 0;
-    const cuts = growth.edges[feature]?.length ?? 0;
+    const cuts = edges[feature]?.length ?? 0;
     for (let bin = 0; bin < cuts; bin++) {
-      g += binG[bin] as number;
-      h += binH[bin] as number;
-      w += binW[bin] as number;
+      const from = (at * BINS + bin) * SUMS;
+      g += sums[from] as number;
+      h += sums[from + 1] as number;
+      w += sums[from + 2] as number;
       if (w < options.leafWeightMin) continue;
       if (totalW - w < options.leafWeightMin) break;
       const gain = worth(g, h) + worth(totalG - g, totalH - h) - base;
       if (gain > (best?.gain ?? 1e-9)) best = { feature, bin, gain };
     }
-  }
+  });
   return best;
 }
 
 function binEdges(samples: Samples, feature: number): number[] {
   const step = Math.max(1, Math.floor(samples.rows.length / 20_000));
-  const values: number[] = [];
-  for (let i = 0; i < samples.rows.length; i += step) values.push((samples.rows[i] as Float32Array)[feature] as number);
-  const distinct = [...new Set(values)].sort((a, b) => a - b);
+  const values = new Float64Array(Math.ceil(samples.rows.length / step));
+  for (let i = 0; i < values.length; i++) values[i] = (samples.rows[i * step] as Float32Array)[feature] as number;
+  values.sort();
+  const distinct = values.filter((value, i) => i === 0 || value !== values[i - 1]);
   if (distinct.length <= BINS)
-    return distinct.slice(0, -1).map((value, i) => (value + (distinct[i + 1] as number)) / 2);
-  values.sort((a, b) => a - b);
+    return [...distinct.subarray(0, -1)].map((value, i) => (value + (distinct[i + 1] as number)) / 2);
   const cuts = new Set<number>();
   for (let bin = 1; bin < BINS; bin++) cuts.add(values[Math.floor((values.length * bin) / BINS)] as number);
   return [...cuts].sort((a, b) => a - b);

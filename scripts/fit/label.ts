@@ -4,6 +4,7 @@ import type { Block } from "../../src/pages/content/blocks.ts";
 
 /** What is known about a page's main text: all of it, or pieces that must and must not be there. */
 export interface Truth {
+  readonly url?: string;
   readonly text: string;
   readonly with?: readonly string[];
   readonly without?: readonly string[];
@@ -16,6 +17,8 @@ export interface Label {
 }
 
 const SHINGLE = 4;
+/** Shorter texts repeat by chance. */
+const COPY_TOKENS_MIN = 12;
 /** Negative blocks of a page together count at most this much more than its main text. */
 const PAGE_WEIGHT_MAX = 5;
 
@@ -35,15 +38,23 @@ export function labelByText(blocks: readonly Block[], truth: string): Label[] {
     weight: (tokens[i] as string[]).length / Math.max(60, reference.length),
   }));
   const place: (number | undefined)[] = [];
+  const isCopy = findCopies(tokens);
   const longFirst = blocks
     .map((_, i) => i)
-    .sort((a, b) => (tokens[b] as string[]).length - (tokens[a] as string[]).length || a - b);
+    .sort(
+      (a, b) =>
+        Number(isCopy[a]) - Number(isCopy[b]) ||
+        (tokens[b] as string[]).length - (tokens[a] as string[]).length ||
+        a - b,
+    );
   for (const i of longFirst) {
     const own = tokens[i] as string[];
     if (own.length < SHINGLE) continue;
-    const { hits, first } = claim(own, at, taken);
+    const { hits, known, first } = claim(own, at, taken);
     (labels[i] as Label).target = hits;
     if (hits >= 0.5) place[i] = first;
+    // The main text once more: which copy is meant is nobody's fault.
+    else if (own.length >= COPY_TOKENS_MIN && known > 0.9) (labels[i] as Label).weight = 0;
   }
   // Short blocks are matched only between the places of their surroundings: "Home" is in every text.
   for (let i = 0; i < blocks.length; i++) {
@@ -84,6 +95,29 @@ export function labelByPieces(blocks: readonly Block[], truth: Truth): Label[] {
   return labels;
 }
 
+/** Long blocks that say again, in one piece, what several others say: data for machines. */
+function findCopies(tokens: readonly (readonly string[])[]): boolean[] {
+  const keysOf = (own: readonly string[]) =>
+    own.slice(0, Math.max(0, own.length - SHINGLE + 1)).map((_, i) => own.slice(i, i + SHINGLE).join(" "));
+  const keys = tokens.map(keysOf);
+  const longest = new Map<string, number>();
+  keys.forEach((own, i) => {
+    for (const key of own) {
+      const before = longest.get(key);
+      if (before === undefined || (keys[before] as string[]).length < own.length) longest.set(key, i);
+    }
+  });
+  const shared = new Map<number, number>();
+  keys.forEach((own, i) => {
+    for (const key of own) {
+      const holder = longest.get(key) as number;
+      if (holder !== i && (keys[holder] as string[]).length > 2 * own.length)
+        shared.set(holder, (shared.get(holder) ?? 0) + 1);
+    }
+  });
+  return keys.map((own, i) => own.length >= 40 && (shared.get(i) ?? 0) > own.length * 0.6);
+}
+
 function indexShingles(tokens: readonly string[]): Map<string, number[]> {
   const at = new Map<string, number[]>();
   for (let i = 0; i + SHINGLE <= tokens.length; i++) {
@@ -99,14 +133,16 @@ function claim(
   own: readonly string[],
   at: ReadonlyMap<string, number[]>,
   taken: Uint8Array,
-): { hits: number; first: number | undefined } {
+): { hits: number; known: number; first: number | undefined } {
   const covered = new Uint8Array(own.length);
   const claims: number[] = [];
   let first: number | undefined;
   let expected = -1;
+  let known = 0;
   for (let i = 0; i + SHINGLE <= own.length; i++) {
     const places = at.get(own.slice(i, i + SHINGLE).join(" "));
     if (places === undefined) continue;
+    known++;
     const place = places.includes(expected) && taken[expected] === 0 ? expected : places.find((p) => taken[p] === 0);
     if (place === undefined) continue;
     expected = place + 1;
@@ -115,7 +151,11 @@ function claim(
     for (let k = 0; k < SHINGLE; k++) claims.push(place + k);
   }
   for (const place of claims) taken[place] = 1;
-  return { hits: covered.reduce((sum, value) => sum + value, 0) / own.length, first };
+  return {
+    hits: covered.reduce((sum, value) => sum + value, 0) / own.length,
+    known: known / (own.length - SHINGLE + 1),
+    first,
+  };
 }
 
 function nearest(place: readonly (number | undefined)[], from: number, step: 1 | -1): number | undefined {

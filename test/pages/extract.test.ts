@@ -152,6 +152,116 @@ test("a page with text never comes out empty", () => {
   );
 });
 
+describe("what is said again", () => {
+  const twin = (first: string, second: string) => {
+    const markdown = extract(`<title>T</title><article>${first}${second}</article>`).markdown ?? "";
+    return PARAGRAPHS.map((text) => markdown.split(text).length - 1);
+  };
+  const paragraphs = PARAGRAPHS.map((text) => `<p>${text}</p>`).join("");
+  test("a second run of the same paragraphs goes", () => expect(twin(paragraphs, paragraphs)).toEqual([1, 1, 1, 1]));
+  test("the text in one piece goes, its paragraphs stay", () => {
+    expect(twin(`<div>${PARAGRAPHS.join(" ")}</div>`, paragraphs)).toEqual([1, 1, 1, 1]);
+    expect(extract(`<article><div>${PARAGRAPHS.join(" ")}</div>${paragraphs}</article>`).markdown).toContain("\n\n");
+  });
+  test("one sentence that two parts need stays twice", () => {
+    const text = PARAGRAPHS[0] as string;
+    const parts = ["first", "second"].map((name) => `<h2>The ${name} call</h2><p>${text}</p>`);
+    expect(twin(`${paragraphs}${parts[0]}`, parts[1] as string)[0]).toBeGreaterThan(1);
+  });
+});
+
+describe("comments", () => {
+  const comments = `<div class="comments">${["I never knew that about the river, and I have lived here for years, you know.", "My uncle worked on that road for a decade, and he told me much the same, honestly."].map((text) => `<div class="comment"><p>${text}</p></div>`).join("")}</div>`;
+  test("are no part of an article", () => {
+    const { markdown = "" } = extract(
+      ARTICLE.replace("</main>", `${comments}</main>`).replace(
+        /<p>See/,
+        `<p>${PARAGRAPHS.join(" ")} And so it went, on and on, for years.</p><p>See`,
+      ),
+    );
+    expect(markdown).toContain("on and on");
+    expect(markdown).not.toContain("My uncle");
+  });
+  test("are what a thread is made of", () => {
+    const thread = `<title>Rivers - forum thread</title><link rel="canonical" href="https://site.example/forum/thread/7"><h1>Rivers</h1>${comments}`;
+    expect(extract(thread).markdown).toContain("My uncle");
+  });
+});
+
+test("microdata that nobody is shown is no text", () => {
+  const hidden = `<div style="display:none" itemscope itemtype="http://schema.org/NewsArticle"><div itemprop="datePublished">2019-11-19T08:57:40+01:00</div></div>`;
+  expect(extract(`${hidden}${PARAGRAPHS.map((text) => `<p>${text}</p>`).join("")}`).markdown).not.toContain("2019");
+  // Unless it is all there is.
+  expect(extract(`<div style="display:none" itemscope><p>${PARAGRAPHS[0]}</p></div>`).markdown).toContain(
+    PARAGRAPHS[0] as string,
+  );
+});
+
+test("extraction is deterministic and never throws, whatever the tree", () => {
+  const name = fc.constantFrom(
+    "div",
+    "p",
+    "h1",
+    "h2",
+    "ul",
+    "li",
+    "table",
+    "tr",
+    "td",
+    "blockquote",
+    "pre",
+    "a",
+    "b",
+    "article",
+    "aside",
+    "nav",
+    "form",
+    "dl",
+    "dd",
+    "figure",
+  );
+  const attribute = fc.constantFrom(
+    "",
+    ' class="comments"',
+    ' id="related"',
+    ' style="display:none" itemscope',
+    " hidden",
+    ' href="#x"',
+    ' role="main"',
+  );
+  const text = fc.constantFrom("", "Home", "¶", "$9.99", "https://a.example/x", ...PARAGRAPHS);
+  const part = fc
+    .tuple(name, attribute, text, fc.boolean())
+    .map(([tag, extra, words, isOpen]) => `<${tag}${extra}>${words}${isOpen ? "" : `</${tag}>`}`);
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
+      const html = parts.join("");
+      const { markdown = "" } = extract(html);
+      expect(extract(html).markdown).toBe(markdown);
+      const whole = parsePage(html).body.textContent.replace(/[¶\s]/g, "");
+      if (whole !== "") expect(markdown).not.toBe("");
+    }),
+    { numRuns: 300 },
+  );
+});
+
+describe("time grows with the size of the page and no faster", () => {
+  const text = PARAGRAPHS[0] as string;
+  // Each takes a fraction of a second; what grows with the square of the size would not end within the test's time.
+  const cases: [name: string, html: string][] = [
+    ["one list of many items", `<ol>${"<li>x".repeat(15_000)}</ol>`],
+    ["hidden data", `<p>${text}</p>${`<div itemscope style="display:none">${text}</div>`.repeat(4000)}`],
+    ["the same paragraph", `<p>${text}${text}</p>`.repeat(3000)],
+    ["headings", `<h2>${text}</h2><p>x</p>`.repeat(2000)],
+    ["depth", `${"<div class=a>".repeat(180)}${`<p>${text}</p>`.repeat(2000)}`],
+    ["listings", `<div class="x">${"<pre>let x</pre>".repeat(4000)}</div>`],
+  ];
+  for (const [name, html] of cases)
+    test(name, () => {
+      expect(extract(html).markdown).not.toBe("");
+    });
+});
+
 test("a page of a few sentences is kept whole, without its frame", () => {
   const small = `<title>Hello</title><nav><a href="/n">Menu</a></nav><h1>Hello</h1><p>Some words.</p><a href="/x">more</a><footer>Imprint</footer>`;
   expect(extract(small).markdown).toBe("# Hello\n\nSome words.\n\n[more](https://site.example/x)");

@@ -19,11 +19,13 @@ export function judgeBlocks(
   blocks: readonly Block[],
   { url, weights }: { url: string; weights: Weights },
 ): number[] {
-  const rows = readFeatures(document, blocks, url);
+  const { rows, comments } = readFeatures(document, blocks, url);
   const first = rows.map((row) => sigmoid(evaluate(weights.first, row)));
   const second = contextRows(blocks, rows, first).map((row) => sigmoid(evaluate(weights.second, row)));
   // The second look knows more and follows the crowd; on pages that neither had seen, their mean errs least.
-  return second.map((verdict, index) => (verdict + (first[index] as number)) / 2);
+  return second.map((verdict, index) =>
+    comments.has(blocks[index] as Block) ? 0 : (verdict + (first[index] as number)) / 2,
+  );
 }
 
 /**

@@ -4,7 +4,7 @@ import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 
 /** Totals over all blocks below an element. */
-interface Totals {
+export interface Totals {
   chars: number;
   linkChars: number;
   blocks: number;
@@ -16,6 +16,12 @@ interface Totals {
 
 /** Figures about the elements around a block. */
 export interface ContainerStats {
+  /** Totals of every element that holds text. */
+  readonly totals: ReadonlyMap<PageElement, Totals>;
+  /** The element that looks like the one that holds the main text. */
+  readonly top: PageElement;
+  /** It and its ancestors with their distance from it. */
+  readonly above: ReadonlyMap<PageElement, number>;
   readonly forBlock: (block: Block) => number[];
 }
 
@@ -53,6 +59,9 @@ export function measureContainers(body: PageElement, blocks: readonly Block[]): 
   const above = ancestorsOf(top);
   const whole = totals.get(body) ?? totalsOf(body);
   return {
+    totals,
+    top,
+    above,
     forBlock: (block) => {
       const levels = levelsOf(block.element, totals);
       let distance = 0;
@@ -73,7 +82,8 @@ export function measureContainers(body: PageElement, blocks: readonly Block[]): 
   };
 }
 
-function proseOf(block: Block): number {
+/** How much of a block reads like prose, in characters. */
+export function proseOf(block: Block): number {
   const { text } = block;
   if (text.length < PROSE_CHARS_MIN) return 0;
   const isSentence = /[.!?。！？,，]/.test(text);

@@ -43,6 +43,8 @@ export function contextRows(
     .filter((i) => i >= 0);
   const firstStrong = strong[0] ?? -1;
   const lastStrong = strong[strong.length - 1] ?? -1;
+  const sections = sectionVerdicts(blocks, verdicts);
+  let before = 0;
   return blocks.map((block, i) => {
     const extra: number[] = [verdicts[i] as number];
     for (let offset = -REACH; offset <= REACH; offset++) if (offset !== 0) extra.push(verdicts[i + offset] ?? -1);
@@ -62,12 +64,41 @@ export function contextRows(
     extra.push(shape.sum / shape.count, shape.count);
     extra.push(totalKept / Math.max(1, total), Math.log1p(totalKept));
     extra.push(firstStrong < 0 ? 0 : clamp(i - firstStrong), lastStrong < 0 ? 0 : clamp(i - lastStrong));
+    extra.push(before / Math.max(1, totalKept), ...(sections[i] as number[]));
+    before += block.text.length * (verdicts[i] as number);
     const own = rows[i] as Float32Array;
     const row = new Float32Array(own.length + extra.length);
     row.set(own);
     row.set(extra, own.length);
     return row;
   });
+}
+
+/** For each block the verdict of the heading above it and of all the text under that heading. */
+function sectionVerdicts(blocks: readonly Block[], verdicts: readonly number[]): number[][] {
+  const found: number[][] = [];
+  let start = 0;
+  const close = (end: number) => {
+    let chars = 0;
+    let kept = 0;
+    for (let i = start; i < end; i++) {
+      const length = (blocks[i] as Block).text.length;
+      chars += length;
+      kept += length * (verdicts[i] as number);
+    }
+    const heading = start > 0 || isHeading(blocks[0]) ? (verdicts[start] as number) : -1;
+    for (let i = start; i < end; i++) found.push([heading, kept / Math.max(1, chars), Math.log1p(chars)]);
+    start = end;
+  };
+  blocks.forEach((block, i) => {
+    if (i > 0 && isHeading(block)) close(i);
+  });
+  close(blocks.length);
+  return found;
+}
+
+function isHeading(block: Block | undefined): boolean {
+  return block !== undefined && /^h[1-6]$/.test(block.element.tag);
 }
 
 function windowMean(blocks: readonly Block[], verdicts: readonly number[], at: number, reach: number): number {

@@ -5,8 +5,10 @@
 import type { PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
-import { type ContainerStats, measureContainers } from "./containers.ts";
+import { type ContainerStats, measureContainers, proseOf } from "./containers.ts";
 import { readPageTraits } from "./page-traits.ts";
+import { DATE, PHRASES, PRICE, wordFigures } from "./phrases.ts";
+import { readStructure } from "./structure.ts";
 
 /** Words in class, id and role of an element that tell what it is for; the order is part of the fit. */
 const WORD_GROUPS: readonly RegExp[] = [
@@ -29,30 +31,21 @@ const WORD_GROUPS: readonly RegExp[] = [
   /\b(?:card|cards|grid|tile|tiles|item|items|list|listing|results|result|collection|carousel|slider|slide|swiper)\b/,
   /\b(?:message|messages|thread|topic|posts|postbody|forum|bbcode|reactions|cooked)\b/,
   /\b(?:newsletter|subscribe|subscription|signup|login|signin|register|form|search|filter|filters|sort|facet|facets|refine|email)\b/,
-  /\b(?:title|headline|heading|subtitle|summary|lead|lede|intro|excerpt|standfirst|dek|caption|credit)\b/,
+  /\b(?:title|headline|heading|subtitle)\b/,
+  /\b(?:summary|lead|lede|intro|excerpt|standfirst|dek|description|desc|teaser)\b/,
+  /\b(?:caption|credit|credits|figcaption|figure|image|img|photo|gallery|media|video|player|thumb|thumbnail)\b/,
   /\b(?:hidden|hide|sr|visually|screen|reader|print|noprint|mobile|desktop)\b/,
 ];
+/** Groups of WORD_GROUPS whose text is main on some pages and beside the point on others, where there is more than that. */
+const CONTESTED = [4, 5, 9, 15, 16, 17] as const;
+/** Prose beside comments from which there is an article, and its least share to that of the comments. */
+const ARTICLE_PROSE_MIN = 600;
+const ARTICLE_TO_COMMENTS_MIN = 0.2;
+/** Signs that a page is an article from which comments on it are known to be beside the point. */
+const ARTICLE_SIGNS_MIN = 2;
+/** Addresses, timestamps and bare figures: written for programs. */
+const MACHINE_TEXT = /^(?:https?:\/\/\S+|\d{4}-\d\d-\d\dT\S+|[\d\s.,:;%+/-]+|[\w-]*\d[\w-]*_[\w-]*)$/;
 const ARTICLE_BODY = /articlebody|reviewbody|description|text/;
-
-/** Phrases of boilerplate, by kind. English first; the other languages cover the most common wordings. */
-const PHRASES: readonly RegExp[] = [
-  /©|\(c\) ?(?:19|20)\d\d|copyright|all rights reserved|alle rechte|tous droits|privacy policy|terms of (?:use|service)|impressum|datenschutz/i,
-  /cookie|consent|gdpr|opt[- ]out/i,
-  /subscribe|newsletter|sign ?up|abonnier|inscri|suscr|email address|your (?:e-?)?mail/i,
-  /\bshare\b|tweet|facebook|twitter|whatsapp|pinterest|linkedin|instagram|follow us|teilen|partager/i,
-  /read more|continue reading|learn more|see (?:all|more)|view (?:all|more)|show more|load more|mehr lesen|weiterlesen|lire la suite|leer más|find out more|shop now/i,
-  /\breply\b|comment|kommentar|log ?in|sign ?in|register|anmelden|antworten/i,
-  /related|you (?:may|might) also|recommended|more from|also like|popular|trending|most read|latest|ähnliche|verwandte|lesen sie|auch interess|previous|next (?:post|article)/i,
-  /add to (?:cart|bag|basket|wish)|in stock|out of stock|checkout|free shipping|quantity|sold out|quick view|choose option|in den warenkorb/i,
-  /^by\b|posted (?:by|on|in)|written by|published|updated|^von\b|veröffentlicht|last modified|min(?:ute)?s? read|photo(?:graph)?(?: by|:)|image:|credit/i,
-  /advertis|sponsored|anzeige|werbung|publicité/i,
-  /skip to|back to top|toggle|close|menu|search|loading|nach oben|javascript/i,
-  /filter|sort by|show(?:ing)? \d|results|per page|items?\b|products\b|page \d/i,
-  /\btags?\b|categor|filed under|schlagw|kategorie|topics?:/i,
-];
-const DATE =
-  /\b(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\b\d{1,2}[./]\d{1,2}[./](?:19|20)?\d\d\b|\b(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.? \d{1,2}|\b\d{1,2}\.? (?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)|\bago\b|\bvor \d+/i;
-const PRICE = /[$€£¥₹]\s?\d|\d\s?[€£]|\b(?:usd|eur|gbp)\b/i;
 
 const TAGS = [
   ["p"],
@@ -109,23 +102,41 @@ interface ElementTraits {
   readonly isBodyProp: boolean;
 }
 
-/** Traits of every block of a page, one row each. */
-export function readFeatures(document: PageDocument, blocks: readonly Block[], url: string): Float32Array[] {
+/** What was seen of a page. */
+export interface Seen {
+  /** Traits of every block, one row each. */
+  readonly rows: Float32Array[];
+  /** Blocks that are readers' comments on an article: there is the article, and it is not a thread. */
+  readonly comments: ReadonlySet<Block>;
+}
+
+/** Looks at every block of a page. */
+export function readFeatures(document: PageDocument, blocks: readonly Block[], url: string): Seen {
   const page = readPageTraits(document, blocks, url);
   const containers = measureContainers(document.body, blocks);
   const traits = new Map<PageElement, ElementTraits>();
   const own = blocks.map((block) => ownTraits(block));
   const repeats = countRepeats(blocks);
-  return blocks.map((block, index) => {
+  const contested = measureContested(blocks, traits);
+  const structure = readStructure(document.body, blocks, containers);
+  const comments = new Set(page.articleness >= ARTICLE_SIGNS_MIN ? blocks.filter(contested.isComment) : []);
+  const rows = blocks.map((block, index) => {
     const row: number[] = [];
     const at = (offset: number) => own[index + offset];
     pushOwn(row, own[index] as Own);
     for (const offset of [-2, -1, 1, 2]) pushNeighbour(row, at(offset), blocks[index + offset], block);
     pushAround(row, block, traits);
     pushPlace(row, block, { blocks, containers, repeats });
-    row.push(...page.forBlock(block), ...page.shared);
+    row.push(
+      ...contested.forBlock(block),
+      contested.isComment(block) ? page.articleness : 0,
+      ...structure(block),
+      ...page.forBlock(block),
+      ...page.shared,
+    );
     return Float32Array.from(row);
   });
+  return { rows, comments };
 }
 
 interface Own {
@@ -161,9 +172,11 @@ function ownTraits(block: Block): Own {
     count(/\d/g) / chars,
     count(/\p{Lu}/gu) / chars,
     /[|»›→·•]/.test(head) ? 1 : 0,
+    MACHINE_TEXT.test(head) ? 1 : 0,
     DATE.test(head) ? 1 : 0,
     PRICE.test(head) ? 1 : 0,
     ...PHRASES.map((phrase) => (phrase.test(head) ? 1 : 0)),
+    ...wordFigures(text),
     tag,
     ...TAGS.map((_, index) => (index === tag ? 1 : 0)),
   ];
@@ -196,11 +209,7 @@ function pushAround(row: number[], block: Block, cache: Map<PageElement, Element
   let isHidden = 0;
   let isBodyProp = 0;
   for (let element: PageElement | null = block.element; element !== null; element = element.parentNode) {
-    let traits = cache.get(element);
-    if (traits === undefined) {
-      traits = elementTraits(element);
-      cache.set(element, traits);
-    }
+    const traits = traitsOf(element, cache);
     depth++;
     if (traits.isHidden) isHidden = 1;
     if (traits.isBodyProp) isBodyProp = 1;
@@ -208,10 +217,54 @@ function pushAround(row: number[], block: Block, cache: Map<PageElement, Element
       for (let group = 0; group < groups.length; group++)
         // The nearest counts: how many levels up.
         if (groups[group] === 0 && (traits.groups & (1 << group)) !== 0) groups[group] = 1 / depth;
-    const kind = AROUND.findIndex((tags) => tags.includes((traits as ElementTraits).kind));
+    const kind = AROUND.findIndex((tags) => tags.includes(traits.kind));
     if (kind >= 0 && around[kind] === 0) around[kind] = 1 / depth;
   }
   row.push(depth, isHidden, isBodyProp, ...groups, ...around);
+}
+
+/** For each contested group: how much prose the page has outside of it, for blocks in it; -1 for others. */
+function measureContested(
+  blocks: readonly Block[],
+  cache: Map<PageElement, ElementTraits>,
+): { forBlock: (block: Block) => number[]; isComment: (block: Block) => boolean } {
+  const masks = new Map<PageElement, number>();
+  const maskOf = (element: PageElement): number => {
+    const known = masks.get(element);
+    if (known !== undefined) return known;
+    const mask = traitsOf(element, cache).groups | (element.parentNode === null ? 0 : maskOf(element.parentNode));
+    masks.set(element, mask);
+    return mask;
+  };
+  const outside = CONTESTED.map(() => 0);
+  let whole = 0;
+  for (const block of blocks) {
+    const prose = proseOf(block);
+    if (prose === 0) continue;
+    const mask = maskOf(block.element);
+    whole += prose;
+    CONTESTED.forEach((group, i) => {
+      if ((mask & (1 << group)) === 0) outside[i] = (outside[i] as number) + prose;
+    });
+  }
+  const article = outside[0] as number;
+  const hasBoth = article >= ARTICLE_PROSE_MIN && article >= (whole - article) * ARTICLE_TO_COMMENTS_MIN;
+  return {
+    forBlock: ({ element }) => {
+      const mask = maskOf(element);
+      return CONTESTED.map((group, i) => ((mask & (1 << group)) === 0 ? -1 : Math.log1p(outside[i] as number)));
+    },
+    isComment: ({ element }) => hasBoth && (maskOf(element) & (1 << CONTESTED[0])) !== 0,
+  };
+}
+
+function traitsOf(element: PageElement, cache: Map<PageElement, ElementTraits>): ElementTraits {
+  let traits = cache.get(element);
+  if (traits === undefined) {
+    traits = elementTraits(element);
+    cache.set(element, traits);
+  }
+  return traits;
 }
 
 function elementTraits(element: PageElement): ElementTraits {

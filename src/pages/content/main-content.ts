@@ -23,6 +23,8 @@ const STEPS: readonly Step[] = [
   completeTables,
   completeCode,
   completeLists,
+  dropCopies,
+  keepInnerHeadings,
   dropLoneHeadings,
   fallBack,
   keepHeadline,
@@ -38,6 +40,14 @@ const SHORT_CHARS = 3000;
 /** Share of a table's text that must be chosen for the rest of it to be kept too. */
 const TABLE_SHARE = 0.5;
 const LIST_SHARE = 0.75;
+/** Shorter texts repeat for good reasons. */
+const COPY_CHARS_MIN = 100;
+/** From here on a text is a copy even when its neighbours are not. */
+const COPY_ALONE_CHARS_MIN = 250;
+const COPY_WORDS = 5;
+const COPY_SHARE = 0.9;
+/** Verdict from which a heading right above kept text is taken with it. */
+const INNER_HEADING_MIN = 0.15;
 /** Verdict below which completing a list does not take an item in. */
 const CLEARLY_NOT = 0.08;
 
@@ -48,9 +58,19 @@ export function keepMainContent(
 ): void {
   const blocks = cutBlocks(document.body);
   if (blocks.length === 0) return;
-  const page: Judged = { document, blocks, verdicts: judgeBlocks(document, blocks, { url, weights }), kept: new Set() };
+  const verdicts = judgeBlocks(document, blocks, { url, weights });
+  prune({ document, blocks, verdicts, kept: chooseMain(document, blocks, verdicts) }, trace);
+}
+
+/** The blocks to keep, given each block's probability to be main content. */
+export function chooseMain(
+  document: PageDocument,
+  blocks: readonly Block[],
+  verdicts: readonly number[],
+): ReadonlySet<Block> {
+  const page: Judged = { document, blocks, verdicts, kept: new Set() };
   for (const step of STEPS) step(page);
-  prune(page, trace);
+  return page.kept;
 }
 
 function chooseBlocks({ blocks, verdicts, kept }: Judged): void {
@@ -105,6 +125,74 @@ function completeWithin(
   }
 }
 
+/**
+ * What is said twice is kept once: pages carry their text again for machines, for print or for small screens. A long
+ * piece that others say in parts goes first; of equals the later one goes.
+ */
+function dropCopies({ blocks, kept }: Judged): void {
+  const counts = new Map<string, number>();
+  const keys = new Map<Block, string[]>();
+  for (const block of blocks)
+    if (kept.has(block) && block.text.length >= COPY_CHARS_MIN && block.element.tag !== "pre") {
+      const own = shinglesOf(block.text);
+      keys.set(block, own);
+      for (const key of own) counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  const order = blocks.filter((block) => kept.has(block));
+  const texts = new Map<string, number>();
+  for (const block of order) texts.set(block.text, (texts.get(block.text) ?? 0) + 1);
+  const repeats = (block: Block | undefined) => block !== undefined && (texts.get(block.text) ?? 0) > 1;
+  const besideCopy = new Set(order.filter((_, at) => repeats(order[at - 1]) || repeats(order[at + 1])));
+  const longFirst = [...keys.keys()].sort((a, b) => b.text.length - a.text.length || b.index - a.index);
+  for (const block of longFirst) {
+    // One sentence between others may well be needed twice: the same parameter of two calls, say.
+    if (block.text.length < COPY_ALONE_CHARS_MIN && !besideCopy.has(block) && !isQuote(block)) continue;
+    const own = keys.get(block) as string[];
+    const inner = new Map<string, number>();
+    for (const key of own) inner.set(key, (inner.get(key) ?? 0) + 1);
+    const isSaid = (key: string) => (counts.get(key) as number) > (inner.get(key) as number);
+    if (!isCopy(own.map(isSaid))) continue;
+    kept.delete(block);
+    for (const key of own) counts.set(key, (counts.get(key) as number) - 1);
+  }
+}
+
+/** Whether nearly all was said before. Where two parts meet, runs of words are new that are no new words. */
+function isCopy(said: readonly boolean[]): boolean {
+  let fresh = 0;
+  let run = 0;
+  for (const isSaid of [...said, true]) {
+    if (!isSaid) run++;
+    else {
+      if (run >= COPY_WORDS) fresh += run;
+      run = 0;
+    }
+  }
+  return fresh <= said.length * (1 - COPY_SHARE) && said.includes(true);
+}
+
+/** Quotes repeat what they answer. */
+function isQuote({ element }: Block): boolean {
+  const isQuoting = ({ tag }: PageElement) => tag === "blockquote" || tag === "q";
+  return isQuoting(element) || closest(element, isQuoting) !== undefined;
+}
+
+function shinglesOf(text: string): string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  if (words.length < COPY_WORDS) return [text];
+  return words.slice(0, words.length - COPY_WORDS + 1).map((_, i) => words.slice(i, i + COPY_WORDS).join(" "));
+}
+
+/** A heading amid kept text, with kept text right under it, is a part of it. */
+function keepInnerHeadings({ blocks, verdicts, kept }: Judged): void {
+  const first = blocks.find((block) => kept.has(block))?.index ?? blocks.length;
+  for (const block of blocks) {
+    const next = blocks[block.index + 1];
+    if (headingLevel(block) < 2 || block.index < first || next === undefined || !kept.has(next)) continue;
+    if ((verdicts[block.index] as number) > INNER_HEADING_MIN) kept.add(block);
+  }
+}
+
 /** A heading that lost everything under it says nothing ("Related stories"). */
 function dropLoneHeadings({ blocks, verdicts, kept }: Judged): void {
   const chosen = blocks.filter((block) => kept.has(block));
@@ -149,7 +237,7 @@ function isFrame(element: PageElement): boolean {
 }
 
 /** Takes out every text that was not kept, then every element that holds neither kept text nor a picture that belongs to it. */
-function prune({ document, blocks, kept }: Judged, trace: Trace): void {
+function prune({ document, blocks, kept }: Omit<Judged, "kept"> & { kept: ReadonlySet<Block> }, trace: Trace): void {
   const keptNodes = new Set<PageText>();
   for (const block of kept) for (const node of block.nodes) keptNodes.add(node);
   const share = shareOfKept(blocks, kept);

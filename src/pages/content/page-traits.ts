@@ -8,6 +8,8 @@ import type { Block } from "./blocks.ts";
 /** Figures that hold for the whole page, and those that hold a block against the page. */
 export interface PageTraits {
   readonly shared: readonly number[];
+  /** Signs that the page is one article, less those that it is a thread: what comments are worth hangs on it. */
+  readonly articleness: number;
   readonly forBlock: (block: Block) => number[];
 }
 
@@ -27,6 +29,9 @@ const URL_KINDS: readonly RegExp[] = [
   /\/(?:services?|about|solutions?|pricing|contact|features)\b/i,
 ];
 
+/** Structured data beyond this is not searched. */
+const STRINGS_CHARS_MAX = 200_000;
+
 /** Reads them once per page. */
 export function readPageTraits(document: PageDocument, blocks: readonly Block[], url: string): PageTraits {
   const meta = (name: string) =>
@@ -41,6 +46,8 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
   const firstH1 = blocks.find((block) => block.element.tag === "h1")?.index ?? -1;
   const titled = blocks.findIndex((block) => block.text.length > 12 && overlap(block.text, title) > 0.8);
   const articleBody = structuredBody(document.structured);
+  const strings = structuredStrings(document.structured);
+  const described = blocks.findIndex((block) => block.text.length > 40 && overlap(block.text, description) > 0.75);
   const articles = articleOrder(blocks);
   const headings = blocks.filter((block) => block.element.tag === "h1").map((block) => block.index);
   const anchor = firstH1 >= 0 ? firstH1 : titled;
@@ -49,7 +56,15 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
   const proseChars = sum(prose.map((block) => block.text.length));
   const lastProse = prose[prose.length - 1]?.index ?? -1;
   const firstProse = prose[0]?.index ?? -1;
+  const says = (pattern: RegExp | undefined, text: string) => (pattern?.test(text) === true ? 1 : 0);
   return {
+    articleness:
+      1 +
+      (ogType.startsWith("article") ? 1 : 0) +
+      says(SCHEMA_TYPES[0], structured) +
+      says(URL_KINDS[4], own) -
+      2 * says(SCHEMA_TYPES[2], structured) -
+      2 * says(URL_KINDS[2], own),
     shared: [
       Math.log1p(chars),
       sum(blocks.map((block) => block.linkChars)) / Math.max(1, chars),
@@ -81,6 +96,8 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
       articleBody === "" ? -1 : articleBody.includes(compact(block.text).slice(0, 60)) ? 1 : 0,
       overlap(block.text, title),
       overlap(block.text, description),
+      strings === "" ? -1 : block.text.length > 5 && strings.includes(compact(block.text).slice(0, 40)) ? 1 : 0,
+      described < 0 ? 0 : Math.max(-100, Math.min(100, block.index - described)),
       anchor < 0 ? 0 : Math.max(-100, Math.min(100, block.index - anchor)),
       lastProse < 0 ? 0 : Math.max(-100, Math.min(100, block.index - lastProse)),
       firstProse < 0 ? 0 : Math.max(-100, Math.min(100, block.index - firstProse)),
@@ -93,11 +110,26 @@ function structuredBody(structured: readonly string[]): string {
   let text = "";
   for (const source of structured)
     for (const match of source.matchAll(/"(?:articleBody|reviewBody|text)"\s*:\s*"((?:[^"\\]|\\.)*)"/g))
-      text += ` ${(match[1] ?? "")
-        .replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-        .replace(/\\[nrt]/g, " ")
-        .replace(/<[^>]*>/g, " ")}`;
+      text += ` ${unescaped(match[1] ?? "")}`;
   return compact(text);
+}
+
+/** Everything the structured data says in words, in the form of `compact`; "" when there is none. */
+function structuredStrings(structured: readonly string[]): string {
+  let text = "";
+  for (const source of structured)
+    for (const match of source.matchAll(/:\s*"((?:[^"\\]|\\.){6,})"/g)) {
+      if (text.length > STRINGS_CHARS_MAX) return compact(text);
+      if (!/^https?:/.test(match[1] ?? "")) text += ` ${unescaped(match[1] ?? "")}`;
+    }
+  return compact(text);
+}
+
+function unescaped(text: string): string {
+  return text
+    .replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/\\[nrt]/g, " ")
+    .replace(/<[^>]*>/g, " ");
 }
 
 /** Letters and digits only: quotes and spaces are written in many ways. */

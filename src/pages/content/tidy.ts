@@ -36,10 +36,17 @@ const WEB_SCHEMES = /^(?:https?|mailto|tel):/i;
 /** Tidies in place. `url` is the address of the page; <base> is honoured. */
 export function tidy(document: PageDocument, url: string, trace: Trace): void {
   const base = baseOf(document, url);
+  let all: number | undefined;
+  // Measured once, and only for pages with hidden data; a page that shows nothing else keeps it.
+  const chars = () => {
+    all ??= document.body.textContent.length;
+    return all;
+  };
   for (const element of elementsOf(document.body)) {
     if (element.parentNode === null) continue;
     if (element.tag === "template" && element.attributes["shadowrootmode"] !== undefined) element.unwrap();
     else if (element.tag === "noscript") tidyNoscript(element);
+    else if (isHiddenData(element) && element.textContent.length * 2 < chars()) trace.remove(element, "hidden-data");
     else if (NO_CONTENT.has(element.tag)) trace.remove(element, "not-content");
     else if (element.tag === "img") tidyImage(element, base);
     else if (element.tag === "a") tidyLink(element, base);
@@ -47,6 +54,11 @@ export function tidy(document: PageDocument, url: string, trace: Trace): void {
     else if (element.attributes["src"] !== undefined)
       element.attributes["src"] = absolute(element.attributes["src"], base) ?? "";
   }
+}
+
+/** The page once more as microdata that nobody is shown. */
+function isHiddenData({ attributes }: PageElement): boolean {
+  return attributes["itemscope"] !== undefined && /display\s*:\s*none/i.test(attributes["style"] ?? "");
 }
 
 /** The address relative ones are held against. */

@@ -1,0 +1,79 @@
+// What the extractor's method is worth on sites it has not seen:
+//   bun scripts/cross-validate.ts DIR [--seeds N]
+// DIR as for fit-extraction.ts, with a scorer DIR/score.ts beside the sets that exports `score` and `stripMarkdown`.
+// Every page is judged by weights fitted without its site. Prints each seed's scores, their mean and their spread.
+
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Weights } from "../src/pages/content/choose.ts";
+import { fillFromState } from "../src/pages/content/embedded.ts";
+import { keepMainContent } from "../src/pages/content/main-content.ts";
+import { tidy } from "../src/pages/content/tidy.ts";
+import { createTrace } from "../src/pages/content/trace.ts";
+import { parsePage } from "../src/pages/dom/parse.ts";
+import { toMarkdown } from "../src/pages/markdown/markdown.ts";
+import { needsScript } from "../src/pages/needs-script.ts";
+import { ADDRESS, type LabelledPage, readHtml, readPages } from "./fit/labelled-pages.ts";
+import { foldsOf, trainFolds } from "./fit/train.ts";
+
+interface Score {
+  readonly f1: number;
+  readonly precision: number;
+  readonly recall: number;
+  readonly byType?: Readonly<Record<string, number>>;
+}
+
+interface Scorer {
+  score(set: string, truths: unknown, ids: string[], texts: Record<string, string>): Score;
+  stripMarkdown(markdown: string): string;
+}
+
+const [directory] = process.argv.slice(2);
+if (directory === undefined) {
+  console.error("usage: bun scripts/cross-validate.ts DIR [--seeds N]");
+  process.exit(2);
+}
+const root = resolve(directory);
+const seedsAt = process.argv.indexOf("--seeds");
+const seeds = seedsAt > 0 ? Number(process.argv[seedsAt + 1]) : 1;
+const scorer = (await import(join(root, "score.ts"))) as Scorer;
+const pages = readPages(root);
+const found = new Map<string, number[]>();
+for (let seed = 1; seed <= seeds; seed++) {
+  const scores = judge(seed);
+  console.log(`seed ${seed}: ${[...scores].map(([name, value]) => `${name} ${value.toFixed(4)}`).join(" · ")}`);
+  for (const [name, value] of scores) found.set(name, [...(found.get(name) ?? []), value]);
+}
+for (const [name, values] of found) {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const spread = Math.sqrt(squares / Math.max(1, values.length - 1));
+  console.log(`${name.padEnd(24)} ${mean.toFixed(4)} ± ${spread.toFixed(4)}`);
+}
+
+/** Scores of one dealing of sites into folds. */
+function judge(seed: number): Map<string, number> {
+  const folds = foldsOf(pages, seed);
+  const weights = trainFolds(pages, folds);
+  const scores = new Map<string, number>();
+  for (const set of new Set(pages.map((page) => page.set))) {
+    const texts: Record<string, string> = {};
+    for (const page of pages)
+      if (page.set === set) texts[page.id] = textOf(page, weights[folds.get(page) ?? 0] as Weights);
+    const truths: unknown = JSON.parse(readFileSync(join(root, set, "ground-truth.json"), "utf8"));
+    const { f1, precision, recall, byType = {} } = scorer.score(set, truths, Object.keys(texts), texts);
+    scores.set(set, f1).set(`${set} precision`, precision).set(`${set} recall`, recall);
+    for (const [type, value] of Object.entries(byType)) scores.set(`${set} ${type}`, value);
+  }
+  return scores;
+}
+
+/** What a reader gets, as the scorer reads it. */
+function textOf(page: LabelledPage, weights: Weights): string {
+  const document = parsePage(readHtml(root, page.set, page.id));
+  if (needsScript(document) !== undefined) fillFromState(document);
+  const trace = createTrace(false);
+  tidy(document, ADDRESS, trace);
+  keepMainContent(document, { url: ADDRESS, weights, trace });
+  return scorer.stripMarkdown(toMarkdown(document.body));
+}

@@ -1,0 +1,57 @@
+// Wordings that tell what a text is about without understanding it: boilerplate by kind, dates, prices, and the small words
+// that running text is full of and lists are not.
+
+/** Phrases of boilerplate, by kind. English first; the other languages cover the most common wordings. */
+export const PHRASES: readonly RegExp[] = [
+  /©|\(c\) ?(?:19|20)\d\d|copyright|all rights reserved|alle rechte|tous droits|privacy policy|terms of (?:use|service)|impressum|datenschutz/i,
+  /cookie|consent|gdpr|opt[- ]out/i,
+  /subscribe|newsletter|sign ?up|abonnier|inscri|suscr|email address|your (?:e-?)?mail/i,
+  /\bshare\b|tweet|facebook|twitter|whatsapp|pinterest|linkedin|instagram|follow us|teilen|partager/i,
+  /read more|continue reading|learn more|see (?:all|more)|view (?:all|more)|show more|load more|mehr lesen|weiterlesen|lire la suite|leer más|find out more|shop now/i,
+  /\breply\b|comment|kommentar|log ?in|sign ?in|register|anmelden|antworten/i,
+  /related|you (?:may|might) also|recommended|more from|also like|popular|trending|most read|latest|ähnliche|verwandte|lesen sie|auch interess|previous|next (?:post|article)/i,
+  /add to (?:cart|bag|basket|wish)|in stock|out of stock|checkout|free shipping|quantity|sold out|quick view|choose option|in den warenkorb/i,
+  /^by\b|posted (?:by|on|in)|written by|published|updated|^von\b|veröffentlicht|last modified|min(?:ute)?s? read|photo(?:graph)?(?: by|:)|image:|credit/i,
+  /advertis|sponsored|anzeige|werbung|publicité/i,
+  /skip to|back to top|toggle|close|menu|search|loading|nach oben|javascript/i,
+  /filter|sort by|show(?:ing)? \d|results|per page|items?\b|products\b|page \d/i,
+  /\btags?\b|categor|filed under|schlagw|kategorie|topics?:/i,
+];
+/** A day, written out or in figures. */
+export const DATE =
+  /\b(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\b\d{1,2}[./]\d{1,2}[./](?:19|20)?\d\d\b|\b(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.? \d{1,2}|\b\d{1,2}\.? (?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)|\bago\b|\bvor \d+/i;
+/** An amount of money. */
+export const PRICE = /[$€£¥₹]\s?\d|\d\s?[€£]|\b(?:usd|eur|gbp)\b/i;
+
+/** Small words of the most common languages in Latin and Cyrillic script. */
+const SMALL_WORDS = new Set(
+  (
+    "the of and to in a is that for it with as on are was be by this at from or an have not has but they which we you i he she his her their our your " +
+    "der die das und in den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis mehr durch man " +
+    "le la les de des du et en un une que qui dans pour pas sur plus par est avec ce il elle au aux se sont ou mais comme " +
+    "el los las y que en un una por con no se su para es al lo como más pero sus le ya o este sí porque " +
+    "il di che non per un una del della dei le con si è da come più anche ma sono al alla nel " +
+    "o os as do da dos em um uma para com não se na no por mais como mas ao " +
+    "de het een en van is op te dat niet zijn voor met die aan er om ook als bij maar uit " +
+    "и в не на что с по как к из за от то это для но а о у же так был"
+  ).split(" "),
+);
+/** Words that speak to or of a person. */
+const PERSONAL_WORDS = new Set(
+  "i me my mine we us our you your ich wir uns du sie ihr mein je nous vous mon yo nosotros mi".split(" "),
+);
+
+/** Shares of small words, of words without a capital, and of personal words. */
+export function wordFigures(text: string): number[] {
+  const words = (text.length > 600 ? text.slice(0, 600) : text).split(" ");
+  let small = 0;
+  let lower = 0;
+  let personal = 0;
+  for (const word of words) {
+    const folded = word.toLowerCase();
+    if (SMALL_WORDS.has(folded)) small++;
+    if (PERSONAL_WORDS.has(folded)) personal++;
+    if (folded === word && folded !== word.toUpperCase()) lower++;
+  }
+  return [small / words.length, Math.min(30, small), lower / words.length, personal / words.length];
+}
