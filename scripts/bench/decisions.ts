@@ -48,7 +48,7 @@ async function letter(model: string): Promise<Response> {
 
 const model = (id: string, kind: string, provider: string, upstreamModel: string) => ({
   id,
-  backend: { kind, routes: [{ provider, model: upstreamModel }], concurrency: 20 },
+  backend: { kind, routes: [{ provider, model: upstreamModel }] },
 });
 await Bun.write(
   join(home, "sallyport.yaml"),

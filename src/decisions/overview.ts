@@ -31,6 +31,8 @@ export interface ShownVersion {
   readonly aliases: readonly string[];
   readonly backend: BackendKind;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
+  /** US dollars per million input tokens as configured; null: what is publicly known. */
+  readonly inputPrice: number | null;
   /** SHA-256 of what decides its answers. */
   readonly hash: string;
   /** Null for what is offered because a provider lists it. */
@@ -64,6 +66,7 @@ export function decisionOverview(
     aliases: [...aliases].filter(([, target]) => target === version.id).map(([alias]) => alias),
     backend: version.spec.kind,
     routes: version.spec.routes.map(({ provider, model }) => ({ provider, model })),
+    inputPrice: version.inputPrice ?? null,
     hash: version.hash,
     createdAtMs: version.createdAtMs,
     calibration: version.calibration.method,

@@ -19,6 +19,7 @@ const origin = versionOfConfig(
     tier: "pro",
     aliases: ["judge-latest"],
     calibration: "",
+    prices: { input: 3 },
     backend: {
       kind: "logprobs",
       routes: [{ provider: "sim", model: "m", path: "", priority: 1, weight: 1 }],
@@ -81,6 +82,7 @@ test("an operator is shown what each version rests on and was measured at", () =
     calibration: "none",
     parameters: [],
     measured: null,
+    inputPrice: 3,
     sightings: [],
     drifted: false,
     unfit: "why",
