@@ -5,9 +5,9 @@ import { countMerged, MERGED_BYTES_MAX } from "./token-merge.ts";
 import { pieceEnd } from "./token-pieces.ts";
 import { extendHash, loadRanks, loadRanksInTurns, rankIn, TOKEN_BYTES_MAX } from "./token-ranks.ts";
 
-/** Of texts up to this size the count is exact even at once: milliseconds. */
-const AT_ONCE_CHARACTERS_MAX = 1 << 16;
-const AT_ONCE_BYTES_MAX = 1 << 16;
+/** Of texts up to this size, with so much of it in words that are no tokens, the count is exact even at once: milliseconds. */
+const AT_ONCE_CHARACTERS_MAX = 1 << 18;
+const AT_ONCE_MERGED_MAX = 1 << 16;
 
 /** Larger ones are counted at places spread evenly over them, so much together. */
 const SAMPLES = 8;
@@ -15,25 +15,29 @@ const SAMPLE_CHARACTERS = 2048;
 
 /**
  * Tokens of a text in o200k_base. Names of special tokens count as the ordinary text they are in a message. Of more than some
- * ten thousand characters it is an estimate: the count of samples, scaled up.
+ * hundred thousand characters it is an estimate: the count of samples, scaled up.
  */
 export function countTokens(text: string): number {
   if (text.length === 0) return 0;
-  if (text.length <= AT_ONCE_CHARACTERS_MAX && Buffer.byteLength(text) <= AT_ONCE_BYTES_MAX) return countExactly(text);
+  const exact = text.length <= AT_ONCE_CHARACTERS_MAX ? countAtOnce(text, AT_ONCE_MERGED_MAX) : undefined;
+  if (exact !== undefined) return exact;
   const apart = (text.length - SAMPLE_CHARACTERS) / (SAMPLES - 1);
   let counted = 0;
   for (let sample = 0; sample < SAMPLES; sample++) {
     const from = Math.round(sample * apart);
-    counted += countExactly(text.slice(from, from + SAMPLE_CHARACTERS));
+    counted += countAtOnce(text.slice(from, from + SAMPLE_CHARACTERS))!;
   }
   return Math.ceil((counted * text.length) / (SAMPLES * SAMPLE_CHARACTERS));
 }
 
-function countExactly(text: string): number {
-  const steps = counting(text, { bytes: 0 });
+/** Undefined when more than `mergedMax` bytes have to be merged. */
+function countAtOnce(text: string, mergedMax = Number.POSITIVE_INFINITY): number | undefined {
+  const work = { bytes: 0, merged: 0 };
+  const steps = counting(text, work);
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
+    if (work.merged > mergedMax) return undefined;
   }
 }
 
@@ -43,7 +47,7 @@ const TURN_BYTES = 1 << 14;
 /** Counts texts of any size exactly, one after the other, and lets other work have its turns. */
 export class TokenCounter {
   /** Across texts: many small ones are as much work as a large one. */
-  readonly #turn = { bytes: 0 };
+  readonly #work = { bytes: 0, merged: 0 };
 
   /** Tokens of the text; with more than `enough` any number above it, at once. */
   async count(text: string, enough = Number.POSITIVE_INFINITY): Promise<number> {
@@ -52,7 +56,7 @@ export class TokenCounter {
     const least = Math.ceil(text.length / TOKEN_BYTES_MAX);
     if (least > enough) return least;
     await loadRanksInTurns();
-    const steps = counting(text, this.#turn);
+    const steps = counting(text, this.#work);
     for (;;) {
       const { value, done } = steps.next();
       if (done === true || value > enough) return value;
@@ -77,7 +81,7 @@ const FOREIGN_BYTES_MAX = 1 << 14;
 const BEHIND = 4;
 
 /** Counts piece by piece; tells the tokens so far whenever a turn is over. */
-function* counting(text: string, turn: { bytes: number }): Generator<number, number> {
+function* counting(text: string, work: { bytes: number; merged: number }): Generator<number, number> {
   loadRanks();
   let tokens = 0;
   for (let start = 0; start < text.length; ) {
@@ -92,6 +96,7 @@ function* counting(text: string, turn: { bytes: number }): Generator<number, num
       const to = from + byteLength(window, at, end);
       if (isToken(bytes, from, to)) tokens += 1;
       else {
+        work.merged += to - from;
         const partBytes = to - from === end - at ? MERGED_BYTES_MAX : FOREIGN_BYTES_MAX;
         for (let part = from; part < to; part += partBytes) {
           const partEnd = Math.min(to, part + partBytes);
@@ -99,9 +104,9 @@ function* counting(text: string, turn: { bytes: number }): Generator<number, num
           if (partEnd < to) yield tokens;
         }
       }
-      turn.bytes += to - from;
-      if (turn.bytes >= TURN_BYTES) {
-        turn.bytes = 0;
+      work.bytes += to - from;
+      if (work.bytes >= TURN_BYTES) {
+        work.bytes = 0;
         yield tokens;
       }
       at = end;

@@ -147,6 +147,11 @@ describe("countTokens", () => {
   test("a large text that is wanted at once is counted by samples of it", () => {
     const words = "word ".repeat(100_000);
     expect(Math.abs(countTokens(words) / 100_001 - 1)).toBeLessThan(0.01);
+    // A text of ordinary words is counted further than one of words that are no tokens.
+    expect(countTokens("word ".repeat(50_000))).toBe(50_001);
+    const letters = Array.from({ length: 130_000 }, (_, n) => "bcdfghjklm"[(n * n + (n >> 3)) % 10]).join("");
+    const counted = countTokens(letters);
+    expect(Math.abs(counted / countTokens(letters.slice(0, 60_000)) / (130 / 60) - 1)).toBeLessThan(0.03);
     // Also where its beginning is not like the rest; 128 spaces are a token.
     const uneven = " ".repeat(300_000) + "word ".repeat(60_000);
     expect(Math.abs(countTokens(uneven) / (300_000 / 128 + 60_000) - 1)).toBeLessThan(0.2);
