@@ -91,6 +91,7 @@ const SAVE_WINDOWS_MS = 5000;
 export async function startApp(live: LiveConfig, log: Logger, options: StartOptions = {}): Promise<App> {
   const { clock = systemClock } = options;
   const startedMs = clock.now();
+  const uptimeSeconds = () => Math.floor((clock.now() - startedMs) / 1000);
   const config = () => live.get();
   const { dataDir } = config();
   // The lock comes first: a newer program that is refused must not have migrated the database under the running one.
@@ -159,8 +160,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
   const fleet = createFleet({
     config,
     clock,
-    discoveryFailed: (provider, cause, kept) =>
-      log.warn("a provider's model list could not be had", { provider, kept, error: cause }),
+    discoveryFailed: observer.discoveryFailed,
     breakerChanged: (provider, state) => {
       log.warn("circuit breaker", { provider, state });
       watch.changed();
@@ -229,7 +229,8 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     warn: (message, fields) => log.warn(message, fields),
   });
 
-  const watch = createWatch({ clock, log, config, fleet, writer, observer, web, probe });
+  const parts = { clock, log, config, store, accounts, fleet, writer, observer, decisions, web };
+  const watch = createWatch({ ...parts, probe });
 
   const routes = new Elysia({ name: "sallyport", handler: { standardHostname: false } })
     .onError(({ error, code, request }) => {
@@ -254,12 +255,9 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     .use(accountRoutes({ accounts, urls: () => config().server, listeningUrl: () => listener.url }))
     .use(
       mountDashboard({
-        store,
-        clock,
-        accounts,
-        fleet,
-        decisions,
-        config,
+        ...parts,
+        watch,
+        uptimeSeconds,
         grants: () => grants,
         listeningUrl: () => listener.url,
         keysChanged: () => guard.invalidate(),
@@ -281,18 +279,9 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     .use(
       statusRoutes({
         version: VERSION,
-        uptimeSeconds: () => Math.floor((clock.now() - startedMs) / 1000),
+        uptimeSeconds,
         breakers: () => fleet.breakers.snapshot(),
-        subsystems: {
-          database: () => {
-            store.ping();
-            return { status: "ok", ...watch.databaseState() };
-          },
-          mail: () => accounts.mailer.state(),
-          decisions: async () => ({ ...(await decisions.health()) }),
-          browser: () => web.tools.browserHealth(),
-          jobs: () => web.jobsHealth(),
-        },
+        subsystems: watch.subsystems,
         tokenTotals: () => usage.tokenTotals(),
         totalsByModel: (limit) => usage.totalsByModel(limit),
         topAccounts: (limit) => usage.topAccounts(limit),

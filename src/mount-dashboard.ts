@@ -8,18 +8,27 @@ import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { createDecisions } from "./decisions/running.ts";
 import type { Fleet } from "./gateway/providers.ts";
 import type { Caller } from "./http/guards.ts";
+import type { Observer } from "./observe.ts";
+import { checkSubsystems } from "./status/health.ts";
 import { auditStore } from "./store/audit.ts";
 import { keyStore } from "./store/keys.ts";
 import type { Store } from "./store/open.ts";
+import { databaseSize } from "./store/size.ts";
 import { usageStore } from "./store/usage.ts";
+import type { createWatch } from "./watch.ts";
+import type { createWeb } from "./web/running.ts";
 
 /** What app.ts has built. */
 export interface MountDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly accounts: Accounts;
-  readonly fleet: Pick<Fleet, "catalog">;
+  readonly fleet: Pick<Fleet, "catalog" | "breakers">;
   readonly decisions: Pick<ReturnType<typeof createDecisions>, "overview" | "promote">;
+  readonly watch: Pick<ReturnType<typeof createWatch>, "subsystems" | "modelHealth">;
+  readonly observer: Pick<Observer, "lastFaults">;
+  readonly web: Pick<ReturnType<typeof createWeb>, "figures">;
+  uptimeSeconds(): number;
   config(): Config;
   grants(): Readonly<Record<TierId, TierGrant>>;
   listeningUrl(): string;
@@ -37,6 +46,17 @@ export function mountDashboard({ store, clock, accounts, fleet, decisions, confi
     keys: keyStore(store),
     usage: usageStore(store),
     decisions,
+    gateway: {
+      uptimeSeconds: more.uptimeSeconds,
+      providers: () => config().providers.map(({ name, kind }) => ({ name, kind })),
+      breakers: () => fleet.breakers.snapshot(),
+      lastFaults: () => more.observer.lastFaults,
+      catalog: () => fleet.catalog().models,
+      modelHealth: () => more.watch.modelHealth.view(),
+      subsystems: () => checkSubsystems(more.watch.subsystems),
+      database: () => databaseSize(store),
+      web: () => more.web.figures(),
+    },
     clock,
     version: VERSION,
     grants: more.grants,

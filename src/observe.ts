@@ -30,6 +30,18 @@ export interface ObserverDeps {
 /** The label of models that an unguarded page must not name. */
 const HIDDEN = "hidden";
 
+/** A failure of a provider. */
+export interface LastFault {
+  /** A kind of `UpstreamFault`, or `model_list`. */
+  readonly kind: string;
+  /** HTTP status; 0 where there was none. */
+  readonly status: number;
+  readonly atMs: number;
+}
+
+/** Providers whose last failure is kept: more than anybody configures. */
+const FAULTS_MAX = 1000;
+
 export type Observer = ReturnType<typeof createObserver>;
 
 /** Metrics, outcomes and the end of every request. */
@@ -41,7 +53,14 @@ export function createObserver({ clock, log, startedMs, mayName, mayQuote }: Obs
     modelLabel: (model) => (mayName(model) ? model : HIDDEN),
   });
   const outcomes = createOutcomes(clock);
+  const lastFaults = new Map<string, LastFault>();
+  const keepFault = (provider: string, kind: string, status: number) => {
+    if (lastFaults.size >= FAULTS_MAX && !lastFaults.has(provider)) lastFaults.clear();
+    lastFaults.set(provider, { kind, status, atMs: clock.now() });
+  };
   return {
+    /** How each provider failed last, since the program was started. */
+    lastFaults: lastFaults as ReadonlyMap<string, LastFault>,
     metrics,
     outcomes,
     /** A finished request: its log line, its metrics, its span, and what it says about its model. */
@@ -58,8 +77,14 @@ export function createObserver({ clock, log, startedMs, mayName, mayQuote }: Obs
     },
     /** A call to a provider failed. Its words about a request it refuses may quote the prompt. */
     failed({ provider, model }: ModelRoute, { kind, status, message }: UpstreamFault): void {
+      keepFault(provider, kind, status);
       const quotes = kind === "bad_request" && !mayQuote();
       log.info("a provider failed", { provider, model, kind, status, ...(quotes ? {} : { error: message }) });
+    },
+    /** A provider's model list could not be had; what it offered before is kept. */
+    discoveryFailed(provider: string, cause: unknown, kept: number): void {
+      keepFault(provider, "model_list", 0);
+      log.warn("a provider's model list could not be had", { provider, kept, error: cause });
     },
     /** What one upstream call cost. */
     spent(row: UsageRecord): void {

@@ -6,11 +6,13 @@ import { resolveModel } from "./catalog/resolve.ts";
 import type { Config } from "./config/schema.ts";
 import type { Fleet } from "./gateway/providers.ts";
 import type { Observer } from "./observe.ts";
+import type { HealthDeps, SubsystemState } from "./status/health.ts";
 import { createModelHealth } from "./status/model-health.ts";
+import type { Store } from "./store/open.ts";
 import type { UsageWriter } from "./store/usage-writer.ts";
 import type { Logger } from "./telemetry/log.ts";
 import { breakerReading } from "./telemetry/metrics.ts";
-import type { WebFigures } from "./web/running.ts";
+import type { createWeb, WebFigures } from "./web/running.ts";
 
 export interface WatchDeps {
   clock: Clock;
@@ -19,7 +21,12 @@ export interface WatchDeps {
   fleet: Pick<Fleet, "catalog" | "breakers" | "listed">;
   writer: Pick<UsageWriter, "state">;
   observer: Observer;
-  web: { figures(): WebFigures };
+  web: Pick<ReturnType<typeof createWeb>, "figures" | "jobsHealth"> & {
+    readonly tools: { browserHealth(): SubsystemState | Promise<SubsystemState> };
+  };
+  store: Pick<Store, "ping">;
+  accounts: { readonly mailer: { state(): SubsystemState } };
+  decisions: { health(): Promise<object & { status: SubsystemState["status"] }> };
   /** A one-token call: true when the model answered. */
   probe(model: string, signal: AbortSignal): Promise<boolean>;
 }
@@ -29,7 +36,7 @@ const JUDGE_AFTER_MS = 100;
 
 /** Builds the watch; nothing is judged before `start`. */
 export function createWatch(deps: WatchDeps) {
-  const { clock, log, config, fleet, writer, observer, probe } = deps;
+  const { clock, log, config, fleet, writer, observer, probe, store, accounts, decisions, web } = deps;
   const listed = () => fleet.catalog().models.filter(({ visibility }) => visibility === "list");
   const complain = (error: unknown) => log.warn("model health could not be judged", { error });
   const modelHealth = createModelHealth({
@@ -50,11 +57,18 @@ export function createWatch(deps: WatchDeps) {
     modelHealth,
     /** Publicly listed models. */
     listedCount: () => listed().length,
-    /** The figures of `/health`. */
-    databaseState() {
-      const { queued, rowsWithout, failures } = writer.state;
-      return { usage_queued: queued, usage_rows_lost: rowsWithout, usage_write_failures: failures };
-    },
+    /** What `/health` checks. */
+    subsystems: {
+      database() {
+        store.ping();
+        const { queued, rowsWithout, failures } = writer.state;
+        return { status: "ok", usage_queued: queued, usage_rows_lost: rowsWithout, usage_write_failures: failures };
+      },
+      mail: () => accounts.mailer.state(),
+      decisions: async () => ({ ...(await decisions.health()) }),
+      browser: () => web.tools.browserHealth(),
+      jobs: () => web.jobsHealth(),
+    } satisfies HealthDeps["subsystems"],
     /** Something changed that the health of models hangs on. */
     changed(): void {
       // Where every judgement costs money, the interval alone says when.

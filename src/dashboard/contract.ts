@@ -256,6 +256,40 @@ export interface PromotionForm {
   readonly alias: string;
 }
 
+/** Answer of `GET admin/gateway`: how everything is now. */
+export interface GatewayView {
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly providers: readonly {
+    readonly name: string;
+    readonly kind: string;
+    /** Models it has a way to. */
+    readonly models: number;
+    /** Null for what is not watched. */
+    readonly breaker: {
+      readonly state: "closed" | "open" | "half_open";
+      readonly failures: number;
+      readonly opened_at: string | null;
+    } | null;
+    /** Since the program was started. */
+    readonly last_error: { readonly kind: string; readonly status: number; readonly at: string } | null;
+  }[];
+  readonly models: readonly {
+    readonly id: string;
+    readonly status: "healthy" | "degraded" | "unavailable";
+    readonly p50_ms: number | null;
+    readonly p99_ms: number | null;
+    readonly checked_at: string;
+  }[];
+  readonly subsystems: readonly {
+    readonly name: string;
+    readonly status: "ok" | "degraded" | "unavailable" | "disabled";
+  }[];
+  readonly database: { readonly bytes: number; readonly free_bytes: number; readonly log_bytes: number };
+  /** What the web tools work on: jobs, pages, conversions. */
+  readonly web: readonly { readonly what: string; readonly running: number; readonly waiting: number }[];
+}
+
 /** A list as every listing of the API answers. */
 export interface Listing<T> {
   readonly data: readonly T[];

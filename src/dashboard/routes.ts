@@ -16,6 +16,7 @@ import { accountApi } from "./account-api.ts";
 import { API, BASE, type Boot, type ModelChoice, type Profile } from "./contract.ts";
 import { type DecisionsApiDeps, decisionsApi } from "./decisions-api.ts";
 import { type Endpoint, member, type Visit } from "./endpoint.ts";
+import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
 import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
 import { type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { assetFile, htmlPage, SAFE_HEADERS } from "./page.ts";
@@ -25,11 +26,12 @@ import { type UsageApiDeps, usageApi } from "./usage-api.ts";
 
 export interface DashboardDeps
   extends KeysApiDeps,
-    Pick<UsageApiDeps, "usage">,
     Pick<PlaygroundApiDeps, "chat">,
     DecisionsApiDeps,
+    Pick<GatewayApiDeps, "gateway">,
     Omit<SignInApiDeps, "profile" | "boot"> {
   readonly version: string;
+  readonly usage: UsageApiDeps["usage"] & GatewayApiDeps["usage"];
   readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"];
   /** Who may make an account. */
   signup(): Boot["signup"];
@@ -73,6 +75,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...accountApi(deps),
     ...playgroundApi(deps),
     ...decisionsApi(deps),
+    ...gatewayApi(deps),
     member("GET", "/models", async ({ who }) => ({ data: deps.models().map((model) => choice(model, who.account)) })),
   ];
 

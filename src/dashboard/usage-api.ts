@@ -75,7 +75,8 @@ async function keyNames(deps: Pick<UsageApiDeps, "keys">, accountId: string): Pr
   return new Map((await deps.keys.listKeys(accountId)).map(({ id, name }) => [id, name]));
 }
 
-function sumsView(rows: readonly UsageSums[]): UsageSumsView {
+/** Sums of rows, as pages show them. */
+export function sumsView(rows: readonly UsageSums[]): UsageSumsView {
   const sum = (pick: (row: UsageSums) => number) => rows.reduce((total, row) => total + pick(row), 0);
   return {
     requests: sum(({ requests }) => requests),
@@ -86,13 +87,15 @@ function sumsView(rows: readonly UsageSums[]): UsageSumsView {
   };
 }
 
-function daysOf(query: URLSearchParams): number {
+/** The span that is asked for. Throws `ApiError` 400. */
+export function daysOf(query: URLSearchParams): number {
   const text = query.get("days") ?? String(DAYS);
   const days = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (days >= 1 && days <= DAYS_MAX) return days;
   throw new ApiError("invalid_request", `days must be a whole number from 1 to ${DAYS_MAX}.`, { param: "days" });
 }
 
-function isoDay(day: number): string {
+/** `2030-12-31` of whole days since the epoch. */
+export function isoDay(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

@@ -124,6 +124,17 @@ export function usageStore(store: Store) {
         .all();
     },
 
+    /** Everybody's sums of one UTC day by model, deleted accounts' included. */
+    async sumsOfDay(day: number): Promise<(UsageSums & { model: string })[]> {
+      return db
+        .select({ model: usageDaily.model, ...SUMMED })
+        .from(usageDaily)
+        .where(eq(usageDaily.day, day))
+        .groupBy(usageDaily.model)
+        .orderBy(asc(usageDaily.model))
+        .all();
+    },
+
     /** An account's sums by key. */
     async sumsByKey(accountId: string, range: DayRange): Promise<(UsageSums & { keyId: string })[]> {
       return db

@@ -57,6 +57,12 @@ const ROUTES: readonly Route[] = [
     nav: ["Account", "person", "/account"],
   },
   {
+    path: /^\/admin$/,
+    page: lazy(() => import("./pages/admin/gateway.tsx"), "Gateway"),
+    as: "admin",
+    nav: ["Gateway", "pulse", "/admin"],
+  },
+  {
     path: /^\/admin\/decisions$/,
     page: lazy(() => import("./pages/admin/decisions.tsx"), "Decisions"),
     as: "admin",

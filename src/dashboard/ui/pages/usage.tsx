@@ -1,5 +1,5 @@
 // What the account has used: by day, model and key, and the latest requests.
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { Listing, RequestView, UsageReport, UsageSumsView } from "../../contract.ts";
 import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
@@ -16,6 +16,7 @@ const PER_PAGE = 25;
 const MEASURES = {
   Tokens: { of: (sums: UsageSumsView) => sums.input_tokens + sums.output_tokens, format: short, whole: true },
   Requests: { of: (sums: UsageSumsView) => sums.requests, format: short, whole: true },
+  Errors: { of: (sums: UsageSumsView) => sums.errors, format: short, whole: true },
   Cost: { of: (sums: UsageSumsView) => sums.cost_usd, format: usd, whole: false },
 } as const;
 
@@ -24,43 +25,14 @@ type Measure = keyof typeof MEASURES;
 /** The page. */
 export function Usage() {
   const days = useSignal<number>(30);
-  const measure = useSignal<Measure>("Tokens");
   const { value, problem } = useLoad<UsageReport>(`/usage?days=${days.value}`);
   const report = value.value;
-  const { of, format, whole } = MEASURES[measure.value];
-  const spans = (
-    <fieldset class="segments">
-      <legend class="off-screen">Span</legend>
-      {SPANS.map((span) => (
-        <button key={span} type="button" aria-pressed={days.value === span} onClick={() => (days.value = span)}>
-          {span} days
-        </button>
-      ))}
-    </fieldset>
-  );
   return (
     <>
-      <Title actions={spans}>Usage</Title>
+      <Title actions={<Spans days={days} />}>Usage</Title>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       <Totals report={report} />
-      <section class="card chart-card" aria-label="By day">
-        <fieldset class="segments">
-          <legend class="off-screen">Measure</legend>
-          {(Object.keys(MEASURES) as Measure[]).map((name) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={measure.value === name}
-              onClick={() => (measure.value = name)}
-            >
-              {name}
-            </button>
-          ))}
-        </fieldset>
-        {report !== undefined && (
-          <Bars days={report.days} series={seriesOf(report, of)} format={format} what={measure.value} whole={whole} />
-        )}
-      </section>
+      <ByDay report={report} />
       {report !== undefined && report.total.requests > 0 && (
         <div class="halves">
           <Sums title="By model" rows={report.models.map(({ model, ...sums }) => ({ name: model, ...sums }))} />
@@ -75,7 +47,46 @@ export function Usage() {
   );
 }
 
-function Totals({ report }: { report: UsageReport | undefined }) {
+/** Chooses how many days are shown. */
+export function Spans({ days }: { days: Signal<number> }) {
+  return (
+    <fieldset class="segments">
+      <legend class="off-screen">Span</legend>
+      {SPANS.map((span) => (
+        <button key={span} type="button" aria-pressed={days.value === span} onClick={() => (days.value = span)}>
+          {span} days
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** What is shown of a report, whoever it is about. */
+type Report = Omit<UsageReport, "keys">;
+
+/** The chart, of the measure that the reader chooses. */
+export function ByDay({ report }: { report: Report | undefined }) {
+  const measure = useSignal<Measure>("Tokens");
+  const { of, format, whole } = MEASURES[measure.value];
+  return (
+    <section class="card chart-card" aria-label="By day">
+      <fieldset class="segments">
+        <legend class="off-screen">Measure</legend>
+        {(Object.keys(MEASURES) as Measure[]).map((name) => (
+          <button key={name} type="button" aria-pressed={measure.value === name} onClick={() => (measure.value = name)}>
+            {name}
+          </button>
+        ))}
+      </fieldset>
+      {report !== undefined && (
+        <Bars days={report.days} series={seriesOf(report, of)} format={format} what={measure.value} whole={whole} />
+      )}
+    </section>
+  );
+}
+
+/** The sums, and how they have changed. */
+export function Totals({ report }: { report: Report | undefined }) {
   const tile = (name: string, of: (sums: UsageSumsView) => number, format: (value: number) => string) => (
     <div>
       <dt>{name}</dt>
@@ -101,7 +112,7 @@ function change(now: number, before: number): string {
 }
 
 /** The largest models each, the rest as one. */
-function seriesOf(report: UsageReport, of: (sums: UsageSumsView) => number): Series[] {
+function seriesOf(report: Report, of: (sums: UsageSumsView) => number): Series[] {
   const ranked = [...report.models].sort((a, b) => of(b) - of(a)).map(({ model }) => model);
   const own = ranked.length > SERIES_MAX ? ranked.slice(0, SERIES_MAX - 1) : ranked;
   const index = new Map(report.days.map((day, at) => [day, at]));
@@ -116,7 +127,8 @@ function seriesOf(report: UsageReport, of: (sums: UsageSumsView) => number): Ser
   return series;
 }
 
-function Sums({ title, rows }: { title: string; rows: readonly (UsageSumsView & { name: string })[] }) {
+/** Sums by name, the most tokens first. */
+export function Sums({ title, rows }: { title: string; rows: readonly (UsageSumsView & { name: string })[] }) {
   const sorted = [...rows].sort((a, b) => b.input_tokens + b.output_tokens - a.input_tokens - a.output_tokens);
   return (
     <section class="table-card" aria-label={title}>

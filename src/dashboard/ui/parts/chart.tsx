@@ -89,17 +89,20 @@ export function Bars(props: {
           ))}
         </ul>
       </figcaption>
-      <table class="off-screen">
-        <caption>{what} by day</caption>
-        <tbody>
-          {days.map((day, index) => (
-            <tr key={day}>
-              <th scope="row">{day}</th>
-              <td>{format(totals[index] ?? 0)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {/* Around the table: a table is as tall as its rows, whatever it is told. */}
+      <div class="off-screen">
+        <table>
+          <caption>{what} by day</caption>
+          <tbody>
+            {days.map((day, index) => (
+              <tr key={day}>
+                <th scope="row">{day}</th>
+                <td>{format(totals[index] ?? 0)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }

@@ -14,7 +14,7 @@ export function Notice({ kind = "info", children }: { kind?: Kind; children: Com
 }
 
 /** A word with a colour. */
-export function Badge({ kind, children }: { kind?: Kind; children: ComponentChildren }) {
+export function Badge({ kind, children }: { kind?: Kind | undefined; children: ComponentChildren }) {
   return <span class={`badge ${kind ?? ""}`}>{children}</span>;
 }
 

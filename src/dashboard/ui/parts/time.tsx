@@ -54,3 +54,29 @@ export function usd(amount: number): string {
 export function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
+
+const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
+
+/** 3145728 as "3.0 MiB". */
+export function size(bytes: number): string {
+  const step = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), SIZES.length - 1);
+  return `${(bytes / 1024 ** step).toFixed(step === 0 ? 0 : 1)} ${SIZES[step]}`;
+}
+
+/** 93784 as "1 d 2 h"; only the two largest units say something. */
+export function lasting(seconds: number): string {
+  const units = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "min"],
+    [Math.floor(seconds) % 60, "s"],
+  ] as const;
+  const first = Math.max(
+    units.findIndex(([count]) => count > 0),
+    0,
+  );
+  return units
+    .slice(first, first + 2)
+    .map(([count, unit]) => `${count} ${unit}`)
+    .join(" ");
+}

@@ -1,0 +1,226 @@
+// The gateway at a glance: how providers, models and its own parts are now, and what everybody has used.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { GatewayView, UsageReport } from "../../../contract.ts";
+import { useLoad } from "../../load.ts";
+import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { lasting, size, When } from "../../parts/time.tsx";
+import { Title } from "../../parts/title.tsx";
+import { ByDay, Spans, Sums, Totals } from "../usage.tsx";
+
+/** What is shown of the present is never older than this. */
+const REFRESH_MS = 15_000;
+
+const STATES = {
+  ok: "ok",
+  healthy: "ok",
+  closed: "ok",
+  degraded: "warn",
+  half_open: "warn",
+  unavailable: "danger",
+  open: "danger",
+  disabled: undefined,
+} as const;
+
+const WORDS: Readonly<Record<string, string>> = {
+  half_open: "Half open",
+  auth: "refused our credentials",
+  bad_request: "refused a request",
+  context_length: "input too long",
+  model_missing: "has no such model",
+  rate_limited: "rate limited",
+  unavailable: "unavailable",
+  timeout: "timed out",
+  model_list: "gave no model list",
+};
+
+/** The page. */
+export function Gateway() {
+  const now = useLoad<GatewayView>("/admin/gateway");
+  const days = useSignal(30);
+  const usage = useLoad<Omit<UsageReport, "keys">>(`/admin/usage?days=${days.value}`);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") void now.reload();
+    }, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [now.reload]);
+  const gateway = now.value.value;
+  const report = usage.value.value;
+  const problem = now.problem.value ?? usage.problem.value;
+  return (
+    <>
+      <Title actions={<Spans days={days} />}>Gateway</Title>
+      {problem !== undefined && <Notice kind="danger">{problem}</Notice>}
+      {gateway !== undefined && <Parts gateway={gateway} />}
+      <Totals report={report} />
+      <ByDay report={report} />
+      {gateway !== undefined && <Providers providers={gateway.providers} />}
+      {gateway !== undefined && <Models models={gateway.models} />}
+      {report !== undefined && report.models.length > 0 && (
+        <Sums title="Usage by model" rows={report.models.map(({ model, ...sums }) => ({ name: model, ...sums }))} />
+      )}
+    </>
+  );
+}
+
+function Parts({ gateway }: { gateway: GatewayView }) {
+  const { database, web } = gateway;
+  return (
+    <section class="card" aria-label="Parts">
+      <dl class="facts">
+        <dt>Version</dt>
+        <dd>{gateway.version}</dd>
+        <dt>Up for</dt>
+        <dd>{lasting(gateway.uptime_seconds)}</dd>
+        <dt>Parts</dt>
+        <dd>
+          <span class="badges">
+            {gateway.subsystems.map(({ name, status }) => (
+              <Badge key={name} kind={STATES[status]}>
+                {name}: {status}
+              </Badge>
+            ))}
+          </span>
+        </dd>
+        <dt>Database</dt>
+        <dd>
+          {size(database.bytes)}, of it {size(database.free_bytes)} free; log {size(database.log_bytes)}
+        </dd>
+        <dt>Web tools</dt>
+        <dd>{web.map(workText).join("; ")}</dd>
+      </dl>
+    </section>
+  );
+}
+
+function Providers({ providers }: { providers: GatewayView["providers"] }) {
+  return (
+    <section class="stack" aria-labelledby="providers">
+      <h2 id="providers">Providers</h2>
+      {providers.length === 0 ? (
+        <Empty>No provider is configured.</Empty>
+      ) : (
+        <div class="table-card">
+          <table class="stacks">
+            <thead>
+              <tr>
+                <th>Provider</th>
+                <th>Kind</th>
+                <th>Breaker</th>
+                <th class="number">Failures now</th>
+                <th>Last failure</th>
+                <th class="number">Models</th>
+              </tr>
+            </thead>
+            <tbody>
+              {providers.map(({ name, kind, breaker, last_error: last, models }) => (
+                <tr key={name}>
+                  <th scope="row" class="long">
+                    {name}
+                  </th>
+                  <td data-label="Kind">{kind}</td>
+                  <td data-label="Breaker">
+                    {breaker === null ? (
+                      "–"
+                    ) : (
+                      <span class="badges">
+                        <Badge kind={STATES[breaker.state]}>{WORDS[breaker.state] ?? breaker.state}</Badge>
+                        {breaker.opened_at !== null && <When iso={breaker.opened_at} />}
+                      </span>
+                    )}
+                  </td>
+                  <td data-label="Failures now" class="number">
+                    {breaker?.failures ?? "–"}
+                  </td>
+                  <td data-label="Last failure">
+                    {last === null ? (
+                      "None"
+                    ) : (
+                      <span>
+                        {WORDS[last.kind] ?? last.kind}
+                        {last.status > 0 && ` (${last.status})`}, <When iso={last.at} />
+                      </span>
+                    )}
+                  </td>
+                  <td data-label="Models" class="number">
+                    {models}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Models that fare badly come first, and of many healthy ones only some are shown at once. */
+const SHOWN = 20;
+const WORST_FIRST = ["unavailable", "degraded", "healthy"];
+
+function Models({ models }: { models: GatewayView["models"] }) {
+  const all = useSignal(false);
+  const sorted = [...models].sort((a, b) => WORST_FIRST.indexOf(a.status) - WORST_FIRST.indexOf(b.status));
+  const shown = all.value ? sorted : sorted.slice(0, SHOWN);
+  return (
+    <section class="stack" aria-labelledby="models">
+      <h2 id="models">Models</h2>
+      {models.length === 0 ? (
+        <Empty>No model was looked at yet.</Empty>
+      ) : (
+        <div class="table-card">
+          <table class="stacks">
+            <thead>
+              <tr>
+                <th>Model</th>
+                <th>State</th>
+                <th class="number">Half answer within</th>
+                <th class="number">99 of 100 within</th>
+                <th>Looked at</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((model) => (
+                <tr key={model.id}>
+                  <th scope="row" class="long">
+                    {model.id}
+                  </th>
+                  <td data-label="State">
+                    <Badge kind={STATES[model.status]}>{model.status}</Badge>
+                  </td>
+                  <td data-label="Half answer within" class="number">
+                    {milliseconds(model.p50_ms)}
+                  </td>
+                  <td data-label="99 of 100 within" class="number">
+                    {milliseconds(model.p99_ms)}
+                  </td>
+                  <td data-label="Looked at">
+                    <When iso={model.checked_at} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {sorted.length > shown.length && (
+        <div class="row">
+          <button type="button" onClick={() => (all.value = true)}>
+            Show all {sorted.length}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function workText({ what, running, waiting }: GatewayView["web"][number]): string {
+  return running + waiting === 0 ? `no ${what}` : `${what}: ${running} running, ${waiting} waiting`;
+}
+
+function milliseconds(ms: number | null): string {
+  if (ms === null) return "–";
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}

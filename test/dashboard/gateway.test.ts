@@ -1,0 +1,139 @@
+// The gateway at a glance, through the HTTP edge and in a real browser.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { spend } from "./spent.ts";
+import { type DashboardClient, dashboardClient } from "./support.ts";
+
+const SLOW_MS = 60_000;
+let app: AccountsApp;
+let boss: DashboardClient;
+let accountId: string;
+
+beforeAll(async () => {
+  const config = {
+    providers: {
+      gone: {
+        kind: "openai",
+        base_url: "http://127.0.0.1:9/v1",
+        discover: false,
+        retry: { attempts: 1 },
+        breaker: { failures: 2 },
+      },
+      demo: { kind: "demo" },
+    },
+    models: [{ id: "fast", routes: [{ provider: "gone", model: "upstream-fast" }] }],
+  };
+  app = await startAccountsApp({ config });
+  await app.addAccount("boss", { admin: true });
+  accountId = (await app.addAccount("member")).id;
+  boss = await signedIn("boss");
+});
+afterAll(() => app.stop());
+
+async function signedIn(name: string): Promise<DashboardClient> {
+  const client = dashboardClient(app);
+  await client.post("/login", { username_or_email: name, password: PASSWORD });
+  return client;
+}
+
+const ask = (model: string) =>
+  app.ask("POST", "/v1/chat/completions", {
+    as: app.app.key,
+    body: { model, messages: [{ role: "user", content: "hi" }] },
+  });
+
+test("to who is no admin there is nothing", async () => {
+  const member = await signedIn("member");
+  for (const path of ["/admin/gateway", "/admin/usage?days=7"]) {
+    const { status, json } = await member.get(path);
+    expect([path, status, json.error.code]).toEqual([path, 404, "route_not_found"]);
+  }
+});
+
+test("a provider that fails is shown with its breaker and its last failure", async () => {
+  const provider = async (name: string) => {
+    const { providers } = (await boss.get("/admin/gateway")).json;
+    return providers.find((one: { name: string }) => one.name === name);
+  };
+  expect(await provider("gone")).toEqual({
+    name: "gone",
+    kind: "openai",
+    models: 1,
+    breaker: { state: "closed", failures: 0, opened_at: null },
+    last_error: null,
+  });
+  expect((await ask("fast")).status).toBe(502);
+  expect(await provider("gone")).toMatchObject({
+    breaker: { state: "closed", failures: 1 },
+    last_error: { kind: "unavailable", status: 0, at: expect.any(String) },
+  });
+  await ask("fast");
+  expect((await provider("gone")).breaker).toMatchObject({ state: "open", opened_at: expect.any(String) });
+  expect(await provider("demo")).toMatchObject({ breaker: null, last_error: null, models: 1 });
+});
+
+test("the parts of the program are shown", async () => {
+  const { json } = await boss.get("/admin/gateway");
+  expect(json.version).toBe((await app.ask("GET", "/health")).json.version);
+  expect(json.uptime_seconds).toBeGreaterThanOrEqual(0);
+  expect(json.subsystems).toContainEqual({ name: "database", status: "ok" });
+  expect(json.database.bytes).toBeGreaterThan(4096);
+  expect(json.web).toContainEqual({ what: "jobs", running: 0, waiting: 0 });
+});
+
+test("usage is everybody's, a deleted account's included", async () => {
+  const gone = await app.addAccount("leaver");
+  spend(app, 0, { accountId, model: "alpha", inputTokens: 100, outputTokens: 10, costMicros: 2000 });
+  spend(app, 3, { accountId: gone.id, model: "alpha", inputTokens: 50, outputTokens: 5, costMicros: 1000 });
+  spend(app, 4, { accountId, model: "beta", errorCode: "provider_timeout", inputTokens: 0, outputTokens: 0 });
+  spend(app, 9, { accountId, model: "beta", inputTokens: 1, outputTokens: 1 });
+  const read = async () => (await boss.get("/admin/usage?days=7")).json;
+  const ours = (report: { models: { model: string }[] }) =>
+    report.models.filter(({ model }) => model === "alpha" || model === "beta");
+  const before = await read();
+  expect(before.days).toHaveLength(7);
+  expect(before.before).toMatchObject({ requests: 1, input_tokens: 1 });
+  expect(ours(before)).toMatchObject([
+    { model: "beta", requests: 1, errors: 1 },
+    { model: "alpha", requests: 2, input_tokens: 150, output_tokens: 15, cost_usd: 0.003 },
+  ]);
+  expect(
+    before.cells.find(({ day, model }: { day: string; model: string }) => model === "alpha" && day === before.days[3]),
+  ).toMatchObject({ requests: 1, input_tokens: 50 });
+  const other = await signedIn("leaver");
+  await other.post("/account/delete", { username: "leaver" });
+  expect(ours(await read())).toEqual(ours(before));
+  expect((await boss.get("/admin/usage?days=0")).json.error.param).toBe("days");
+});
+
+describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  }, SLOW_MS);
+  afterAll(() => browser?.close());
+
+  test.each([390, 1440])(
+    "at %i px an operator sees what fails, and what is used over which span",
+    async (width) => {
+      const { page, complaints, context } = await browser.visitor({ width, address: freshAddress() });
+      await page.goto(`${app.app.url}/dashboard/admin`);
+      await page.getByLabel("Username").fill("boss");
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: "Gateway" }).waitFor();
+      const row = page.getByRole("row").filter({ hasText: "gone" });
+      await row.getByText("open", { exact: true }).waitFor();
+      expect(await row.textContent()).toContain("unavailable");
+      await page.getByText("database: ok").waitFor();
+      await page.getByRole("button", { name: "90 days" }).click();
+      await page.getByRole("button", { name: "Cost" }).click();
+      await page.getByRole("img", { name: "Cost by day" }).waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+});
