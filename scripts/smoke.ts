@@ -90,6 +90,23 @@ async function checkServer(): Promise<void> {
     equal(key.startsWith("sk-"), true);
   });
 
+  await check("the first account is made with the link that serve prints, and only with it", async () => {
+    const first = await startServer(["--data-dir", join(home, "first")]);
+    try {
+      await until(async () => first.stderr().includes("/dashboard/signup?setup="));
+      const setup = /[?]setup=(\w+)/.exec(first.stderr())?.[1];
+      const body = { email: "first@example.org", username: "first", password: "a passphrase of mine" };
+      const send = (more: object) =>
+        call(`${first.url}/dashboard/api/signup`, { method: "POST", body: JSON.stringify({ ...body, ...more }) });
+      equal((await send({})).status, 403);
+      const made = await send({ setup });
+      equal(made.status, 200, await made.clone().text());
+      equal((await made.json()).admin, true);
+    } finally {
+      first.child.kill("SIGKILL");
+    }
+  });
+
   let started: Server | undefined;
   await check("serve listens", async () => {
     started = await startServer(data);
@@ -155,6 +172,7 @@ async function checkRunning(server: Server, own: { key: string; email: string; d
     await check("a second serve on the same data is refused", async () => {
       equal((await sallyport("serve", "--port", "0", ...data)).code, 1);
     });
+    await check("the dashboard: page, files, sign-up, a key that works", () => checkDashboard(server.url));
     await check("healthcheck", async () => {
       equal((await sallyport("healthcheck", "--url", `${server.url}/livez`)).code, 0);
     });
@@ -183,6 +201,25 @@ async function checkRunning(server: Server, own: { key: string; email: string; d
   }
 }
 
+/** All of it comes out of the executable. */
+async function checkDashboard(url: string): Promise<void> {
+  const page = await (await call(`${url}/dashboard/signup`)).text();
+  const files = [...page.matchAll(/(?:href|src)="(\/dashboard\/assets\/[^"]+)"/g)].map(([, path]) => path);
+  equal(files.length, 3, page);
+  for (const file of files) equal((await call(url + file)).status, 200, file);
+  const send = (path: string, body: unknown, cookie = "") =>
+    call(`${url}/dashboard/api${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: url, cookie },
+      body: JSON.stringify(body),
+    });
+  const signed = await send("/signup", { email: "d@example.org", username: "dash", password: "a passphrase of mine" });
+  equal(signed.status, 200, await signed.clone().text());
+  const [cookie] = (signed.headers.get("set-cookie") ?? "").split(";");
+  const { key } = await (await send("/keys", { name: "smoke" }, cookie)).json();
+  equal((await chat(url, key, { content: "hi" })).status, 200);
+}
+
 /** Start to the first answer, and resident memory a moment later, of a server with fresh data. */
 async function measureStart(dataDir: string): Promise<{ startMs: number; megabytes: number }> {
   // The first start of a data directory makes the database; what is promised is every other start.
@@ -204,6 +241,7 @@ interface Server {
   url: string;
   child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   stdout(): string;
+  stderr(): string;
 }
 
 /** Starts `serve` and waits for its line. */
@@ -225,7 +263,7 @@ async function startServer(args: readonly string[]): Promise<Server> {
   };
   void collectErrors();
   void collect();
-  return { url: await within(listening.promise, "serve to listen"), child, stdout: () => stdout };
+  return { url: await within(listening.promise, "serve to listen"), child, stdout: () => stdout, stderr: () => stderr };
 }
 
 async function sallyport(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {

@@ -66,6 +66,7 @@ export function mountDashboard({ store, clock, accounts, fleet, decisions, confi
     urls: () => config().server,
     listeningUrl: more.listeningUrl,
     signup: () => config().auth.signup,
+    mustVerify: () => config().auth.requireVerifiedEmail,
     oauthProviders: () => [...config().auth.oauth.keys()],
     models: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list"),
   });

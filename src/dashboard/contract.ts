@@ -12,6 +12,8 @@ export interface Boot {
   readonly profile: Profile | null;
   /** Who may make an account; `first`: only who has the link that the server printed. */
   readonly signup: "open" | "invite" | "closed" | "first";
+  /** Are keys refused until the address is verified? */
+  readonly must_verify: boolean;
   /** Sign-in providers that are configured. */
   readonly providers: readonly Provider[];
   /** Base of the API as clients reach it, without `/v1`. */

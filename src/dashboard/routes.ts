@@ -35,6 +35,8 @@ export interface DashboardDeps
   readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"];
   /** Who may make an account. */
   signup(): Boot["signup"];
+  /** Are keys of accounts without a verified address refused? */
+  mustVerify(): boolean;
   /** Slugs of the sign-in providers that are on. */
   oauthProviders(): readonly string[];
   /** The models that are listed. */
@@ -63,6 +65,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
   const boot = async (request: Request, account: Account | undefined): Promise<Boot> => ({
     profile: account === undefined ? null : await profile(account),
     signup: account === undefined && (await accounts.isEmpty()) ? "first" : deps.signup(),
+    must_verify: deps.mustVerify(),
     providers: deps.oauthProviders().map((slug) => ({ slug, name: PROVIDER_NAMES[slug] ?? capitalised(slug) })),
     base_url: placeOf(request, deps).baseUrl,
     version: deps.version,

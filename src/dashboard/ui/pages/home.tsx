@@ -7,7 +7,7 @@ import { Tabs } from "../parts/tabs.tsx";
 import { dayText } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { hrefOf } from "../router.ts";
-import { baseUrl, freshKey, profile } from "../session.ts";
+import { baseUrl, freshKey, profile, session } from "../session.ts";
 import { SNIPPETS } from "../snippets.ts";
 
 /** The page. */
@@ -22,7 +22,8 @@ export function Home() {
       <Title>Overview</Title>
       {!who.email_verified && (
         <Notice kind="warn">
-          Your e-mail address is not verified yet. <a href={hrefOf("/signup")}>Verify it now</a>
+          Your e-mail address is not verified yet{session.value.must_verify ? ", so your keys are refused" : ""}.{" "}
+          <a href={hrefOf("/signup")}>Verify it now</a>
         </Notice>
       )}
       <PlanNotice />
