@@ -1,106 +1,156 @@
-// The browser's only way out: a forward proxy on loopback that checks every connection (pages, subresources, scripts,
-// WebSockets, workers) at connect time and connects to the checked address. One listener per page, so that what the
-// operator's list allows holds for the hosts that page was sent to and for nothing it loads from elsewhere.
+// The browser's only way out: a forward proxy that checks every connection (pages, subresources, scripts, WebSockets,
+// workers) at connect time and connects to the checked address. For the browser beside us each page has a listener of its
+// own on loopback; a browser elsewhere finds one listener that serves nobody without a live page's secret.
 
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";
 import { BlockedAddress, type Guard } from "./guard.ts";
+import { type PageWay, Way } from "./page-way.ts";
 
-/** A running proxy for one page. */
-export interface FilterProxy {
+/** A page's own proxy. */
+export interface OwnProxy extends PageWay {
   readonly port: number;
-  /** `host:port` targets that count as navigation: the page's own. Grows as the page is sent on by redirects. */
-  grant(url: string): void;
-  /** Targets refused so far, in order; bounded. */
-  readonly refused: readonly string[];
-  close(): Promise<void>;
 }
 
-/** Where to listen; the default is a free port on loopback. */
-export interface ProxyOptions {
-  readonly hostname?: string;
-  readonly port?: number;
+/** A page's part of a shared proxy, opened by these credentials as long as the page lives. */
+export interface SharedWay extends PageWay {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** One listener for the pages of a browser on another machine. */
+export interface SharedProxy {
+  readonly port: number;
+  open(guard: Guard): SharedWay;
+  close(): void;
 }
 
 const HEAD_BYTES_MAX = 64 * 1024;
+/** Browsers open connections ahead of need; a stranger's is not kept as long. */
 const HEAD_TIMEOUT_MS = 30_000;
+const STRANGER_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Browsers open six per host; a page that wants more than this is not reading. */
-const CONNECTIONS_MAX = 256;
-const REFUSED_KEPT_MAX = 50;
+/** Connections that have not said yet who they are: strangers may hold no more. */
+const STRANGERS_MAX = 64;
+const SECRET_BYTES = 24;
 
-/** Starts a proxy; the caller closes it. */
-export async function startProxy(guard: Guard, options: ProxyOptions = {}): Promise<FilterProxy> {
-  const granted = new Set<string>();
-  const refused: string[] = [];
-  const sockets = new Set<Socket>();
-  const server: Server = createServer({ allowHalfOpen: true }, (client) => {
-    if (sockets.size >= CONNECTIONS_MAX) return void client.destroy();
-    track(sockets, client);
-    serve(client, { guard, granted, refused, sockets }).catch(() => client.destroy());
+/** Starts a proxy for one page on a free port of loopback; closing the way closes it. */
+export async function startProxy(guard: Guard): Promise<OwnProxy> {
+  const way = new Way(guard);
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    if (way.hold(client)) serve(client, () => way, HEAD_TIMEOUT_MS).catch(() => client.destroy());
   });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject);
-  server.listen(options.port ?? 0, options.hostname ?? "127.0.0.1", resolve);
-  await promise;
-  const address = server.address();
+  const port = await listen(server, { hostname: "127.0.0.1", port: 0 });
+  return Object.assign(
+    asPageWay(way, () => server.close()),
+    { port },
+  );
+}
+
+/** Starts the listener for a browser elsewhere. Throws when the port is taken. */
+export async function startSharedProxy(address: { hostname: string; port: number }): Promise<SharedProxy> {
+  const ways = new Map<string, { secret: Buffer; way: Way }>();
+  const strangers = new Set<Socket>();
+  const find = (head: string): Way | undefined => {
+    const basic = /^proxy-authorization:\s*basic\s+([\w+/=-]+)\s*$/im.exec(head)?.[1] ?? "";
+    const [username = "", password = ""] = Buffer.from(basic, "base64").toString("latin1").split(":");
+    const known = ways.get(username);
+    return known !== undefined && timingSafeEqual(known.secret, digest(password)) ? known.way : undefined;
+  };
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    if (strangers.size >= STRANGERS_MAX) return void client.destroy();
+    strangers.add(client);
+    client.on("error", () => client.destroy());
+    client.once("close", () => strangers.delete(client));
+    const introduce = (head: string) => {
+      const way = find(head);
+      strangers.delete(client);
+      return way?.hold(client) === true ? way : undefined;
+    };
+    serve(client, introduce, STRANGER_TIMEOUT_MS).catch(() => client.destroy());
+  });
+  const port = await listen(server, address);
   return {
-    port: typeof address === "object" && address !== null ? address.port : 0,
-    refused,
-    grant: (url) => {
-      const parsed = new URL(url);
-      granted.add(`${bareHost(parsed)}:${portOf(parsed)}`);
+    port,
+    open: (guard) => {
+      const way = new Way(guard);
+      const [username, password] = [
+        randomBytes(SECRET_BYTES).toString("hex"),
+        randomBytes(SECRET_BYTES).toString("hex"),
+      ];
+      ways.set(username, { secret: digest(password), way });
+      return Object.assign(
+        asPageWay(way, () => ways.delete(username)),
+        { username, password },
+      );
     },
-    close: async () => {
-      // Not waited for: a connection that never reports its end would hold up the page's.
+    close: () => {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      for (const { way } of ways.values()) way.close();
+      for (const socket of strangers) socket.destroy();
+      ways.clear();
     },
   };
 }
 
-interface Shared {
-  readonly guard: Guard;
-  readonly granted: ReadonlySet<string>;
-  readonly refused: string[];
-  readonly sockets: Set<Socket>;
+/** The page's side alone. */
+function asPageWay(way: Way, onClose: () => void): PageWay {
+  return {
+    navigating: (url) => way.navigating(url),
+    arrived: (url) => way.arrived(url),
+    get isRefused() {
+      return way.isRefused;
+    },
+    close: () => {
+      // Not waited for: a connection that never reports its end would hold up the page's.
+      onClose();
+      way.close();
+    },
+  };
 }
 
-async function serve(client: Socket, shared: Shared): Promise<void> {
-  const { head, rest } = await readHead(client);
+async function listen(server: Server, { hostname, port }: { hostname: string; port: number }): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(port, hostname, resolve);
+  await promise;
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+async function serve(client: Socket, find: (head: string) => Way | undefined, headTimeoutMs: number): Promise<void> {
+  const { head, rest } = await readHead(client, headTimeoutMs);
+  const way = find(head);
+  if (way === undefined) return refuse(client, 407);
   const [method = "", target = "", version = ""] = (head.split("\r\n", 1)[0] ?? "").split(" ");
   const isTunnel = method === "CONNECT";
   const url = isTunnel ? `https://${target}/` : target;
   if (!version.startsWith("HTTP/1.") || !URL.canParse(url) || (!isTunnel && !url.startsWith("http://")))
     return refuse(client, 400);
-  const upstream = await reach(new URL(url), shared).catch((error: unknown) => {
-    if (error instanceof BlockedAddress && shared.refused.length < REFUSED_KEPT_MAX)
-      shared.refused.push(new URL(url).host);
-    return error instanceof BlockedAddress ? 403 : 502;
-  });
+  const upstream = await reach(new URL(url), way).catch((error: unknown) =>
+    error instanceof BlockedAddress ? 403 : 502,
+  );
   if (typeof upstream === "number") return refuse(client, upstream);
   if (client.destroyed) return void upstream.destroy();
   if (isTunnel) client.write("HTTP/1.1 200 Connection established\r\n\r\n");
   else upstream.write(forwardHead(head, new URL(url)), "latin1");
   if (rest.length > 0) upstream.write(rest);
   client.pipe(upstream);
+  upstream.on("data", (chunk) => way.received(chunk.length));
   upstream.pipe(client);
   client.once("close", () => upstream.destroy());
   upstream.once("close", () => client.destroy());
   client.resume();
 }
 
-async function reach(url: URL, { guard, granted, sockets }: Shared): Promise<Socket> {
-  const isGranted = granted.has(`${bareHost(url)}:${portOf(url)}`);
-  const { addresses, port } = await guard.check(url, {
-    purpose: isGranted ? "navigation" : "subresource",
-    signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS),
-  });
+async function reach(url: URL, way: Way): Promise<Socket> {
+  const { addresses, port } = await way.check(url);
   let last: unknown;
   for (const address of addresses) {
     try {
       const socket = await dial(address, port);
-      track(sockets, socket);
-      return socket;
+      if (way.hold(socket)) return socket;
+      throw new Error("the page has too many connections");
     } catch (error) {
       last = error;
     }
@@ -117,9 +167,10 @@ function dial(host: string, port: number): Promise<Socket> {
   return promise.finally(() => clearTimeout(timer));
 }
 
-function readHead(client: Socket): Promise<{ head: string; rest: Buffer }> {
+function readHead(client: Socket, timeoutMs: number): Promise<{ head: string; rest: Buffer }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ head: string; rest: Buffer }>();
   let held: Buffer = Buffer.alloc(0);
+  const gone = () => reject(new Error("closed"));
   const take = (chunk: Buffer) => {
     held = Buffer.concat([held, chunk]);
     const end = held.indexOf("\r\n\r\n");
@@ -127,12 +178,14 @@ function readHead(client: Socket): Promise<{ head: string; rest: Buffer }> {
       // Paused before the listener goes, so that no byte falls between here and the pipe.
       client.pause();
       client.off("data", take);
+      client.off("end", gone);
       resolve({ head: held.toString("latin1", 0, end), rest: held.subarray(end + 4) });
     } else if (held.length > HEAD_BYTES_MAX) reject(new Error("request head too large"));
   };
-  const timer = setTimeout(() => reject(new Error("request head too slow")), HEAD_TIMEOUT_MS);
+  const timer = setTimeout(() => reject(new Error("request head too slow")), timeoutMs);
   client.on("data", take);
-  client.once("close", () => reject(new Error("closed")));
+  client.once("end", gone);
+  client.once("close", gone);
   return promise.finally(() => clearTimeout(timer));
 }
 
@@ -150,21 +203,20 @@ function forwardHead(head: string, url: URL): string {
   ].join("\r\n")}\r\n\r\n`;
 }
 
+const REASONS: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  403: "Forbidden",
+  407: "Proxy Authentication Required",
+  502: "Bad Gateway",
+};
+
 function refuse(client: Socket, status: number): void {
-  const reason = status === 403 ? "Forbidden" : status === 400 ? "Bad Request" : "Bad Gateway";
-  client.end(`HTTP/1.1 ${status} ${reason}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+  const challenge = status === 407 ? 'Proxy-Authenticate: Basic realm="sallyport"\r\n' : "";
+  client.end(
+    `HTTP/1.1 ${status} ${REASONS[status]}\r\n${challenge}Content-Length: 0\r\nConnection: close\r\nProxy-Connection: close\r\n\r\n`,
+  );
 }
 
-function track(sockets: Set<Socket>, socket: Socket): void {
-  sockets.add(socket);
-  socket.on("error", () => socket.destroy());
-  socket.once("close", () => sockets.delete(socket));
-}
-
-function bareHost(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
-}
-
-function portOf(url: URL): number {
-  return url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

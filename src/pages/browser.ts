@@ -46,6 +46,8 @@ const PATHS = [
 /** Chromium's memory grows with the pages it has shown. */
 const PAGES_PER_BROWSER_MAX = 200;
 const START_TIMEOUT_MS = 30_000;
+/** Browsers started for one page that turn out dead. */
+const STARTS_MAX = 3;
 
 /** Chromium takes the last list it is given, so this one also holds what Playwright would have turned off. */
 const FEATURES_OFF = [
@@ -87,11 +89,15 @@ const ARGUMENTS = [
   `--disable-features=${FEATURES_OFF.join(",")}`,
   // The window nobody sees is painted all the same; pages are laid out in a viewport of their own.
   "--window-size=400,300",
+  // Nor is the bar that warns of a missing sandbox slid in over every page.
+  "--test-type=webdriver",
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-domain-reliability",
   "--disable-sync",
   "--no-pings",
+  // No pop-ups: the shells' word for it. The others' is not to hear Playwright's.
+  "--block-new-web-contents",
   "--mute-audio",
   "--hide-scrollbars",
   "--disable-gpu",
@@ -121,31 +127,39 @@ function canRun(path: string): boolean {
 /** Makes the holder; no browser starts yet. */
 export function createBrowser(settings: BrowserSettings): SharedBrowser {
   let current: Promise<Browser> | undefined;
+  let isClosed = false;
   const uses = new Map<Browser, { pages: number; open: number; isOld: boolean }>();
 
-  const start = async (): Promise<Browser> => {
-    const browser = await launch(settings);
-    uses.set(browser, { pages: 0, open: 0, isOld: false });
-    browser.on("disconnected", () => {
-      uses.delete(browser);
-      current = undefined;
+  const start = (): Promise<Browser> => {
+    const starting = launch(settings).then((browser) => {
+      uses.set(browser, { pages: 0, open: 0, isOld: false });
+      browser.on("disconnected", () => {
+        uses.delete(browser);
+        // An old browser's end says nothing about the one after it.
+        if (current === starting) current = undefined;
+      });
+      return browser;
     });
-    return browser;
+    return starting;
   };
   const closeQuietly = (browser: Browser) => browser.close().catch(() => undefined);
 
   return {
     get: async () => {
-      current ??= start();
-      try {
-        const browser = await current;
-        if (browser.isConnected()) return browser;
-        current = start();
-        return await current;
-      } catch (error) {
-        current = undefined;
-        throw error;
+      for (let attempt = 1; attempt <= STARTS_MAX; attempt++) {
+        if (isClosed) throw new PageError("no_browser", "The browser is closed.");
+        current ??= start();
+        const starting = current;
+        try {
+          const browser = await starting;
+          if (browser.isConnected()) return browser;
+          if (current === starting) current = undefined;
+        } catch (error) {
+          if (current === starting) current = undefined;
+          throw error;
+        }
       }
+      throw new PageError("no_browser", "The browser ends as soon as it is started.");
     },
     used: (browser) => {
       const use = uses.get(browser);
@@ -164,6 +178,9 @@ export function createBrowser(settings: BrowserSettings): SharedBrowser {
       if (use.isOld && use.open === 0) void closeQuietly(browser);
     },
     close: async () => {
+      isClosed = true;
+      // One that is just starting is waited for: nobody else would end it.
+      await current?.catch(() => undefined);
       current = undefined;
       await Promise.all([...uses.keys()].map(closeQuietly));
     },
@@ -186,6 +203,7 @@ async function launch(settings: BrowserSettings): Promise<Browser> {
       executablePath,
       headless: true,
       args: ARGUMENTS,
+      ignoreDefaultArgs: ["--disable-popup-blocking"],
       proxy: { server: NOWHERE },
       // Chromium's own sandbox cannot be set up by root, as which containers often run.
       chromiumSandbox: process.getuid?.() !== 0,

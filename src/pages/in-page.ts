@@ -1,13 +1,17 @@
-// What is run inside a rendered page, as source text: it is sent to the browser and shares nothing with this program.
+// What is run inside a rendered page, as source text: it is sent to the browser and shares nothing with this program. The
+// page is a stranger's and may have replaced whatever these lean on, so none gives back more than it was told: functions
+// that wait give nothing, and text is measured last, by its own length, which no page can replace.
 
-/** Resolves when the document has not changed for `quietMs`, at the latest after `maxMs`. */
-export const WAIT_UNTIL_QUIET = `({ quietMs, maxMs }) => new Promise((resolve) => {
-  let timer = setTimeout(done, quietMs);
-  const observer = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, quietMs); });
-  const last = setTimeout(done, maxMs);
-  function done() { observer.disconnect(); clearTimeout(timer); clearTimeout(last); resolve(); }
-  observer.observe(document, { childList: true, subtree: true, characterData: true });
-})`;
+/** Returns when the document has not changed for `quietMs`, at the latest after `maxMs`. */
+export const WAIT_UNTIL_QUIET = `async ({ quietMs, maxMs }) => {
+  await new Promise((resolve) => {
+    let timer = setTimeout(done, quietMs);
+    const observer = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, quietMs); });
+    const last = setTimeout(done, maxMs);
+    function done() { observer.disconnect(); clearTimeout(timer); clearTimeout(last); resolve(); }
+    observer.observe(document, { childList: true, subtree: true, characterData: true });
+  });
+}`;
 
 /** Scrolls down screen by screen, so that what waits to be seen is loaded, and back to the top. */
 export const SCROLL_THROUGH = `async ({ steps, pauseMs }) => {
@@ -20,8 +24,8 @@ export const SCROLL_THROUGH = `async ({ steps, pauseMs }) => {
   window.scrollTo(0, 0);
 }`;
 
-/** Takes away consent layers: what floats over the page and speaks of cookies. Gives how many there were. */
-export const DISMISS_CONSENT = `() => {
+/** Takes away consent layers: what floats over the page and speaks of cookies. */
+export const DISMISS_CONSENT = `async () => {
   let count = 0;
   for (const element of document.querySelectorAll("body *")) {
     const style = getComputedStyle(element);
@@ -30,32 +34,63 @@ export const DISMISS_CONSENT = `() => {
     if (text.length > 0 && text.length < 4000 && /cookie|consent|gdpr|privacy settings|datenschutz/i.test(text)) { element.remove(); count++; }
   }
   for (const root of [document.documentElement, document.body]) if (root && count > 0) root.style.setProperty("overflow", "visible", "important");
-  return count;
 }`;
 
 /** Waits for pictures that are on their way. */
-export const WAIT_FOR_IMAGES = `(maxMs) => Promise.race([
-  Promise.all([...document.images].filter((image) => !image.complete).map((image) => new Promise((resolve) => { image.onload = image.onerror = resolve; }))),
-  new Promise((resolve) => setTimeout(resolve, maxMs)),
-]).then(() => undefined)`;
-
-/** The document with open shadow roots; frames worth reading are numbered so that their text can be put in. */
-export const SERIALIZE = `() => {
-  const roots = [];
-  const collect = (scope) => {
-    for (const element of scope.querySelectorAll("*")) if (element.shadowRoot && roots.length < 5000) { roots.push(element.shadowRoot); collect(element.shadowRoot); }
-  };
-  collect(document);
-  let number = 0;
-  for (const frame of document.querySelectorAll("iframe")) {
-    const box = frame.getBoundingClientRect();
-    if (box.width > 200 && box.height > 100) frame.setAttribute("data-frame-number", String(number));
-    number++;
-  }
-  const root = document.documentElement;
-  const open = "<html" + [...root.attributes].map((a) => " " + a.name + '="' + a.value.replace(/&/g, "&amp;").replace(/"/g, "&quot;") + '"').join("") + ">";
-  return open + (root.getHTML ? root.getHTML({ shadowRoots: roots }) : root.innerHTML) + "</html>";
+export const WAIT_FOR_IMAGES = `async (maxMs) => {
+  await Promise.race([
+    Promise.all([...document.images].filter((image) => !image.complete).map((image) => new Promise((resolve) => { image.onload = image.onerror = resolve; }))),
+    new Promise((resolve) => setTimeout(resolve, maxMs)),
+  ]);
 }`;
 
-/** The body of a frame. */
-export const FRAME_BODY = `() => document.body ? document.body.innerHTML : ""`;
+/** The document with open shadow roots, or null when that is longer than `max`; frames worth reading are numbered so that their text can be put in. */
+export const SERIALIZE = `(max) => {
+  const roots = [];
+  let size = 0;
+  let frames = 0;
+  // Measured before it is put together: a text of its length would be a second copy.
+  const measure = (scope) => {
+    const walker = document.createTreeWalker(scope, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT | NodeFilter.SHOW_COMMENT);
+    for (let node = walker.nextNode(); node !== null && size <= max; node = walker.nextNode()) {
+      // The fields of a form hide its own properties.
+      if (node instanceof HTMLFormElement) continue;
+      if (node.nodeType !== 1) { size += node.data.length; continue; }
+      size += node.localName.length * 2 + 5;
+      for (const { name, value } of node.attributes) size += name.length + value.length + 4;
+      if (node.localName === "iframe" && frames < 1000) {
+        const box = node.getBoundingClientRect();
+        if (box.width > 200 && box.height > 100) node.setAttribute("data-frame-number", String(frames++));
+      }
+      if (node.shadowRoot && roots.length < 5000) { roots.push(node.shadowRoot); measure(node.shadowRoot); }
+    }
+  };
+  const root = document.documentElement;
+  let text = "";
+  try {
+    measure(document);
+    if (size > max) return null;
+    const open = "<html" + [...root.attributes].map((a) => " " + a.name + '="' + a.value.replace(/&/g, "&amp;").replace(/"/g, "&quot;") + '"').join("") + ">";
+    text = open + (root.getHTML ? root.getHTML({ shadowRoots: roots }) : root.innerHTML) + "</html>";
+  } catch {
+    text = "" + (root ? root.outerHTML : "");
+  }
+  return text.length > max ? null : text;
+}`;
+
+/** The body of a frame, as much as is wanted. */
+export const FRAME_BODY = `(max) => {
+  const text = "" + (document.body ? document.body.innerHTML : "");
+  const cut = "" + (text.length > max ? text.slice(0, max) : text);
+  return cut.length > max ? "" : cut;
+}`;
+
+/** Height of the document. */
+export const PAGE_HEIGHT = `() => {
+  const height = +document.documentElement.scrollHeight;
+  return height;
+}`;
+
+/** For browsers whose switches are not ours: no ways out that pass no proxy, and no pop-ups. */
+export const FOREIGN_BROWSER = `for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete globalThis[name];
+globalThis.open = () => null;`;

@@ -185,6 +185,7 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
       signal: at.signal,
       screenshot: at.request.screenshot,
       userAgent: at.deps.settings().userAgent,
+      bytesMax: at.deps.settings().pageBytesMax,
     });
   const { rendering } = at.request;
   const rendered = await (rendering === undefined ? render() : rendering(answer.url, render));

@@ -1,21 +1,16 @@
 // Shows a page in the shared browser, in a context of its own, and gives back what a reader would see. Everything the page
 // asks for passes the filtering proxy; pop-ups, dialogs, downloads, service workers and pages without end are tamed.
 
-import type { Browser, BrowserContext, Frame, Page, Route } from "playwright-core";
-import { BlockedAddress, type Guard } from "../net/guard.ts";
-import { type FilterProxy, startProxy } from "../net/proxy.ts";
+import type { Browser, BrowserContext } from "playwright-core";
+import type { Guard } from "../net/guard.ts";
+import type { PageWay } from "../net/page-way.ts";
 import type { SharedBrowser } from "./browser.ts";
-import { withFrames } from "./frames.ts";
-import {
-  DISMISS_CONSENT,
-  FRAME_BODY,
-  SCROLL_THROUGH,
-  SERIALIZE,
-  WAIT_FOR_IMAGES,
-  WAIT_UNTIL_QUIET,
-} from "./in-page.ts";
+import type { Door, ProxyTicket } from "./door.ts";
+import { FOREIGN_BROWSER } from "./in-page.ts";
 import { PageError } from "./page-error.ts";
+import { photograph, READING_MS, readHtml, settle, VIEWPORT, within } from "./read-page.ts";
 import { createSlots } from "./slots.ts";
+import { tame } from "./taming.ts";
 
 /** What to render. */
 export interface RenderRequest {
@@ -24,6 +19,8 @@ export interface RenderRequest {
   readonly signal: AbortSignal;
   readonly screenshot: "none" | "viewport" | "full";
   readonly userAgent: string;
+  /** More HTML than this is an error. */
+  readonly bytesMax: number;
 }
 
 /** What came of it. */
@@ -48,58 +45,25 @@ export interface RendererDeps {
   readonly browser: SharedBrowser;
   readonly guard: Guard;
   readonly pagesMax: number;
-  /** How a remote browser reaches our proxy; empty: the browser is here. */
-  readonly proxyAddress: string;
-  /** False: a remote browser that may go anywhere (private networks are allowed). */
-  readonly isGuarded: boolean;
+  /** Undefined: a remote browser that goes out by itself (private networks are allowed). Not closed here. */
+  readonly door: Door | undefined;
 }
 
-const VIEWPORT = { width: 1280, height: 900 };
-/** Chromium cannot draw taller pictures. */
-const SCREENSHOT_HEIGHT_MAX = 16_000;
-const QUIET = { quietMs: 250, maxMs: 5000 };
-const SCROLL = { steps: 12, pauseMs: 60 };
-const SCROLL_FOR_PICTURE = { steps: 25, pauseMs: 120 };
-const IMAGES_WAIT_MS = 4000;
-const FRAMES_MAX = 5;
-const FRAME_CHARS_MAX = 500_000;
-/** Requests of one page; more is a loop. */
-const REQUESTS_MAX = 1000;
-/** Steps inside the page that may hang get this much. */
-const STEP_TIMEOUT_MS = 10_000;
-/** Kept back for reading the page after waiting for it. */
-const READING_MS = 1500;
 const CLOSE_TIMEOUT_MS = 5000;
-const HEAVY = new Set(["image", "media", "font"]);
 
 /** Makes a renderer. */
 export function createRenderer(deps: RendererDeps): Renderer {
   const slots = createSlots(deps.pagesMax);
-  let shared: Promise<FilterProxy> | undefined;
-
-  const proxyFor = async (): Promise<
-    { proxy: FilterProxy; server: string; close: () => Promise<void> } | undefined
-  > => {
-    if (!deps.isGuarded) return undefined;
-    if (deps.proxyAddress === "") {
-      const proxy = await startProxy(deps.guard);
-      return { proxy, server: `http://127.0.0.1:${proxy.port}`, close: proxy.close };
-    }
-    // A remote browser knows one address of ours, so its pages share a proxy.
-    const { port } = new URL(deps.proxyAddress);
-    shared ??= startProxy(deps.guard, { hostname: "0.0.0.0", port: Number(port || 80) });
-    return { proxy: await shared, server: deps.proxyAddress, close: async () => undefined };
-  };
 
   const renderOnce = async (request: RenderRequest): Promise<Rendered> => {
     const browser = await deps.browser.get();
-    const way = await proxyFor();
+    const out = await deps.door?.open(deps.guard);
     deps.browser.used(browser);
     try {
-      return await renderIn(browser, request, way);
+      return await renderIn(browser, request, { deps, way: out?.way, ticket: out?.ticket });
     } finally {
       deps.browser.released(browser);
-      await way?.close();
+      out?.way.close();
     }
   };
 
@@ -117,38 +81,36 @@ export function createRenderer(deps: RendererDeps): Renderer {
             // The browser died under the page: one more try in a new one.
             return await renderOnce(request).catch((again: unknown) => {
               request.signal.throwIfAborted();
-              throw isGone(again)
-                ? new PageError("no_browser", "The browser died twice on this page.", { cause: again })
-                : again;
+              throw isGone(again) ? deadTwice(again) : again;
             });
           }
         }),
       ),
-    close: async () => {
-      await deps.browser.close();
-      await (await shared)?.close();
-    },
+    close: () => deps.browser.close(),
   };
 }
 
-async function renderIn(
-  browser: Browser,
-  request: RenderRequest,
-  way: { proxy: FilterProxy; server: string } | undefined,
-): Promise<Rendered> {
+interface Showing {
+  readonly deps: RendererDeps;
+  readonly way: PageWay | undefined;
+  readonly ticket: ProxyTicket | undefined;
+}
+
+async function renderIn(browser: Browser, request: RenderRequest, showing: Showing): Promise<Rendered> {
   const endsMs = performance.now() + request.timeoutMs;
   const context = await browser.newContext({
     viewport: VIEWPORT,
     userAgent: request.userAgent,
     acceptDownloads: false,
     serviceWorkers: "block",
-    ...(way === undefined ? {} : { proxy: { server: way.server, bypass: "<-loopback>" } }),
+    ...(showing.ticket === undefined ? {} : { proxy: { ...showing.ticket, bypass: "<-loopback>" } }),
   });
   const stop = () => void context.close().catch(() => undefined);
   request.signal.addEventListener("abort", stop, { once: true });
   if (request.signal.aborted) stop();
   try {
-    return await showPage(context, request, { way, leftMs: () => Math.max(1, endsMs - performance.now()) });
+    if (showing.deps.door?.isRemote !== false) await context.addInitScript(FOREIGN_BROWSER);
+    return await showPage(context, request, { ...showing, leftMs: () => Math.max(1, endsMs - performance.now()) });
   } finally {
     request.signal.removeEventListener("abort", stop);
     // A context that does not close is left to the browser's own end.
@@ -156,21 +118,25 @@ async function renderIn(
   }
 }
 
-interface Showing {
-  readonly way: { proxy: FilterProxy } | undefined;
-  readonly leftMs: () => number;
-}
-
-async function showPage(context: BrowserContext, request: RenderRequest, { way, leftMs }: Showing): Promise<Rendered> {
+async function showPage(
+  context: BrowserContext,
+  request: RenderRequest,
+  { deps, way, leftMs }: Showing & { readonly leftMs: () => number },
+): Promise<Rendered> {
   const page = await context.newPage();
-  const visited = tame(context, page, { request, way });
-  const timeout = Math.max(1, leftMs() - READING_MS);
+  const { throwIfRefused } = tame(context, page, {
+    guard: deps.guard,
+    way,
+    isTextOnly: request.screenshot === "none",
+  });
+  const reading = { leftMs, signal: request.signal };
   let status: number | undefined;
   try {
+    const timeout = Math.max(1, leftMs() - READING_MS);
     const response = await page.goto(request.url, { waitUntil: "domcontentloaded", timeout });
     status = response?.status();
   } catch (error) {
-    throwIfRefused(visited, way);
+    throwIfRefused();
     request.signal.throwIfAborted();
     const text = String(error);
     if (isGone(error)) throw error;
@@ -179,105 +145,21 @@ async function showPage(context: BrowserContext, request: RenderRequest, { way, 
     if (!/Timeout/i.test(text))
       throw new PageError("upstream", "The browser could not load the page.", { cause: error });
   }
-  throwIfRefused(visited, way);
-  await settle(page, request, leftMs);
-  throwIfRefused(visited, way);
-  const html = await readHtml(page, leftMs);
-  const screenshot = request.screenshot === "none" ? undefined : await photograph(page, request, leftMs);
-  return { url: page.url(), status, html, ...(screenshot === undefined ? {} : { screenshot }) };
-}
-
-/** Watches and restrains the page. Gives the hosts its main frame was sent to. */
-function tame(
-  context: BrowserContext,
-  page: Page,
-  { request, way }: { request: RenderRequest; way: { proxy: FilterProxy } | undefined },
-): Set<string> {
-  const visited = new Set<string>();
-  let requests = 0;
-  const decide = async (route: Route) => {
-    const asked = route.request();
-    const isMain = asked.isNavigationRequest() && asked.frame() === page.mainFrame();
-    const isWeb = /^https?:/.test(asked.url());
-    if (++requests > REQUESTS_MAX || !isWeb) return route.abort();
-    if (isMain) {
-      visited.add(new URL(asked.url()).host);
-      way?.proxy.grant(asked.url());
-    } else if (request.screenshot === "none" && HEAVY.has(asked.resourceType())) return route.abort();
-    return route.continue();
-  };
-  const quietly = (work: Promise<unknown>) => void work.catch(() => undefined);
-  // A route of a page that is closing cannot be answered any more.
-  quietly(context.route("**/*", (route) => decide(route).catch(() => undefined)));
-  page.on("request", (asked) => {
-    if (asked.isNavigationRequest() && asked.frame() === page.mainFrame() && URL.canParse(asked.url()))
-      visited.add(new URL(asked.url()).host);
-  });
-  page.on("dialog", (dialog) => quietly(dialog.dismiss()));
-  context.on("page", (other) => {
-    if (other !== page) quietly(other.close());
-  });
-  return visited;
-}
-
-/** The main document was sent to a place that the proxy refused. */
-function throwIfRefused(visited: ReadonlySet<string>, way: { proxy: FilterProxy } | undefined): void {
-  if (way?.proxy.refused.some((host) => visited.has(host)))
-    throw new BlockedAddress("address", "The page leads to an address that may not be fetched.");
-}
-
-/** Waits until nothing moves, within the time there is. */
-async function settle(page: Page, request: RenderRequest, leftMs: () => number): Promise<void> {
-  const timeLeft = () => leftMs() - READING_MS;
-  const step = async (source: string, argument: unknown, maxMs: number) => {
-    if (timeLeft() <= 0) return;
-    await within(Math.min(maxMs, timeLeft()), page.evaluate(`(${source})(${JSON.stringify(argument)})`)).catch(
-      () => undefined,
-    );
+  throwIfRefused();
+  try {
+    await settle(page, reading, request.screenshot !== "none");
+    const html = await readHtml(page, reading, request.bytesMax);
+    const screenshot = request.screenshot === "none" ? undefined : await photograph(page, reading, request.screenshot);
+    throwIfRefused();
+    return { url: page.url(), status, html, ...(screenshot === undefined ? {} : { screenshot }) };
+  } catch (error) {
+    throwIfRefused();
     request.signal.throwIfAborted();
-  };
-  const quiet = () =>
-    step(WAIT_UNTIL_QUIET, { ...QUIET, maxMs: Math.min(QUIET.maxMs, Math.max(1, timeLeft())) }, QUIET.maxMs + 500);
-  await quiet();
-  const isPicture = request.screenshot !== "none";
-  await step(SCROLL_THROUGH, isPicture ? SCROLL_FOR_PICTURE : SCROLL, STEP_TIMEOUT_MS);
-  if (isPicture) await step(WAIT_FOR_IMAGES, IMAGES_WAIT_MS, IMAGES_WAIT_MS + 500);
-  await quiet();
-  await step(DISMISS_CONSENT, null, STEP_TIMEOUT_MS);
-}
-
-async function readHtml(page: Page, leftMs: () => number): Promise<string> {
-  const html = await within(
-    Math.min(STEP_TIMEOUT_MS, leftMs()),
-    // A page that goes elsewhere while it is read is read again.
-    page.evaluate<string>(`(${SERIALIZE})()`).catch(() => page.content()),
-  );
-  const bodies = new Map<string, string>();
-  const frames = page
-    .frames()
-    .filter((frame) => frame !== page.mainFrame() && frame.parentFrame() === page.mainFrame());
-  for (const [number, frame] of frames.slice(0, FRAMES_MAX * 4).entries()) {
-    if (bodies.size >= FRAMES_MAX || leftMs() < 200) break;
-    const body = await frameBody(frame, Math.min(1000, leftMs()));
-    if (body.replace(/<[^<>]*>/g, "").trim().length > 100) bodies.set(String(number), body.slice(0, FRAME_CHARS_MAX));
+    if (error instanceof PageError || isGone(error)) throw error;
+    throw /Timeout/i.test(String(error))
+      ? new PageError("timeout", "The page did not load in time.", { cause: error })
+      : new PageError("upstream", "The browser could not read the page.", { cause: error });
   }
-  return withFrames(html, bodies);
-}
-
-function frameBody(frame: Frame, timeoutMs: number): Promise<string> {
-  return within(timeoutMs, frame.evaluate<string>(`(${FRAME_BODY})()`)).catch(() => "");
-}
-
-async function photograph(page: Page, request: RenderRequest, leftMs: () => number): Promise<Uint8Array> {
-  const height = await page.evaluate<number>("document.documentElement.scrollHeight").catch(() => VIEWPORT.height);
-  const timeout = leftMs();
-  if (request.screenshot === "full" && height <= SCREENSHOT_HEIGHT_MAX)
-    return page.screenshot({ fullPage: true, timeout, type: "png" });
-  if (request.screenshot === "full") {
-    await page.setViewportSize({ width: VIEWPORT.width, height: SCREENSHOT_HEIGHT_MAX });
-    return page.screenshot({ timeout, type: "png" });
-  }
-  return page.screenshot({ timeout, type: "png" });
 }
 
 function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
@@ -287,15 +169,15 @@ function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
 }
 
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("step timeout")), ms);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
-}
-
 /** The browser, not the page, is what failed. */
 function isGone(error: unknown): boolean {
   return /Target page, context or browser has been closed|Browser has been closed|Target crashed|Page crashed|browser has disconnected|Connection closed/i.test(
     String(error),
   );
+}
+
+function deadTwice(error: unknown): PageError {
+  return /crashed/i.test(String(error))
+    ? new PageError("upstream", "The page crashes the browser.", { cause: error })
+    : new PageError("no_browser", "The browser died twice on this page.", { cause: error });
 }

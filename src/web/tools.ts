@@ -9,6 +9,7 @@ import { createGuard, type Guard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
 import { createBrowser, findBrowser } from "../pages/browser.ts";
 import { createConverter } from "../pages/convert.ts";
+import { createRemoteDoor, type Door, LOCAL_DOOR } from "../pages/door.ts";
 import { createLoader, type LoadPage } from "../pages/load.ts";
 import { type Claim, createManners, type Manners } from "../pages/manners.ts";
 import { politeFetch, politeRenderer } from "../pages/politeness.ts";
@@ -45,7 +46,9 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
   const web = () => config().web;
   const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
   const manners = createManners(clock, () => web().concurrency);
-  let parts = assemble(web());
+  // A remote browser's door outlives a change of configuration: pages under way still use it, and its port is taken.
+  const doors = new Map<string, Door>();
+  let parts = assemble(web(), doors);
   const old = new Map<Renderer, ReturnType<typeof setTimeout>>();
   const retire = (renderer: Renderer) => {
     const timer = setTimeout(() => {
@@ -100,7 +103,7 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     reconfigure: () => {
       if (JSON.stringify(web()) === parts.made) return;
       if (parts.renderer !== undefined) retire(parts.renderer);
-      parts = assemble(web());
+      parts = assemble(web(), doors);
       robots = createRobots({ fetch, clock, userAgent: () => web().userAgent });
     },
     browserHealth: () => ({ status: parts.renderer === undefined ? "disabled" : "ok" }),
@@ -108,22 +111,30 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
       converter.close();
       for (const timer of old.values()) clearTimeout(timer);
       await Promise.all([...old.keys(), parts.renderer].map((renderer) => renderer?.close()));
+      await Promise.all([...doors.values()].map((door) => door.close()));
     },
   };
 }
 
-function assemble(web: Config["web"]) {
+function assemble(web: Config["web"], doors: Map<string, Door>) {
   const guard = createGuard(web, createResolve(web.dns));
-  const { executable, endpoint, proxyAddress, maxPages } = web.browser;
+  const { executable, endpoint, maxPages } = web.browser;
   const hasBrowser = web.render !== "never" && (endpoint !== "" || findBrowser(executable) !== undefined);
   const renderer = hasBrowser
     ? createRenderer({
         browser: createBrowser({ executable, endpoint }),
         guard,
         pagesMax: maxPages,
-        proxyAddress: endpoint === "" ? "" : proxyAddress,
-        isGuarded: endpoint === "" || proxyAddress !== "",
+        door: doorFor(web.browser, doors),
       })
     : undefined;
   return { made: JSON.stringify(web), guard, fetch: createFetch(guard), renderer };
+}
+
+function doorFor({ endpoint, proxyAddress }: Config["web"]["browser"], doors: Map<string, Door>): Door | undefined {
+  if (endpoint === "") return LOCAL_DOOR;
+  if (proxyAddress === "") return undefined;
+  const door = doors.get(proxyAddress) ?? createRemoteDoor(proxyAddress);
+  doors.set(proxyAddress, door);
+  return door;
 }

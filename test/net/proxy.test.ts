@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { createGuard, type GuardPolicy } from "../../src/net/guard.ts";
-import { type FilterProxy, startProxy } from "../../src/net/proxy.ts";
+import { type OwnProxy, type SharedProxy, startProxy, startSharedProxy } from "../../src/net/proxy.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { startFakeDns } from "../support/fake-dns.ts";
 
@@ -22,7 +22,7 @@ afterAll(() => {
   site.stop(true);
 });
 
-async function withProxy<T>(policy: Partial<GuardPolicy>, use: (proxy: FilterProxy) => Promise<T>): Promise<T> {
+async function withProxy<T>(policy: Partial<GuardPolicy>, use: (proxy: OwnProxy) => Promise<T>): Promise<T> {
   const guard = createGuard({ allowPrivateNetworks: false, allowHosts: [], ports: [], ...policy }, createResolve());
   const proxy = await startProxy(guard);
   try {
@@ -76,11 +76,15 @@ describe("refusing", () => {
   for (const host of spellings)
     for (const verb of ["GET", "CONNECT"])
       test(`${verb} ${host}`, () =>
-        withProxy({}, async ({ port, refused }) => {
+        withProxy({}, async (proxy) => {
           const before = hits;
           const target = `${host}:${site.port}`;
-          const answer = await send(port, verb === "GET" ? get(target) : `CONNECT ${target} HTTP/1.1\r\n\r\n`);
-          expect([status(answer), hits, refused.length]).toEqual([403, before, 1]);
+          const ask = () => send(proxy.port, verb === "GET" ? get(target) : `CONNECT ${target} HTTP/1.1\r\n\r\n`);
+          expect([status(await ask()), hits, proxy.isRefused]).toEqual([403, before, false]);
+          // The same place as the main document's is the page's own refusal, before and after the fact.
+          proxy.navigating(`${verb === "GET" ? "http" : "https"}://${target}/`);
+          expect(proxy.isRefused).toBe(true);
+          expect([status(await ask()), hits]).toEqual([403, before]);
         }));
   for (const [name, bytes] of Object.entries({
     "an origin-form request": "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
@@ -103,11 +107,141 @@ describe("refusing", () => {
     dns.close();
   });
 
-  test("a listed host only for the page that was sent there", () =>
-    withProxy({ allowHosts: ["127.0.0.1"] }, async (proxy) => {
-      const target = `127.0.0.1:${site.port}`;
-      expect(status(await send(proxy.port, get(target)))).toBe(403);
-      proxy.grant(`http://${target}/start`);
-      expect(status(await send(proxy.port, get(target)))).toBe(200);
+  test("a main document's refusal is known however much else was refused", () =>
+    withProxy({}, async (proxy) => {
+      for (let number = 0; number < 1100; number++) proxy.navigating(`http://10.0.${number >> 8}.${number & 255}/`);
+      await send(proxy.port, get("10.9.9.9"));
+      expect(proxy.isRefused).toBe(false);
+      proxy.navigating("http://10.8.8.8/");
+      await send(proxy.port, get("10.8.8.8"));
+      expect(proxy.isRefused).toBe(true);
+    }));
+});
+
+describe("the operator's own hosts", () => {
+  const listed = { allowHosts: ["127.0.0.1"] };
+  const ask = async (proxy: OwnProxy) => status(await send(proxy.port, get(`127.0.0.1:${site.port}`)));
+
+  test("are open to the page that is sent there or is there, and to no other", () =>
+    withProxy(listed, async (proxy) => {
+      const own = `http://127.0.0.1:${site.port}/start`;
+      expect(await ask(proxy)).toBe(403);
+      proxy.navigating(own);
+      expect([await ask(proxy), proxy.isRefused]).toEqual([200, false]);
+      proxy.arrived(own);
+      expect(await ask(proxy)).toBe(200);
+      proxy.navigating("http://93.184.216.34/");
+      proxy.arrived("http://93.184.216.34/");
+      expect(await ask(proxy)).toBe(403);
+    }));
+  test("are closed again when going there came to nothing", () =>
+    withProxy(listed, async (proxy) => {
+      proxy.arrived("http://93.184.216.34/");
+      const ended = proxy.navigating(`http://127.0.0.1:${site.port}/no-content`);
+      expect(await ask(proxy)).toBe(200);
+      ended();
+      expect(await ask(proxy)).toBe(403);
+    }));
+  test("wait for the word of a redirect that is on its way", () =>
+    withProxy(listed, async (proxy) => {
+      const asked = ask(proxy);
+      proxy.navigating(`http://127.0.0.1:${site.port}/`);
+      expect(await asked).toBe(200);
+    }));
+});
+
+describe("a proxy for a browser elsewhere", () => {
+  const open = () => createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve());
+  const basic = (username: string, password: string) =>
+    `Proxy-Authorization: Basic ${btoa(`${username}:${password}`)}\r\n`;
+  const ask = (port: number, header: string, verb = "GET") => {
+    const target = `127.0.0.1:${site.port}`;
+    return send(
+      port,
+      verb === "GET"
+        ? `GET http://${target}/a HTTP/1.1\r\n${header}\r\n`
+        : `CONNECT ${target} HTTP/1.1\r\n${header}\r\n`,
+      "GET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    );
+  };
+  async function withShared(use: (proxy: SharedProxy) => Promise<void>): Promise<void> {
+    const proxy = await startSharedProxy({ hostname: "127.0.0.1", port: 0 });
+    try {
+      await use(proxy);
+    } finally {
+      proxy.close();
+    }
+  }
+
+  test("serves nobody without a live page's secret", () =>
+    withShared(async (proxy) => {
+      const before = hits;
+      const way = proxy.open(open());
+      const other = proxy.open(open());
+      for (const header of [
+        "",
+        "Proxy-Authorization: Basic\r\n",
+        "Proxy-Authorization: Basic !!!\r\n",
+        "Proxy-Authorization: Bearer x\r\n",
+        basic("", ""),
+        basic(way.username, ""),
+        basic(way.username, `${way.password}x`),
+        basic(way.username, other.password),
+        basic("nobody", way.password),
+      ])
+        for (const verb of ["GET", "CONNECT"]) {
+          const answer = await ask(proxy.port, header, verb);
+          expect(status(answer)).toBe(407);
+          expect(answer).toContain("Proxy-Authenticate: Basic");
+        }
+      expect(hits).toBe(before);
+      for (const verb of ["GET", "CONNECT"])
+        expect(status(await ask(proxy.port, basic(way.username, way.password), verb))).toBe(200);
+      way.close();
+      expect(status(await ask(proxy.port, basic(way.username, way.password)))).toBe(407);
+      expect(status(await ask(proxy.port, basic(other.username, other.password)))).toBe(200);
+    }));
+  test("keeps the secret to itself", () =>
+    withShared(async (proxy) => {
+      const { username, password } = proxy.open(open());
+      expect((await ask(proxy.port, basic(username, password))).toLowerCase()).not.toContain("proxy-auth");
+    }));
+  test("gives each page what that page was granted", () =>
+    withShared(async (proxy) => {
+      const listed = createGuard(
+        { allowPrivateNetworks: false, allowHosts: ["127.0.0.1"], ports: [] },
+        createResolve(),
+      );
+      const [one, two] = [proxy.open(listed), proxy.open(listed)];
+      one.navigating(`http://127.0.0.1:${site.port}/`);
+      expect(status(await ask(proxy.port, basic(one.username, one.password)))).toBe(200);
+      expect(status(await ask(proxy.port, basic(two.username, two.password)))).toBe(403);
+      expect([one.isRefused, two.isRefused]).toEqual([false, false]);
+      one.close();
+      const three = proxy.open(listed);
+      expect(status(await ask(proxy.port, basic(three.username, three.password)))).toBe(403);
+    }));
+  test("ends a page's connections with the page", () =>
+    withShared(async (proxy) => {
+      const way = proxy.open(open());
+      const socket = connect({ host: "127.0.0.1", port: proxy.port }, () =>
+        socket.write(`CONNECT 127.0.0.1:${site.port} HTTP/1.1\r\n${basic(way.username, way.password)}\r\n`),
+      );
+      const closed = Promise.withResolvers<void>();
+      socket.on("close", () => closed.resolve()).on("error", () => undefined);
+      socket.once("data", () => way.close());
+      await closed.promise;
+    }));
+  test("strangers hold only so many connections", () =>
+    withShared(async (proxy) => {
+      const way = proxy.open(open());
+      const strangers = Array.from({ length: 80 }, () => connect({ host: "127.0.0.1", port: proxy.port }));
+      const turnedAway = Promise.withResolvers<void>();
+      for (const socket of strangers)
+        socket.on("close", () => turnedAway.resolve()).on("error", () => turnedAway.resolve());
+      await turnedAway.promise;
+      for (const socket of strangers) socket.destroy();
+      // Their places are free as soon as their ends are heard of.
+      while (status(await ask(proxy.port, basic(way.username, way.password))) !== 200);
     }));
 });

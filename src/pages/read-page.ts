@@ -1,0 +1,114 @@
+// Waits for a shown page and takes down what a reader would see: its HTML with frames and shadow roots, and a picture.
+// Every step has a limit in time, and what comes back one in size.
+
+import type { Frame, Page } from "playwright-core";
+import { withFrames } from "./frames.ts";
+import {
+  DISMISS_CONSENT,
+  FRAME_BODY,
+  PAGE_HEIGHT,
+  SCROLL_THROUGH,
+  SERIALIZE,
+  WAIT_FOR_IMAGES,
+  WAIT_UNTIL_QUIET,
+} from "./in-page.ts";
+import { PageError } from "./page-error.ts";
+
+/** Size of the window that pages are laid out for. */
+export const VIEWPORT = { width: 1280, height: 900 };
+/** Kept back for reading the page after waiting for it. */
+export const READING_MS = 1500;
+
+/** Chromium cannot draw taller pictures. */
+const SCREENSHOT_HEIGHT_MAX = 16_000;
+/** A picture of noise, of the largest size, would be 80 MB. */
+const SCREENSHOT_BYTES_MAX = 32 * 1024 * 1024;
+const QUIET = { quietMs: 250, maxMs: 5000 };
+const SCROLL = { steps: 12, pauseMs: 60 };
+const SCROLL_FOR_PICTURE = { steps: 25, pauseMs: 120 };
+const IMAGES_WAIT_MS = 4000;
+const FRAMES_MAX = 5;
+const FRAMES_ASKED_MAX = 20;
+const FRAME_CHARS_MAX = 500_000;
+/** A frame with less to read is a counter, a button or an advertisement. */
+const FRAME_TEXT_MIN = 100;
+/** Steps inside the page that may hang get this much. */
+const STEP_TIMEOUT_MS = 10_000;
+
+/** Time and patience. */
+export interface Reading {
+  readonly leftMs: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** Waits until nothing moves, within the time there is. */
+export async function settle(page: Page, { leftMs, signal }: Reading, isPicture: boolean): Promise<void> {
+  const timeLeft = () => leftMs() - READING_MS;
+  const step = async (source: string, argument: unknown, maxMs: number) => {
+    if (timeLeft() <= 0) return;
+    await within(Math.min(maxMs, timeLeft()), page.evaluate(call(source, argument))).catch(() => undefined);
+    signal.throwIfAborted();
+  };
+  const quiet = () =>
+    step(WAIT_UNTIL_QUIET, { ...QUIET, maxMs: Math.min(QUIET.maxMs, Math.max(1, timeLeft())) }, QUIET.maxMs + 500);
+  await quiet();
+  await step(SCROLL_THROUGH, isPicture ? SCROLL_FOR_PICTURE : SCROLL, STEP_TIMEOUT_MS);
+  if (isPicture) await step(WAIT_FOR_IMAGES, IMAGES_WAIT_MS, IMAGES_WAIT_MS + 500);
+  await quiet();
+  await step(DISMISS_CONSENT, null, STEP_TIMEOUT_MS);
+}
+
+/** The page as it stands. Throws `PageError` `too_large`. */
+export async function readHtml(page: Page, { leftMs }: Reading, bytesMax: number): Promise<string> {
+  const ask = () => page.evaluate<unknown>(call(SERIALIZE, bytesMax));
+  // A page that goes elsewhere while it is read is read again.
+  const html = await within(Math.min(STEP_TIMEOUT_MS, leftMs()), ask().catch(ask));
+  if (typeof html !== "string" || Buffer.byteLength(html) > bytesMax)
+    throw new PageError("too_large", "The page is larger than allowed.");
+  const bodies = new Map<string, string>();
+  const frames = page.frames().filter((frame) => frame.parentFrame() === page.mainFrame());
+  let room = bytesMax - Buffer.byteLength(html);
+  for (const frame of frames.slice(0, FRAMES_ASKED_MAX)) {
+    if (bodies.size >= FRAMES_MAX || leftMs() < 200) break;
+    const found = await within(Math.min(1000, leftMs()), readFrame(frame)).catch(() => undefined);
+    if (found === undefined || Buffer.byteLength(found.body) > room) continue;
+    bodies.set(found.number, found.body);
+    room -= Buffer.byteLength(found.body);
+  }
+  return withFrames(html, bodies);
+}
+
+/** A frame's number and body, when it has something to read. */
+async function readFrame(frame: Frame): Promise<{ number: string; body: string } | undefined> {
+  const number = await (await frame.frameElement()).getAttribute("data-frame-number");
+  if (number === null || !/^\d{1,4}$/.test(number)) return undefined;
+  const body = await frame.evaluate<unknown>(call(FRAME_BODY, FRAME_CHARS_MAX));
+  const isWorth = typeof body === "string" && body.replace(/<[^<>]*>/g, "").trim().length > FRAME_TEXT_MIN;
+  return isWorth ? { number, body } : undefined;
+}
+
+/** A PNG. Throws `PageError` `too_large`. */
+export async function photograph(page: Page, { leftMs }: Reading, extent: "viewport" | "full"): Promise<Uint8Array> {
+  const timeout = leftMs();
+  const height = Number(await page.evaluate<unknown>(call(PAGE_HEIGHT, null)).catch(() => 0)) || VIEWPORT.height;
+  const whole = { x: 0, y: 0, width: VIEWPORT.width, height: Math.min(SCREENSHOT_HEIGHT_MAX, Math.max(1, height)) };
+  const picture = await page.screenshot({
+    type: "png",
+    timeout,
+    ...(extent === "full" ? { fullPage: true, clip: whole } : {}),
+  });
+  if (picture.byteLength > SCREENSHOT_BYTES_MAX)
+    throw new PageError("too_large", "The picture of the page is larger than allowed.");
+  return picture;
+}
+
+function call(source: string, argument: unknown): string {
+  return `(${source})(${JSON.stringify(argument)})`;
+}
+
+/** Throws `PageError` `timeout` when `work` takes longer. */
+export function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new PageError("timeout", "The page did not answer in time.")), ms);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

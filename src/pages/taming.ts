@@ -1,0 +1,95 @@
+// Restrains a page while it is shown: what it may ask for, where its main document may go, and what it may open.
+
+import type { BrowserContext, Page, Request, Route } from "playwright-core";
+import { BlockedAddress, type Guard } from "../net/guard.ts";
+import type { PageWay } from "../net/page-way.ts";
+
+/** What restraining needs. */
+export interface TamingOptions {
+  readonly guard: Guard;
+  /** Undefined: the browser goes out by itself, and only what can be seen from here is checked. */
+  readonly way: PageWay | undefined;
+  /** Pictures, sounds and fonts are not loaded. */
+  readonly isTextOnly: boolean;
+}
+
+/** A restrained page. */
+export interface Tamed {
+  /** Throws `BlockedAddress` when the main document was sent where it may not go. */
+  throwIfRefused(): void;
+}
+
+/** Requests of one page; more is a loop. */
+const REQUESTS_MAX = 1000;
+const HEAVY = new Set(["image", "media", "font"]);
+/** Answers that leave the page where it was. */
+const STAYING = new Set([204, 205]);
+
+/** Puts the restraints on; they hold as long as the page. */
+export function tame(context: BrowserContext, page: Page, options: TamingOptions): Tamed {
+  const { way, guard } = options;
+  const going = new Map<Request, () => void>();
+  let requests = 0;
+  let isRefused = false;
+
+  const isMain = (request: Request): boolean => {
+    try {
+      return request.isNavigationRequest() && request.frame() === page.mainFrame();
+    } catch {
+      // A frame that is not there yet is a pop-up's.
+      return false;
+    }
+  };
+  const mayGo = async (request: Request): Promise<boolean> => {
+    if (++requests > REQUESTS_MAX || !/^https?:/.test(request.url())) return false;
+    const isMainDocument = isMain(request);
+    if (!isMainDocument && options.isTextOnly && HEAVY.has(request.resourceType())) return false;
+    if (way !== undefined) return true;
+    return guard.check(request.url(), { purpose: isMainDocument ? "navigation" : "subresource" }).then(
+      () => true,
+      (error: unknown) => {
+        if (isMainDocument && error instanceof BlockedAddress) isRefused = true;
+        return !(error instanceof BlockedAddress);
+      },
+    );
+  };
+  const decide = async (route: Route) => ((await mayGo(route.request())) ? route.continue() : route.abort());
+  const quietly = (work: Promise<unknown>) => void work.catch(() => undefined);
+  const ended = (request: Request) => {
+    going.get(request)?.();
+    going.delete(request);
+  };
+
+  // A route of a page that is closing cannot be answered any more.
+  quietly(context.route("**/*", (route) => decide(route).catch(() => undefined)));
+  page.on("request", (request) => {
+    if (!isMain(request)) return;
+    if (way !== undefined) going.set(request, way.navigating(request.url()));
+    // Redirects are followed without a word to the route.
+    else if (request.redirectedFrom() !== null) quietly(guard.check(request.url()).catch(refuse));
+  });
+  page.on("requestfailed", ended);
+  page.on("response", (response) => {
+    if (STAYING.has(response.status()) || (response.status() >= 300 && response.status() < 400))
+      ended(response.request());
+  });
+  page.on("framenavigated", (frame) => {
+    if (frame !== page.mainFrame()) return;
+    going.clear();
+    way?.arrived(frame.url());
+  });
+  page.on("dialog", (dialog) => quietly(dialog.dismiss()));
+  context.on("page", (other) => {
+    if (other !== page) quietly(other.close());
+  });
+
+  function refuse(error: unknown): void {
+    if (error instanceof BlockedAddress) isRefused = true;
+  }
+  return {
+    throwIfRefused: () => {
+      if (isRefused || way?.isRefused === true)
+        throw new BlockedAddress("address", "The page leads to an address that may not be fetched.");
+    },
+  };
+}
