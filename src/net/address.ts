@@ -138,12 +138,13 @@ const [GLOBAL_V6, MAPPED, NAT64, SIX_TO_FOUR] = ranges("2000::/3", "::ffff:0:0/9
 ];
 // 2001::/23 holds Teredo, ORCHID and benchmarking; 6to4 (2002::/16) reaches whatever its relay likes.
 const PRIVATE_V6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
-// Instance metadata services: the common link-local ones, AWS ECS and EKS, Alibaba, Oracle, Azure's wire server, and
-// the IPv6 ones of AWS, Google and Scaleway.
+// Instance metadata services: the common link-local ones, AWS ECS and EKS, Scaleway, Tencent, Alibaba, Oracle, Azure's
+// wire server, and the IPv6 ones of AWS, Google and Scaleway.
 const METADATA = ranges(
   "169.254.169.0/24",
   "169.254.170.0/24",
   "169.254.42.42",
+  "169.254.0.23",
   "100.100.100.200",
   "192.0.0.192",
   "168.63.129.16",

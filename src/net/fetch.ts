@@ -2,7 +2,7 @@
 // checked again and connected to by its checked address; size (before and after decompression) and time are bounded.
 
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
-import { BlockedAddress, type Guard } from "./guard.ts";
+import { BlockedAddress, type Guard, type Purpose } from "./guard.ts";
 import { exchange, WireError, type WireFault, type WireResponse } from "./http1.ts";
 import { UnknownHost } from "./resolve.ts";
 
@@ -30,6 +30,8 @@ export interface FetchOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly redirectsMax?: number;
+  /** The page this belongs to: the operator's own hosts are open to that page's host and port alone, at every hop. */
+  readonly home?: string | undefined;
 }
 
 /** The last answer of the chain. */
@@ -85,7 +87,7 @@ async function followChain(guard: Guard, input: string, { options, signal, ca }:
   let method: string = options.method ?? "GET";
   let body = typeof options.body === "string" ? new TextEncoder().encode(options.body) : options.body;
   for (let hop = 0; hop <= (options.redirectsMax ?? REDIRECTS_MAX); hop++) {
-    const checked = await guard.check(target, { purpose: "navigation", signal });
+    const checked = await guard.check(target, { purpose: purposeOf(target, options.home), signal });
     const isWeb = checked.url.protocol === "http:" || checked.url.protocol === "https:";
     if (!isWeb) throw new BlockedAddress("scheme", "Only http and https URLs can be fetched.");
     chain.push(checked.url.href);
@@ -111,6 +113,13 @@ async function followChain(guard: Guard, input: string, { options, signal, ca }:
     target = next;
   }
   throw new FetchError("redirects", "The server redirects too often.");
+}
+
+/** A file that one site names at another is nobody's navigation. */
+function purposeOf(target: string | URL, home: string | undefined): Purpose {
+  if (home === undefined || !URL.canParse(String(target))) return "navigation";
+  const [{ hostname, port }, own] = [new URL(target), new URL(home)];
+  return hostname === own.hostname && port === own.port ? "navigation" : "subresource";
 }
 
 function isSameOrigin(chain: readonly string[]): boolean {

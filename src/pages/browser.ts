@@ -21,6 +21,8 @@ export interface SharedBrowser {
   used(browser: Browser): void;
   /** That use is over. */
   released(browser: Browser): void;
+  /** It went away under somebody, whether it has said so itself or not: the next one to ask gets another. */
+  lost(browser: Browser): void;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,10 @@ const PATHS = [
 /** Chromium's memory grows with the pages it has shown. */
 const PAGES_PER_BROWSER_MAX = 200;
 const START_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECTS_MAX = 2;
+const RECONNECTS_MAX = 6;
+const RECONNECT_PAUSE_MS = 500;
 /** Browsers started for one page that turn out dead. */
 const STARTS_MAX = 3;
 
@@ -128,10 +134,18 @@ function canRun(path: string): boolean {
 export function createBrowser(settings: BrowserSettings): SharedBrowser {
   let current: Promise<Browser> | undefined;
   let isClosed = false;
+  let hasRun = false;
   const uses = new Map<Browser, { pages: number; open: number; isOld: boolean }>();
+  const makeOld = (browser: Browser) => {
+    const use = uses.get(browser);
+    if (use === undefined || use.isOld) return;
+    use.isOld = true;
+    current = undefined;
+  };
 
   const start = (): Promise<Browser> => {
-    const starting = launch(settings).then((browser) => {
+    const starting = launchPatiently(settings, hasRun).then((browser) => {
+      hasRun = true;
       uses.set(browser, { pages: 0, open: 0, isOld: false });
       browser.on("disconnected", () => {
         uses.delete(browser);
@@ -166,11 +180,9 @@ export function createBrowser(settings: BrowserSettings): SharedBrowser {
       if (use === undefined) return;
       use.pages++;
       use.open++;
-      if (use.pages >= PAGES_PER_BROWSER_MAX && !use.isOld) {
-        use.isOld = true;
-        current = undefined;
-      }
+      if (use.pages >= PAGES_PER_BROWSER_MAX) makeOld(browser);
     },
+    lost: makeOld,
     released: (browser) => {
       const use = uses.get(browser);
       if (use === undefined) return;
@@ -187,14 +199,39 @@ export function createBrowser(settings: BrowserSettings): SharedBrowser {
   };
 }
 
+/** A remote browser that went away may be on its way back; one that did not answer may do so when asked again. */
+async function launchPatiently(settings: BrowserSettings, hasRun: boolean): Promise<Browser> {
+  if (settings.endpoint === "") return launch(settings);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await connectAlive(settings);
+    } catch (error) {
+      if (attempt >= (hasRun ? RECONNECTS_MAX : CONNECTS_MAX)) throw error;
+      await Bun.sleep(RECONNECT_PAUSE_MS);
+    }
+  }
+}
+
+/** What is just ending still takes connections, for a browser that is gone: only one that shows pages counts. */
+async function connectAlive(settings: BrowserSettings): Promise<Browser> {
+  const browser = await launch(settings);
+  try {
+    await (await browser.newContext()).close();
+    return browser;
+  } catch (error) {
+    await browser.close().catch(() => undefined);
+    throw new PageError("no_browser", "The browser could not be started.", { cause: error });
+  }
+}
+
 async function launch(settings: BrowserSettings): Promise<Browser> {
   const { chromium } = await import("playwright-core");
   try {
     if (settings.endpoint !== "") {
       const isCdp = /^https?:/.test(settings.endpoint) || settings.endpoint.includes("/devtools/");
       return isCdp
-        ? await chromium.connectOverCDP(settings.endpoint, { timeout: START_TIMEOUT_MS })
-        : await chromium.connect(settings.endpoint, { timeout: START_TIMEOUT_MS });
+        ? await chromium.connectOverCDP(settings.endpoint, { timeout: CONNECT_TIMEOUT_MS })
+        : await chromium.connect(settings.endpoint, { timeout: CONNECT_TIMEOUT_MS });
     }
     const executablePath = findBrowser(settings.executable);
     if (executablePath === undefined)

@@ -61,6 +61,11 @@ export function createRenderer(deps: RendererDeps): Renderer {
     deps.browser.used(browser);
     try {
       return await renderIn(browser, request, { deps, way: out?.way, ticket: out?.ticket });
+    } catch (error) {
+      // What a page says of its browser's end depends on what it was doing.
+      if (browser.isConnected() && !isGone(error)) throw error;
+      if (!isCrash(error)) deps.browser.lost(browser);
+      throw new BrowserGone({ cause: error });
     } finally {
       deps.browser.released(browser);
       out?.way.close();
@@ -77,11 +82,11 @@ export function createRenderer(deps: RendererDeps): Renderer {
             return await renderOnce(request);
           } catch (error) {
             request.signal.throwIfAborted();
-            if (!isGone(error)) throw error;
+            if (!(error instanceof BrowserGone)) throw error;
             // The browser died under the page: one more try in a new one.
             return await renderOnce(request).catch((again: unknown) => {
               request.signal.throwIfAborted();
-              throw isGone(again) ? deadTwice(again) : again;
+              throw again instanceof BrowserGone ? deadTwice(again) : again;
             });
           }
         }),
@@ -169,15 +174,26 @@ function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
 }
 
-/** The browser, not the page, is what failed. */
+/** The browser, or its part for this page, is what failed. */
+class BrowserGone extends Error {
+  constructor(detail: { cause: unknown }) {
+    super("The browser is gone.", detail);
+  }
+}
+
 function isGone(error: unknown): boolean {
-  return /Target page, context or browser has been closed|Browser has been closed|Target crashed|Page crashed|browser has disconnected|Connection closed/i.test(
+  return /Target page, context or browser has been closed|Browser (?:has been )?closed|Target crashed|Page crashed|browser has disconnected|Connection closed/i.test(
     String(error),
   );
 }
 
-function deadTwice(error: unknown): PageError {
-  return /crashed/i.test(String(error))
+/** The page took its own process down, not the browser. */
+function isCrash(error: unknown): boolean {
+  return /(?:Target|Page) crashed/i.test(String(error));
+}
+
+function deadTwice(error: BrowserGone): PageError {
+  return isCrash(error.cause)
     ? new PageError("upstream", "The page crashes the browser.", { cause: error })
     : new PageError("no_browser", "The browser died twice on this page.", { cause: error });
 }

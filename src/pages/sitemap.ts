@@ -18,6 +18,8 @@ export interface SitemapOptions {
   readonly urlsMax: number;
   readonly timeoutMs: number;
   readonly userAgent: string;
+  /** The page whose site it is: what robots.txt or an index names elsewhere is fetched as that site's word, not as the caller's. */
+  readonly home: string;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -73,6 +75,7 @@ async function readBytes(get: GuardedFetch, url: string, options: SitemapOptions
       timeoutMs: options.timeoutMs,
       headers: { "user-agent": options.userAgent },
       signal: options.signal,
+      home: options.home,
     });
     if (status !== 200) return undefined;
     const isGzip = body[0] === 0x1f && body[1] === 0x8b;

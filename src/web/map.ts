@@ -42,6 +42,7 @@ export async function mapSite(body: Body, deps: MapDeps, signal: AbortSignal): P
       urlsMax: SITEMAP_URLS_MAX,
       timeoutMs: timeoutMs * 0.7,
       userAgent,
+      home: url,
       signal,
     }),
   );

@@ -163,6 +163,46 @@ describe("the operator's policy", () => {
   for (const [name, url, policy, expected] of cases)
     test(name, async () => expect(await reason(url, policy)).toBe(expected));
 
+  const METADATA = [
+    "169.254.169.254",
+    "169.254.169.253",
+    "169.254.170.2",
+    "169.254.170.23",
+    "169.254.42.42",
+    "169.254.0.23",
+    "100.100.100.200",
+    "192.0.0.192",
+    "168.63.129.16",
+    "2852039166",
+    "0xA9.0xFE.0xA9.0xFE",
+    "[fd00:ec2::254]",
+    "[fd00:ec2::23]",
+    "[fd20:ce::254]",
+    "[fd00:42::42]",
+    "[::ffff:169.254.169.254]",
+    "[::169.254.169.254]",
+    "[64:ff9b::a9fe:a9fe]",
+    "[2002:a9fe:a9fe::1]",
+    "[fe80::a9fe:a9fe]",
+    "[::ffff:100.100.100.200]",
+    "metadata.google.internal",
+    "METADATA.Google.Internal.",
+    "metadata.goog",
+    "metadata",
+    "instance-data",
+    "metadata.azure.internal",
+    "metadata.tencentyun.com",
+  ];
+  for (const host of METADATA)
+    test(`${host} stays refused whatever is allowed`, async () => {
+      const all = { allowPrivateNetworks: true, allowHosts: [host, "0.0.0.0/0", "::/0"] };
+      expect(await reason(`http://${host}/latest/meta-data/`, all)).toBe("address");
+    });
+  test("a name that leads to metadata stays refused", async () => {
+    const open = createGuard({ ...CLOSED, allowPrivateNetworks: true }, async () => ["169.254.169.254"]);
+    await expect(open.check("http://innocent.example/")).rejects.toThrow(BlockedAddress);
+  });
+
   test("listed hosts hold for navigation only", async () => {
     const listed = guard({ allowHosts: ["127.0.0.1"] });
     expect((await listed.check("http://127.0.0.1/")).addresses).toEqual(["127.0.0.1"]);

@@ -60,6 +60,21 @@ describe("POST /v1/map", () => {
     expect(site.hits.slice(from).filter((hit) => !/\.(?:xml|gz|txt)$/.test(hit))).toEqual(["/"]);
   });
 
+  test("a sitemap that a site names at another host of the operator's is not asked for", async () => {
+    const from = bare.hits.length;
+    site.set("/robots.txt", () => new Response(`Sitemap: ${bare.url}/named.xml\nSitemap: ${site.url}/away.xml`));
+    site.set(
+      "/away.xml",
+      () => new Response(null, { status: 302, headers: { location: `${bare.url}/redirected.xml` } }),
+    );
+    await app.reconfigure(webConfig([site.host, bare.host, large.host], { user_agent: "Another/1.0" }));
+    expect((await map({ url: site.url })).success).toBe(true);
+    expect(site.hits).toContain("/away.xml");
+    expect(bare.hits.slice(from)).toEqual([]);
+    site.set("/robots.txt", () => new Response(`User-agent: *\nAllow: /\nSitemap: ${site.url}/index.xml`));
+    await app.reconfigure(webConfig([site.host, bare.host, large.host]));
+  });
+
   test("without sitemaps the root's links", async () => {
     expect(paths(await map({ url: `${bare.url}/` }))).toEqual(["/", "/x", "/y"]);
   });
