@@ -18,6 +18,7 @@ import { Keys } from "./pages/keys.tsx";
 import { Login } from "./pages/login.tsx";
 import { Signup } from "./pages/signup.tsx";
 import { ConfirmDialog } from "./parts/confirm.tsx";
+import { Fence } from "./parts/fence.tsx";
 import { Messages, say } from "./parts/notice.tsx";
 import { Title } from "./parts/title.tsx";
 import { navigate, path, query, safeNext } from "./router.ts";
@@ -112,14 +113,18 @@ function Page() {
   if (who === null || (route !== undefined && route.as === "anyone")) {
     return (
       <Gate>
-        <Shown />
+        <Fence key={path.value}>
+          <Shown />
+        </Fence>
       </Gate>
     );
   }
   const navOf = (as: Route["as"]) => ROUTES.flatMap((one) => (one.as === as && one.nav ? [one.nav] : []));
   return (
     <Shell nav={navOf("member")} adminNav={who.admin ? navOf("admin") : []}>
-      <Shown />
+      <Fence key={path.value}>
+        <Shown />
+      </Fence>
     </Shell>
   );
 }

@@ -72,7 +72,7 @@ export function Shell({
               </>
             )}
           </div>
-          <footer>
+          <div class="foot">
             <ThemeChoice />
             <div class="me">
               <span title={profile.value?.email}>{profile.value?.username}</span>
@@ -82,7 +82,7 @@ export function Shell({
               </button>
             </div>
             <p class="version">Version {session.value.version}</p>
-          </footer>
+          </div>
         </div>
       </header>
       <main id="main" tabIndex={-1}>

@@ -47,7 +47,8 @@ async function copyText(text: string): Promise<boolean> {
 export function Code({ text, what }: { text: string; what: string }) {
   return (
     <div class="code">
-      <pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled by keyboard too. */}
+      <pre tabIndex={0}>
         <code>{text}</code>
       </pre>
       <CopyButton text={text} what={what} />
