@@ -47,6 +47,7 @@ const PATHS = [
 ];
 /** Chromium's memory grows with the pages it has shown. */
 const PAGES_PER_BROWSER_MAX = 200;
+const RENEWAL_WAIT_MS = 5000;
 const START_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTS_MAX = 2;
@@ -136,11 +137,17 @@ export function createBrowser(settings: BrowserSettings): SharedBrowser {
   let isClosed = false;
   let hasRun = false;
   const uses = new Map<Browser, { pages: number; open: number; isOld: boolean }>();
+  /** The end of a browser that grew old; two at once are twice the memory. */
+  let renewal: Promise<void> | undefined;
   const makeOld = (browser: Browser) => {
     const use = uses.get(browser);
     if (use === undefined || use.isOld) return;
     use.isOld = true;
     current = undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    browser.on("disconnected", () => resolve());
+    // Its last page may take minutes; the others do not wait for that.
+    renewal = Promise.race([promise, Bun.sleep(RENEWAL_WAIT_MS)]);
   };
 
   const start = (): Promise<Browser> => {
@@ -162,6 +169,7 @@ export function createBrowser(settings: BrowserSettings): SharedBrowser {
     get: async () => {
       for (let attempt = 1; attempt <= STARTS_MAX; attempt++) {
         if (isClosed) throw new PageError("no_browser", "The browser is closed.");
+        await renewal;
         current ??= start();
         const starting = current;
         try {

@@ -1,6 +1,6 @@
 // What is run inside a rendered page, as source text: it is sent to the browser and shares nothing with this program. The
 // page is a stranger's and may have replaced whatever these lean on, so none gives back more than it was told: functions
-// that wait give nothing, and text is measured last, by its own length, which no page can replace.
+// that wait give nothing or a truth value, and text is measured last, by its own length, which no page can replace.
 
 /** Returns when the document has not changed for `quietMs`, at the latest after `maxMs`. */
 export const WAIT_UNTIL_QUIET = `async ({ quietMs, maxMs }) => {
@@ -13,15 +13,18 @@ export const WAIT_UNTIL_QUIET = `async ({ quietMs, maxMs }) => {
   });
 }`;
 
-/** Scrolls down screen by screen, so that what waits to be seen is loaded, and back to the top. */
+/** Scrolls down screen by screen, so that what waits to be seen is loaded, and back to the top. False: there was nowhere to go. */
 export const SCROLL_THROUGH = `async ({ steps, pauseMs }) => {
+  let hasMoved = false;
   for (let step = 0; step < steps; step++) {
     const before = window.scrollY;
     window.scrollBy(0, window.innerHeight);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     if (window.scrollY === before) break;
+    hasMoved = true;
   }
-  window.scrollTo(0, 0);
+  if (hasMoved) window.scrollTo(0, 0);
+  return hasMoved;
 }`;
 
 /** Takes away consent layers: what floats over the page and speaks of cookies. */

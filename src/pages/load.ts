@@ -194,6 +194,8 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
     (isRefusal(rendered.status) || isChallenge(rendered.status, new Headers(), encode(rendered.html)))
   )
     throw new PageError("refused", refusalText(rendered.status, true), { status: rendered.status });
+  if ((rendered.status ?? 200) >= 500)
+    throw new PageError("upstream", `The server answered ${rendered.status}.`, { status: rendered.status });
   return finishRendered(at, rendered, answer.status);
 }
 

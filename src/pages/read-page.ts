@@ -44,17 +44,20 @@ export interface Reading {
 /** Waits until nothing moves, within the time there is. */
 export async function settle(page: Page, { leftMs, signal }: Reading, isPicture: boolean): Promise<void> {
   const timeLeft = () => leftMs() - READING_MS;
-  const step = async (source: string, argument: unknown, maxMs: number) => {
-    if (timeLeft() <= 0) return;
-    await within(Math.min(maxMs, timeLeft()), page.evaluate(call(source, argument))).catch(() => undefined);
+  const step = async (source: string, argument: unknown, maxMs: number): Promise<unknown> => {
+    if (timeLeft() <= 0) return undefined;
+    const work = page.evaluate<unknown>(call(source, argument));
+    const result = await within(Math.min(maxMs, timeLeft()), work).catch(() => undefined);
     signal.throwIfAborted();
+    return result;
   };
   const quiet = () =>
     step(WAIT_UNTIL_QUIET, { ...QUIET, maxMs: Math.min(QUIET.maxMs, Math.max(1, timeLeft())) }, QUIET.maxMs + 500);
   await quiet();
-  await step(SCROLL_THROUGH, isPicture ? SCROLL_FOR_PICTURE : SCROLL, STEP_TIMEOUT_MS);
+  const hasMoved = await step(SCROLL_THROUGH, isPicture ? SCROLL_FOR_PICTURE : SCROLL, STEP_TIMEOUT_MS);
   if (isPicture) await step(WAIT_FOR_IMAGES, IMAGES_WAIT_MS, IMAGES_WAIT_MS + 500);
-  await quiet();
+  // What fits on one screen has shown all it has.
+  if (hasMoved !== false) await quiet();
   await step(DISMISS_CONSENT, null, STEP_TIMEOUT_MS);
 }
 
@@ -109,6 +112,6 @@ function call(source: string, argument: unknown): string {
 /** Throws `PageError` `timeout` when `work` takes longer. */
 export function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new PageError("timeout", "The page did not answer in time.")), ms);
+  const timer = setTimeout(() => reject(new PageError("timeout", "The page did not answer in time.")), Math.max(1, ms));
   return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }

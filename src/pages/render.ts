@@ -57,9 +57,10 @@ export function createRenderer(deps: RendererDeps): Renderer {
 
   const renderOnce = async (request: RenderRequest): Promise<Rendered> => {
     const browser = await deps.browser.get();
-    const out = await deps.door?.open(deps.guard);
     deps.browser.used(browser);
+    let out: Awaited<ReturnType<Door["open"]>> | undefined;
     try {
+      out = await deps.door?.open(deps.guard);
       return await renderIn(browser, request, { deps, way: out?.way, ticket: out?.ticket });
     } catch (error) {
       // What a page says of its browser's end depends on what it was doing.
@@ -129,25 +130,24 @@ async function showPage(
   { deps, way, leftMs }: Showing & { readonly leftMs: () => number },
 ): Promise<Rendered> {
   const page = await context.newPage();
-  const { throwIfRefused } = tame(context, page, {
+  const { throwIfRefused, status, answered } = tame(context, page, {
     guard: deps.guard,
     way,
     isTextOnly: request.screenshot === "none",
   });
   const reading = { leftMs, signal: request.signal };
-  let status: number | undefined;
   try {
     const timeout = Math.max(1, leftMs() - READING_MS);
-    const response = await page.goto(request.url, { waitUntil: "domcontentloaded", timeout });
-    status = response?.status();
+    await page.goto(request.url, { waitUntil: "domcontentloaded", timeout });
   } catch (error) {
     throwIfRefused();
     request.signal.throwIfAborted();
     const text = String(error);
     if (isGone(error)) throw error;
+    const isEmpty = /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(text);
     if (/Download is starting/.test(text)) throw new PageError("not_html", "The address holds a download, not a page.");
     // A page that never finishes loading is read as far as it came.
-    if (!/Timeout/i.test(text))
+    if (!isEmpty && !/Timeout/i.test(text))
       throw new PageError("upstream", "The browser could not load the page.", { cause: error });
   }
   throwIfRefused();
@@ -156,7 +156,8 @@ async function showPage(
     const html = await readHtml(page, reading, request.bytesMax);
     const screenshot = request.screenshot === "none" ? undefined : await photograph(page, reading, request.screenshot);
     throwIfRefused();
-    return { url: page.url(), status, html, ...(screenshot === undefined ? {} : { screenshot }) };
+    if (page.url().startsWith("chrome-error:")) return emptyPage(answered(), screenshot);
+    return { url: page.url(), status: status(), html, ...(screenshot === undefined ? {} : { screenshot }) };
   } catch (error) {
     throwIfRefused();
     request.signal.throwIfAborted();
@@ -165,6 +166,15 @@ async function showPage(
       ? new PageError("timeout", "The page did not load in time.", { cause: error })
       : new PageError("upstream", "The browser could not read the page.", { cause: error });
   }
+}
+
+/** The browser shows a page of its own where an error came with no body, and where nobody answered. */
+function emptyPage(
+  answered: { readonly url: string; readonly status: number } | undefined,
+  screenshot: Uint8Array | undefined,
+): Rendered {
+  if (answered === undefined) throw new PageError("upstream", "The page leads to an address that could not be loaded.");
+  return { ...answered, html: "", ...(screenshot === undefined ? {} : { screenshot }) };
 }
 
 function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {

@@ -17,6 +17,10 @@ export interface TamingOptions {
 export interface Tamed {
   /** Throws `BlockedAddress` when the main document was sent where it may not go. */
   throwIfRefused(): void;
+  /** What the server said of the document that is shown last; undefined when it came from none. */
+  status(): number | undefined;
+  /** Where the main document was sent last, when a server answered there. */
+  answered(): { readonly url: string; readonly status: number } | undefined;
 }
 
 /** Requests of one page; more is a loop. */
@@ -31,6 +35,8 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
   const going = new Map<Request, () => void>();
   let requests = 0;
   let isRefused = false;
+  let status: number | undefined;
+  let answered: { url: string; status: number } | undefined;
 
   const isMain = (request: Request): boolean => {
     try {
@@ -64,14 +70,19 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
   quietly(context.route("**/*", (route) => decide(route).catch(() => undefined)));
   page.on("request", (request) => {
     if (!isMain(request)) return;
+    answered = undefined;
     if (way !== undefined) going.set(request, way.navigating(request.url()));
     // Redirects are followed without a word to the route.
     else if (request.redirectedFrom() !== null) quietly(guard.check(request.url()).catch(refuse));
   });
   page.on("requestfailed", ended);
   page.on("response", (response) => {
-    if (STAYING.has(response.status()) || (response.status() >= 300 && response.status() < 400))
-      ended(response.request());
+    const isStaying = STAYING.has(response.status()) || (response.status() >= 300 && response.status() < 400);
+    if (isStaying) ended(response.request());
+    else if (isMain(response.request())) {
+      status = response.status();
+      answered = { url: response.url(), status };
+    }
   });
   page.on("framenavigated", (frame) => {
     if (frame !== page.mainFrame()) return;
@@ -87,6 +98,8 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
     if (error instanceof BlockedAddress) isRefused = true;
   }
   return {
+    status: () => status,
+    answered: () => answered,
     throwIfRefused: () => {
       if (isRefused || way?.isRefused === true)
         throw new BlockedAddress("address", "The page leads to an address that may not be fetched.");

@@ -94,7 +94,7 @@ describe("broken markup", () => {
   for (const [name, html, text] of cases) test(name, () => expect(parsePage(html).body.textContent).toContain(text));
 
   test("depth is bounded and keeps the text", () => {
-    const html = `${"<div>".repeat(50_000)}deep${"</div>".repeat(50_000)}after`;
+    const html = `${"<div>".repeat(5000)}deep${"</div>".repeat(5000)}after`;
     expect(parsePage(html).body.textContent).toBe("deepafter");
     expect(extract(html, { onlyMainContent: false }).markdown).toContain("deep");
   });

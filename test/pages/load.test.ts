@@ -201,6 +201,10 @@ describe("rendering", () => {
     expect((await loader({}, drawn(PAGE))(request("/page", { screenshot: "viewport" }))).screenshot).toEqual(
       new Uint8Array([1]),
     ));
+  test("a server error in the browser is one", async () => {
+    const broken = async (): Promise<Rendered> => ({ url: `${base}/x`, status: 503, html: PAGE });
+    expect(await fault(loader({ render: "always" }, broken)(request("/page")))).toBe("upstream");
+  });
   test("never means never", async () =>
     expect((await loader({ render: "never" }, drawn(PAGE))(request("/shell"))).rendered).toBe(false));
   test("a failing browser leaves what came by HTTP", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createSocket } from "node:dgram";
 import type { BrowserContext, Page } from "playwright-core";
 import { BlockedAddress, createGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
@@ -11,13 +12,19 @@ let site: ReturnType<typeof Bun.serve>;
 let canary: ReturnType<typeof Bun.serve>;
 let base = "";
 let secret = "";
+let peers: ReturnType<typeof createSocket>;
+let peerPort = 0;
 let touched: string[] = [];
 let deaths = 0;
 let asked = Promise.withResolvers<void>();
 let browser: SharedBrowser;
 let renderer: Renderer;
 
-beforeAll(() => {
+beforeAll(async () => {
+  peers = createSocket("udp4");
+  peers.on("message", () => touched.push("a datagram"));
+  await new Promise<void>((done) => peers.bind(0, "127.0.0.1", done));
+  peerPort = peers.address().port;
   canary = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -46,6 +53,7 @@ afterAll(async () => {
   await renderer.close();
   site.stop(true);
   canary.stop(true);
+  peers.close();
 });
 
 function answer(request: Request): Response | Promise<Response> {
@@ -136,6 +144,10 @@ function answer(request: Request): Response | Promise<Response> {
         }),
         { headers: { "content-type": "text/html" } },
       );
+    case "/nothing":
+      return new Response(null, { status: 404, headers: { "content-type": "text/html" } });
+    case "/gone":
+      return new Response("<p>gone</p>", { status: 410, headers: { "content-type": "text/html" } });
     case "/consent":
       return html('<p>content</p><div style="position:fixed;bottom:0">We use cookies <button>ok</button></div>');
     case "/tall":
@@ -167,7 +179,7 @@ function answer(request: Request): Response | Promise<Response> {
         new EventSource("http://${secret}/events"); fetch("${base}/redirect?url=http://${secret}/redirected",{mode:"no-cors"}).catch(()=>0);
         const f=document.createElement("form"); f.action="http://${secret}/form"; f.target="_blank"; f.method="post"; document.body.append(f); f.submit();
         window.open("http://${secret}/popup");
-        const w=new Worker(URL.createObjectURL(new Blob(["fetch('http://${secret}/worker').catch(()=>0)"]))); const p=new RTCPeerConnection({iceServers:[{urls:"stun:${secret}"}]}); p.createDataChannel("x"); p.createOffer().then(o=>p.setLocalDescription(o));
+        const w=new Worker(URL.createObjectURL(new Blob(["fetch('http://${secret}/worker').catch(()=>0)"]))); const p=new RTCPeerConnection({iceServers:[{urls:"stun:127.0.0.1:${peerPort}"}]}); p.createDataChannel("x"); p.createOffer().then(o=>p.setLocalDescription(o));
         </script>`);
     default:
       return html("<p>plain</p>");
@@ -182,16 +194,14 @@ async function withShownPage(work: (page: Page, context: BrowserContext) => Prom
   return new Promise<Response>(() => undefined);
 }
 
+const REQUEST = {
+  timeoutMs: 15_000,
+  screenshot: "none",
+  userAgent: "Sallyport/1.0",
+  bytesMax: 1_000_000,
+} as const satisfies Partial<RenderRequest>;
 const render = (path: string, more: Partial<RenderRequest> = {}) =>
-  renderer.render({
-    url: base + path,
-    timeoutMs: 15_000,
-    signal: new AbortController().signal,
-    screenshot: "none",
-    userAgent: "Sallyport/1.0",
-    bytesMax: 1_000_000,
-    ...more,
-  });
+  renderer.render({ ...REQUEST, url: base + path, signal: new AbortController().signal, ...more });
 
 /** What it fails with; `rejects` of the test library would hold up the event loop that the browser speaks through. */
 const failure = (work: Promise<unknown>) =>
@@ -303,6 +313,27 @@ describe("the way out", () => {
       expect(await failure(render(path()))).toBeInstanceOf(BlockedAddress);
       expect(touched).toEqual([]);
     }, 30_000);
+  test("what cannot be reached is no page", async () => {
+    const dead = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("x") });
+    const address = `127.0.0.1:${dead.port}`;
+    await dead.stop(true);
+    const open = createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve());
+    const other = createRenderer({ browser, guard: open, pagesMax: 1, door: LOCAL_DOOR });
+    const to = (url: string) =>
+      other.render({
+        ...REQUEST,
+        url: `${base}/go?url=${encodeURIComponent(url)}`,
+        signal: new AbortController().signal,
+      });
+    expect((await to(`http://${address}/`)).status).toBe(502);
+    expect(await fault(to(`https://${address}/`))).toBe("upstream" as never);
+  }, 30_000);
+  test("the status is that of the document that is shown in the end", async () => {
+    expect((await render("/go?url=/gone")).status).toBe(410);
+    expect((await render("/redirect?url=/gone")).status).toBe(410);
+    expect((await render("/app")).status).toBe(200);
+    expect(await render("/nothing")).toEqual({ url: `${base}/nothing`, status: 404, html: "" });
+  }, 30_000);
   test("files are no pages", async () => {
     expect((await render(`/go?url=file:///etc/passwd`)).html).not.toContain("root:");
   }, 30_000);
