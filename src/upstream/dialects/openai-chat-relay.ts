@@ -378,13 +378,17 @@ function numberOr(value: unknown, otherwise: number): number {
   return typeof value === "number" ? value : otherwise;
 }
 
+const CHOICES = { choices: undefined };
+const DELTA = { delta: undefined };
+const CONTENT = { content: undefined };
+
 /** Where the text of `choices[0].delta.content` stands, without its quotes. */
 function contentSpan(data: string): { start: number; end: number } | undefined {
-  const choices = topLevelMembers(data).get("choices")?.[0];
+  const choices = topLevelMembers(data, 0, CHOICES).get("choices")?.[0];
   if (choices === undefined) return undefined;
   const open = data.indexOf("{", choices.valueStart);
-  const delta = topLevelMembers(data, open).get("delta")?.[0];
+  const delta = topLevelMembers(data, open, DELTA).get("delta")?.[0];
   if (delta === undefined) return undefined;
-  const content = topLevelMembers(data, delta.valueStart).get("content")?.[0];
+  const content = topLevelMembers(data, delta.valueStart, CONTENT).get("content")?.[0];
   return content === undefined ? undefined : { start: content.valueStart + 1, end: content.valueEnd - 1 };
 }
