@@ -1,6 +1,7 @@
 // The answer to a request that streams.
 
 import { ApiError } from "../base/errors.ts";
+import { limit } from "../base/limit.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import { outcomeOfFault } from "../upstream/breaker.ts";
@@ -29,18 +30,16 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
     attempt: (turn) => liveFrom(deps, { request, turn, job, signal: abort.signal }),
     trace: job.trace,
   });
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), deps.peekMs ?? PEEK_MS);
-  });
+  const late = Promise.withResolvers<undefined>();
+  const patience = limit(deps.peekMs ?? PEEK_MS, () => late.resolve(undefined));
   let live: LiveAnswer | undefined;
   try {
-    live = await Promise.race([opening, patience]);
+    live = await Promise.race([opening, late.promise]);
   } catch (error) {
     request.signal.removeEventListener("abort", onGone);
     throw error;
   } finally {
-    clearTimeout(timer);
+    patience.cancel();
   }
   if (live !== undefined) {
     noteRoute(job, live.turn, live.request.dropped);

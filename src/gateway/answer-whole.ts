@@ -1,6 +1,7 @@
 // The answer to a request that does not stream.
 
 import { ApiError } from "../base/errors.ts";
+import { limit } from "../base/limit.ts";
 import type { ChatEvent } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import type { ChatRequest } from "../chat/request.ts";
@@ -21,9 +22,8 @@ export async function answerWhole(deps: GatewayDeps, request: Request, job: Job)
   const deadlineMs = performance.now() + deps.requestTimeoutMs();
   const abort = new AbortController();
   const onGone = () => abort.abort(new ApiError("request_timeout", "The client went away."));
-  const timer = setTimeout(
-    () => abort.abort(new ApiError("provider_timeout", "The provider did not answer in time.")),
-    deps.requestTimeoutMs(),
+  const deadline = limit(deps.requestTimeoutMs(), () =>
+    abort.abort(new ApiError("provider_timeout", "The provider did not answer in time.")),
   );
   request.signal.addEventListener("abort", onGone, { once: true });
   try {
@@ -34,7 +34,7 @@ export async function answerWhole(deps: GatewayDeps, request: Request, job: Job)
       trace: job.trace,
     });
   } finally {
-    clearTimeout(timer);
+    deadline.cancel();
     request.signal.removeEventListener("abort", onGone);
   }
 }

@@ -1,6 +1,8 @@
 // Sends a stream of Server-Sent Events: pulls from its source only as fast as the client reads, fills silence with
 // keepalives, and ends the source when the client goes.
 
+import { type Limit, limit, lone } from "../base/limit.ts";
+
 /** Where the text of a stream comes from. */
 export interface SseSource {
   /** The next text, "" for nothing yet, undefined at the end. Must not throw: a failure is text of its own. */
@@ -38,12 +40,12 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
   const { keepaliveMs = KEEPALIVE_MS, unreadMs = UNREAD_MS } = options;
   let over = false;
   let lastSentMs = performance.now();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let silence: Limit | undefined;
 
   const stop = (gone: boolean) => {
     if (over) return;
     over = true;
-    clearTimeout(timer);
+    silence?.cancel();
     options.signal.removeEventListener("abort", onAbort);
     if (gone) source.cancel();
   };
@@ -57,7 +59,7 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
           return;
         }
         options.signal.addEventListener("abort", onAbort, { once: true });
-        // One timer per stream, set anew when it finds that something was sent meanwhile.
+        // One limit per stream, set anew when it finds that something was sent meanwhile.
         const watch = () => {
           const silentMs = performance.now() - lastSentMs;
           // What was queued last still lies there: the client does not read, so nothing more is queued for it.
@@ -73,9 +75,9 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
             controller.enqueue(keepalive);
             waitMs = keepaliveMs;
           }
-          timer = setTimeout(watch, waitMs);
+          silence = lone(waitMs, watch);
         };
-        timer = setTimeout(watch, keepaliveMs);
+        silence = limit(keepaliveMs, watch);
       },
       async pull(controller) {
         for (;;) {

@@ -1,6 +1,7 @@
 // One HTTP call to a provider: credentials, deadlines, bounded bodies, and failures in the provider's terms. Knows nothing
 // of routes and retries.
 
+import { type Limit, limit, lone } from "../base/limit.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
@@ -45,11 +46,11 @@ export async function callProvider(
     ...provider.extraHeaders,
   };
   const deadline = new AbortController();
-  const timer = setTimeout(
-    () => deadline.abort(new UpstreamFault("timeout", "The provider did not begin to answer in time.")),
-    provider.timeoutsMs.firstByte,
+  const { firstByte, connect } = provider.timeoutsMs;
+  const patience = limit(firstByte, () =>
+    deadline.abort(new UpstreamFault("timeout", "The provider did not begin to answer in time.")),
   );
-  const probe = setTimeout(() => void probeConnect(provider, deadline), provider.timeoutsMs.connect);
+  const probe = limit(connect, () => void probeConnect(provider, deadline));
   const onAbort = () => deadline.abort(options.signal.reason);
   if (options.signal.aborted) onAbort();
   else options.signal.addEventListener("abort", onAbort, { once: true });
@@ -68,8 +69,8 @@ export async function callProvider(
   } catch (error) {
     throw asFault(error, deadline.signal, options.signal);
   } finally {
-    clearTimeout(timer);
-    clearTimeout(probe);
+    patience.cancel();
+    probe.cancel();
   }
   calls.set(response, deadline);
   // The listener stays: until the body ends the client's leaving must end the call.
@@ -142,11 +143,11 @@ async function readText(
   const call = calls.get(response);
   // The length counts encoded bytes: only a plain body is bounded by it.
   if (call !== undefined && declared <= SMALL_BYTES && response.headers.get("content-encoding") === null) {
-    const timer = setTimeout(() => call.abort(new UpstreamFault("timeout", "The provider stopped answering.")), idleMs);
+    const patience = limit(idleMs, () => call.abort(new UpstreamFault("timeout", "The provider stopped answering.")));
     try {
       return await response.text();
     } finally {
-      clearTimeout(timer);
+      patience.cancel();
     }
   }
   const body = new BodyReader(response, idleMs);
@@ -170,7 +171,7 @@ export class BodyReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #idleMs: number;
   #waitingSinceMs = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #limit: Limit | undefined;
   #idled = false;
   #over = false;
 
@@ -183,8 +184,8 @@ export class BodyReader {
   async read(): Promise<Uint8Array | undefined> {
     if (this.#reader === undefined) return undefined;
     this.#waitingSinceMs = performance.now();
-    // One timer per body, set anew when it finds that bytes have come meanwhile.
-    if (this.#timer === undefined && !this.#over) this.#watch(this.#idleMs);
+    // One limit per body, set anew when it finds that bytes have come meanwhile.
+    if (this.#limit === undefined && !this.#over) this.#limit = limit(this.#idleMs, () => this.#watch());
     try {
       const { done, value } = await this.#reader.read();
       if (this.#idled) throw new UpstreamFault("timeout", "The provider stopped answering.");
@@ -202,7 +203,7 @@ export class BodyReader {
 
   /** The answer is complete: waits briefly for the end of the body, so that the connection can be used again. */
   async drain(): Promise<void> {
-    const timer = setTimeout(() => this.cancel(), DRAIN_MS);
+    const patience = limit(DRAIN_MS, () => this.cancel());
     try {
       for (let size = 0; size < DRAIN_BYTES_MAX; ) {
         const chunk = await this.read();
@@ -213,7 +214,7 @@ export class BodyReader {
     } catch {
       // The answer was had; whatever broke after it is nobody's loss.
     } finally {
-      clearTimeout(timer);
+      patience.cancel();
     }
   }
 
@@ -224,18 +225,19 @@ export class BodyReader {
     this.#reader?.cancel().catch(() => undefined);
   }
 
-  #watch(ms: number): void {
-    this.#timer = setTimeout(() => {
-      // Nobody waits for bytes: the client is slow, not the provider.
-      const waitedMs = this.#waitingSinceMs === 0 ? 0 : performance.now() - this.#waitingSinceMs;
-      if (waitedMs < this.#idleMs) return this.#watch(this.#idleMs - waitedMs);
-      this.#idled = true;
-      this.cancel();
-    }, ms);
+  #watch(): void {
+    // Nobody waits for bytes: the client is slow, not the provider.
+    const waitedMs = this.#waitingSinceMs === 0 ? 0 : performance.now() - this.#waitingSinceMs;
+    if (waitedMs < this.#idleMs) {
+      this.#limit = lone(this.#idleMs - waitedMs, () => this.#watch());
+      return;
+    }
+    this.#idled = true;
+    this.cancel();
   }
 
   #stop(): void {
     this.#over = true;
-    clearTimeout(this.#timer);
+    this.#limit?.cancel();
   }
 }
