@@ -57,8 +57,15 @@ function valueEnd(text: string, at: number): number {
   return text.length;
 }
 
-/** The top-level members of a JSON object text, in order; a repeated key appears repeatedly. `from` is the `{`'s offset. */
-export function topLevelMembers(text: string, from = 0): Map<string, MemberSpan[]> {
+/**
+ * The top-level members of a JSON object text, in order; a repeated key appears repeatedly. `from` is the `{`'s offset; with
+ * `only`, no other members than those it names.
+ */
+export function topLevelMembers(
+  text: string,
+  from = 0,
+  only?: Readonly<Record<string, unknown>>,
+): Map<string, MemberSpan[]> {
   const members = new Map<string, MemberSpan[]>();
   let i = skipSpace(text, from) + 1;
   for (;;) {
@@ -70,10 +77,12 @@ export function topLevelMembers(text: string, from = 0): Map<string, MemberSpan[
     const key = raw.includes("\\") ? (JSON.parse(text.slice(keyStart, keyEnd)) as string) : raw;
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = valueEnd(text, valueStart);
-    const span = { keyStart, valueStart, valueEnd: end };
-    const spans = members.get(key);
-    if (spans === undefined) members.set(key, [span]);
-    else spans.push(span);
+    if (only === undefined || Object.hasOwn(only, key)) {
+      const span = { keyStart, valueStart, valueEnd: end };
+      const spans = members.get(key);
+      if (spans === undefined) members.set(key, [span]);
+      else spans.push(span);
+    }
     i = skipSpace(text, end);
     if (text.charCodeAt(i) !== 44) return members;
     i++;
@@ -85,30 +94,33 @@ export function topLevelMembers(text: string, from = 0): Map<string, MemberSpan[
  * of the old value or appended as the last member. Everything else keeps its bytes.
  */
 export function spliceMembers(text: string, members: Readonly<Record<string, unknown>>): string {
-  const spans = topLevelMembers(text);
-  const repeated = (key: string) => (spans.get(key)?.length ?? 0) > 1;
-  for (const [key, value] of Object.entries(members)) {
-    if (repeated(key) || (value === undefined && spans.has(key))) return rebuilt(text, spans, members);
-  }
+  const found = topLevelMembers(text, 0, members);
   const cuts: { span: MemberSpan; put: string }[] = [];
-  let appended = "";
-  for (const [key, value] of Object.entries(members)) {
-    const span = spans.get(key)?.[0];
-    if (value === undefined) continue;
-    if (span === undefined) appended += `,${JSON.stringify(key)}:${JSON.stringify(value)}`;
-    else cuts.push({ span, put: JSON.stringify(value) });
+  for (const [key, spans] of found) {
+    const value = members[key];
+    const span = spans[0];
+    if (value === undefined || span === undefined || spans.length > 1) {
+      return rebuilt(text, topLevelMembers(text), members);
+    }
+    cuts.push({ span, put: JSON.stringify(value) });
   }
-  cuts.sort((a, b) => a.span.keyStart - b.span.keyStart);
   let out = "";
   let at = 0;
+  // A map keeps the order in which members were found.
   for (const { span, put } of cuts) {
     out += text.slice(at, span.valueStart) + put;
     at = span.valueEnd;
   }
+  let appended = "";
+  for (const key in members) {
+    if (members[key] === undefined || found.has(key)) continue;
+    appended += `,${JSON.stringify(key)}:${JSON.stringify(members[key])}`;
+  }
   if (appended === "") return out + text.slice(at);
   const close = text.lastIndexOf("}");
   out += text.slice(at, close);
-  return out + (spans.size === 0 ? appended.slice(1) : appended) + text.slice(close);
+  const isEmpty = skipSpace(text, text.indexOf("{") + 1) === close;
+  return out + (isEmpty ? appended.slice(1) : appended) + text.slice(close);
 }
 
 /** The rare case, where members go: the kept ones keep their bytes, the white space between members does not. */

@@ -41,6 +41,16 @@ import {
 
 const ORIGIN = "openai-chat";
 
+const expectLimit = expectInteger(1);
+const expectChoices = expectInteger(1, 128);
+const expectTopLogprobs = expectInteger(0, 20);
+const expectTemperature = expectNumber(0, 2);
+const expectShare = expectNumber(0, 1);
+const expectPenalty = expectNumber(-2, 2);
+const expectAnyNumber = expectNumber();
+const expectPositive = expectNumber(0);
+const expectTextType = expectOneOf("text");
+
 const KNOWN = new Set(
   (
     "model messages temperature max_tokens max_completion_tokens stream stream_options tools tool_choice thread_id " +
@@ -54,11 +64,11 @@ export function decodeChatCompletions(body: Fields): ChatRequest {
   const stream = maybe(body, "stream", expectBoolean) ?? false;
   const options = maybe(body, "stream_options", expectFields);
   const logprobs = maybe(body, "logprobs", expectBoolean);
-  const topLogprobs = maybe(body, "top_logprobs", expectInteger(0, 20));
+  const topLogprobs = maybe(body, "top_logprobs", expectTopLogprobs);
   if (topLogprobs !== undefined && logprobs !== true) {
     reject("top_logprobs", "Invalid 'top_logprobs': 'logprobs' must be true.");
   }
-  const limits = [maybe(body, "max_completion_tokens", expectInteger(1)), maybe(body, "max_tokens", expectInteger(1))];
+  const limits = [maybe(body, "max_completion_tokens", expectLimit), maybe(body, "max_tokens", expectLimit)];
   return {
     model: need(body, "model", expectText),
     messages: messagesOf(need(body, "messages", expectList)),
@@ -71,14 +81,14 @@ export function decodeChatCompletions(body: Fields): ChatRequest {
       toolChoice: toolChoiceOf(body),
       parallelToolCalls: maybe(body, "parallel_tool_calls", expectBoolean),
       maxTokens: limits[0] ?? limits[1],
-      temperature: maybe(body, "temperature", expectNumber(0, 2)),
-      topP: maybe(body, "top_p", expectNumber(0, 1)),
-      topK: maybe(body, "top_k", expectNumber(0)),
-      presencePenalty: maybe(body, "presence_penalty", expectNumber(-2, 2)),
-      frequencyPenalty: maybe(body, "frequency_penalty", expectNumber(-2, 2)),
-      seed: maybe(body, "seed", expectNumber()),
+      temperature: maybe(body, "temperature", expectTemperature),
+      topP: maybe(body, "top_p", expectShare),
+      topK: maybe(body, "top_k", expectPositive),
+      presencePenalty: maybe(body, "presence_penalty", expectPenalty),
+      frequencyPenalty: maybe(body, "frequency_penalty", expectPenalty),
+      seed: maybe(body, "seed", expectAnyNumber),
       stop: maybe(body, "stop", stopOf),
-      n: maybe(body, "n", expectInteger(1, 128)),
+      n: maybe(body, "n", expectChoices),
       logprobs,
       topLogprobs,
       logitBias: maybe(body, "logit_bias", expectFields) as Record<string, number> | undefined,
@@ -103,7 +113,7 @@ function reasoningOf(body: Fields): ReasoningOptions | undefined {
   const fields = maybe(body, "reasoning", expectFields) ?? {};
   const options = given({
     effort: effort ?? maybe(fields, "effort", expectString, "reasoning"),
-    budgetTokens: maybe(fields, "max_tokens", expectInteger(1), "reasoning"),
+    budgetTokens: maybe(fields, "max_tokens", expectLimit, "reasoning"),
     enabled: maybe(fields, "enabled", expectBoolean, "reasoning"),
   });
   return Object.keys(options).length > 0 ? options : undefined;
@@ -245,7 +255,7 @@ function cache(fields: Fields, path: string): { cacheControl?: Fields } {
 
 const textPartOf: Check<TextPart> = (value, path) => {
   const fields = expectFields(value, path);
-  need(fields, "type", expectOneOf("text"), path);
+  need(fields, "type", expectTextType, path);
   return { type: "text", text: need(fields, "text", expectString, path), ...cache(fields, path) };
 };
 

@@ -104,7 +104,7 @@ export function need<T>(fields: Fields, key: string, check: Check<T>, path = "")
 /** The members that are not in `known`, verbatim. */
 export function remaining(fields: Fields, known: ReadonlySet<string>): Record<string, unknown> {
   const rest: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields)) if (!known.has(key)) rest[key] = value;
+  for (const key in fields) if (!known.has(key)) rest[key] = fields[key];
   return rest;
 }
 
@@ -116,6 +116,7 @@ export type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T
 /** The object without its undefined members. */
 export function given<T extends object>(object: T): Given<T> {
   const out: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(object)) if (value !== undefined) out[key] = value;
+  // Of two dozen members most requests give two or three: no list of them is made first.
+  for (const key in object) if (object[key] !== undefined) out[key] = object[key];
   return out as Given<T>;
 }

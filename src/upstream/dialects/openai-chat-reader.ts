@@ -63,8 +63,8 @@ export class OpenaiChatReader implements EventReader {
     else this.#finishAll(out);
   }
 
-  /** One parsed chunk. */
-  chunk(chunk: unknown, out: ChatEvent[]): void {
+  /** One parsed chunk; `asChunk` gives its choices the form of a chunk's. */
+  chunk(chunk: unknown, out: ChatEvent[], asChunk?: (choice: unknown, at: number) => unknown): void {
     if (this.#over) return;
     if (!isObject(chunk)) {
       this.#fail("The provider sent an event that is not a completion chunk.", out);
@@ -82,19 +82,27 @@ export class OpenaiChatReader implements EventReader {
       this.#rawUsage = chunk["usage"];
     }
     const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
-    for (const choice of choices) if (isObject(choice)) this.#choice(choice, out);
+    for (let at = 0; at < choices.length; at++) {
+      const choice = asChunk === undefined ? choices[at] : asChunk(choices[at], at);
+      if (isObject(choice)) this.#choice(choice, out);
+    }
   }
 
   #start(chunk: Json, out: ChatEvent[]): void {
     if (this.#started) return;
     this.#started = true;
-    const raw = Object.fromEntries(ENVELOPE.filter((name) => chunk[name] != null).map((name) => [name, chunk[name]]));
+    let raw: Record<string, unknown> | undefined;
+    for (const name of ENVELOPE) {
+      if (chunk[name] == null) continue;
+      raw ??= {};
+      raw[name] = chunk[name];
+    }
     out.push({
       type: "start",
       ...(typeof chunk["id"] === "string" ? { id: chunk["id"] } : {}),
       ...(typeof chunk["model"] === "string" ? { model: chunk["model"] } : {}),
       ...(typeof chunk["created"] === "number" ? { createdSeconds: chunk["created"] } : {}),
-      ...(Object.keys(raw).length > 0 ? { raw } : {}),
+      ...(raw === undefined ? {} : { raw }),
     });
   }
 
@@ -299,19 +307,20 @@ export function errorText(error: unknown): string {
 export function openaiChatEvents(body: unknown): ChatEvent[] {
   const out: ChatEvent[] = [];
   const reader = new OpenaiChatReader();
-  const choices = isObject(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
-  reader.chunk(isObject(body) ? { ...body, choices: choices.map(asChunkChoice) } : body, out);
+  reader.chunk(body, out, asChunkChoice);
   reader.push({ event: undefined, data: "[DONE]" }, out);
   return out;
 }
 
 function asChunkChoice(choice: unknown, at: number): Json {
   if (!isObject(choice)) return { index: at, delta: {} };
-  const message = isObject(choice["message"]) ? choice["message"] : {};
-  const calls = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
+  const { index, message, logprobs, finish_reason } = choice;
+  const delta = isObject(message) ? message : {};
+  const calls = delta["tool_calls"];
+  if (!Array.isArray(calls) || calls.length === 0) return { index: index ?? at, delta, logprobs, finish_reason };
   // Whole calls carry no index; their place is it.
-  const indexed = calls.map((call, index) => (isObject(call) ? { ...call, index } : call));
-  return { ...choice, index: choice["index"] ?? at, delta: { ...message, tool_calls: indexed } };
+  const tool_calls = calls.map((call, index) => (isObject(call) ? { ...call, index } : call));
+  return { index: index ?? at, delta: { ...delta, tool_calls }, logprobs, finish_reason };
 }
 
 /** Our code for an error object within a stream: servers give it an HTTP status, a word, or nothing that can be told. */

@@ -117,8 +117,8 @@ function losslessResult(
   }
   const events = openaiChatEvents(body);
   const edits: Record<string, unknown> = { id: identity.id, model: identity.model };
-  const choices = isObject(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
-  const mended = choices.map((choice) => mendChoice(choice));
+  const choices: unknown[] = isObject(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
+  const mended = choices.map(mendChoice);
   if (mended.some((choice, at) => choice !== choices[at])) edits["choices"] = mended;
   return { text: spliceMembers(text, edits), events };
 }
