@@ -10,7 +10,9 @@ import type { Fleet } from "./gateway/providers.ts";
 import type { Caller } from "./http/guards.ts";
 import type { Observer } from "./observe.ts";
 import { checkSubsystems } from "./status/health.ts";
+import { accountStore } from "./store/accounts.ts";
 import { auditStore } from "./store/audit.ts";
+import { codeStore } from "./store/codes.ts";
 import { keyStore } from "./store/keys.ts";
 import type { Store } from "./store/open.ts";
 import { databaseSize } from "./store/size.ts";
@@ -45,6 +47,8 @@ export function mountDashboard({ store, clock, accounts, fleet, decisions, confi
     accounts,
     keys: keyStore(store),
     usage: usageStore(store),
+    people: accountStore(store),
+    invites: codeStore(store),
     decisions,
     gateway: {
       uptimeSeconds: more.uptimeSeconds,

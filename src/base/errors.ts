@@ -57,6 +57,8 @@ export const ERRORS = {
   oauth_provider_not_found: row(404, "not_found_error"),
   session_not_found: row(404, "not_found_error"),
   key_not_found: row(404, "not_found_error"),
+  account_not_found: row(404, "not_found_error"),
+  invite_not_found: row(404, "not_found_error"),
   crawl_job_not_found: row(404, "not_found_error"),
   extract_job_not_found: row(404, "not_found_error"),
   llmstxt_job_not_found: row(404, "not_found_error"),

@@ -292,6 +292,58 @@ export interface GatewayView {
   readonly web: readonly { readonly what: string; readonly running: number; readonly waiting: number }[];
 }
 
+/** An account in `GET admin/accounts?q=&before=`. */
+export interface AccountRow {
+  readonly id: string;
+  readonly username: string;
+  readonly email: string;
+  readonly email_verified: boolean;
+  readonly admin: boolean;
+  readonly tier: string;
+  readonly trial_ends_at: string | null;
+  readonly subscription_until: string | null;
+  readonly created_at: string;
+  readonly live_keys: number;
+  readonly total_tokens: number;
+}
+
+/** Answer of `GET admin/accounts/ID`. */
+export interface AccountView extends AccountRow {
+  readonly keys: readonly KeyView[];
+  /** The plans there are. */
+  readonly tiers: readonly string[];
+}
+
+/** Body of `POST admin/accounts/ID`: the plan is the account's own from then on, a trial ends. */
+export interface PlanForm {
+  readonly tier: string;
+  /** ISO 8601; null: without an end. */
+  readonly subscription_until: string | null;
+}
+
+/** An invitation in `GET admin/invites`. */
+export interface InviteView {
+  readonly id: string;
+  readonly note: string;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly used_at: string | null;
+  /** Id of the account that it made. */
+  readonly used_by: string | null;
+}
+
+/** Body of `POST admin/invites`. */
+export interface NewInviteForm {
+  readonly note: string;
+  readonly expires_at?: string | undefined;
+}
+
+/** Answer of `POST admin/invites`; the code is shown once. */
+export interface NewInvite {
+  readonly id: string;
+  readonly code: string;
+}
+
 /** A list as every listing of the API answers. */
 export interface Listing<T> {
   readonly data: readonly T[];

@@ -34,3 +34,11 @@ export function pageOf(query: URLSearchParams): { beforeId?: number } {
   if (/^[1-9]\d{0,14}$/.test(before)) return { beforeId: Number(before) };
   throw new ApiError("invalid_request", "before must be a whole number above 0.", { param: "before" });
 }
+
+/** The same where entries have names for ids. Throws `ApiError` 400. */
+export function namedPageOf(query: URLSearchParams): { beforeId?: string } {
+  const before = query.get("before");
+  if (before === null) return {};
+  if (/^[\w-]{1,64}$/.test(before)) return { beforeId: before };
+  throw new ApiError("invalid_request", "before must be the id of an entry.", { param: "before" });
+}

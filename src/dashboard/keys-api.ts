@@ -9,16 +9,24 @@ import type { KeyView } from "./contract.ts";
 import { type Endpoint, type MemberVisit, member } from "./endpoint.ts";
 import { optionalNumber, optionalTime } from "./form.ts";
 
+/** What the dashboard itself writes to an account's log. */
+type NotedEvent =
+  | "key_created"
+  | "key_revoked"
+  | "decision_promoted"
+  | "decision_promotion_refused"
+  | "plan_set"
+  | "account_removed"
+  | "account_key_revoked"
+  | "invite_created"
+  | "invite_withdrawn";
+
 export interface KeysApiDeps {
   readonly keys: Pick<KeyStore, "createKey" | "listKeys" | "revokeKey">;
   readonly clock: Clock;
   grants(): Readonly<Record<TierId, TierGrant>>;
   /** Writes to the account's log of what happened to it. */
-  note(
-    event: "key_created" | "key_revoked" | "decision_promoted" | "decision_promotion_refused",
-    visit: MemberVisit,
-    detail: Readonly<Record<string, unknown>>,
-  ): Promise<void>;
+  note(event: NotedEvent, visit: MemberVisit, detail: Readonly<Record<string, unknown>>): Promise<void>;
   /** Keys have changed: caches of them are stale. */
   keysChanged(): void;
 }
@@ -97,7 +105,8 @@ function newKeyOf(
   };
 }
 
-function keyView(row: KeyInfo): KeyView {
+/** A key as pages show it. */
+export function keyView(row: KeyInfo): KeyView {
   const usd = (micros: number | null) => (micros === null ? null : micros / MICROS_PER_USD);
   return {
     id: row.id,

@@ -20,6 +20,7 @@ import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
 import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
 import { type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { assetFile, htmlPage, SAFE_HEADERS } from "./page.ts";
+import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
 import { type PlaygroundApiDeps, playgroundApi } from "./playground-api.ts";
 import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
 import { type UsageApiDeps, usageApi } from "./usage-api.ts";
@@ -29,10 +30,11 @@ export interface DashboardDeps
     Pick<PlaygroundApiDeps, "chat">,
     DecisionsApiDeps,
     Pick<GatewayApiDeps, "gateway">,
+    Pick<PeopleApiDeps, "people" | "invites">,
     Omit<SignInApiDeps, "profile" | "boot"> {
   readonly version: string;
-  readonly usage: UsageApiDeps["usage"] & GatewayApiDeps["usage"];
-  readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"];
+  readonly usage: UsageApiDeps["usage"] & GatewayApiDeps["usage"] & PeopleApiDeps["usage"];
+  readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"] & PeopleApiDeps["keys"];
   /** Who may make an account. */
   signup(): Boot["signup"];
   /** Are keys of accounts without a verified address refused? */
@@ -79,6 +81,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...playgroundApi(deps),
     ...decisionsApi(deps),
     ...gatewayApi(deps),
+    ...peopleApi(deps),
     member("GET", "/models", async ({ who }) => ({ data: deps.models().map((model) => choice(model, who.account)) })),
   ];
 

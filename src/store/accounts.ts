@@ -2,7 +2,7 @@
 // its own along and leaves its token counts in the totals, unattributed.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { and, asc, count, eq, gt, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, gte, lt, or, sql } from "drizzle-orm";
 import { uuid } from "../base/ids.ts";
 import { isOpenInvite } from "./codes.ts";
 import type { Identity } from "./identities.ts";
@@ -150,6 +150,29 @@ export function accountStore(store: Store) {
         .from(accounts)
         .where(gt(accounts.id, options.afterId ?? ""))
         .orderBy(asc(accounts.id))
+        .limit(Math.min(options.limit ?? PAGE_MAX, PAGE_MAX))
+        .all();
+    },
+
+    /**
+     * The accounts whose name or address begins with a text, ignoring case; the newest first, made before the account
+     * `beforeId`. All of them for an empty text.
+     */
+    async searchAccounts(begins: string, options: { beforeId?: string; limit?: number } = {}): Promise<Account[]> {
+      const from = foldName(begins);
+      // Ranges, not LIKE: both spellings have an index.
+      const starts = (column: typeof accounts.usernameKey | typeof accounts.emailKey) =>
+        and(gte(column, from), lt(column, `${from}\u{10ffff}`));
+      return db
+        .select(COLUMNS)
+        .from(accounts)
+        .where(
+          and(
+            from === "" ? undefined : or(starts(accounts.usernameKey), starts(accounts.emailKey)),
+            options.beforeId === undefined ? undefined : lt(accounts.id, options.beforeId),
+          ),
+        )
+        .orderBy(desc(accounts.id))
         .limit(Math.min(options.limit ?? PAGE_MAX, PAGE_MAX))
         .all();
     },

@@ -1,6 +1,6 @@
 // API keys. A key is shown once, when it is made; only its SHA-256 is kept. The look-up on the request path is one
 // prepared query.
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNull, notLike, sql } from "drizzle-orm";
 import { randomText, sha256Hex, uuid } from "../base/ids.ts";
 import type { Store } from "./open.ts";
 import { accounts, apiKeys } from "./schema.ts";
@@ -108,6 +108,23 @@ export function keyStore(store: Store) {
     /** The async spelling of `findLiveKeySync`. */
     async findLiveKey(hash: string): Promise<LiveKey | undefined> {
       return findLiveKeySync(hash);
+    },
+
+    /** How many keys each of these accounts has that are not revoked; none for one without. */
+    async countLiveKeys(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const rows = db
+        .select({ id: apiKeys.accountId, keys: count() })
+        .from(apiKeys)
+        .where(
+          and(
+            inArray(apiKeys.accountId, [...accountIds]),
+            isNull(apiKeys.revokedAtMs),
+            notLike(apiKeys.id, `${HOUSE_KEY}%`),
+          ),
+        )
+        .groupBy(apiKeys.accountId)
+        .all();
+      return new Map(rows.map(({ id, keys }) => [id, keys]));
     },
 
     /** Makes a key and gives its secret, which cannot be had again. Throws when the account does not exist. */

@@ -1,6 +1,6 @@
 // Reads usage: the totals and rankings come from roll-ups and cost the same at a thousand rows as at ten million. Old
 // rows are deleted in small steps, without loading them; their sums stay.
-import { and, asc, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { Store } from "./open.ts";
 import { usage, usageAccounts, usageDaily, usageModels } from "./schema.ts";
 import type { UsageSums } from "./usage-record.ts";
@@ -89,6 +89,16 @@ export function usageStore(store: Store) {
         .orderBy(desc(accountTokens), asc(usageAccounts.accountId))
         .limit(limit)
         .all();
+    },
+
+    /** The tokens of these accounts over all time; none for one without. */
+    async tokensOf(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const rows = db
+        .select({ id: usageAccounts.accountId, tokens: accountTokens })
+        .from(usageAccounts)
+        .where(inArray(usageAccounts.accountId, [...accountIds]))
+        .all();
+      return new Map(rows.map(({ id, tokens }) => [id, tokens]));
     },
 
     /** An account's sums per UTC day, key and model, oldest first; days are whole days since the epoch, both ends included. */

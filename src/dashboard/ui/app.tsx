@@ -64,6 +64,17 @@ const ROUTES: readonly Route[] = [
     nav: ["Gateway", "pulse", "/admin"],
   },
   {
+    path: /^\/admin\/accounts$/,
+    page: lazy(() => import("./pages/admin/accounts.tsx"), "Accounts"),
+    as: "admin",
+    nav: ["Accounts", "people", "/admin/accounts"],
+  },
+  {
+    path: /^\/admin\/accounts\/[^/]+$/,
+    page: lazy(() => import("./pages/admin/account.tsx"), "AnAccount"),
+    as: "admin",
+  },
+  {
     path: /^\/admin\/decisions$/,
     page: lazy(() => import("./pages/admin/decisions.tsx"), "Decisions"),
     as: "admin",

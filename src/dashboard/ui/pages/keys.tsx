@@ -39,11 +39,13 @@ export function Keys() {
       <CreateKey made={keys.reload} />
       {keys.problem.value !== undefined && <Notice kind="danger">{keys.problem.value}</Notice>}
       {list !== undefined && live.length === 0 && <Empty>You have no keys. A program needs one to use the API.</Empty>}
-      {live.length > 0 && <KeyTable keys={live} changed={keys.reload} />}
+      {live.length > 0 && (
+        <KeyTable keys={live} revoke={(key) => revokeKey(key, { path: "/keys", changed: keys.reload })} />
+      )}
       {revoked.length > 0 && (
         <details onToggle={(event) => (showRevoked.value = event.currentTarget.open)}>
           <summary>Revoked keys ({revoked.length})</summary>
-          {showRevoked.value && <KeyTable keys={revoked} changed={keys.reload} />}
+          {showRevoked.value && <KeyTable keys={revoked} revoke={async () => undefined} />}
         </details>
       )}
     </>
@@ -127,7 +129,8 @@ function newKeyForm(values: Readonly<Record<string, string>>): NewKeyForm {
   };
 }
 
-function KeyTable({ keys, changed }: { keys: readonly KeyView[]; changed: () => Promise<void> }) {
+/** Keys, with a button that revokes where `revoke` says how. */
+export function KeyTable({ keys, revoke }: { keys: readonly KeyView[]; revoke: (key: KeyView) => Promise<void> }) {
   return (
     <div class="table-card">
       <table class="stacks">
@@ -159,7 +162,7 @@ function KeyTable({ keys, changed }: { keys: readonly KeyView[]; changed: () => 
               </td>
               <td class="actions">
                 {key.revoked_at === null && (
-                  <button type="button" class="quiet danger" onClick={() => revoke(key, changed)}>
+                  <button type="button" class="quiet danger" onClick={() => revoke(key)}>
                     Revoke<span class="off-screen"> {key.name}</span>
                   </button>
                 )}
@@ -194,7 +197,11 @@ function limitsOf(key: KeyView): string {
   return limits.join(", ") || "The plan's";
 }
 
-async function revoke(key: KeyView, changed: () => Promise<void>): Promise<void> {
+/** Asks, revokes the key below `path`, and says so. */
+export async function revokeKey(
+  key: KeyView,
+  { path, changed }: { path: string; changed: () => Promise<void> },
+): Promise<void> {
   const sure = await confirmed({
     title: `Revoke ${key.name}?`,
     text: "Programs that use this key are refused from now on. This cannot be undone.",
@@ -202,7 +209,7 @@ async function revoke(key: KeyView, changed: () => Promise<void>): Promise<void>
   });
   if (!sure) return;
   try {
-    await call("DELETE", `/keys/${key.id}`);
+    await call("DELETE", `${path}/${key.id}`);
     say(`The key ${key.name} is revoked.`);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error), "danger");

@@ -68,7 +68,7 @@ interface FieldProps {
   form: Form;
   name: string;
   label: string;
-  type?: "text" | "email" | "password" | "number";
+  type?: "text" | "email" | "password" | "number" | "date";
   hint?: string | undefined;
   value?: string | undefined;
   autoComplete?: string;
@@ -131,6 +131,8 @@ export function Choice(props: {
   name: string;
   label: string;
   options: readonly (readonly [value: string, text: string])[];
+  /** What is chosen at first; the first option where absent. */
+  value?: string;
 }) {
   const id = useId();
   return (
@@ -138,7 +140,7 @@ export function Choice(props: {
       <label for={id}>{props.label}</label>
       <select id={id} name={props.name}>
         {props.options.map(([value, text]) => (
-          <option key={value} value={value}>
+          <option key={value} value={value} selected={value === props.value}>
             {text}
           </option>
         ))}

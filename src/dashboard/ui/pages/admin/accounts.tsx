@@ -1,0 +1,138 @@
+// Every account, the newest first, found by how its name or address begins; and invitations.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { AccountRow, Listing } from "../../../contract.ts";
+import { call } from "../../api.ts";
+import { useLoad } from "../../load.ts";
+import { Badge, Empty, Notice, say } from "../../parts/notice.tsx";
+import { dayText, short } from "../../parts/time.tsx";
+import { Title } from "../../parts/title.tsx";
+import { hrefOf } from "../../router.ts";
+import { Invites } from "./invites.tsx";
+
+const PER_PAGE = 50;
+/** Nobody types slower than this on purpose. */
+const TYPING_MS = 250;
+
+/** The page. */
+export function Accounts() {
+  const typed = useSignal("");
+  const asked = useSignal("");
+  useEffect(() => {
+    const timer = setTimeout(() => (asked.value = typed.value), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed.value]);
+  return (
+    <>
+      <Title>Accounts</Title>
+      <div class="field narrow">
+        <label for="search">Name or e-mail address begins with</label>
+        <input
+          id="search"
+          type="search"
+          value={typed.value}
+          autoComplete="off"
+          spellcheck={false}
+          onInput={(event) => (typed.value = event.currentTarget.value)}
+        />
+      </div>
+      <Found key={asked.value} begins={asked.value} />
+      <Invites />
+    </>
+  );
+}
+
+function Found({ begins }: { begins: string }) {
+  const path = `/admin/accounts?q=${encodeURIComponent(begins)}`;
+  const { value, problem } = useLoad<Listing<AccountRow>>(path);
+  const older = useSignal<readonly AccountRow[]>([]);
+  const lastPage = useSignal(PER_PAGE);
+  const first = value.value?.data;
+  const list = [...(first ?? []), ...older.value];
+  const more = async () => {
+    try {
+      const { data } = await call<Listing<AccountRow>>("GET", `${path}&before=${list.at(-1)?.id}`);
+      older.value = [...older.value, ...data];
+      lastPage.value = data.length;
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error), "danger");
+    }
+  };
+  return (
+    <>
+      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      {first?.length === 0 && <Empty>No account begins with that.</Empty>}
+      {list.length > 0 && <AccountTable accounts={list} />}
+      {list.length >= PER_PAGE && lastPage.value === PER_PAGE && (
+        <div class="row">
+          <button type="button" onClick={more}>
+            Show more
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function AccountTable({ accounts }: { accounts: readonly AccountRow[] }) {
+  return (
+    <div class="table-card">
+      <table class="stacks">
+        <thead>
+          <tr>
+            <th>Account</th>
+            <th>E-mail</th>
+            <th>Plan</th>
+            <th class="number">Keys</th>
+            <th class="number">Tokens</th>
+            <th>Since</th>
+          </tr>
+        </thead>
+        <tbody>
+          {accounts.map((account) => (
+            <tr key={account.id}>
+              <th scope="row" class="long">
+                <a href={hrefOf(`/admin/accounts/${account.id}`)}>{account.username}</a>{" "}
+                {account.admin && <Badge kind="info">Admin</Badge>}
+              </th>
+              <td data-label="E-mail" class="long">
+                {account.email} {!account.email_verified && <Badge kind="warn">Not verified</Badge>}
+              </td>
+              <td data-label="Plan">
+                <span>
+                  <span class="capital">{account.tier}</span> <PlanEnd of={account} />
+                </span>
+              </td>
+              <td data-label="Keys" class="number">
+                {account.live_keys}
+              </td>
+              <td data-label="Tokens" class="number">
+                {short(account.total_tokens)}
+              </td>
+              <td data-label="Since" class="once">
+                {dayText(account.created_at)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** When the plan ends, where it does. */
+export function PlanEnd({ of: { subscription_until: until, trial_ends_at: trial } }: { of: AccountRow }) {
+  const end = until ?? trial;
+  if (end === null) return null;
+  const what = until === null ? "trial " : "";
+  const over = Date.parse(end) <= Date.now();
+  return over ? (
+    <Badge kind="danger">
+      {what}ended {dayText(end)}
+    </Badge>
+  ) : (
+    <Badge>
+      {what}until {dayText(end)}
+    </Badge>
+  );
+}

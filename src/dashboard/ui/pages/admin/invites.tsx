@@ -1,0 +1,146 @@
+// Invitations: make one (its link is shown once), see what became of them, withdraw.
+import { useSignal } from "@preact/signals";
+import { BASE, type InviteView, type Listing, type NewInvite, type NewInviteForm } from "../../../contract.ts";
+import { call } from "../../api.ts";
+import { useLoad } from "../../load.ts";
+import { CopyButton } from "../../parts/copy.tsx";
+import { Choice, Field, Submit, useForm } from "../../parts/form.tsx";
+import { Badge, Notice, say } from "../../parts/notice.tsx";
+import { When } from "../../parts/time.tsx";
+import { hrefOf } from "../../router.ts";
+import { session } from "../../session.ts";
+
+const DAY_MS = 86_400_000;
+const EXPIRIES = [
+  ["7", "In 7 days"],
+  ["30", "In 30 days"],
+  ["", "Never"],
+] as const;
+
+/** The section. */
+export function Invites() {
+  const { value, problem, reload } = useLoad<Listing<InviteView>>("/admin/invites");
+  const made = useSignal("");
+  const times = useSignal(0);
+  const form = useForm(async ({ note = "", expires = "" }) => {
+    const wanted: NewInviteForm = {
+      note,
+      ...(expires === "" ? {} : { expires_at: new Date(Date.now() + Number(expires) * DAY_MS).toISOString() }),
+    };
+    const { code } = await call<NewInvite>("POST", "/admin/invites", wanted);
+    made.value = `${location.origin}${BASE}/signup?invite=${code}`;
+    times.value += 1;
+    await reload();
+  });
+  const list = value.value?.data ?? [];
+  return (
+    <section class="stack" aria-labelledby="invites">
+      <h2 id="invites">Invitations</h2>
+      {session.value.signup !== "invite" && (
+        <p class="hint">
+          They are asked for only while <code>auth.signup</code> is <code>invite</code>; now it is{" "}
+          <code>{session.value.signup}</code>.
+        </p>
+      )}
+      <form class="card" onSubmit={form.onSubmit} noValidate aria-label="New invitation" key={times.value}>
+        <div class="inline">
+          <Field
+            form={form}
+            name="note"
+            label="Note"
+            placeholder="Whom is it for?"
+            maxLength={200}
+            autoComplete="off"
+          />
+          <Choice name="expires" label="Expires" options={EXPIRIES} />
+          <Submit form={form}>Invite</Submit>
+        </div>
+      </form>
+      {made.value !== "" && (
+        <div class="card made">
+          <Notice kind="ok">Send this link. It makes one account and is not shown again.</Notice>
+          <div class="secret">
+            <code data-testid="invite-link">{made.value}</code>
+            <CopyButton text={made.value} what="the link" />
+          </div>
+        </div>
+      )}
+      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      {list.length > 0 && <InviteTable invites={list} changed={reload} />}
+    </section>
+  );
+}
+
+function InviteTable({ invites, changed }: { invites: readonly InviteView[]; changed: () => Promise<void> }) {
+  return (
+    <div class="table-card">
+      <table class="stacks">
+        <thead>
+          <tr>
+            <th>Note</th>
+            <th>State</th>
+            <th>Made</th>
+            <th>
+              <span class="off-screen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {invites.map((invite) => (
+            <tr key={invite.id}>
+              <th scope="row" class="long">
+                {invite.note || "Without a note"}
+              </th>
+              <td data-label="State">
+                <State of={invite} />
+              </td>
+              <td data-label="Made">
+                <When iso={invite.created_at} />
+              </td>
+              <td class="actions">
+                {invite.used_at === null && (
+                  <button type="button" class="quiet danger" onClick={() => withdraw(invite, changed)}>
+                    Withdraw<span class="off-screen"> {invite.note}</span>
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function State({ of: { used_at: used, used_by: by, expires_at: expires } }: { of: InviteView }) {
+  if (used !== null) {
+    return (
+      <span>
+        <Badge kind="ok">Used</Badge> <When iso={used} />
+        {by !== null && (
+          <>
+            {" by "}
+            <a href={hrefOf(`/admin/accounts/${by}`)}>this account</a>
+          </>
+        )}
+      </span>
+    );
+  }
+  if (expires === null) return <Badge kind="info">Open</Badge>;
+  if (Date.parse(expires) <= Date.now()) return <Badge>Expired</Badge>;
+  return (
+    <span>
+      <Badge kind="info">Open</Badge> expires <When iso={expires} />
+    </span>
+  );
+}
+
+async function withdraw(invite: InviteView, changed: () => Promise<void>): Promise<void> {
+  try {
+    await call("DELETE", `/admin/invites/${invite.id}`);
+    say("The invitation is withdrawn.");
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error), "danger");
+  }
+  await changed();
+}
