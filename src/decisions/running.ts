@@ -73,6 +73,10 @@ export function createDecisions(deps: DecisionsDeps) {
     warn: deps.warn,
   });
   let probing = false;
+  /** Some 30 ms, once, and only where there is something to count for: else the first request would wait for it. */
+  const warm = async () => {
+    if ((await models.current()).versions.size > 0) await warmTokens();
+  };
   const routes = decisionRoutes({
     exchangeOf,
     authenticate: deps.authenticate,
@@ -126,12 +130,12 @@ export function createDecisions(deps: DecisionsDeps) {
     async load(): Promise<void> {
       await models.load();
       await watch.restore();
+      await warm();
     },
     /** Asks providers for their lists; `probe`: asks engines whether they are fit, too. */
     async start(options: { probe: boolean }): Promise<void> {
       probing = options.probe;
-      if ((await models.current()).versions.size > 0) await warmTokens();
-      await Promise.all([discovery.start(), options.probe ? watch.start() : undefined]);
+      await Promise.all([discovery.start().then(warm), options.probe ? watch.start() : undefined]);
     },
     /** Takes the configuration as it is now. */
     async reconfigure(): Promise<void> {
