@@ -9,6 +9,7 @@ import type { Calibration } from "./calibration.ts";
 import {
   type DecisionModelConfig,
   type DecisionVersion,
+  isAsStored,
   type ListedModel,
   rowOf,
   versionOfConfig,
@@ -141,7 +142,10 @@ export class DecisionModels {
         if (row.origin !== entry.id) continue;
         const version = versionOfRow(row, origin);
         if (version === undefined) this.#complain(`The stored decision model ${quoted(row.id)} cannot be read.`);
-        else versions.set(version.id, reroute(version, origin));
+        else {
+          if (row.id !== entry.id && !isAsStored(version)) this.#complain(askedOtherwise(row.id));
+          versions.set(version.id, reroute(version, origin));
+        }
         if (row.id === entry.id && row.hash !== origin.hash) {
           this.#complain(
             `decisions.models: ${quoted(entry.id)} was changed under the same id. The version as first defined goes on answering; give the changed one a new id.`,
@@ -181,6 +185,10 @@ export class DecisionModels {
     this.#said.add(message);
     this.#deps.problem(message);
   }
+}
+
+function askedOtherwise(id: string): string {
+  return `The stored decision model ${quoted(id)} is asked otherwise by this program than by the one it was calibrated with. Calibrate it again.`;
 }
 
 /** Ways, an upstream's limits and concurrency follow the configuration as long as they lead to the same models. */

@@ -112,6 +112,11 @@ export function versionOfRow(row: StoredVersion, origin: DecisionVersion): Decis
   };
 }
 
+/** False for a stored version that this program asks otherwise than the one that stored it: with other prompts or formulas. */
+export function isAsStored({ spec, calibration, hash }: DecisionVersion): boolean {
+  return hashOf(spec, calibration) === hash;
+}
+
 /** The row that keeps a version. */
 export function rowOf(version: DecisionVersion): Omit<StoredVersion, "createdAtMs"> {
   const { id, origin, hash, spec, calibration, metrics } = version;

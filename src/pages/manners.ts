@@ -1,6 +1,6 @@
 // Whose turn it is to ask a host. Over everything the program does, only so many requests to one host run at once, their
-// starts lie apart as the host wants it, and only so many pages of jobs are under way. Jobs share evenly whatever their
-// size; a page that somebody waits for goes before them all.
+// starts lie apart as the host wants it, and only so many pages of jobs are under way. Accounts share evenly however many
+// jobs they have, and the jobs of one whatever their size; a page that somebody waits for goes before them all.
 
 import type { Clock } from "../base/clock.ts";
 import { PoolFull } from "../workers/pool.ts";
@@ -11,6 +11,12 @@ export interface Claim {
   readonly host: string;
   /** The least time between the starts of two requests to the host. */
   readonly delayMs: number;
+}
+
+/** Whose page it is. */
+export interface JobRef {
+  readonly id: string;
+  readonly accountId: string;
 }
 
 /** A page of a job that has its turn. */
@@ -26,7 +32,7 @@ export interface Manners {
   /** Waits for a place on the host and its time; before all jobs. Call the result when the request is over. */
   ask(claim: Claim, signal?: AbortSignal): Promise<() => void>;
   /** Waits for one of the places that jobs share and, when the page is to be asked for, for its host at the same moment. */
-  work(job: string, claim: Claim | undefined, signal: AbortSignal): Promise<JobTurn>;
+  work(job: JobRef, claim: Claim | undefined, signal: AbortSignal): Promise<JobTurn>;
   /** How many pages of jobs are under way, and how many requests of all kinds wait. */
   load(): { readonly running: number; readonly waiting: number };
 }
@@ -45,8 +51,16 @@ interface Host {
   delayMs: number;
 }
 
+/** What an account or a job has of the places. */
+interface Share {
+  active: number;
+  waiting: number;
+  /** Number of its last turn. */
+  served: number;
+}
+
 interface Waiter {
-  readonly job: string | undefined;
+  readonly job: JobRef | undefined;
   readonly claim: Claim | undefined;
   readonly go: () => void;
 }
@@ -54,7 +68,8 @@ interface Waiter {
 /** Makes them. `jobPagesMax` is asked each time: it may change. */
 export function createManners(clock: Clock, jobPagesMax: () => number): Manners {
   const hosts = new Map<string, Host>();
-  const jobs = new Map<string, { active: number; served: number }>();
+  /** By account, and by account and job; only of those that wait or work. */
+  const shares = new Map<string, Share>();
   /** In the order they came. */
   const waiting = new Set<Waiter>();
   let working = 0;
@@ -73,22 +88,42 @@ export function createManners(clock: Clock, jobPagesMax: () => number): Manners 
   /** Whether there is room among the jobs' pages, where that is needed. */
   const isFree = ({ job }: Waiter): boolean => job === undefined || working < jobPagesMax();
 
+  const shareOf = (name: string): Share => {
+    const share = shares.get(name) ?? { active: 0, waiting: 0, served: 0 };
+    shares.set(name, share);
+    return share;
+  };
+
+  /** Changes what an account and its job have. */
+  const book = (job: JobRef | undefined, change: (share: Share) => void): void => {
+    if (job === undefined) return;
+    for (const name of [accountName(job), jobName(job)]) {
+      const share = shareOf(name);
+      change(share);
+      if (share.active === 0 && share.waiting === 0) shares.delete(name);
+    }
+  };
+
   /** Whether the first goes before the second, which came earlier. */
   const goesBefore = (one: Waiter, other: Waiter): boolean => {
     if (one.job === undefined || other.job === undefined) return one.job === undefined && other.job !== undefined;
-    const [mine, theirs] = [jobs.get(one.job), jobs.get(other.job)];
-    const [active, othersActive] = [mine?.active ?? 0, theirs?.active ?? 0];
-    return active < othersActive || (active === othersActive && (mine?.served ?? 0) < (theirs?.served ?? 0));
+    const isSame = one.job.accountId === other.job.accountId;
+    const nameOf = isSame ? jobName : accountName;
+    const [mine, theirs] = [shareOf(nameOf(one.job)), shareOf(nameOf(other.job))];
+    return mine.active < theirs.active || (mine.active === theirs.active && mine.served < theirs.served);
   };
 
   const start = ({ job, claim, go }: Waiter): void => {
     turns++;
-    if (job !== undefined) {
-      working++;
-      jobs.set(job, { active: (jobs.get(job)?.active ?? 0) + 1, served: turns });
-    }
+    if (job !== undefined) working++;
+    book(job, (share) => {
+      share.waiting--;
+      share.active++;
+      share.served = turns;
+    });
     if (claim !== undefined) {
       const active = (hosts.get(claim.host)?.active ?? 0) + 1;
+      hosts.delete(claim.host);
       hosts.set(claim.host, { active, lastMs: clock.now(), delayMs: claim.delayMs });
       if (hosts.size > HOSTS_MAX) forgetOne();
     }
@@ -130,9 +165,12 @@ export function createManners(clock: Clock, jobPagesMax: () => number): Manners 
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { ...what, go: resolve };
     const stop = () => {
-      if (waiting.delete(waiter)) reject(signal?.reason);
+      if (!waiting.delete(waiter)) return;
+      book(what.job, (share) => share.waiting--);
+      reject(signal?.reason);
     };
     waiting.add(waiter);
+    book(what.job, (share) => share.waiting++);
     signal?.addEventListener("abort", stop, { once: true });
     // Where the newcomer cannot go nobody else can who could not before.
     if (isFree(waiter) && Number.isFinite(waitMs(what.claim))) pump();
@@ -147,13 +185,9 @@ export function createManners(clock: Clock, jobPagesMax: () => number): Manners 
     pump();
   };
 
-  const endPage = (job: string): void => {
-    const own = jobs.get(job);
-    if (own === undefined) return;
+  const endPage = (job: JobRef): void => {
     working--;
-    own.active--;
-    const isWaiting = () => [...waiting].some((waiter) => waiter.job === job);
-    if (own.active === 0 && !isWaiting()) jobs.delete(job);
+    book(job, (share) => share.active--);
     pump();
   };
 
@@ -175,6 +209,14 @@ export function createManners(clock: Clock, jobPagesMax: () => number): Manners 
     },
     load: () => ({ running: working, waiting: waiting.size }),
   };
+}
+
+function accountName({ accountId }: JobRef): string {
+  return accountId;
+}
+
+function jobName({ accountId, id }: JobRef): string {
+  return `${accountId} ${id}`;
 }
 
 function once(work: () => void): () => void {

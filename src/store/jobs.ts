@@ -1,6 +1,7 @@
 // Jobs: claimed by lease, so that one whose process died is taken up again, and finished once: a state that is final
 // never changes. A job past its time to live does not exist, whenever it is swept.
-import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import type { Store } from "./open.ts";
 import { jobAnswers, jobs } from "./schema-work.ts";
 
@@ -41,6 +42,11 @@ export function jobStore(store: Store) {
   const change = (where: SQL | undefined, set: Partial<Job>): boolean =>
     db.update(jobs).set(set).where(where).returning({ id: jobs.id }).all().length > 0;
   const forgetAnswers = (id: string) => db.delete(jobAnswers).where(eq(jobAnswers.jobId, id)).run();
+  const others = alias(jobs, "others");
+  const runningOfAccount = db
+    .select({ n: count() })
+    .from(others)
+    .where(and(eq(others.accountId, jobs.accountId), eq(others.state, "running")));
   const deleteOld = sqlite.query("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
 
   return {
@@ -59,7 +65,10 @@ export function jobStore(store: Store) {
       return db.select().from(jobs).where(and(own, exists())).get();
     },
 
-    /** Takes up the oldest job that nobody works on: queued, or running under a lease that has ended. */
+    /**
+     * Takes up a job that nobody works on: queued, or running under a lease that has ended. The oldest of the account that
+     * has the fewest running, so that no account's many jobs keep another's few from beginning.
+     */
     async claimJob(input: { owner: string; leaseMs: number; kinds: readonly string[] }): Promise<Job | undefined> {
       return store.transaction(() => {
         const nowMs = clock.now();
@@ -68,7 +77,7 @@ export function jobStore(store: Store) {
           .select({ id: jobs.id })
           .from(jobs)
           .where(and(inArray(jobs.kind, [...input.kinds]), free))
-          .orderBy(asc(jobs.createdAtMs), asc(jobs.id))
+          .orderBy(asc(sql`(${runningOfAccount})`), asc(jobs.createdAtMs), asc(jobs.id))
           .limit(1)
           .get();
         if (next === undefined) return undefined;

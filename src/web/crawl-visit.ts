@@ -4,7 +4,7 @@
 
 import type { Fetched, GuardedFetch } from "../net/fetch.ts";
 import type { LoadRequest } from "../pages/load.ts";
-import type { Claim, Manners } from "../pages/manners.ts";
+import type { Claim, JobRef, Manners } from "../pages/manners.ts";
 import type { Rendered } from "../pages/render.ts";
 import { RETRIED_STATUSES } from "../pages/retry-after.ts";
 import type { FrontierEntry } from "./crawl-scope.ts";
@@ -32,17 +32,17 @@ export type Visiting = { readonly [Name in "fetch" | "rendering"]: NonNullable<L
 
 /** Runs `work` when it is the page's turn. */
 export async function visitPage<T>(
-  { job, entry, signal }: { job: string; entry: FrontierEntry; signal: AbortSignal },
+  { job, entry, signal }: { job: JobRef; entry: FrontierEntry; signal: AbortSignal },
   deps: VisitDeps,
   work: (visiting: Visiting) => Promise<T>,
 ): Promise<T> {
   const { manners, claimOf, store } = deps;
-  const known = new Map((await store.listAnswers(job, entry.urlKey)).map((answer) => [answer.asked, answer]));
+  const known = new Map((await store.listAnswers(job.id, entry.urlKey)).map((answer) => [answer.asked, answer]));
   const claim = known.has(entry.url) ? undefined : await claimOf(entry.url);
   const turn = await manners.work(job, claim, signal);
   const keep = (answer: KeptAnswer) =>
     store
-      .keepAnswer(job, entry.urlKey, answer)
+      .keepAnswer(job.id, entry.urlKey, answer)
       .catch((error: unknown) => deps.problem("an answer could not be kept; a restart would ask again", error));
   let place = claim === undefined ? undefined : turn.leaveHost;
   const get: GuardedFetch = async (url, options) => {

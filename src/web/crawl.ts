@@ -194,7 +194,7 @@ class Crawl {
     const rules = this.#deps.settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
     if (rules?.allows(entry.url) === false)
       throw new PageError("robots", "The site's robots.txt does not allow this page to be read.");
-    return visitPage({ job: this.#job.id, entry, signal }, this.#deps, (visiting) =>
+    return visitPage({ job: this.#job, entry, signal }, this.#deps, (visiting) =>
       load({
         ...loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal }),
         ...visiting,

@@ -230,6 +230,30 @@ test("an upstream that names itself otherwise than before is reported", async ()
   expect(gateway.logs.join("")).toContain("names itself otherwise");
 });
 
+test("a stored version that was asked otherwise when it was calibrated is reported", async () => {
+  const own = tempDir();
+  const model = { id: "p-1.0.0", backend: { kind: "logprobs", routes: [{ provider: "sim", model: "sim-1" }] } };
+  const config = {
+    providers: { sim: { kind: "openai", base_url: "http://127.0.0.1:9/v1", discover: false } },
+    decisions: { models: [model] },
+  };
+  const data = `${own}-data`;
+  const first = await startGateway({ ...config, data_dir: data }, own);
+  await first.stop();
+  const store = openStore({ dataDir: data });
+  const [row] = await decisionStore(store).listDecisionVersions();
+  await decisionStore(store).addDecisionVersion({ ...row!, id: "p-1.1.0" });
+  await decisionStore(store).addDecisionVersion({ ...row!, id: "p-1.2.0", hash: "of-other-prompts" });
+  store.close();
+  const again = await startGateway({ ...config, data_dir: data }, tempDir());
+  const said = again.logs.join("");
+  expect(said).toContain("p-1.2.0");
+  expect(said).toContain("Calibrate it again");
+  expect(said).not.toContain("p-1.1.0");
+  await again.stop();
+  rmSync(data, { recursive: true, force: true });
+});
+
 test("an entry that is edited under its old id keeps answering as it was", async () => {
   const own = tempDir();
   const config = (model: string) => ({

@@ -5,6 +5,7 @@ import { PoolFull } from "../../src/workers/pool.ts";
 
 const HOST = { host: "a.example", delayMs: 0 };
 const OTHER = { host: "b.example", delayMs: 0 };
+const job = (id: string, accountId = "account") => ({ id, accountId });
 const never = new AbortController().signal;
 
 /** Lets everybody go on who can. */
@@ -18,8 +19,8 @@ function line(manners: Manners) {
   const turns = new Map<string, JobTurn>();
   return {
     order,
-    job: (name: string, job: string, claim: typeof HOST | undefined) =>
-      void manners.work(job, claim, never).then((turn) => {
+    job: (name: string, id: string, claim: typeof HOST | undefined, account?: string) =>
+      void manners.work(job(id, account), claim, never).then((turn) => {
         order.push(name);
         turns.set(name, turn);
       }),
@@ -73,8 +74,8 @@ describe("one host", () => {
     };
     await Promise.all([
       turn(manners.ask(claim)),
-      turn(manners.work("one", claim, never).then(({ end }) => end)),
-      turn(manners.work("two", claim, never).then(({ end }) => end)),
+      turn(manners.work(job("one"), claim, never).then(({ end }) => end)),
+      turn(manners.work(job("two"), claim, never).then(({ end }) => end)),
       turn(manners.ask(claim)),
     ]);
     for (let n = 1; n < 4; n++) expect((starts[n] ?? 0) - (starts[n - 1] ?? 0)).toBeGreaterThan(38);
@@ -117,6 +118,15 @@ describe("jobs", () => {
     expect(order).toEqual(["large 0", "large 1", "small 0", "large 2", "small 1", "small 2"]);
   });
 
+  test("accounts share evenly, however many jobs each has", async () => {
+    const { order, job, end } = line(createManners(new FakeClock(), () => 2));
+    for (const n of [0, 1, 2, 3, 4]) job(`many ${n}`, `many ${n}`, { host: `${n}.example`, delayMs: 0 }, "many");
+    for (const n of [0, 1, 2]) job(`one ${n}`, "one", { host: `o${n}.example`, delayMs: 0 }, "one");
+    await settle();
+    for (const name of ["many 0", "one 0", "one 1", "many 1"]) await end(name);
+    expect(order).toEqual(["many 0", "many 1", "one 0", "one 1", "one 2", "many 2"]);
+  });
+
   test("a page that was answered before waits for no host", async () => {
     const { order, job } = line(createManners(new FakeClock(), () => 8));
     for (let n = 0; n < 5; n++) job(`${n}`, "one", HOST);
@@ -136,9 +146,9 @@ describe("jobs", () => {
 
 test("who gives up leaves the line", async () => {
   const manners = createManners(new FakeClock(), () => 1);
-  const first = await manners.work("one", HOST, never);
+  const first = await manners.work(job("one"), HOST, never);
   const abort = new AbortController();
-  const second = manners.work("two", HOST, abort.signal);
+  const second = manners.work(job("two"), HOST, abort.signal);
   abort.abort(new Error("enough"));
   await expect(second).rejects.toThrow("enough");
   await expect(manners.ask(HOST, abort.signal)).rejects.toThrow("enough");

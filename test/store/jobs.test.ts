@@ -42,6 +42,24 @@ test("jobs are claimed oldest first, each by one owner, and again when a lease e
   expect(await jobs.saveProgress("j1", "c", { n: 1 })).toBe(true);
 });
 
+test("an account's many jobs do not keep another's from beginning", async () => {
+  const { store, clock, jobs, start, claim } = await setUp();
+  const eve = (await accountStore(store).createAccount({
+    username: "eve",
+    email: "eve@x.example",
+    tier: "free",
+  })) as Account;
+  for (const id of ["j1", "j2", "j3"]) {
+    await start(id);
+    clock.advance(1);
+  }
+  for (const id of ["e1", "e2"])
+    await jobs.createJob({ id, kind: "crawl", accountId: eve.id, input: {}, deadlineAtMs: clock.now() + 1000 });
+  const order: (string | undefined)[] = [];
+  for (let n = 0; n < 6; n++) order.push((await claim("o"))?.id);
+  expect(order).toEqual(["j1", "e1", "j2", "e2", "j3", undefined]);
+});
+
 test("a stopping owner's jobs are free at once", async () => {
   const { jobs, start, claim } = await setUp();
   await start("j1");

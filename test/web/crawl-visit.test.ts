@@ -34,7 +34,7 @@ function surroundings({ statuses = [] as number[], broken = false } = {}) {
     },
   };
   const visit = <T>(work: (visiting: Visiting) => Promise<T>) =>
-    visitPage({ job: "j", entry, signal: new AbortController().signal }, deps, work);
+    visitPage({ job: { id: "j", accountId: "a" }, entry, signal: new AbortController().signal }, deps, work);
   return { asked, kept, problems, manners, visit };
 }
 
