@@ -7,7 +7,7 @@ import { PoolFull } from "../workers/pool.ts";
 
 /** A request's claim on a host. */
 export interface Claim {
-  /** Host and port. */
+  /** Names the host; its spellings are one. */
   readonly host: string;
   /** The least time between the starts of two requests to the host. */
   readonly delayMs: number;

@@ -7,6 +7,7 @@ import type { Config } from "../config/schema.ts";
 import { createFetch, type GuardedFetch } from "../net/fetch.ts";
 import { createGuard, type Guard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
+import { siteKey } from "../pages/addresses.ts";
 import { createBrowser, findBrowser } from "../pages/browser.ts";
 import { createConverter } from "../pages/convert.ts";
 import { createRemoteDoor, type Door, LOCAL_DOOR } from "../pages/door.ts";
@@ -69,11 +70,11 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     // What is no address is refused by the guard.
     if (!URL.canParse(url)) return { host: "", delayMs: 0 };
     const { crawlDelayMs } = respectRobots ? await robots.rulesFor(url) : { crawlDelayMs: 0 };
-    return { host: new URL(url).host, delayMs: Math.max(perHostDelayMs, crawlDelayMs) };
+    return { host: siteKey(url), delayMs: Math.max(perHostDelayMs, crawlDelayMs) };
   };
   // A host's own delay is meant for its pages; what lists them is read once.
   const sitemapClaim = async (url: string): Promise<Claim> => ({
-    host: URL.canParse(url) ? new URL(url).host : "",
+    host: URL.canParse(url) ? siteKey(url) : "",
     delayMs: web().perHostDelayMs,
   });
   const load = createLoader({
