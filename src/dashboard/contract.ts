@@ -344,6 +344,37 @@ export interface NewInvite {
   readonly code: string;
 }
 
+/** A model in `GET admin/models`; hidden ones are there too. */
+export interface AdminModelView {
+  readonly id: string;
+  readonly name: string;
+  readonly owned_by: string;
+  readonly aliases: readonly string[];
+  readonly tier: string;
+  readonly listed: boolean;
+  /** Null for what nobody looks at: hidden models, and new ones. */
+  readonly status: "healthy" | "degraded" | "unavailable" | null;
+  /** Null where nobody knows. */
+  readonly context_length: number | null;
+  readonly max_output_tokens: number | null;
+  readonly capabilities: readonly string[];
+  /** US dollars per million tokens; `varies`: long prompts cost more. */
+  readonly prices: {
+    readonly input: number;
+    readonly output: number;
+    readonly cache_read: number | null;
+    readonly varies: boolean;
+  } | null;
+  /** In the order they are tried. */
+  readonly routes: readonly {
+    readonly provider: string;
+    readonly model: string;
+    readonly priority: number;
+    readonly weight: number;
+    readonly breaker: "closed" | "open" | "half_open" | null;
+  }[];
+}
+
 /** A list as every listing of the API answers. */
 export interface Listing<T> {
   readonly data: readonly T[];

@@ -19,6 +19,7 @@ import { type Endpoint, member, type Visit } from "./endpoint.ts";
 import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
 import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
 import { type KeysApiDeps, keysApi } from "./keys-api.ts";
+import { modelsApi } from "./models-api.ts";
 import { assetFile, htmlPage, SAFE_HEADERS } from "./page.ts";
 import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
 import { type PlaygroundApiDeps, playgroundApi } from "./playground-api.ts";
@@ -81,6 +82,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...playgroundApi(deps),
     ...decisionsApi(deps),
     ...gatewayApi(deps),
+    ...modelsApi(deps),
     ...peopleApi(deps),
     member("GET", "/models", async ({ who }) => ({ data: deps.models().map((model) => choice(model, who.account)) })),
   ];

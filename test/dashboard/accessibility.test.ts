@@ -1,11 +1,10 @@
 // Every page in a real browser under axe's rules (WCAG 2.2 A and AA), light and dark, phone and desktop; and the first
 // account, made with the link that the server prints.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import axe from "axe-core";
-import type { Page } from "playwright-core";
 import { accountStore } from "../../src/store/accounts.ts";
 import { secretStore } from "../../src/store/secrets.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { faults } from "../support/axe.ts";
 import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
 
 let app: AccountsApp;
@@ -24,18 +23,6 @@ afterAll(async () => {
   await browser?.close();
   await app?.stop();
 });
-
-/** What axe finds, each with where. */
-async function faults(page: Page): Promise<string[]> {
-  // Through the debugger: the page itself may run nothing but its own files.
-  await page.evaluate(axe.source);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
-    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-    const { violations } = await axe.run({ runOnly: tags });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
-  });
-}
 
 const GUEST_PAGES = [
   ["/login", "Sign in"],

@@ -75,6 +75,12 @@ const ROUTES: readonly Route[] = [
     as: "admin",
   },
   {
+    path: /^\/admin\/models$/,
+    page: lazy(() => import("./pages/admin/models.tsx"), "Models"),
+    as: "admin",
+    nav: ["Models", "layers", "/admin/models"],
+  },
+  {
     path: /^\/admin\/decisions$/,
     page: lazy(() => import("./pages/admin/decisions.tsx"), "Decisions"),
     as: "admin",

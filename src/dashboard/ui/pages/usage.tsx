@@ -132,7 +132,7 @@ export function Sums({ title, rows }: { title: string; rows: readonly (UsageSums
   const sorted = [...rows].sort((a, b) => b.input_tokens + b.output_tokens - a.input_tokens - a.output_tokens);
   return (
     <section class="table-card" aria-label={title}>
-      <table>
+      <table class="stacks">
         <thead>
           <tr>
             <th>{title}</th>
@@ -147,9 +147,15 @@ export function Sums({ title, rows }: { title: string; rows: readonly (UsageSums
               <th scope="row" class="long">
                 {row.name}
               </th>
-              <td class="number">{short(row.requests)}</td>
-              <td class="number">{short(row.input_tokens + row.output_tokens)}</td>
-              <td class="number">{usd(row.cost_usd)}</td>
+              <td class="number" data-label="Requests">
+                {short(row.requests)}
+              </td>
+              <td class="number" data-label="Tokens">
+                {short(row.input_tokens + row.output_tokens)}
+              </td>
+              <td class="number" data-label="Cost">
+                {usd(row.cost_usd)}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -1,0 +1,122 @@
+// The whole catalog: who may use a model, what it costs, and by which ways it is reached.
+import { useSignal } from "@preact/signals";
+import type { AdminModelView, Listing } from "../../../contract.ts";
+import { useLoad } from "../../load.ts";
+import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { short, usd } from "../../parts/time.tsx";
+import { Title } from "../../parts/title.tsx";
+
+/** Providers list hundreds: a page of all of them at once would be slow to draw. */
+const SHOWN = 100;
+
+/** The page. */
+export function Models() {
+  const { value, problem } = useLoad<Listing<AdminModelView>>("/admin/models");
+  const typed = useSignal("");
+  const all = useSignal(false);
+  const models = value.value?.data;
+  const found = models?.filter((model) => holds(model, typed.value.trim().toLowerCase())) ?? [];
+  const shown = all.value ? found : found.slice(0, SHOWN);
+  return (
+    <>
+      <Title>Models</Title>
+      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      <div class="field narrow">
+        <label for="filter">Model, alias or provider</label>
+        <input
+          id="filter"
+          type="search"
+          value={typed.value}
+          autoComplete="off"
+          spellcheck={false}
+          onInput={(event) => (typed.value = event.currentTarget.value)}
+        />
+      </div>
+      {models !== undefined && found.length === 0 && <Empty>There is no such model.</Empty>}
+      {shown.length > 0 && <ModelTable models={shown} />}
+      {found.length > shown.length && (
+        <div class="row">
+          <button type="button" onClick={() => (all.value = true)}>
+            Show all {found.length}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function holds(model: AdminModelView, text: string): boolean {
+  const names = [model.id, model.name, ...model.aliases, ...model.routes.flatMap((one) => [one.provider, one.model])];
+  return names.some((name) => name.toLowerCase().includes(text));
+}
+
+function ModelTable({ models }: { models: readonly AdminModelView[] }) {
+  return (
+    <div class="table-card">
+      <table class="stacks">
+        <thead>
+          <tr>
+            <th>Model</th>
+            <th>Plan</th>
+            <th>Routes, in order</th>
+            <th class="number">Context</th>
+            <th class="number">
+              <abbr title="US dollars per million tokens">$ per M in</abbr>
+            </th>
+            <th class="number">
+              <abbr title="US dollars per million tokens">$ per M out</abbr>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {models.map((model) => (
+            <tr key={model.id}>
+              <th scope="row" class="long">
+                {model.id}{" "}
+                <span class="badges">
+                  <Status of={model} />
+                  {!model.listed && <Badge>Hidden</Badge>}
+                  {model.capabilities.map((one) => (
+                    <Badge key={one}>{one}</Badge>
+                  ))}
+                </span>
+                {model.aliases.length > 0 && <p class="hint">also {model.aliases.join(", ")}</p>}
+              </th>
+              <td data-label="Plan">
+                <span class="capital">{model.tier}</span>
+              </td>
+              <td data-label="Routes">
+                <ol class="plain routes">
+                  {model.routes.map((route) => (
+                    <li key={`${route.provider} ${route.model}`} class="long">
+                      {route.provider} / {route.model}{" "}
+                      {route.breaker === "open" && <Badge kind="danger">breaker open</Badge>}
+                      {route.breaker === "half_open" && <Badge kind="warn">breaker half open</Badge>}
+                    </li>
+                  ))}
+                </ol>
+              </td>
+              <td data-label="Context" class="number">
+                {model.context_length === null ? "–" : short(model.context_length)}
+              </td>
+              <td data-label="$ per M in" class="number">
+                {model.prices === null ? "–" : usd(model.prices.input)}
+                {model.prices?.varies && <abbr title="Long prompts cost more"> +</abbr>}
+              </td>
+              <td data-label="$ per M out" class="number">
+                {model.prices === null ? "–" : usd(model.prices.output)}
+                {model.prices?.varies && <abbr title="Long prompts cost more"> +</abbr>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Status({ of: { status } }: { of: AdminModelView }) {
+  if (status === null) return null;
+  const kinds = { healthy: "ok", degraded: "warn", unavailable: "danger" } as const;
+  return <Badge kind={kinds[status]}>{status}</Badge>;
+}

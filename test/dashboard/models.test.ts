@@ -1,0 +1,110 @@
+// The catalog in the dashboard's admin area, through the HTTP edge and in a real browser.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { type DashboardClient, dashboardClient } from "./support.ts";
+
+const SLOW_MS = 60_000;
+let app: AccountsApp;
+
+beforeAll(async () => {
+  const gone = (name: string) => ({
+    [name]: {
+      kind: "openai",
+      base_url: "http://127.0.0.1:9/v1",
+      discover: false,
+      retry: { attempts: 1 },
+      breaker: { failures: 1 },
+    },
+  });
+  app = await startAccountsApp({
+    config: {
+      providers: { ...gone("first"), ...gone("second"), demo: { kind: "demo" } },
+      models: [
+        {
+          id: "fast",
+          aliases: ["fast-latest"],
+          tier: "free",
+          context_length: 128_000,
+          prices: { input: 0.15, output: 0.6 },
+          routes: [
+            { provider: "second", model: "up-b", priority: 2 },
+            { provider: "first", model: "up-a" },
+          ],
+        },
+        { id: "secret", tier: "premium", visibility: "hidden", routes: [{ provider: "second", model: "up-c" }] },
+      ],
+    },
+  });
+  await app.addAccount("boss", { admin: true });
+  await app.addAccount("member");
+});
+afterAll(() => app.stop());
+
+async function signedIn(name: string): Promise<DashboardClient> {
+  const client = dashboardClient(app);
+  await client.post("/login", { username_or_email: name, password: PASSWORD });
+  return client;
+}
+
+test("to who is no admin there is nothing", async () => {
+  const { status, json } = await (await signedIn("member")).get("/admin/models");
+  expect([status, json.error.code]).toEqual([404, "route_not_found"]);
+});
+
+test("every model is shown with its ways in their order, the hidden ones included, and nothing of a key or an address", async () => {
+  const boss = await signedIn("boss");
+  const { json, text } = await boss.get("/admin/models");
+  expect(json.data.map(({ id }: { id: string }) => id)).toEqual(["fast", "secret", "demo-echo"]);
+  expect(json.data[0]).toMatchObject({
+    aliases: ["fast-latest"],
+    tier: "free",
+    listed: true,
+    context_length: 128_000,
+    max_output_tokens: null,
+    prices: { input: 0.15, output: 0.6, cache_read: null, varies: false },
+    routes: [
+      { provider: "first", model: "up-a", breaker: "closed" },
+      { provider: "second", model: "up-b", breaker: "closed" },
+    ],
+  });
+  expect(json.data[1]).toMatchObject({ listed: false, tier: "premium", status: null });
+  expect(json.data[2].routes[0].breaker).toBeNull();
+  expect(text).not.toContain("127.0.0.1");
+  await app.ask("POST", "/v1/chat/completions", {
+    as: app.app.key,
+    body: { model: "secret", messages: [{ role: "user", content: "hi" }] },
+  });
+  const after = (await boss.get("/admin/models")).json.data[1];
+  expect(after.routes[0].breaker).toBe("open");
+});
+
+describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  }, SLOW_MS);
+  afterAll(() => browser?.close());
+
+  test.each([390, 1440])(
+    "at %i px an operator looks a model up",
+    async (width) => {
+      const { page, complaints, context } = await browser.visitor({ width, address: freshAddress() });
+      await page.goto(`${app.app.url}/dashboard/admin/models`);
+      await page.getByLabel("Username").fill("boss");
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("row").filter({ hasText: "demo-echo" }).waitFor();
+      await page.getByLabel("Model, alias or provider").fill("UP-C");
+      const row = page.getByRole("row").filter({ hasText: "secret" });
+      await row.getByText("Hidden").waitFor();
+      expect(await page.getByRole("row").filter({ hasText: "demo-echo" }).count()).toBe(0);
+      await page.getByLabel("Model, alias or provider").fill("nothing like it");
+      await page.getByText("There is no such model.").waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+});
