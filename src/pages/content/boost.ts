@@ -29,6 +29,25 @@ export function evaluate(ensemble: Ensemble, row: Float32Array): number {
   return sum;
 }
 
+/** Log odds of many rows: tree by tree, so that the tree at work stays in the processor's cache. */
+export function evaluateAll({ bias, trees }: Ensemble, rows: readonly Float32Array[]): Float64Array {
+  const sums = new Float64Array(rows.length).fill(bias);
+  for (const { feature, value, left } of trees) {
+    const root = feature[0] as number;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as Float32Array;
+      let node = 0;
+      let split = root;
+      while (split >= 0) {
+        node = (left[node] as number) + ((row[split] as number) <= (value[node] as number) ? 0 : 1);
+        split = feature[node] as number;
+      }
+      sums[i] = (sums[i] as number) + (value[node] as number);
+    }
+  }
+  return sums;
+}
+
 /** Log odds as a probability. */
 export function sigmoid(logOdds: number): number {
   return 1 / (1 + Math.exp(-logOdds));

@@ -3,7 +3,7 @@
 
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
-import { type Ensemble, evaluate, sigmoid } from "./boost.ts";
+import { type Ensemble, evaluateAll, sigmoid } from "./boost.ts";
 import { contextRows } from "./context.ts";
 import { readFeatures } from "./features.ts";
 
@@ -20,8 +20,8 @@ export function judgeBlocks(
   { url, weights }: { url: string; weights: Weights },
 ): number[] {
   const { rows, comments } = readFeatures(document, blocks, url);
-  const first = rows.map((row) => sigmoid(evaluate(weights.first, row)));
-  const second = contextRows(blocks, rows, first).map((row) => sigmoid(evaluate(weights.second, row)));
+  const first = Array.from(evaluateAll(weights.first, rows), sigmoid);
+  const second = Array.from(evaluateAll(weights.second, contextRows(blocks, rows, first)), sigmoid);
   // The second look knows more and follows the crowd; on pages that neither had seen, their mean errs least.
   return second.map((verdict, index) =>
     comments.has(blocks[index] as Block) ? 0 : (verdict + (first[index] as number)) / 2,

@@ -11,31 +11,36 @@ import { DATE, PHRASES, PRICE, wordFigures } from "./phrases.ts";
 import { readStructure } from "./structure.ts";
 
 /** Words in class, id and role of an element that tell what it is for; the order is part of the fit. */
-const WORD_GROUPS: readonly RegExp[] = [
-  /\b(?:nav|navi|navbar|navigation|menu|menubar|submenu|megamenu|topbar|toolbar)\b/,
-  /\b(?:footer|foot|colophon|bottom|copyright|legal)\b/,
-  /\b(?:header|head|masthead|banner|hero|jumbotron|top)\b/,
-  /\b(?:sidebar|side|aside|rail|widget|widgets|secondary|complementary|column)\b/,
-  /\b(?:comment|comments|disqus|respond|reply|replies|discussion)\b/,
-  /\b(?:related|recommended|recommendation|recommendations|recirc|similar|more|popular|trending|upsell|crosssell|also|suggested|teaser|promo|promoted)\b/,
-  /\b(?:share|sharing|social|follow|facebook|twitter|sharedaddy|addthis)\b/,
-  /\b(?:ad|ads|advert|advertisement|sponsor|sponsored|dfp|adsense|banner)\b/,
-  /\b(?:cookie|cookies|consent|gdpr|modal|popup|overlay|dialog|lightbox|drawer|offcanvas|tooltip|alert|notice)\b/,
-  /\b(?:author|byline|bio|contributor|writer|avatar|profile|user|username|signature)\b/,
-  /\b(?:meta|date|time|published|timestamp|tags|tag|category|categories|label|badge|stats|count)\b/,
-  /\b(?:breadcrumb|breadcrumbs|crumb|crumbs|pagination|pager|paging|toc|skip|anchor)\b/,
-  /\b(?:article|post|entry|story|blog|news|articlebody|page)\b/,
-  /\b(?:content|body|main|text|copy|richtext|rte|prose|markdown|wysiwyg|description|desc|details|cms)\b/,
-  /\b(?:product|products|pdp|price|prices|cart|sku|shop|buy|swatch|variant|option|options|quantity)\b/,
-  /\b(?:review|reviews|rating|ratings|stars|testimonial|testimonials|faq|faqs|accordion|question|answer)\b/,
-  /\b(?:card|cards|grid|tile|tiles|item|items|list|listing|results|result|collection|carousel|slider|slide|swiper)\b/,
-  /\b(?:message|messages|thread|topic|posts|postbody|forum|bbcode|reactions|cooked)\b/,
-  /\b(?:newsletter|subscribe|subscription|signup|login|signin|register|form|search|filter|filters|sort|facet|facets|refine|email)\b/,
-  /\b(?:title|headline|heading|subtitle)\b/,
-  /\b(?:summary|lead|lede|intro|excerpt|standfirst|dek|description|desc|teaser)\b/,
-  /\b(?:caption|credit|credits|figcaption|figure|image|img|photo|gallery|media|video|player|thumb|thumbnail)\b/,
-  /\b(?:hidden|hide|sr|visually|screen|reader|print|noprint|mobile|desktop)\b/,
+const WORD_GROUPS: readonly string[] = [
+  "nav navi navbar navigation menu menubar submenu megamenu topbar toolbar",
+  "footer foot colophon bottom copyright legal",
+  "header head masthead banner hero jumbotron top",
+  "sidebar side aside rail widget widgets secondary complementary column",
+  "comment comments disqus respond reply replies discussion",
+  "related recommended recommendation recommendations recirc similar more popular trending upsell crosssell also suggested teaser promo promoted",
+  "share sharing social follow facebook twitter sharedaddy addthis",
+  "ad ads advert advertisement sponsor sponsored dfp adsense banner",
+  "cookie cookies consent gdpr modal popup overlay dialog lightbox drawer offcanvas tooltip alert notice",
+  "author byline bio contributor writer avatar profile user username signature",
+  "meta date time published timestamp tags tag category categories label badge stats count",
+  "breadcrumb breadcrumbs crumb crumbs pagination pager paging toc skip anchor",
+  "article post entry story blog news articlebody page",
+  "content body main text copy richtext rte prose markdown wysiwyg description desc details cms",
+  "product products pdp price prices cart sku shop buy swatch variant option options quantity",
+  "review reviews rating ratings stars testimonial testimonials faq faqs accordion question answer",
+  "card cards grid tile tiles item items list listing results result collection carousel slider slide swiper",
+  "message messages thread topic posts postbody forum bbcode reactions cooked",
+  "newsletter subscribe subscription signup login signin register form search filter filters sort facet facets refine email",
+  "title headline heading subtitle",
+  "summary lead lede intro excerpt standfirst dek description desc teaser",
+  "caption credit credits figcaption figure image img photo gallery media video player thumb thumbnail",
+  "hidden hide sr visually screen reader print noprint mobile desktop",
 ];
+/** Each word with the groups it is in, as bits. */
+const GROUPS_OF: ReadonlyMap<string, number> = WORD_GROUPS.reduce((masks, group, at) => {
+  for (const word of group.split(" ")) masks.set(word, (masks.get(word) ?? 0) | (1 << at));
+  return masks;
+}, new Map<string, number>());
 /** Groups of WORD_GROUPS whose text is main on some pages and beside the point on others, where there is more than that. */
 const CONTESTED = [4, 5, 9, 15, 16, 17] as const;
 /** Prose beside comments from which there is an article, and its least share to that of the comments. */
@@ -80,6 +85,7 @@ const AROUND = [
   ["noscript"],
   ["dialog"],
 ];
+const AROUND_AT: ReadonlyMap<string, number> = new Map(AROUND.flatMap((tags, at) => tags.map((tag) => [tag, at])));
 const ROLE_TAGS: Readonly<Record<string, string>> = {
   navigation: "nav",
   menu: "nav",
@@ -97,7 +103,8 @@ const ROLE_TAGS: Readonly<Record<string, string>> = {
 /** What is known about one element without looking below it. */
 interface ElementTraits {
   readonly groups: number;
-  readonly kind: string;
+  /** Position in AROUND; -1 for others. */
+  readonly around: number;
   readonly isHidden: boolean;
   readonly isBodyProp: boolean;
 }
@@ -134,7 +141,7 @@ export function readFeatures(document: PageDocument, blocks: readonly Block[], u
       ...page.forBlock(block),
       ...page.shared,
     );
-    return Float32Array.from(row);
+    return new Float32Array(row);
   });
   return { rows, comments };
 }
@@ -205,6 +212,7 @@ function pushNeighbour(row: number[], own: Own | undefined, other: Block | undef
 function pushAround(row: number[], block: Block, cache: Map<PageElement, ElementTraits>): void {
   const groups = new Array<number>(WORD_GROUPS.length).fill(0);
   const around = new Array<number>(AROUND.length).fill(0);
+  let seen = 0;
   let depth = 0;
   let isHidden = 0;
   let isBodyProp = 0;
@@ -213,12 +221,11 @@ function pushAround(row: number[], block: Block, cache: Map<PageElement, Element
     depth++;
     if (traits.isHidden) isHidden = 1;
     if (traits.isBodyProp) isBodyProp = 1;
-    if (traits.groups !== 0)
-      for (let group = 0; group < groups.length; group++)
-        // The nearest counts: how many levels up.
-        if (groups[group] === 0 && (traits.groups & (1 << group)) !== 0) groups[group] = 1 / depth;
-    const kind = AROUND.findIndex((tags) => tags.includes(traits.kind));
-    if (kind >= 0 && around[kind] === 0) around[kind] = 1 / depth;
+    // The nearest counts: how many levels up.
+    for (let fresh = traits.groups & ~seen; fresh !== 0; fresh &= fresh - 1)
+      groups[31 - Math.clz32(fresh & -fresh)] = 1 / depth;
+    seen |= traits.groups;
+    if (traits.around >= 0 && around[traits.around] === 0) around[traits.around] = 1 / depth;
   }
   row.push(depth, isHidden, isBodyProp, ...groups, ...around);
 }
@@ -276,13 +283,11 @@ function elementTraits(element: PageElement): ElementTraits {
       .toLowerCase()
       .replace(/[^a-z]+/g, " ");
   let groups = 0;
-  if (words.trim() !== "")
-    for (let group = 0; group < WORD_GROUPS.length; group++)
-      if ((WORD_GROUPS[group] as RegExp).test(words)) groups |= 1 << group;
+  for (const word of words.split(" ")) groups |= GROUPS_OF.get(word) ?? 0;
   const style = element.attributes["style"] ?? "";
   return {
     groups,
-    kind: ROLE_TAGS[role] ?? element.tag,
+    around: AROUND_AT.get(ROLE_TAGS[role] ?? element.tag) ?? -1,
     isHidden:
       element.hasAttribute("hidden") ||
       element.attributes["aria-hidden"] === "true" ||

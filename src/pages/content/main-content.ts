@@ -297,8 +297,12 @@ function isMedia(element: PageElement): boolean {
 
 /** Holds white space and nothing else. */
 function isBlank(element: PageElement): boolean {
-  const { textContent } = element;
-  return textContent !== "" && textContent.trim() === "" && element.children.length === 0;
+  let length = 0;
+  for (let child = element.firstChild; child !== null; child = child.nextSibling) {
+    if (!(child instanceof PageText) || child.data.trim() !== "") return false;
+    length += child.data.length;
+  }
+  return length > 0;
 }
 
 /** Elements that mean something while empty. */

@@ -44,10 +44,12 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
   const path = URL.canParse(own) ? new URL(own).pathname : "/";
   const ogType = meta("og:type").toLowerCase();
   const firstH1 = blocks.find((block) => block.element.tag === "h1")?.index ?? -1;
-  const titled = blocks.findIndex((block) => block.text.length > 12 && overlap(block.text, title) > 0.8);
+  const heads = blocks.map((block) => firstWords(block.text));
+  const overlapOf = (block: Block, set: ReadonlySet<string>) => overlap(heads[block.index] ?? [], set);
+  const titled = blocks.findIndex((block) => block.text.length > 12 && overlapOf(block, title) > 0.8);
   const articleBody = structuredBody(document.structured);
   const strings = structuredStrings(document.structured);
-  const described = blocks.findIndex((block) => block.text.length > 40 && overlap(block.text, description) > 0.75);
+  const described = blocks.findIndex((block) => block.text.length > 40 && overlapOf(block, description) > 0.75);
   const articles = articleOrder(blocks);
   const headings = blocks.filter((block) => block.element.tag === "h1").map((block) => block.index);
   const anchor = firstH1 >= 0 ? firstH1 : titled;
@@ -93,10 +95,10 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
     forBlock: (block) => [
       articles.orderOf(block),
       headings.filter((index) => index <= block.index).length,
-      articleBody === "" ? -1 : articleBody.includes(compact(block.text).slice(0, 60)) ? 1 : 0,
-      overlap(block.text, title),
-      overlap(block.text, description),
-      strings === "" ? -1 : block.text.length > 5 && strings.includes(compact(block.text).slice(0, 40)) ? 1 : 0,
+      articleBody === "" ? -1 : articleBody.includes(compactHead(block.text).slice(0, 60)) ? 1 : 0,
+      overlapOf(block, title),
+      overlapOf(block, description),
+      strings === "" ? -1 : block.text.length > 5 && strings.includes(compactHead(block.text).slice(0, 40)) ? 1 : 0,
       described < 0 ? 0 : Math.max(-100, Math.min(100, block.index - described)),
       anchor < 0 ? 0 : Math.max(-100, Math.min(100, block.index - anchor)),
       lastProse < 0 ? 0 : Math.max(-100, Math.min(100, block.index - lastProse)),
@@ -135,6 +137,11 @@ function unescaped(text: string): string {
 /** Letters and digits only: quotes and spaces are written in many ways. */
 function compact(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+}
+
+/** The start of a text in the form of `compact`. */
+function compactHead(text: string): string {
+  return compact(text.length > 240 ? text.slice(0, 240) : text);
 }
 
 /** Which <article> of the page a block is in: endless pages append the next story to the first. */
@@ -177,11 +184,16 @@ function words(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
 }
 
-/** Share of the block's first words that the set holds. */
-function overlap(text: string, set: ReadonlySet<string>): number {
-  if (set.size === 0) return 0;
-  const own = (text.length > 200 ? text.slice(0, 200) : text).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return own.length === 0 ? 0 : own.filter((word) => set.has(word)).length / own.length;
+function firstWords(text: string): readonly string[] {
+  return (text.length > 200 ? text.slice(0, 200) : text).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Share of the words that the set holds. */
+function overlap(words: readonly string[], set: ReadonlySet<string>): number {
+  if (set.size === 0 || words.length === 0) return 0;
+  let held = 0;
+  for (const word of words) if (set.has(word)) held++;
+  return held / words.length;
 }
 
 function sum(values: readonly number[]): number {

@@ -197,28 +197,36 @@ function largest<K>(sums: ReadonlyMap<K, number>): K | undefined {
 /** The heading above each block: its level, how far, what it speaks of, and whether the block is in its section. */
 function headingsOver(blocks: readonly Block[]): number[][] {
   let heading: Block | undefined;
+  let path: ReadonlyMap<PageElement, number> = new Map();
   let flags: number[] = PHRASES.map(() => 0);
   return blocks.map((block) => {
     const figures = [
       heading === undefined ? 0 : Number(heading.element.tag[1]),
       heading === undefined ? -1 : Math.min(60, block.index - heading.index),
-      heading === undefined ? -1 : levelsToShared(heading.element, block.element),
+      heading === undefined ? -1 : levelsToShared(path, block.element),
       heading === undefined ? -1 : Math.log1p(heading.text.length),
       ...flags,
     ];
     if (/^h[1-6]$/.test(block.element.tag)) {
       heading = block;
+      path = levelsAbove(block.element);
       flags = PHRASES.map((phrase) => (phrase.test(block.text) ? 1 : 0));
     }
     return figures;
   });
 }
 
-function levelsToShared(heading: PageElement, element: PageElement): number {
-  const path = new Set<PageElement>();
-  for (let at: PageElement | null = element; at !== null; at = at.parentNode) path.add(at);
-  let levels = 0;
-  for (let at = heading.parentNode; at !== null && levels < SCOPE_LEVELS_MAX; at = at.parentNode, levels++)
-    if (path.has(at)) return levels;
+function levelsAbove(heading: PageElement): ReadonlyMap<PageElement, number> {
+  const levels = new Map<PageElement, number>();
+  for (let at = heading.parentNode; at !== null; at = at.parentNode) levels.set(at, levels.size);
+  return levels;
+}
+
+/** Levels from a heading up to the element that holds the other one too. */
+function levelsToShared(levels: ReadonlyMap<PageElement, number>, element: PageElement): number {
+  for (let at: PageElement | null = element; at !== null; at = at.parentNode) {
+    const level = levels.get(at);
+    if (level !== undefined) return Math.min(level, SCOPE_LEVELS_MAX);
+  }
   return SCOPE_LEVELS_MAX;
 }
