@@ -38,6 +38,15 @@ const CASES: [name: string, html: string, markdown: string][] = [
   ["rules that part nothing", "<hr><p>a</p><hr><div><hr></div><p>b</p><hr>", "a\n\n---\n\nb"],
   ["rules in code", "<pre>---\n---</pre>", "```\n---\n---\n```"],
   ["a link around a card", '<a href="/x">New<h3>Head</h3><p>Text</p></a>', "[New Head Text](https://site.example/x)"],
+  [
+    "words that only style parts",
+    '<h4><span class="name">amount</span><span class="type">integer</span></h4><p><a href="/a">One</a><a href="/b">Two</a></p>',
+    "#### amount integer\n\n[One](https://site.example/a) [Two](https://site.example/b)",
+  ],
+  ["letters styled by themselves", '<p><span class="cap">W</span><span class="rest">ords</span></p>', "Words"],
+  ["soft breaks", "<p>balance_<wbr>transaction</p>", "balance_transaction"],
+  ["emphasis around blocks", "<strong><h3>Head</h3><p>Text</p></strong>", "### Head\n\nText"],
+  ["pieces of code", '<p><code><span class="a">let</span><span class="b">ter</span></code></p>', "`letter`"],
   ["inline code", "<p>use <code>a`b</code> and <kbd>Ctrl</kbd></p>", "use ``a`b`` and `Ctrl`"],
   [
     "fenced code",

@@ -112,7 +112,8 @@ export class PageElement extends PageNode {
 
   get textContent(): string {
     let text = "";
-    for (const node of walk(this)) if (node instanceof PageText) text += node.data;
+    for (let node = this.firstChild; node !== null; node = following(node, this))
+      if (node instanceof PageText) text += node.data;
     return text;
   }
 
@@ -163,29 +164,30 @@ export class PageElement extends PageNode {
   getElementsByTagName(name: string): PageElement[] {
     const tag = name.toLowerCase();
     const found: PageElement[] = [];
-    for (const node of walk(this)) if (node instanceof PageElement && node.tag === tag) found.push(node);
+    for (let node = this.firstChild; node !== null; node = following(node, this))
+      if (node instanceof PageElement && node.tag === tag) found.push(node);
     return found;
   }
 }
 
 /** Every node below `root` in document order. The current node may be removed or unwrapped only after it was passed. */
 export function* walk(root: PageElement): Generator<PageNode> {
-  let node: PageNode | null = root.firstChild;
-  while (node !== null) {
-    yield node;
-    if (node.firstChild !== null) {
-      node = node.firstChild;
-      continue;
-    }
-    while (node !== null && node.nextSibling === null) node = node.parentNode === root ? null : node.parentNode;
-    node = node === null ? null : node.nextSibling;
-  }
+  for (let node = root.firstChild; node !== null; node = following(node, root)) yield node;
+}
+
+/** The node after this one in document order, within `root`. A loop over it is several times cheaper than a generator. */
+function following(node: PageNode, root: PageElement): PageNode | null {
+  if (node.firstChild !== null) return node.firstChild;
+  let at: PageNode | null = node;
+  while (at !== null && at.nextSibling === null) at = at.parentNode === root ? null : at.parentNode;
+  return at === null ? null : at.nextSibling;
 }
 
 /** Every element below `root` in document order, as an array: safe to change the tree while reading it. */
 export function elementsOf(root: PageElement): PageElement[] {
   const found: PageElement[] = [];
-  for (const node of walk(root)) if (node instanceof PageElement) found.push(node);
+  for (let node = root.firstChild; node !== null; node = following(node, root))
+    if (node instanceof PageElement) found.push(node);
   return found;
 }
 

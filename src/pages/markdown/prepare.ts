@@ -3,6 +3,7 @@
 
 import { elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import { languageAround } from "./language.ts";
+import { mendSeams } from "./seams.ts";
 
 /** Rewrites in place. */
 export function prepare(root: PageElement): void {
@@ -16,6 +17,7 @@ export function prepare(root: PageElement): void {
     else if (/^h[1-6]$/.test(element.tag)) plainHeading(element);
   }
   rewriteFootnoteList(root);
+  mendSeams(root);
 }
 
 /** Replaces an element by one that carries TeX as its text. */

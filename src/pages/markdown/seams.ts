@@ -1,0 +1,49 @@
+// Where inline pieces meet: what style sheets keep apart gets a blank, so that words do not run together; what a soft
+// break parts becomes one word again; emphasis around whole blocks goes, since Markdown has it within a line only.
+
+import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
+
+const EMPHASIS = new Set(["b", "strong", "i", "em", "u", "s", "del"]);
+const BLOCKS = new Set("h1 h2 h3 h4 h5 h6 p div ul ol table blockquote pre section article figure".split(" "));
+/** Their text is taken as it stands. */
+const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math"]);
+
+/** Mends in place. */
+export function mendSeams(root: PageElement): void {
+  for (const element of elementsOf(root)) {
+    if (element.parentNode === null) continue;
+    if (element.tag === "wbr") joinAround(element);
+    else if (EMPHASIS.has(element.tag) && holdsBlock(element)) element.unwrap();
+    else if ((element.tag === "span" || element.tag === "a") && isGlued(element, element.nextSibling))
+      element.parentNode.insertBefore(new PageText(" "), element.nextSibling);
+  }
+}
+
+function joinAround(soft: PageElement): void {
+  const before = soft.previousSibling;
+  const after = soft.nextSibling;
+  soft.remove();
+  if (!(before instanceof PageText) || !(after instanceof PageText)) return;
+  before.data += after.data;
+  after.remove();
+}
+
+function holdsBlock(element: PageElement): boolean {
+  for (let child: PageNode | null = element.firstChild; child !== null; child = child.nextSibling)
+    if (!(child instanceof PageText) && BLOCKS.has((child as PageElement).tag)) return true;
+  return false;
+}
+
+/** Two links, or two spans of different classes, with words on both sides of the seam. Single letters are styling. */
+function isGlued(element: PageElement, next: PageNode | null): boolean {
+  if (next === null || next instanceof PageText) return false;
+  const other = next as PageElement;
+  if (other.tag !== element.tag || (element.tag === "span" && element.className === other.className)) return false;
+  if (element.tag === "span" && (element.className === "" || other.className === "")) return false;
+  const left = element.textContent;
+  const right = other.textContent;
+  if (left.length < 2 || right.length < 2 || !/[\p{L}\p{N}]$/u.test(left) || !/^[\p{L}\p{N}]/u.test(right))
+    return false;
+  for (let at: PageElement | null = element; at !== null; at = at.parentNode) if (VERBATIM.has(at.tag)) return false;
+  return true;
+}
