@@ -22,7 +22,7 @@ export interface LabelledPage {
   readonly document: PageDocument;
   readonly blocks: readonly Block[];
   readonly rows: readonly Float32Array[];
-  readonly comments: ReadonlySet<Block>;
+  readonly beside: ReadonlySet<Block>;
   readonly labels: readonly Label[];
 }
 
@@ -48,7 +48,7 @@ export function readPages(root: string): LabelledPage[] {
       const blocks = cutBlocks(document.body);
       const truth = truths[id] as Truth;
       const labels = set === "trafilatura" ? labelByPieces(blocks, truth) : labelByText(blocks, truth.text);
-      const { rows, comments } = readFeatures(document, blocks, ADDRESS);
+      const { rows, beside } = readFeatures(document, blocks, ADDRESS);
       found.push({
         set,
         id,
@@ -56,7 +56,7 @@ export function readPages(root: string): LabelledPage[] {
         document,
         blocks,
         rows,
-        comments,
+        beside,
         labels,
       });
     }

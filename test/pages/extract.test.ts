@@ -188,6 +188,16 @@ describe("comments", () => {
   });
 });
 
+test("customers' reviews are no part of what a product page says of the product", () => {
+  const said =
+    "The pump is loud, but it lifts water from eight metres down without a stop, and that is what I bought it for.";
+  const page = (path: string) =>
+    `<title>Pump</title><link rel="canonical" href="https://site.example${path}"><main><h1>Pump</h1><div class="description">${PARAGRAPHS.map((text) => `<p>${text} ${text.toUpperCase()}</p>`).join("")}</div><div class="customer-reviews"><div class="review"><p>${said}</p></div></div></main>`;
+  const { markdown = "" } = extract(page("/products/pump"));
+  expect(markdown).toContain(PARAGRAPHS[0] as string);
+  expect(markdown).not.toContain(said);
+});
+
 test("microdata that nobody is shown is no text", () => {
   const hidden = `<div style="display:none" itemscope itemtype="http://schema.org/NewsArticle"><div itemprop="datePublished">2019-11-19T08:57:40+01:00</div></div>`;
   expect(extract(`${hidden}${PARAGRAPHS.map((text) => `<p>${text}</p>`).join("")}`).markdown).not.toContain("2019");

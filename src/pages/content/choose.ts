@@ -19,12 +19,12 @@ export function judgeBlocks(
   blocks: readonly Block[],
   { url, weights }: { url: string; weights: Weights },
 ): number[] {
-  const { rows, comments } = readFeatures(document, blocks, url);
+  const { rows, beside } = readFeatures(document, blocks, url);
   const first = Array.from(evaluateAll(weights.first, rows), sigmoid);
   const second = Array.from(evaluateAll(weights.second, contextRows(blocks, rows, first)), sigmoid);
   // The second look knows more and follows the crowd; on pages that neither had seen, their mean errs least.
   return second.map((verdict, index) =>
-    comments.has(blocks[index] as Block) ? 0 : (verdict + (first[index] as number)) / 2,
+    beside.has(blocks[index] as Block) ? 0 : (verdict + (first[index] as number)) / 2,
   );
 }
 

@@ -27,7 +27,7 @@ const WORD_GROUPS: readonly string[] = [
   "article post entry story blog news articlebody page",
   "content body main text copy richtext rte prose markdown wysiwyg description desc details cms",
   "product products pdp price prices cart sku shop buy swatch variant option options quantity",
-  "review reviews rating ratings stars testimonial testimonials faq faqs accordion question answer",
+  "review reviews ratings testimonial testimonials ugc",
   "card cards grid tile tiles item items list listing results result collection carousel slider slide swiper",
   "message messages thread topic posts postbody forum bbcode reactions cooked",
   "newsletter subscribe subscription signup login signin register form search filter filters sort facet facets refine email",
@@ -35,6 +35,7 @@ const WORD_GROUPS: readonly string[] = [
   "summary lead lede intro excerpt standfirst dek description desc teaser",
   "caption credit credits figcaption figure image img photo gallery media video player thumb thumbnail",
   "hidden hide sr visually screen reader print noprint mobile desktop",
+  "faq faqs accordion question answer rating stars",
 ];
 /** Each word with the groups it is in, as bits. */
 const GROUPS_OF: ReadonlyMap<string, number> = WORD_GROUPS.reduce((masks, group, at) => {
@@ -42,10 +43,12 @@ const GROUPS_OF: ReadonlyMap<string, number> = WORD_GROUPS.reduce((masks, group,
   return masks;
 }, new Map<string, number>());
 /** Groups of WORD_GROUPS whose text is main on some pages and beside the point on others, where there is more than that. */
-const CONTESTED = [4, 5, 9, 15, 16, 17] as const;
-/** Prose beside comments from which there is an article, and its least share to that of the comments. */
-const ARTICLE_PROSE_MIN = 600;
-const ARTICLE_TO_COMMENTS_MIN = 0.2;
+const CONTESTED: readonly number[] = [4, 5, 9, 15, 16, 17];
+const COMMENTS = 4;
+const REVIEWS = 15;
+/** Prose beside comments from which they may be beside the point, and its least share to theirs. */
+const OTHER_PROSE_MIN = 600;
+const OTHER_SHARE_MIN = 0.2;
 /** Signs that a page is an article from which comments on it are known to be beside the point. */
 const ARTICLE_SIGNS_MIN = 2;
 /** Addresses, timestamps and bare figures: written for programs. */
@@ -113,8 +116,8 @@ interface ElementTraits {
 export interface Seen {
   /** Traits of every block, one row each. */
   readonly rows: Float32Array[];
-  /** Blocks that are readers' comments on an article: there is the article, and it is not a thread. */
-  readonly comments: ReadonlySet<Block>;
+  /** Blocks beside the point of the page: readers' comments on an article that is no thread, reviews of a product. */
+  readonly beside: ReadonlySet<Block>;
 }
 
 /** Looks at every block of a page. */
@@ -126,7 +129,12 @@ export function readFeatures(document: PageDocument, blocks: readonly Block[], u
   const repeats = countRepeats(blocks);
   const contested = measureContested(blocks, traits);
   const structure = readStructure(document.body, blocks, containers);
-  const comments = new Set(page.articleness >= ARTICLE_SIGNS_MIN ? blocks.filter(contested.isComment) : []);
+  const isArticle = page.articleness >= ARTICLE_SIGNS_MIN;
+  const beside = new Set(
+    blocks.filter(
+      (block) => (isArticle && contested.isComment(block)) || (page.isProduct && contested.isReview(block)),
+    ),
+  );
   const rows = blocks.map((block, index) => {
     const row: number[] = [];
     const at = (offset: number) => own[index + offset];
@@ -137,13 +145,14 @@ export function readFeatures(document: PageDocument, blocks: readonly Block[], u
     row.push(
       ...contested.forBlock(block),
       contested.isComment(block) ? page.articleness : 0,
+      contested.isReview(block) ? (page.isProduct ? 2 : 1) : 0,
       ...structure(block),
       ...page.forBlock(block),
       ...page.shared,
     );
     return new Float32Array(row);
   });
-  return { rows, comments };
+  return { rows, beside };
 }
 
 interface Own {
@@ -230,11 +239,16 @@ function pushAround(row: number[], block: Block, cache: Map<PageElement, Element
   row.push(depth, isHidden, isBodyProp, ...groups, ...around);
 }
 
+interface Contested {
+  readonly forBlock: (block: Block) => number[];
+  /** Readers' words, with other prose beside them. */
+  readonly isComment: (block: Block) => boolean;
+  /** Customers' words, with other prose beside them. */
+  readonly isReview: (block: Block) => boolean;
+}
+
 /** For each contested group: how much prose the page has outside of it, for blocks in it; -1 for others. */
-function measureContested(
-  blocks: readonly Block[],
-  cache: Map<PageElement, ElementTraits>,
-): { forBlock: (block: Block) => number[]; isComment: (block: Block) => boolean } {
+function measureContested(blocks: readonly Block[], cache: Map<PageElement, ElementTraits>): Contested {
   const masks = new Map<PageElement, number>();
   const maskOf = (element: PageElement): number => {
     const known = masks.get(element);
@@ -254,14 +268,17 @@ function measureContested(
       if ((mask & (1 << group)) === 0) outside[i] = (outside[i] as number) + prose;
     });
   }
-  const article = outside[0] as number;
-  const hasBoth = article >= ARTICLE_PROSE_MIN && article >= (whole - article) * ARTICLE_TO_COMMENTS_MIN;
+  // There must be something that they could be beside.
+  const hasOther = outside.map((prose) => prose >= OTHER_PROSE_MIN && prose >= (whole - prose) * OTHER_SHARE_MIN);
+  const isBeside = ({ element }: Block, at: number) =>
+    hasOther[at] === true && (maskOf(element) & (1 << (CONTESTED[at] as number))) !== 0;
   return {
     forBlock: ({ element }) => {
       const mask = maskOf(element);
       return CONTESTED.map((group, i) => ((mask & (1 << group)) === 0 ? -1 : Math.log1p(outside[i] as number)));
     },
-    isComment: ({ element }) => hasBoth && (maskOf(element) & (1 << CONTESTED[0])) !== 0,
+    isComment: (block) => isBeside(block, CONTESTED.indexOf(COMMENTS)),
+    isReview: (block) => isBeside(block, CONTESTED.indexOf(REVIEWS)),
   };
 }
 

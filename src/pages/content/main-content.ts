@@ -40,6 +40,8 @@ const SHORT_CHARS = 3000;
 /** Share of a table's text that must be chosen for the rest of it to be kept too. */
 const TABLE_SHARE = 0.5;
 const LIST_SHARE = 0.75;
+/** Share of kept text around a listing from which it is taken for a part of it. */
+const AROUND_CODE_SHARE = 0.6;
 /** Shorter texts repeat for good reasons. */
 const COPY_CHARS_MIN = 100;
 /** From here on a text is a copy even when its neighbours are not. */
@@ -87,8 +89,18 @@ function completeTables(page: Judged): void {
   );
 }
 
+/** Listings are kept whole, and those amid kept text are kept with it: prose that speaks of missing code says little. */
 function completeCode(page: Judged): void {
-  completeWithin(page, (element) => element.tag === "pre", 0);
+  const isListing = (element: PageElement) => element.tag === "pre";
+  completeWithin(page, isListing, 0);
+  const { blocks, kept } = page;
+  const missing = blocks.filter((block) => !kept.has(block) && isListing(block.element));
+  if (missing.length === 0) return;
+  const share = shareOfKept(blocks, kept);
+  for (const block of missing) {
+    const around = closest(block.element, (element) => (share(element)?.chars ?? 0) > block.text.length * 2);
+    if (around !== undefined && (share(around)?.kept ?? 0) > AROUND_CODE_SHARE) kept.add(block);
+  }
 }
 
 function completeLists(page: Judged): void {
@@ -265,8 +277,11 @@ function prune({ document, blocks, kept }: Omit<Judged, "kept"> & { kept: Readon
   }
 }
 
-/** For each element, which share of its text was kept. */
-function shareOfKept(blocks: readonly Block[], kept: ReadonlySet<Block>): (element: PageElement) => number | undefined {
+/** For each element, how much text it has and which share of it was kept. */
+function shareOfKept(
+  blocks: readonly Block[],
+  kept: ReadonlySet<Block>,
+): (element: PageElement) => { readonly chars: number; readonly kept: number } | undefined {
   const chars = new Map<PageElement, { all: number; kept: number }>();
   for (const block of blocks)
     for (let element: PageElement | null = block.element; element !== null; element = element.parentNode) {
@@ -277,16 +292,16 @@ function shareOfKept(blocks: readonly Block[], kept: ReadonlySet<Block>): (eleme
     }
   return (element) => {
     const sums = chars.get(element);
-    return sums === undefined ? undefined : sums.kept / sums.all;
+    return sums === undefined ? undefined : { chars: sums.all, kept: sums.kept / sums.all };
   };
 }
 
 /** A picture belongs to the content when the nearest text around it does. */
-function belongs(media: PageElement, share: (element: PageElement) => number | undefined): boolean {
+function belongs(media: PageElement, share: ReturnType<typeof shareOfKept>): boolean {
   for (let element = media.parentNode; element !== null; element = element.parentNode) {
     if (element.tag === "nav" || element.tag === "footer") return false;
     const around = share(element);
-    if (around !== undefined) return around >= 0.6;
+    if (around !== undefined) return around.kept >= 0.6;
   }
   return false;
 }

@@ -10,6 +10,8 @@ export interface PageTraits {
   readonly shared: readonly number[];
   /** Signs that the page is one article, less those that it is a thread: what comments are worth hangs on it. */
   readonly articleness: number;
+  /** Whether the page is about one product: the same for its reviews. */
+  readonly isProduct: boolean;
   readonly forBlock: (block: Block) => number[];
 }
 
@@ -29,6 +31,7 @@ const URL_KINDS: readonly RegExp[] = [
   /\/(?:services?|about|solutions?|pricing|contact|features)\b/i,
 ];
 
+const PRODUCT_PATH = /\/(?:products?|p|dp|gp|item|itm)\/./i;
 /** Structured data beyond this is not searched. */
 const STRINGS_CHARS_MAX = 200_000;
 
@@ -67,6 +70,7 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
       says(URL_KINDS[4], own) -
       2 * says(SCHEMA_TYPES[2], structured) -
       2 * says(URL_KINDS[2], own),
+    isProduct: ogType.includes("product") || PRODUCT_PATH.test(path),
     shared: [
       Math.log1p(chars),
       sum(blocks.map((block) => block.linkChars)) / Math.max(1, chars),
