@@ -16,16 +16,20 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** Headers of everything under the dashboard's address. */
-export const SAFE_HEADERS = {
+const SAFE_HEADERS = {
   "content-security-policy": CONTENT_SECURITY_POLICY,
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "same-origin",
-  "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 } as const;
+
+/** Headers of everything under the dashboard's address. */
+export function safeHeaders({ secure }: { readonly secure: boolean }): Record<string, string> {
+  // Over plain HTTP browsers ignore this one, and say so on every page.
+  return secure ? { ...SAFE_HEADERS, "cross-origin-opener-policy": "same-origin" } : SAFE_HEADERS;
+}
 
 /** The paths that have a page, below the dashboard's address; `*` stands for one segment. */
 const PAGES: readonly RegExp[] = [

@@ -20,7 +20,7 @@ import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
 import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
 import { type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { modelsApi } from "./models-api.ts";
-import { assetFile, htmlPage, SAFE_HEADERS } from "./page.ts";
+import { assetFile, htmlPage, safeHeaders } from "./page.ts";
 import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
 import { type PlaygroundApiDeps, playgroundApi } from "./playground-api.ts";
 import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
@@ -88,8 +88,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
   ];
 
   const answer = async (endpoint: Endpoint, request: Request, params: Record<string, string>): Promise<Response> => {
-    // On the exchange, so that a refusal has them too.
-    Object.assign(exchangeOf(request).headers, SAFE_HEADERS, NO_STORE);
+    setHeaders(request, NO_STORE);
     if (endpoint.method !== "GET") {
       const { publicUrl, dashboardUrl } = deps.urls();
       refuseForeign(request, [publicUrl, dashboardUrl]);
@@ -121,7 +120,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
   };
 
   const page = async (request: Request): Promise<Response> => {
-    Object.assign(exchangeOf(request).headers, SAFE_HEADERS, NO_STORE);
+    setHeaders(request, NO_STORE);
     const path = pathOf(request.url);
     if (path.startsWith(`${API}/`)) throw new ApiError("route_not_found", "There is nothing at this address.");
     const [built, who] = await Promise.all([pages(), visitorOf(request, accounts)]);
@@ -133,7 +132,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     .get(BASE, ({ request }) => page(request))
     .get(`${BASE}/*`, ({ request }) => page(request))
     .get(`${BASE}/assets/:name`, async ({ request, params }) => {
-      Object.assign(exchangeOf(request).headers, SAFE_HEADERS);
+      setHeaders(request);
       return assetFile(request, await pages(), params.name);
     });
   for (const endpoint of endpoints) {
@@ -145,6 +144,12 @@ export function dashboardRoutes(deps: DashboardDeps) {
     );
   }
   return routes;
+}
+
+/** On the exchange, so that a refusal has them too. */
+function setHeaders(request: Request, more: Record<string, string> = {}): void {
+  const exchange = exchangeOf(request);
+  Object.assign(exchange.headers, safeHeaders(exchange), more);
 }
 
 /** Loaded when somebody first opens the dashboard: most starts of the program are for the API alone. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
-import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { CHROMIUM, LAN_HOST, startBrowser, type TestBrowser } from "../support/browser.ts";
 import { type FakeGithub, startFakeGithub } from "../support/identity-servers.ts";
 import { mailTo } from "../support/outbox.ts";
 
@@ -156,8 +156,8 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByLabel("E-mail").fill("absent@example.com");
       await page.getByRole("button", { name: "Send the link" }).click();
       const { text = "" } = await mailTo(app.app.dataDir, "absent@example.com");
+      // In the window that shows the page already: only the fragment changes.
       await page.goto(/http\S+#token=\w+/.exec(text)?.[0] ?? "");
-      await page.reload();
       await page.getByLabel("Password").fill("a brand new password");
       await page.getByRole("button", { name: "Set password" }).click();
       await page.getByLabel("Username").fill("absent");
@@ -270,6 +270,31 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByRole("button", { name: "Delete account" }).click();
       await page.getByRole("button", { name: "Delete for good" }).click();
       await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "over plain HTTP on a network: signs in, and copies a key without the browser's clipboard",
+    async () => {
+      await app.addAccount("neighbour");
+      const { page, complaints, context } = await visitor();
+      await page.goto(`${base.replace("127.0.0.1", LAN_HOST)}/keys`);
+      expect(await page.evaluate(() => isSecureContext)).toBe(false);
+      await page.getByLabel("Username").fill("neighbour");
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByLabel("Name").fill("lan");
+      await page.getByRole("button", { name: "Create key" }).click();
+      const key = (await page.getByTestId("new-key").textContent()) ?? "";
+      await page.getByRole("button", { name: "Copy the key" }).click();
+      await page.getByText("Copied").waitFor();
+      await page.getByRole("button", { name: "Done" }).click();
+      await page.getByLabel("Name").focus();
+      await page.keyboard.press("ControlOrMeta+V");
+      expect(await page.getByLabel("Name").inputValue()).toBe(key);
       expect(complaints).toEqual([]);
       await context.close();
     },

@@ -47,6 +47,14 @@ test("everything says what a browser may do with it, refusals too", async () => 
   }
 });
 
+test("over HTTPS other windows are kept apart too", async () => {
+  const opener = async (headers: Record<string, string>) =>
+    (await app.ask("GET", "/dashboard", { headers })).headers.get("cross-origin-opener-policy");
+  expect(await opener({ "x-forwarded-proto": "https" })).toBe("same-origin");
+  // Ignored there, with a complaint on the console of every page.
+  expect(await opener({})).toBeNull();
+});
+
 test("the files have their content in their names, are cached for good, and are small", async () => {
   const { text } = await app.ask("GET", "/dashboard");
   const paths = [...text.matchAll(/(?:href|src)="(\/dashboard\/assets\/[^"]+)"/g)].map((match) => match[1] ?? "");

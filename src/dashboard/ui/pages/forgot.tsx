@@ -1,5 +1,6 @@
 // A forgotten password: asks for the mail, and with the link in it sets a new one.
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { call } from "../api.ts";
 import { Field, Submit, useForm } from "../parts/form.tsx";
 import { Notice, say } from "../parts/notice.tsx";
@@ -9,8 +10,18 @@ import { refreshSession } from "../session.ts";
 
 /** The page. The link's token stands in the fragment, which never leaves the browser by itself. */
 export function Forgot() {
-  const token = useSignal(new URLSearchParams(location.hash.slice(1)).get("token"));
+  const token = useSignal(tokenNow());
+  useEffect(() => {
+    // The link opened in a window that shows this page already changes nothing but the fragment.
+    const changed = () => (token.value = tokenNow());
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
   return token.value === null ? <Ask /> : <Reset token={token.value} />;
+}
+
+function tokenNow(): string | null {
+  return new URLSearchParams(location.hash.slice(1)).get("token");
 }
 
 function Ask() {
