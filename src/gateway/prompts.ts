@@ -135,7 +135,7 @@ async function streams(
         if (over) return undefined;
         try {
           const { done, value } = await reader.read();
-          if (!done) return frames(cutter.push(value));
+          if (!done) return frames(cutter.push(encoder.encode(value)));
           const rest = frames(cutter.end());
           if (over) return rest;
           at++;
@@ -158,7 +158,10 @@ async function streams(
   );
 }
 
-function readerOf(response: Response): ReadableStreamDefaultReader<Uint8Array> {
+const encoder = new TextEncoder();
+
+/** Of a streamed answer made here: its chunks are text. */
+function readerOf(response: Response): ReadableStreamDefaultReader<string> {
   if (response.body === null) throw new Error("A streamed answer has a body.");
-  return response.body.getReader();
+  return (response.body as unknown as ReadableStream<string>).getReader();
 }

@@ -33,11 +33,9 @@ const HEADERS = {
   "x-accel-buffering": "no",
 };
 
-/** The streaming response. */
+/** The streaming response, for the server to send: the chunks of its body are text. */
 export function sseResponse(source: SseSource, options: SseOptions): Response {
-  const encoder = new TextEncoder();
-  const keepalive = encoder.encode(options.keepalive);
-  const { keepaliveMs = KEEPALIVE_MS, unreadMs = UNREAD_MS } = options;
+  const { keepalive, keepaliveMs = KEEPALIVE_MS, unreadMs = UNREAD_MS } = options;
   let over = false;
   let lastSentMs = performance.now();
   let silence: Limit | undefined;
@@ -51,7 +49,8 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
   };
   const onAbort = () => stop(true);
 
-  const stream = new ReadableStream<Uint8Array>(
+  // Text is handed on as text: the runtime encodes it into what it sends, and a copy of every block is saved.
+  const stream = new ReadableStream<string>(
     {
       start(controller) {
         if (options.signal.aborted) {
@@ -93,7 +92,7 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
           }
           if (text === "") continue;
           lastSentMs = performance.now();
-          controller.enqueue(encoder.encode(text));
+          controller.enqueue(text);
           return;
         }
       },
