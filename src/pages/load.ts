@@ -112,8 +112,9 @@ async function load(at: Load): Promise<LoadedPage> {
     if (answer.status >= 500)
       throw new PageError("upstream", `The server answered ${answer.status}.`, { status: answer.status });
     if (kind !== "html") return readDocument(at, answer, kind);
-    const mustRender = settings.render === "always" || at.request.screenshot !== "none";
-    if (mustRender) return renderPage(at, answer);
+    if (at.request.screenshot !== "none") return renderPage(at, answer);
+    if (settings.render === "always")
+      return (await renderUnlessLost(at, answer)) ?? finish(answer, await convert(at, answer));
     const page = await convert(at, answer);
     if (page.refreshUrl !== undefined && hop < REFRESHES_MAX) {
       url = page.refreshUrl;
@@ -197,6 +198,17 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
   if ((rendered.status ?? 200) >= 500)
     throw new PageError("upstream", `The server answered ${rendered.status}.`, { status: rendered.status });
   return finishRendered(at, rendered, answer.status);
+}
+
+/** Undefined when the page's scripts went where nobody is: what came by HTTP is the page then. */
+async function renderUnlessLost(at: Load, answer: Fetched): Promise<LoadedPage | undefined> {
+  try {
+    return await renderPage(at, answer);
+  } catch (error) {
+    at.signal.throwIfAborted();
+    if (error instanceof PageError && error.fault === "upstream") return undefined;
+    throw error;
+  }
 }
 
 /** Renders a page that looked empty. Undefined when that gave no more than there was. */

@@ -130,7 +130,7 @@ async function showPage(
   { deps, way, leftMs }: Showing & { readonly leftMs: () => number },
 ): Promise<Rendered> {
   const page = await context.newPage();
-  const { throwIfRefused, status, answered } = tame(context, page, {
+  const { throwIfRefused, stayed, status, answered } = tame(context, page, {
     guard: deps.guard,
     way,
     isTextOnly: request.screenshot === "none",
@@ -138,7 +138,7 @@ async function showPage(
   const reading = { leftMs, signal: request.signal };
   try {
     const timeout = Math.max(1, leftMs() - READING_MS);
-    await page.goto(request.url, { waitUntil: "domcontentloaded", timeout });
+    await Promise.race([page.goto(request.url, { waitUntil: "domcontentloaded", timeout }), stayed]);
   } catch (error) {
     throwIfRefused();
     request.signal.throwIfAborted();

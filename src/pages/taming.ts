@@ -17,6 +17,8 @@ export interface TamingOptions {
 export interface Tamed {
   /** Throws `BlockedAddress` when the main document was sent where it may not go. */
   throwIfRefused(): void;
+  /** Resolves when the main document was kept from leaving: what waits for it to load would wait in vain. */
+  readonly stayed: Promise<void>;
   /** What the server said of the document that is shown last; undefined when it came from none. */
   status(): number | undefined;
   /** Where the main document was sent last, when a server answered there. */
@@ -33,6 +35,7 @@ const STAYING = new Set([204, 205]);
 export function tame(context: BrowserContext, page: Page, options: TamingOptions): Tamed {
   const { way, guard } = options;
   const going = new Map<Request, () => void>();
+  const stayed = Promise.withResolvers<void>();
   let requests = 0;
   let isRefused = false;
   let status: number | undefined;
@@ -59,7 +62,19 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
       },
     );
   };
-  const decide = async (route: Route) => ((await mayGo(route.request())) ? route.continue() : route.abort());
+  /** A page that a script sends where nobody is stays as it is: what it shows is worth more than the browser's word on that. */
+  const leadsNowhere = async (request: Request): Promise<boolean> => {
+    if (status === undefined || !isMain(request)) return false;
+    const checked = await guard.check(request.url()).catch((error: unknown) => error);
+    if (checked instanceof BlockedAddress) isRefused = true;
+    return checked instanceof Error;
+  };
+  const decide = async (route: Route) => {
+    if (!(await mayGo(route.request()))) return route.abort();
+    if (!(await leadsNowhere(route.request()))) return route.continue();
+    await route.abort("aborted");
+    stayed.resolve();
+  };
   const quietly = (work: Promise<unknown>) => void work.catch(() => undefined);
   const ended = (request: Request) => {
     going.get(request)?.();
@@ -98,6 +113,7 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
     if (error instanceof BlockedAddress) isRefused = true;
   }
   return {
+    stayed: stayed.promise,
     status: () => status,
     answered: () => answered,
     throwIfRefused: () => {

@@ -201,9 +201,11 @@ describe("rendering", () => {
     expect((await loader({}, drawn(PAGE))(request("/page", { screenshot: "viewport" }))).screenshot).toEqual(
       new Uint8Array([1]),
     ));
-  test("a server error in the browser is one", async () => {
+  test("a server error in the browser leaves what came by HTTP, unless a picture is wanted", async () => {
     const broken = async (): Promise<Rendered> => ({ url: `${base}/x`, status: 503, html: PAGE });
-    expect(await fault(loader({ render: "always" }, broken)(request("/page")))).toBe("upstream");
+    const load = loader({ render: "always" }, broken);
+    expect((await load(request("/page"))).rendered).toBe(false);
+    expect(await fault(load(request("/page", { screenshot: "full" })))).toBe("upstream");
   });
   test("never means never", async () =>
     expect((await loader({ render: "never" }, drawn(PAGE))(request("/shell"))).rendered).toBe(false));

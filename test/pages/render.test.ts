@@ -328,6 +328,10 @@ describe("the way out", () => {
     expect((await to(`http://${address}/`)).status).toBe(502);
     expect(await fault(to(`https://${address}/`))).toBe("upstream" as never);
   }, 30_000);
+  test("a page that a script sends where nobody is stays what it was", async () => {
+    const { url, html, status } = await render("/go?url=http://nobody.invalid/");
+    expect([url.startsWith(`${base}/go`), html.includes("waiting"), status]).toEqual([true, true, 200]);
+  }, 30_000);
   test("the status is that of the document that is shown in the end", async () => {
     expect((await render("/go?url=/gone")).status).toBe(410);
     expect((await render("/redirect?url=/gone")).status).toBe(410);
