@@ -18,7 +18,7 @@ function isSpace(code: number): boolean {
 }
 
 /** Offset just after the string whose opening quote is at `at`. Jumps from quote to quote, so megabytes of base64 cost little. */
-function stringEnd(text: string, at: number): number {
+export function stringEnd(text: string, at: number): number {
   let quote = at;
   for (;;) {
     quote = text.indexOf('"', quote + 1);

@@ -99,6 +99,14 @@ describe("sizes", () => {
     if (status === 200) expect(await answer.text()).toBe(String(size));
   });
 
+  test.each([
+    ["deep", 900, 200],
+    ["too deep", 60_000 / 2, 400],
+  ])("nested %s", async (_name, levels, status) => {
+    const text = `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+    expect((await fetch(`${server.url}json`, { method: "POST", body: text })).status).toBe(status);
+  });
+
   test("characters split between reads stay whole", async () => {
     const text = JSON.stringify({ a: "ü€😀".repeat(10_000) });
     const bytes = new TextEncoder().encode(text);
