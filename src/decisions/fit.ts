@@ -107,8 +107,10 @@ function trusted(rows: readonly Scored[], yesNo: boolean): Parameters | undefine
     const biased = candidate(fitYesNo(rows), 2);
     if (biased.gain - best.gain > BIAS_GAIN_MIN) best = biased;
   }
-  const trust = 1 - (CHANCE * best.free) / best.gain;
-  if (!(trust > 0)) return undefined;
+  const chance = CHANCE * best.free;
+  // Also where the search ended a hair beside "as it is" and gained nothing, or less.
+  if (!(best.gain > chance)) return undefined;
+  const trust = 1 - chance / best.gain;
   const { temperature, bias } = best.parameters;
   return { temperature: temperature ** trust, ...(bias === undefined ? {} : { bias: bias * trust }) };
 }

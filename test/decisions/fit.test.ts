@@ -112,6 +112,16 @@ describe("what was put into a simulated model is found", () => {
     expect(bucketOf("score", 4)).toBe("score:3-5");
   });
 
+  test.each([0.6, 0.75, 0.9])("a model that is right exactly as often as it says (%p) is left as it is", (p) => {
+    for (const rows of [20, 40, 100, 400]) {
+      const exact = Array.from({ length: rows }, (_, row): LabelledReading => {
+        const reading = { order: [0, 1], logProbabilities: [Math.log(p), Math.log(1 - p)], labelled: false };
+        return { question: question("choice", 2), readings: [reading], truth: row < p * rows ? 0 : 1 };
+      });
+      expect(fitCalibration(exact)).toEqual(NONE);
+    }
+  });
+
   test("what a hundred rows only seem to show is not learned", () => {
     // Fair models of many kinds: a fit by accident must not make any of them worse by more than a trifle.
     for (let seed = 20; seed < 40; seed++) {
