@@ -171,6 +171,14 @@ describe("distributions of an upstream", () => {
     );
   });
 
+  test.each([
+    ["the first of a hundred", [0.123_456_7, ...new Array<number>(99).fill(0)]],
+    ["half of two hundred", Array.from({ length: 200 }, (_, at) => (at < 100 ? 1 / 220 : 0))],
+    ["three decimals", Array.from({ length: 200 }, (_, at) => (at < 100 ? 0.003 : 0))],
+  ])("what is unrounded, or rounded to less, is not excused by it: %s", (_name, values) => {
+    expect(() => soundDistribution(values, "q")).toThrow();
+  });
+
   test.each([[[0.2, 0.2]], [[0, 0]], [[1, 1]], [["0.5", 0.5]], [[Number.NaN, 1]], [[-0.5, 1.5]], [[undefined, 1]]])(
     "%p is none",
     (values) => {

@@ -3,18 +3,30 @@
 
 import { NonsenseAnswer } from "./backend.ts";
 
-/** Two decimals, as some upstreams print, are off by half a hundredth for each option at most. */
-const ROUNDING = 0.005;
+/** What a sum may be off by besides rounding. */
 const SLACK = 0.02;
+/** Decimals that are told apart from full precision; fewer than two would excuse anything. */
+const DECIMALS_MIN = 2;
+const DECIMALS_MAX = 6;
 
 /** The distribution, summing to 1. Throws `NonsenseAnswer`. */
 export function soundDistribution(values: readonly unknown[], key: string): number[] {
   const probabilities = values.map((value) => soundProbability(value, key));
   const sum = probabilities.reduce((total, p) => total + p, 0);
-  if (Math.abs(sum - 1) > SLACK + ROUNDING * probabilities.length || sum <= 0) {
+  if (Math.abs(sum - 1) > SLACK + roundingOf(probabilities) || sum <= 0) {
     throw new NonsenseAnswer(`The probabilities of question ${JSON.stringify(key)} sum to ${sum}.`);
   }
   return probabilities.map((p) => p / sum);
+}
+
+/** How far printing may have moved the sum: by half of the last decimal for each option. */
+function roundingOf(probabilities: readonly number[]): number {
+  for (let decimals = DECIMALS_MIN; decimals <= DECIMALS_MAX; decimals++) {
+    const scale = 10 ** decimals;
+    const printed = probabilities.every((p) => Math.abs(p * scale - Math.round(p * scale)) < 1e-9 * scale);
+    if (printed) return (probabilities.length * 0.5) / scale;
+  }
+  return 0;
 }
 
 /** One probability. Throws `NonsenseAnswer`. */
