@@ -318,11 +318,11 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-function chatOf(content: string, tokens: [string, number][] | null): Response {
+function chatOf(content: string, tokens: [string, number][] | null, finish_reason = "stop"): Response {
   const top_logprobs = (tokens ?? []).map(([token, logprob]) => ({ token, logprob, bytes: null }));
   const logprobs =
     tokens === null ? null : { content: top_logprobs.length === 0 ? [] : [{ ...top_logprobs[0], top_logprobs }] };
-  const choices = [{ index: 0, message: { role: "assistant", content }, logprobs, finish_reason: "stop" }];
+  const choices = [{ index: 0, message: { role: "assistant", content }, logprobs, finish_reason }];
   return Response.json({ id: "x", object: "chat.completion", created: 1, model: "sim-1", choices });
 }
 
@@ -367,4 +367,16 @@ describe("probabilities a model writes down", () => {
       expect(status).toBe(503);
     },
   );
+
+  test.each([
+    ['{"1": 0.1, "2": 0.', 503],
+    ['{"1": 0.1, "2": 0.2, "3": 0.7', 200],
+  ])("%s, cut off at the most tokens: %p", async (content, expected) => {
+    const answer = upstream.answer;
+    upstream.answer = () => chatOf(content, null, "length");
+    const questions = { q: { ...COLOURS, criteria: { red: null, green: null, blue: null } } };
+    const { status } = await gateway.post("/v1/systemone", { model: "written-1.0.0", state: "s", questions }, key);
+    upstream.answer = answer;
+    expect(status).toBe(expected);
+  });
 });

@@ -92,6 +92,11 @@ function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   const from = text.indexOf("{");
   const given = from < 0 ? undefined : parse(text.slice(from, text.lastIndexOf("}") + 1 || undefined));
   if (!isRecord(given)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was not answered with JSON.`);
+  // Mended where it was cut off, it says nothing of the options it did not come to: a missing answer, not a small one.
+  const cutOff = result.choices[0]?.reason === "length";
+  if (cutOff && Object.keys(given).length < count) {
+    throw new NonsenseAnswer(`The answer to question ${JSON.stringify(key)} was cut off.`);
+  }
   const values = Array.from({ length: count }, (_, at) => numberOf(given[String(at + 1)]));
   const sum = values.reduce((total, value) => total + value, 0);
   if (!(sum > 0)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was answered without probabilities.`);
