@@ -1,6 +1,7 @@
 // Versions served by an upstream of the same format: TypeSafe, llama.cpp, Ollama, vLLM's router and others. Questions go up
 // as they came; more than the upstream takes at once go in several calls, which is the same to the answers.
 
+import { distinct } from "../answers.ts";
 import { type Reading, readingOf } from "../calibration.ts";
 import { badQuestion, type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
 import { type BackendAnswer, type DecisionBackend, inParallel, NonsenseAnswer, type PostResult } from "./backend.ts";
@@ -71,14 +72,16 @@ function probabilitiesOf(question: Question, answer: Readonly<Record<string, unk
     const p = soundProbability(answer["noul"], key);
     return [p, 1 - p];
   }
-  const given = answer["probabilities"];
+  // An upstream that keys a score by the texts of its levels may give it by index, too.
+  const byIndex = type === "score" && isRecord(answer["level_probabilities"]);
+  const given = answer[byIndex ? "level_probabilities" : "probabilities"];
   if (!isRecord(given)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has no probabilities.`);
   // An upstream that leaves out options of no probability is told from nonsense by the sum.
   const at = (name: string) => (Object.hasOwn(given, name) ? given[name] : 0);
   const labels = options.map(({ label }) => label);
   if (type === "choice") return soundDistribution(labels.map(at), key);
   // Some servers key a score by the texts of its levels, which may be numbers too: whichever explains all that is given.
-  const texts = options.map(({ criterion }) => textOf(criterion ?? ""));
+  const texts = distinct(options.map(({ criterion }) => textOf(criterion ?? "")));
   const explains = (names: readonly string[]) => Object.keys(given).every((name) => names.includes(name));
   return soundDistribution((explains(labels) || !explains(texts) ? labels : texts).map(at), key);
 }
