@@ -4,7 +4,7 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { type TierId, tierIncludes } from "../catalog/tiers.ts";
-import type { DecisionStore, Sighting } from "../store/decisions.ts";
+import type { DecisionStore, Sighting, StoredVersion } from "../store/decisions.ts";
 import type { Calibration } from "./calibration.ts";
 import {
   type DecisionModelConfig,
@@ -55,6 +55,9 @@ export class DecisionModels {
   #lowerIds = new Map<string, string>();
   #counter = Number.NaN;
   #checkedMs = Number.NEGATIVE_INFINITY;
+  /** Reads begun, and the latest begun of those that are shown: a slow one must not undo what a later one found. */
+  #begun = 0;
+  #shown = 0;
   #said = new Set<string>();
   #sighted: Pick<Sighting, "version" | "provider" | "upstreamModel">[] = [];
 
@@ -94,10 +97,11 @@ export class DecisionModels {
   find(id: string): DecisionVersion | undefined {
     const { versions, aliases } = this.#snapshot;
     const lower = this.#lowerIds.get(id.toLowerCase()) ?? "";
+    // What is written exactly so comes before what differs in capitals.
     return (
       versions.get(id) ??
-      versions.get(lower) ??
       versions.get(aliases.get(id) ?? "") ??
+      versions.get(lower) ??
       versions.get(aliases.get(lower) ?? "")
     );
   }
@@ -126,9 +130,29 @@ export class DecisionModels {
   }
 
   async #read(): Promise<void> {
-    const { store, configured, changeCounter } = this.#deps;
+    const turn = ++this.#begun;
     // Before the rows: what is written meanwhile is then read again, not missed.
-    this.#counter = changeCounter();
+    this.#counter = this.#deps.changeCounter();
+    try {
+      const snapshot = await this.#snapshotNow();
+      if (turn > this.#shown) this.#show(snapshot, turn);
+    } catch (error) {
+      this.#counter = Number.NaN;
+      throw error;
+    }
+  }
+
+  #show(snapshot: DecisionSnapshot, turn: number): void {
+    this.#shown = turn;
+    this.#snapshot = snapshot;
+    this.#lowerIds = new Map();
+    for (const id of [...snapshot.aliases.keys(), ...snapshot.versions.keys()]) {
+      this.#lowerIds.set(id.toLowerCase(), id);
+    }
+  }
+
+  async #snapshotNow(): Promise<DecisionSnapshot> {
+    const { store, configured } = this.#deps;
     const [rows, aliases, sightings] = await Promise.all([
       store.listDecisionVersions(),
       store.listDecisionAliases(),
@@ -139,6 +163,7 @@ export class DecisionModels {
       const origin = await this.#configuredVersion(entry);
       if (origin === undefined) continue;
       for (const row of rows) {
+        if (row.id === entry.id && row.origin !== entry.id) this.#complain(takenFrom(row));
         if (row.origin !== entry.id) continue;
         const version = versionOfRow(row, origin);
         if (version === undefined) this.#complain(`The stored decision model ${quoted(row.id)} cannot be read.`);
@@ -163,9 +188,7 @@ export class DecisionModels {
       if (listed === undefined || versions.has(upstreamModel) || !ID.test(upstreamModel)) continue;
       versions.set(upstreamModel, versionOfListing({ ...listed, model: upstreamModel }));
     }
-    this.#snapshot = { versions, aliases: new Map(aliases.map(({ alias, version }) => [alias, version])) };
-    this.#lowerIds = new Map();
-    for (const id of [...this.#snapshot.aliases.keys(), ...versions.keys()]) this.#lowerIds.set(id.toLowerCase(), id);
+    return { versions, aliases: new Map(aliases.map(({ alias, version }) => [alias, version])) };
   }
 
   async #configuredVersion(entry: DecisionModelConfig): Promise<DecisionVersion | undefined> {
@@ -185,6 +208,10 @@ export class DecisionModels {
     this.#said.add(message);
     this.#deps.problem(message);
   }
+}
+
+function takenFrom({ id, origin }: Pick<StoredVersion, "id" | "origin">): string {
+  return `decisions.models: ${quoted(id)} is the id of a version that was calibrated from ${quoted(origin)}; the entry is left out. Give it another id.`;
 }
 
 function askedOtherwise(id: string): string {

@@ -1,0 +1,113 @@
+// The list of models by itself: what names lead to, and what a read that is overtaken or fails does to it.
+
+import { expect, test } from "bun:test";
+import { ApiError } from "../../src/base/errors.ts";
+import { UNCALIBRATED } from "../../src/decisions/calibration.ts";
+import { DecisionModels, type DecisionModelsDeps } from "../../src/decisions/models.ts";
+import { type DecisionModelConfig, recalibrated, rowOf, versionOfConfig } from "../../src/decisions/versions.ts";
+import type { StoredVersion } from "../../src/store/decisions.ts";
+
+const entry = (id: string, aliases: string[] = []): DecisionModelConfig => ({
+  id,
+  name: "",
+  description: "",
+  tier: "free",
+  aliases,
+  calibration: "",
+  backend: {
+    kind: "systemone",
+    routes: [{ provider: "p", model: "m", path: "", priority: 1, weight: 1 }],
+    limits: {},
+    orders: 2,
+    concurrency: 8,
+  },
+});
+
+/** Models over rows in memory. */
+function setUp(configured: DecisionModelConfig[], more: Partial<DecisionModelsDeps> = {}) {
+  const rows: StoredVersion[] = [];
+  const aliases = new Map<string, string>();
+  const problems: string[] = [];
+  const at = { nowMs: 0, writes: 0 };
+  const deps: DecisionModelsDeps = {
+    configured: () => configured,
+    readCalibrationFile: async () => UNCALIBRATED,
+    store: {
+      listDecisionVersions: async () => [...rows],
+      async addDecisionVersion(version) {
+        if (rows.some(({ id }) => id === version.id)) return false;
+        rows.push({ ...version, createdAtMs: 1 });
+        return true;
+      },
+      listDecisionAliases: async () => [...aliases].map(([alias, version]) => ({ alias, version })),
+      async setDecisionAlias(alias, version, { seed }) {
+        if (!seed || !aliases.has(alias)) aliases.set(alias, version);
+      },
+      listSightings: async () => [],
+    },
+    changeCounter: () => at.writes,
+    clock: { now: () => at.nowMs },
+    problem: (message) => void problems.push(message),
+    ...more,
+  };
+  const written = () => {
+    at.writes += 1;
+    at.nowMs += 1000;
+  };
+  return { models: new DecisionModels(deps), deps, rows, aliases, problems, written, at };
+}
+
+test("an alias that differs from a version in capitals only leads where it points", async () => {
+  const { models } = setUp([entry("judge-1.0.0"), entry("judge-2.0.0", ["JUDGE-1.0.0"])]);
+  await models.load();
+  expect(models.find("judge-1.0.0")?.id).toBe("judge-1.0.0");
+  expect(models.find("JUDGE-1.0.0")?.id).toBe("judge-2.0.0");
+  expect(models.find("Judge-2.0.0")?.id).toBe("judge-2.0.0");
+});
+
+test("an entry under the id of a version that was calibrated from another is reported", async () => {
+  const { models, rows, problems } = setUp([entry("judge-1.0.0"), entry("judge-1.1.0")]);
+  const origin = versionOfConfig(entry("judge-1.0.0"), UNCALIBRATED);
+  const fitted = { method: "fitted" as const, buckets: { noul: { temperature: 2, rows: 50 } } };
+  rows.push({ ...rowOf(recalibrated(origin, "judge-1.1.0", fitted)), createdAtMs: 1 });
+  await models.load();
+  expect(models.find("judge-1.1.0")?.calibration).toEqual(fitted);
+  expect(problems).toEqual([expect.stringContaining('"judge-1.1.0" is the id of a version')]);
+});
+
+test("a read that is overtaken does not undo what a later one found", async () => {
+  const { models, deps, aliases, written } = setUp([entry("a-1.0.0", ["a"]), entry("a-2.0.0")]);
+  await models.load();
+  const held = Promise.withResolvers<void>();
+  const listed = deps.store.listDecisionAliases;
+  deps.store.listDecisionAliases = async () => {
+    deps.store.listDecisionAliases = listed;
+    const before = await listed();
+    await held.promise;
+    return before;
+  };
+  written();
+  const slow = models.current();
+  aliases.set("a", "a-2.0.0");
+  written();
+  await models.current();
+  expect(models.find("a")?.id).toBe("a-2.0.0");
+  held.resolve();
+  await slow;
+  expect(models.find("a")?.id).toBe("a-2.0.0");
+});
+
+test("what could not be read is read again", async () => {
+  const { models, deps, aliases, written, at } = setUp([entry("a-1.0.0", ["a"]), entry("a-2.0.0")]);
+  await models.load();
+  const listed = deps.store.listDecisionAliases;
+  deps.store.listDecisionAliases = () => Promise.reject(new ApiError("internal_error", "busy"));
+  aliases.set("a", "a-2.0.0");
+  written();
+  await expect(models.current()).rejects.toThrow("busy");
+  deps.store.listDecisionAliases = listed;
+  // Time passes, nothing is written.
+  at.nowMs += 1000;
+  await models.current();
+  expect(models.find("a")?.id).toBe("a-2.0.0");
+});
