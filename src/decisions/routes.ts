@@ -162,7 +162,7 @@ async function answer<R extends DecisionRequest>(
     if (decision.backend.labelMass !== undefined) exchange.log["label_mass"] = decision.backend.labelMass;
     deps.answered(version, decision.backend);
   }
-  const model = version.floating === true ? (decision.backend?.upstreamModel ?? version.id) : version.id;
+  const model = version.floating === true ? decision.backend?.upstreamModel || version.id : version.id;
   return Response.json({ model, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
 }
 
@@ -196,6 +196,8 @@ async function withDeadline<T>(
   const late = () => abort.abort(new ApiError("decision_unavailable", "The decision model did not answer in time."));
   const gone = () => abort.abort(new ApiError("request_timeout", "The client went away."));
   const timer = setTimeout(late, timeoutMs);
+  // Gone already, while its body was read or its model looked up: that event has been.
+  if (request.signal.aborted) gone();
   request.signal.addEventListener("abort", gone, { once: true });
   try {
     const { span } = deps.exchangeOf(request);

@@ -138,6 +138,9 @@ describe("a key alone is enough to begin", () => {
     const { status, body } = await gateway.post("/v1/systemone", asked, key);
     // The name floats there: the answer names what answered.
     expect([status, body.model]).toEqual([200, "jev-1.13.0"]);
+    // One that does not say is known by the name it has in the list.
+    fake.answer = async (asked) => Response.json({ ...((await nativeAnswers(asked).json()) as object), model: "" });
+    expect((await gateway.post("/v1/systemone", asked, key)).body.model).toBe("jev-latest");
     const chat = { model: "jev-latest", messages: [{ role: "user", content: "hi" }] };
     expect((await gateway.post("/v1/chat/completions", chat, key)).body.error.code).toBe("wrong_model_family");
   });
