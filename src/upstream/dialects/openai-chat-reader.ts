@@ -97,13 +97,12 @@ export class OpenaiChatReader implements EventReader {
       raw ??= {};
       raw[name] = chunk[name];
     }
-    out.push({
-      type: "start",
-      ...(typeof chunk["id"] === "string" ? { id: chunk["id"] } : {}),
-      ...(typeof chunk["model"] === "string" ? { model: chunk["model"] } : {}),
-      ...(typeof chunk["created"] === "number" ? { createdSeconds: chunk["created"] } : {}),
-      ...(raw === undefined ? {} : { raw }),
-    });
+    const start: Extract<ChatEvent, { type: "start" }> = { type: "start" };
+    if (typeof chunk["id"] === "string") start.id = chunk["id"];
+    if (typeof chunk["model"] === "string") start.model = chunk["model"];
+    if (typeof chunk["created"] === "number") start.createdSeconds = chunk["created"];
+    if (raw !== undefined) start.raw = raw;
+    out.push(start);
   }
 
   #choice(raw: Json, out: ChatEvent[]): void {
@@ -182,13 +181,12 @@ export class OpenaiChatReader implements EventReader {
       choice.refusal = refusal;
       out.push({ type: "text-start", choice: choice.index, id: choice.textId, ...(refusal ? { refusal } : {}) });
     }
-    out.push({
-      type: "text-delta",
-      choice: choice.index,
-      id: choice.textId,
-      text,
-      ...(logprobs === undefined ? {} : { logprobs }),
-    });
+    const { index, textId: id } = choice;
+    out.push(
+      logprobs === undefined
+        ? { type: "text-delta", choice: index, id, text }
+        : { type: "text-delta", choice: index, id, text, logprobs },
+    );
   }
 
   #call(choice: Choice, raw: Json, out: ChatEvent[]): void {
