@@ -167,7 +167,7 @@ function ownTraits(block: Block): Own {
   const { text } = block;
   const chars = text.length;
   const words = text.split(" ").length;
-  const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  const signs = countSigns(text);
   const head = text.length > 400 ? text.slice(0, 400) : text;
   const tag = TAGS.findIndex((tags) => tags.includes(block.element.tag));
   const linkDensity = block.linkChars / chars;
@@ -179,14 +179,14 @@ function ownTraits(block: Block): Own {
     Math.min(block.linkCount, 20),
     block.boldChars / chars,
     block.controlChars / chars,
-    Math.log1p(count(/[.!?。！？…](?=\s|$|["'”’)])/g)),
-    Math.log1p(count(/[,;:，、]/g)),
+    Math.log1p(signs.ends),
+    Math.log1p(signs.pauses),
     /[.!?。！？…"”]$/.test(text) ? 1 : 0,
     text.endsWith(":") ? 1 : 0,
     text.endsWith("?") ? 1 : 0,
     /^\p{Lu}/u.test(text) ? 1 : 0,
-    count(/\d/g) / chars,
-    count(/\p{Lu}/gu) / chars,
+    signs.digits / chars,
+    signs.capitals / chars,
     /[|»›→·•]/.test(head) ? 1 : 0,
     MACHINE_TEXT.test(head) ? 1 : 0,
     DATE.test(head) ? 1 : 0,
@@ -197,6 +197,31 @@ function ownTraits(block: Block): Own {
     ...TAGS.map((_, index) => (index === tag ? 1 : 0)),
   ];
   return { chars, words, linkDensity, tag, values };
+}
+
+const ENDS = ".!?。！？…";
+const PAUSES = ",;:，、";
+/** What may follow the end of a sentence. */
+const AFTER_END = " \"'”’)";
+
+/** Ends of sentences, pauses, digits and capitals, in one pass. */
+function countSigns(text: string): { ends: number; pauses: number; digits: number; capitals: number } {
+  const signs = { ends: 0, pauses: 0, digits: 0, capitals: 0 };
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    // Small letters and blanks: nearly all there is.
+    if ((code >= 97 && code <= 122) || code === 32) continue;
+    if (code >= 65 && code <= 90) signs.capitals++;
+    else if (code >= 48 && code <= 57) signs.digits++;
+    else {
+      const sign = text[i] as string;
+      if (ENDS.includes(sign)) {
+        if (i + 1 === text.length || AFTER_END.includes(text[i + 1] as string)) signs.ends++;
+      } else if (PAUSES.includes(sign)) signs.pauses++;
+      else if (code > 127 && /\p{Lu}/u.test(String.fromCodePoint(text.codePointAt(i) ?? 0))) signs.capitals++;
+    }
+  }
+  return signs;
 }
 
 function pushOwn(row: number[], own: Own): void {
