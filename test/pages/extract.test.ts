@@ -98,6 +98,13 @@ describe("broken markup", () => {
     expect(parsePage(html).body.textContent).toBe("deepafter");
     expect(extract(html, { onlyMainContent: false }).markdown).toContain("deep");
   });
+  test("a long base does not make long pages of short links", () => {
+    const links = Array.from({ length: 2000 }, (_, number) => `<a href="${number}">word ${number}</a> `).join("");
+    const html = `<base href="https://site.example/${"x".repeat(60_000)}/"><p>${links}<img src="i.png"></p>`;
+    const whole = JSON.stringify(extract(html, { onlyMainContent: false, html: true }));
+    expect(whole.length).toBeLessThan(html.length * 4);
+    expect(whole).toContain("word 1999");
+  });
   test("size is bounded", () => {
     const { truncated, body } = parsePage("<p>x</p>".repeat(300_000));
     expect(truncated).toBe(true);
