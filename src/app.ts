@@ -265,6 +265,10 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
           vouched.set(request, caller);
           return gateway.handle(request, chatCompletions);
         },
+        decide(request, caller) {
+          vouched.set(request, caller);
+          return decisions.answer(request);
+        },
       }),
     )
     .use(decisions.routes)

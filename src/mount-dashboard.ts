@@ -26,7 +26,7 @@ export interface MountDeps {
   readonly clock: Clock;
   readonly accounts: Accounts;
   readonly fleet: Pick<Fleet, "catalog" | "breakers">;
-  readonly decisions: Pick<ReturnType<typeof createDecisions>, "overview" | "promote">;
+  readonly decisions: Pick<ReturnType<typeof createDecisions>, "overview" | "promote" | "choices">;
   readonly watch: Pick<ReturnType<typeof createWatch>, "subsystems" | "modelHealth">;
   readonly observer: Pick<Observer, "lastFaults">;
   readonly web: Pick<ReturnType<typeof createWeb>, "figures">;
@@ -36,6 +36,8 @@ export interface MountDeps {
   listeningUrl(): string;
   /** Answers a chat completion for a caller who needs no key. */
   chat(request: Request, caller: Caller<TierId>): Promise<Response>;
+  /** The same for a typed decision. */
+  decide(request: Request, caller: Caller<TierId>): Promise<Response>;
   /** Keys have changed: caches of them are stale. */
   keysChanged(): void;
 }
@@ -67,6 +69,8 @@ export function mountDashboard({ store, clock, accounts, fleet, decisions, confi
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
     chat: more.chat,
+    decide: more.decide,
+    decisionChoices: decisions.choices,
     urls: () => config().server,
     listeningUrl: more.listeningUrl,
     signup: () => config().auth.signup,

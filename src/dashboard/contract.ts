@@ -375,6 +375,9 @@ export interface AdminModelView {
   }[];
 }
 
+/** A decision model that can be tried, in `GET decision-models`. */
+export type DecisionChoice = Pick<ModelChoice, "id" | "tier" | "usable">;
+
 /** A list as every listing of the API answers. */
 export interface Listing<T> {
   readonly data: readonly T[];

@@ -28,7 +28,7 @@ import { type UsageApiDeps, usageApi } from "./usage-api.ts";
 
 export interface DashboardDeps
   extends KeysApiDeps,
-    Pick<PlaygroundApiDeps, "chat">,
+    Pick<PlaygroundApiDeps, "chat" | "decide" | "decisionChoices">,
     DecisionsApiDeps,
     Pick<GatewayApiDeps, "gateway">,
     Pick<PeopleApiDeps, "people" | "invites">,

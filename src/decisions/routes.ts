@@ -78,8 +78,13 @@ export function decisionRoutes(deps: DecisionRoutesDeps) {
     .post("/v1/decisions", ({ request }) => answer(request, deps, openaiShape), { parse: "none" });
 }
 
+/** Answers a request in the specification's shape, at whatever address it came. */
+export function answerSystemone(request: Request, deps: DecisionRoutesDeps): Promise<Response> {
+  return answer(request, deps, systemoneShape);
+}
+
 /** Versions and aliases that can be asked, each once. */
-async function listed(deps: DecisionRoutesDeps): Promise<{ id: string; version: DecisionVersion }[]> {
+export async function listed(deps: DecisionRoutesDeps): Promise<{ id: string; version: DecisionVersion }[]> {
   const { versions, aliases } = await deps.models.current();
   const out = [...versions.values()].map((version) => ({ id: version.id, version }));
   for (const [id, target] of aliases) {

@@ -18,7 +18,7 @@ import { DecisionModels } from "./models.ts";
 import { decisionOverview, type ShownVersion } from "./overview.ts";
 import { decisionCostMicros } from "./prices.ts";
 import { type Promotion, PromotionRefused, promoteVersion } from "./promote.ts";
-import { type DecisionCaller, decisionRoutes } from "./routes.ts";
+import { answerSystemone, type DecisionCaller, type DecisionRoutesDeps, decisionRoutes, listed } from "./routes.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { DecisionWatch } from "./watch.ts";
 
@@ -77,7 +77,7 @@ export function createDecisions(deps: DecisionsDeps) {
   const warm = async () => {
     if ((await models.current()).versions.size > 0) await warmTokens();
   };
-  const routes = decisionRoutes({
+  const routesDeps: DecisionRoutesDeps = {
     exchangeOf,
     authenticate: deps.authenticate,
     admit: (request) => deps.admit(request, exchangeOf(request)),
@@ -98,9 +98,13 @@ export function createDecisions(deps: DecisionsDeps) {
         chatPrices: deps.chatPrices,
       }),
     clock: deps.clock,
-  });
+  };
   return {
-    routes,
+    routes: decisionRoutes(routesDeps),
+    /** Answers a request in the specification's shape; `admit` decides whom it is from. */
+    answer: (request: Request) => answerSystemone(request, routesDeps),
+    /** What can be asked, by id and alias. */
+    choices: async () => (await listed(routesDeps)).map(({ id, version }) => ({ id, tier: version.tier })),
     /** True for ids and aliases of decision models. */
     has: (id: string) => models.has(id),
     health: () => watch.health(),

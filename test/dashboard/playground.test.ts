@@ -1,7 +1,10 @@
 // Chat completions of who is signed in, through the HTTP edge: a plan and a rate limit hold here as they do for keys.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { keyStore } from "../../src/store/keys.ts";
-import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { nativeAnswers, startFake } from "../decisions/support.ts";
+import { faults } from "../support/axe.ts";
+import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { type DashboardClient, dashboardClient } from "./support.ts";
 
 let app: AccountsApp;
@@ -67,4 +70,100 @@ test("an operator can close it for an account, its holder cannot", async () => {
   expect((await client.delete(`/keys/house-${account.id}`)).json.error.code).toBe("key_not_found");
   await keyStore(app.store).revokeKey(`house-${account.id}`);
   expect((await say(client)).json.error.code).toBe("invalid_request");
+});
+
+test("typed decisions are asked under the same limits, of the models that are listed", async () => {
+  const native = startFake((body) => nativeAnswers(body as Parameters<typeof nativeAnswers>[0]));
+  const deciding = await startAccountsApp({
+    config: {
+      tiers: { free: { rpm: 2 } },
+      providers: { native: { kind: "systemone", base_url: native.url } },
+      decisions: {
+        models: [
+          {
+            id: "judge-1.0.0",
+            aliases: ["judge-latest"],
+            backend: { kind: "systemone", routes: [{ provider: "native", model: "jev-1.13.0" }] },
+          },
+          {
+            id: "dear-1.0.0",
+            tier: "premium",
+            backend: { kind: "systemone", routes: [{ provider: "native", model: "jev-1.13.0" }] },
+          },
+        ],
+      },
+    },
+  });
+  await deciding.addAccount("decider");
+  const client = dashboardClient(deciding);
+  await client.post("/login", { username_or_email: "decider", password: PASSWORD });
+  expect((await client.get("/decision-models")).json.data).toEqual([
+    { id: "judge-1.0.0", tier: "free", usable: true },
+    { id: "dear-1.0.0", tier: "premium", usable: false },
+    { id: "judge-latest", tier: "free", usable: true },
+  ]);
+  const questions = { q: { type: "noul", instructions: "Is it so?" } };
+  const ask = (model: string) => client.post("/playground/decisions", { model, state: "something", questions });
+  expect((await ask("judge-latest")).json).toMatchObject({
+    model: "judge-1.0.0",
+    answers: { q: { type: "noul", noul: expect.closeTo(0.87) } },
+  });
+  expect((await ask("dear-1.0.0")).json.error.code).toBe("tier_required");
+  expect((await ask("judge-1.0.0")).json.error.code).toBe("rate_limit_exceeded");
+  await deciding.stop();
+  native.stop();
+});
+
+describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
+  test("a decision is shown as bars, and what was said in the chat stays", async () => {
+    const native = startFake((body) => nativeAnswers(body as Parameters<typeof nativeAnswers>[0]));
+    const deciding = await startAccountsApp({
+      config: {
+        providers: { native: { kind: "systemone", base_url: native.url }, demo: { kind: "demo" } },
+        decisions: {
+          models: [
+            {
+              id: "judge-1.0.0",
+              backend: { kind: "systemone", routes: [{ provider: "native", model: "jev-1.13.0" }] },
+            },
+          ],
+        },
+      },
+    });
+    await deciding.addAccount("decider");
+    const browser = await startBrowser();
+    const { page, complaints } = await browser.visitor({ width: 390, dark: true, address: freshAddress() });
+    await page.goto(`${deciding.app.url}/dashboard/playground`);
+    await page.getByLabel("Username").fill("decider");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Model", { exact: true }).selectOption("demo-echo");
+    await page.getByLabel("Temperature").fill("0.2");
+    await page.getByLabel("Message").fill("stays here");
+    await page.keyboard.press("Enter");
+    await page.locator(".reply").getByText("stays here").waitFor();
+    await page.getByText("This request as code").click();
+    await page.getByRole("tab", { name: "Python", exact: true }).click();
+    await page.getByText('"temperature": 0.2').waitFor();
+
+    await page.getByRole("tab", { name: "Decisions" }).click();
+    await page.getByRole("button", { name: "Decide" }).click();
+    const answers = page.getByLabel("Answers");
+    await answers.getByText("87.0 %").waitFor();
+    expect(await answers.getByRole("listitem").count()).toBe(8);
+    expect(native.calls.at(-1)?.body).toMatchObject({
+      questions: { score: { criteria: ["can wait", "this week", "now"] } },
+    });
+    expect(await faults(page)).toEqual([]);
+    await page.getByLabel("Situation").fill("");
+    await page.getByRole("button", { name: "Decide" }).click();
+    await page.getByText("The situation is missing.").waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await page.getByRole("tab", { name: "Chat", exact: true }).click();
+    expect(await page.locator(".reply").getByText("stays here").isVisible()).toBe(true);
+    expect(complaints).toEqual([]);
+    await browser.close();
+    await deciding.stop();
+    native.stop();
+  }, 60_000);
 });

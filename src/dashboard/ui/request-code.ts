@@ -1,4 +1,4 @@
-// A question of the playground as a command line, in each of the formats that the gateway speaks.
+// A question of the playground as a command line, in each of the formats that the gateway speaks, and as a program.
 import type { Question } from "./chat-stream.ts";
 
 /** A format and the command for it. */
@@ -28,18 +28,51 @@ export const REQUEST_CODES: readonly [RequestCode, ...RequestCode[]] = [
   },
   {
     name: "Messages",
-    text: ({ model, messages, max_tokens = MAX_TOKENS, temperature }, { base, key }) => {
-      const system = messages.find(({ role }) => role === "system")?.content;
-      const turns = messages.filter(({ role }) => role !== "system");
+    text: (question, { base, key }) => {
       const headers = [`x-api-key: ${key}`, "anthropic-version: 2023-06-01"];
-      return curl(`${base}/v1/messages`, headers, { model, max_tokens, system, messages: turns, temperature });
+      return curl(`${base}/v1/messages`, headers, messagesBody(question));
     },
   },
+  {
+    name: "Python",
+    text: (question, { base, key }) => `from openai import OpenAI
+
+client = OpenAI(base_url="${base}/v1", api_key="${key}")
+answer = client.chat.completions.create(**${json(question)})
+print(answer.choices[0].message.content)`,
+  },
+  {
+    name: "JavaScript",
+    text: (question, { base, key }) => `import OpenAI from "openai";
+
+const client = new OpenAI({ baseURL: "${base}/v1", apiKey: "${key}" });
+const answer = await client.chat.completions.create(${json(question)});
+console.log(answer.choices[0].message.content);`,
+  },
+  {
+    name: "Python (Anthropic)",
+    text: (question, { base, key }) => `from anthropic import Anthropic
+
+client = Anthropic(base_url="${base}", api_key="${key}")
+answer = client.messages.create(**${json(messagesBody(question))})
+print(answer.content[0].text)`,
+  },
 ];
+
+/** Texts and numbers alone are written alike in JSON, Python and JavaScript. */
+function json(body: unknown): string {
+  return JSON.stringify(body, null, 2);
+}
+
+function messagesBody({ model, messages, max_tokens = MAX_TOKENS, temperature }: Question): Record<string, unknown> {
+  const system = messages.find(({ role }) => role === "system")?.content;
+  const turns = messages.filter(({ role }) => role !== "system");
+  return { model, max_tokens, system, messages: turns, temperature };
+}
 
 function curl(url: string, headers: readonly string[], body: unknown): string {
   const lines = [...headers, "Content-Type: application/json"].map((header) => `-H "${header}"`);
   // A quote within single quotes of a shell: end them, one in double quotes, begin anew.
-  const json = JSON.stringify(body, null, 2).replaceAll("'", `'"'"'`);
-  return [`curl ${url}`, ...lines, `-d '${json}'`].join(" \\\n  ");
+  const data = json(body).replaceAll("'", `'"'"'`);
+  return [`curl ${url}`, ...lines, `-d '${data}'`].join(" \\\n  ");
 }

@@ -1,7 +1,7 @@
 // Trying models: a conversation that streams, what each answer used and cost, and the same request as a command line.
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Listing, ModelChoice } from "../../contract.ts";
+import type { DecisionChoice, Listing, ModelChoice } from "../../contract.ts";
 import { type Answer, ask, type Question } from "../chat-stream.ts";
 import { useLoad } from "../load.ts";
 import { Code } from "../parts/copy.tsx";
@@ -12,6 +12,10 @@ import { short, usd } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { REQUEST_CODES } from "../request-code.ts";
 import { baseUrl, freshKey } from "../session.ts";
+import { Decide } from "./decide.tsx";
+
+/** A rate of what came all at once would say nothing. */
+const RATE_MS_MIN = 100;
 
 const REMEMBERED = "sallyport_model";
 
@@ -26,23 +30,70 @@ interface Turn {
 
 /** The page. */
 export function Playground() {
+  const turns = useSignal<readonly Turn[]>([]);
+  const running = useSignal<AbortController | undefined>(undefined);
+  const { value, problem } = useLoad<Listing<DecisionChoice>>("/decision-models");
+  const decisions = value.value?.data ?? [];
+  // Known before anything is typed: what is typed would go when the tabs come.
+  const isKnown = value.value !== undefined || problem.value !== undefined;
+  const clear = (
+    <button
+      type="button"
+      disabled={turns.value.length === 0}
+      onClick={() => {
+        running.value?.abort();
+        turns.value = [];
+      }}
+    >
+      Clear
+    </button>
+  );
+  const chat = <Chat turns={turns} running={running} />;
+  return (
+    <>
+      <Title actions={clear}>Playground</Title>
+      {isKnown && decisions.length === 0 && chat}
+      {decisions.length > 0 && (
+        <Tabs
+          label="What to try"
+          names={["Chat", "Decisions"]}
+          panel={(index) => (
+            <>
+              {/* Both stay: what was typed or said must not go with a change of the tab. */}
+              <div hidden={index !== 0}>
+                <div class="page">{chat}</div>
+              </div>
+              <div hidden={index !== 1}>
+                <div class="page">
+                  <Decide models={decisions} />
+                </div>
+              </div>
+            </>
+          )}
+        />
+      )}
+    </>
+  );
+}
+
+function Chat({ turns, running }: { turns: Signal<readonly Turn[]>; running: Signal<AbortController | undefined> }) {
   const models = useLoad<Listing<ModelChoice>>("/models");
   const list = models.value.value?.data ?? [];
   const chosen = useSignal(localStorage.getItem(REMEMBERED) ?? "");
   const system = useSignal("");
   const maxTokens = useSignal("");
-  const turns = useSignal<readonly Turn[]>([]);
+  const temperature = useSignal("");
   const draft = useSignal("");
-  const running = useSignal<AbortController | undefined>(undefined);
   const model = list.find(({ id, usable }) => usable && id === chosen.value) ?? firstOf(list);
 
   useEffect(() => () => running.value?.abort(), []);
 
+  const settings = () => ({ system: system.value, maxTokens: maxTokens.value, temperature: temperature.value });
   const submit = async () => {
     const user = draft.value.trim();
     if (user === "" || model === undefined || running.value !== undefined) return;
     const abort = new AbortController();
-    const question = questionOf({ model, system: system.value, maxTokens: maxTokens.value, turns: turns.value, user });
+    const question = questionOf({ ...settings(), model, turns: turns.value, user });
     const at = turns.value.length;
     turns.value = [...turns.value, { user, model, answer: undefined, problem: undefined, stopped: false }];
     draft.value = "";
@@ -60,25 +111,25 @@ export function Playground() {
     }
   };
 
-  const clear = (
-    <button
-      type="button"
-      disabled={turns.value.length === 0}
-      onClick={() => {
-        running.value?.abort();
-        turns.value = [];
-      }}
-    >
-      Clear
-    </button>
-  );
   return (
     <>
-      <Title actions={clear}>Playground</Title>
       {models.problem.value !== undefined && <Notice kind="danger">{models.problem.value}</Notice>}
       <section class="card" aria-label="Settings">
         <div class="grid">
           <ModelSelect list={list} model={model} chosen={chosen} />
+          <div class="field">
+            <label for="temperature">Temperature</label>
+            <input
+              id="temperature"
+              type="number"
+              min={0}
+              max={2}
+              step="0.1"
+              placeholder="0.7, or the model's own"
+              value={temperature.value}
+              onInput={(event) => (temperature.value = event.currentTarget.value)}
+            />
+          </div>
           <div class="field">
             <label for="max-tokens">Most output tokens</label>
             <input
@@ -108,9 +159,8 @@ export function Playground() {
         <AsCode
           question={() =>
             questionOf({
+              ...settings(),
               model,
-              system: system.value,
-              maxTokens: maxTokens.value,
               turns: turns.value,
               user: draft.value.trim() || "Hello!",
             })
@@ -266,10 +316,11 @@ function questionOf(parts: {
   model: ModelChoice;
   system: string;
   maxTokens: string;
+  temperature: string;
   turns: readonly Turn[];
   user: string;
 }): Question {
-  const { model, system, maxTokens, turns, user } = parts;
+  const { model, system, maxTokens, temperature, turns, user } = parts;
   const said = turns
     .filter(({ answer }) => answer !== undefined && answer.text !== "")
     .flatMap(({ user: content, answer }) => [
@@ -284,6 +335,7 @@ function questionOf(parts: {
       { role: "user", content: user },
     ],
     ...(maxTokens === "" ? {} : { max_tokens: Number(maxTokens) }),
+    ...(temperature === "" ? {} : { temperature: Number(temperature) }),
   };
 }
 
@@ -297,6 +349,10 @@ function figuresOf(answer: Answer, { prices }: ModelChoice): string[] {
   }
   if (firstMs !== undefined) figures.push(`first word after ${seconds(firstMs)}`);
   if (totalMs !== undefined) figures.push(`${seconds(totalMs)} in all`);
+  // The first word is not counted: its time went into reading the input.
+  if (totalMs !== undefined && firstMs !== undefined && outputTokens !== undefined && totalMs - firstMs > RATE_MS_MIN) {
+    figures.push(`${((outputTokens - 1) / ((totalMs - firstMs) / 1000)).toFixed(0)} tokens a second`);
+  }
   if (finish !== undefined && finish !== "stop") figures.push(`ended: ${finish}`);
   return figures;
 }
