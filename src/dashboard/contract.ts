@@ -248,8 +248,8 @@ export interface DecisionVersionView extends DecisionVersionRow {
     readonly first_at: string;
     readonly last_at: string;
   }[];
-  /** Every alias there is, with where it points now. */
-  readonly all_aliases: readonly { readonly alias: string; readonly version: string }[];
+  /** Every alias there is, with where it points now; `own`: to a version of the same model. */
+  readonly all_aliases: readonly { readonly alias: string; readonly version: string; readonly own: boolean }[];
 }
 
 /** Body of `POST admin/decisions/promote`. */

@@ -126,7 +126,9 @@ function viewOf(version: ShownVersion, all: readonly ShownVersion[]): DecisionVe
       last_at: new Date(lastAtMs).toISOString(),
     })),
     all_aliases: all
-      .flatMap(({ id, aliases }) => aliases.map((alias) => ({ alias, version: id })))
+      .flatMap(({ id, origin, aliases }) =>
+        aliases.map((alias) => ({ alias, version: id, own: origin === version.origin })),
+      )
       .sort((a, b) => (a.alias < b.alias ? -1 : 1)),
   };
 }

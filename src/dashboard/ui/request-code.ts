@@ -47,7 +47,7 @@ print(answer.choices[0].message.content)`,
 
 const client = new OpenAI({ baseURL: "${base}/v1", apiKey: "${key}" });
 const answer = await client.chat.completions.create(${json(question)});
-console.log(answer.choices[0].message.content);`,
+const { content } = answer.choices[0].message;`,
   },
   {
     name: "Python (Anthropic)",

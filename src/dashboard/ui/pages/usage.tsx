@@ -131,35 +131,38 @@ function seriesOf(report: Report, of: (sums: UsageSumsView) => number): Series[]
 export function Sums({ title, rows }: { title: string; rows: readonly (UsageSumsView & { name: string })[] }) {
   const sorted = [...rows].sort((a, b) => b.input_tokens + b.output_tokens - a.input_tokens - a.output_tokens);
   return (
-    <section class="table-card" aria-label={title}>
-      <table class="stacks">
-        <thead>
-          <tr>
-            <th>{title}</th>
-            <th class="number">Requests</th>
-            <th class="number">Tokens</th>
-            <th class="number">Cost</th>
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((row) => (
-            <tr key={row.name}>
-              <th scope="row" class="long">
-                {row.name}
-              </th>
-              <td class="number" data-label="Requests">
-                {short(row.requests)}
-              </td>
-              <td class="number" data-label="Tokens">
-                {short(row.input_tokens + row.output_tokens)}
-              </td>
-              <td class="number" data-label="Cost">
-                {usd(row.cost_usd)}
-              </td>
+    <section class="stack" aria-label={title}>
+      <h2>{title}</h2>
+      <div class="table-card">
+        <table class="stacks">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th class="number">Requests</th>
+              <th class="number">Tokens</th>
+              <th class="number">Cost</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {sorted.map((row) => (
+              <tr key={row.name}>
+                <th scope="row" class="long">
+                  {row.name}
+                </th>
+                <td class="number" data-label="Requests">
+                  {short(row.requests)}
+                </td>
+                <td class="number" data-label="Tokens">
+                  {short(row.input_tokens + row.output_tokens)}
+                </td>
+                <td class="number" data-label="Cost">
+                  {usd(row.cost_usd)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }

@@ -102,8 +102,9 @@ function Promote({ version, changed }: { version: DecisionVersionView; changed: 
   const elsewhere = version.all_aliases.filter((one) => one.version !== version.id);
   const form = useForm(
     async ({ alias = "" }) => {
-      const now = version.all_aliases.find((one) => one.alias === alias.trim())?.version;
-      const from = now === undefined ? "It is a new name." : `It points to ${now} now.`;
+      const now = version.all_aliases.find((one) => one.alias === alias.trim());
+      const model = now?.own === false ? ", a version of another model," : "";
+      const from = now === undefined ? "It is a new name." : `It points to ${now.version}${model} now.`;
       const sure = await confirmed({
         title: `Point ${alias} to ${version.id}?`,
         text: `${from} Programs that ask for ${alias} are answered by ${version.id} from then on.`,
@@ -124,7 +125,7 @@ function Promote({ version, changed }: { version: DecisionVersionView; changed: 
           name="alias"
           label="Point an alias here"
           list="aliases"
-          value={elsewhere[0]?.alias}
+          value={elsewhere.find(({ own }) => own)?.alias}
           maxLength={200}
           autoComplete="off"
         />
