@@ -10,7 +10,7 @@ import { readCalibrationFile } from "../decisions/calibration-file.ts";
 import { publicError } from "../decisions/decide.ts";
 import { reliabilitySvg, reliabilityText } from "../decisions/diagram.ts";
 import { measurementOf } from "../decisions/measurement.ts";
-import { DecisionModels } from "../decisions/models.ts";
+import { DecisionModels, ID } from "../decisions/models.ts";
 import { createUpstreams } from "../decisions/upstreams.ts";
 import { type DecisionVersion, nextVersionId, recalibrated, rowOf } from "../decisions/versions.ts";
 import { decisionStore } from "../store/decisions.ts";
@@ -42,13 +42,15 @@ export const calibrate: Command = {
   async run(context) {
     const { flags } = context;
     const model = flags.required("model");
+    const as = flags.text("as");
+    if (as !== undefined && !ID.test(as)) throw failure("an id has 1 to 200 letters, digits or . : / @ ~ + - _");
     const rows = await readRows(flags.required("data"));
     return withStore(context, { create: true }, async (store, config) => {
       const models = await loadModels(store, config, context);
       const version = models.find(model);
       if (version === undefined) throw failure(`there is no decision model ${JSON.stringify(model)}`);
       const run = await measured(version, rows, { config, context });
-      const made = flags.has("write") ? await write(store, { version, run, id: flags.text("as"), models }) : undefined;
+      const made = flags.has("write") ? await write(store, { version, run, id: as, models }) : undefined;
       const out = flags.text("out");
       if (out !== undefined) await Bun.write(out, `${JSON.stringify(run.calibration, undefined, 2)}\n`);
       const svg = flags.text("svg");

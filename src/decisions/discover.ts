@@ -25,6 +25,9 @@ export interface DiscoveryDeps {
 export class DecisionDiscovery {
   readonly #deps: DiscoveryDeps;
   #lists = new Map<string, readonly ListedModel[]>();
+  /** Refreshes begun, and the latest begun of those that were taken: a slow one must not bring back what has changed. */
+  #begun = 0;
+  #taken = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
   readonly #stopped = new AbortController();
 
@@ -50,7 +53,7 @@ export class DecisionDiscovery {
 
   /** Asks every provider once. A list that cannot be had stays as it was. */
   async refresh(): Promise<void> {
-    const before = JSON.stringify(this.models());
+    const turn = ++this.#begun;
     const asked = this.#deps.providers();
     const lists = await Promise.all(
       asked.map(async ({ provider, tier }): Promise<[string, readonly ListedModel[]]> => {
@@ -63,7 +66,9 @@ export class DecisionDiscovery {
         }
       }),
     );
-    if (this.#stopped.signal.aborted) return;
+    if (this.#stopped.signal.aborted || turn < this.#taken) return;
+    this.#taken = turn;
+    const before = JSON.stringify(this.models());
     this.#lists = new Map(lists);
     if (JSON.stringify(this.models()) !== before) this.#deps.changed();
   }
@@ -88,8 +93,16 @@ export function readModelList(body: unknown): string[] {
   const list = isRecord(body) ? (body["models"] ?? body["data"]) : body;
   if (!Array.isArray(list) || list.length > MODELS_MAX) throw new Error("The model list cannot be read.");
   const names = list.flatMap((entry: unknown) => {
+    if (isRecord(entry) && !mayDecide(entry)) return [];
     const name = isRecord(entry) ? (entry["name"] ?? entry["id"]) : entry;
     return typeof name === "string" && name !== "" ? [name] : [];
   });
   return [...new Set(names)];
+}
+
+/** False for what says that it gives something else: some servers list their chat models beside the others. */
+function mayDecide(entry: Readonly<Record<string, unknown>>): boolean {
+  const { architecture } = entry;
+  const gives = entry["output_modalities"] ?? (isRecord(architecture) ? architecture["output_modalities"] : undefined);
+  return !Array.isArray(gives) || gives.includes("decisions");
 }

@@ -46,7 +46,7 @@ const CHECK_EVERY_MS = 250;
 /** Names that answered under another, held in memory until they are read from the store. */
 const SIGHTED_MAX = 100;
 /** What can be the id of a model. */
-const ID = /^[\w.:/@~+-]{1,200}$/;
+export const ID = /^[\w.:/@~+-]{1,200}$/;
 
 /** Builds the list; empty until `load`. */
 export class DecisionModels {

@@ -196,6 +196,7 @@ test.each([
   [["calibrate", "--model", "nope", "--data", "ROWS"], 1, "there is no decision model"],
   [["calibrate", "--model", "judge-1.0.0", "--data", "BAD"], 1, "line 2"],
   [["calibrate", "--model", "judge-1.0.0", "--data", "FEW"], 1, "too few"],
+  [["calibrate", "--model", "judge-1.0.0", "--data", "ROWS", "--write", "--as", "two words"], 1, "an id has"],
   [["decisions", "promote", "nope", "judge-latest"], 1, "there is no version"],
   [["decisions", "promote", "judge-1.0.0", "pinned-1.0.0"], 1, "is a version, not an alias"],
 ])("%p: exit %d", async (args, code, message) => {

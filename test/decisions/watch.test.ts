@@ -1,9 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
-import { readModelList } from "../../src/decisions/discover.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { decisionProvider } from "../../src/decisions/calls.ts";
+import { DecisionDiscovery, readModelList } from "../../src/decisions/discover.ts";
 import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/versions.ts";
 import { DecisionWatch } from "../../src/decisions/watch.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
 import { type Habits, startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
 
@@ -182,11 +186,56 @@ describe("a key alone is enough to begin", () => {
     [{ models: [{ name: "a" }, { name: "a" }, { name: "" }] }, ["a"]],
     [{ object: "list", data: [{ id: "a", type: "systemone" }, { id: "b" }] }, ["a", "b"]],
     [
+      {
+        data: [
+          { id: "chatty", architecture: { output_modalities: ["text"] } },
+          { id: "painter", output_modalities: ["image"] },
+          { id: "judge", architecture: { output_modalities: ["decisions"] } },
+        ],
+      },
+      ["judge"],
+    ],
+    [
       ["a", "b", 3],
       ["a", "b"],
     ],
   ])("the list %p is read", (body, names) => {
     expect(readModelList(body)).toEqual(names);
+  });
+
+  test("a list that comes late does not bring back what has changed meanwhile", async () => {
+    const held = Promise.withResolvers<void>();
+    const came = Promise.withResolvers<void>();
+    let name = "old";
+    const fake = startFake(async () => {
+      const models = [{ name }];
+      if (name === "old") {
+        came.resolve();
+        await held.promise;
+      }
+      return Response.json({ models });
+    });
+    open.push(fake);
+    const cwd = tempDir();
+    open.push({ stop: () => rmSync(cwd, { recursive: true, force: true }) });
+    const file = { providers: { native: { kind: "systemone", base_url: fake.url } } };
+    await Bun.write(join(cwd, "sallyport.yaml"), JSON.stringify(file));
+    const loaded = loadConfig({ cwd, env: {} });
+    if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
+    const provider = decisionProvider(loaded.config.providers[0]!, openaiChat)!;
+    const discovery = new DecisionDiscovery({
+      providers: () => [{ provider, tier: "free" }],
+      now: () => 0,
+      changed() {},
+      failed() {},
+    });
+    const slow = discovery.refresh();
+    await came.promise;
+    name = "new";
+    await discovery.refresh();
+    held.resolve();
+    await slow;
+    expect(discovery.models().map(({ model }) => model)).toEqual(["new"]);
   });
 
   test.each([[{}], ["x"], [{ data: "x" }], [null]])("%p is no list", (body) => {
