@@ -17,7 +17,10 @@ export function createSlots(count: number): Slots {
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const stop = () => {
-      waiting.splice(waiting.indexOf(resolve), 1);
+      const at = waiting.indexOf(resolve);
+      // Called already: that place is used, and given on by whoever notices the signal.
+      if (at < 0) return;
+      waiting.splice(at, 1);
       reject(signal.reason);
     };
     waiting.push(resolve);

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { createSlots } from "../../src/pages/slots.ts";
+
+// In one of these moments the place has been given on and the one who got it does not know yet.
+test.each([0, 1, 2, 3, 4, 5, 6])(
+  "giving up %d microtasks after a place is free takes nobody else's",
+  async (moment) => {
+    const slots = createSlots(1);
+    const none = new AbortController().signal;
+    const first = Promise.withResolvers<void>();
+    const stop = new AbortController();
+    const ran: string[] = [];
+    const all = [
+      slots.run(none, async () => first.promise),
+      slots.run(stop.signal, async () => undefined),
+      slots.run(none, async () => void ran.push("third")),
+      slots.run(none, async () => void ran.push("fourth")),
+    ];
+    for (const promise of all) promise.catch(() => undefined);
+    first.resolve();
+    for (let turn = 0; turn < moment; turn++) await Promise.resolve();
+    stop.abort(new Error("gone"));
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    expect(ran).toEqual(["third", "fourth"]);
+  },
+);
