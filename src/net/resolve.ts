@@ -2,6 +2,7 @@
 // the guard must see them all; never caches, because the guard pins what it checked.
 
 import { lookup, Resolver } from "node:dns/promises";
+import { untilAborted } from "../base/until-aborted.ts";
 import { parseAddress } from "./address.ts";
 
 /** Gives all addresses of a host, IPv4 first; throws `UnknownHost` when there is none. */
@@ -48,16 +49,4 @@ function askServers(servers: readonly string[]): (host: string) => Promise<strin
     ]);
     return [...v4, ...v6];
   };
-}
-
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }

@@ -11,7 +11,7 @@ import type { Extracted } from "./extract.ts";
 import { PageError } from "./page-error.ts";
 import type { Rendered, Renderer } from "./render.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
-import type { Robots } from "./robots.ts";
+import { obey, type Robots } from "./robots.ts";
 
 /** What is wanted of a page. */
 export interface LoadRequest {
@@ -103,6 +103,8 @@ async function load(at: Load): Promise<LoadedPage> {
   for (let hop = 0; ; hop++) {
     await obeyRobots(at, url);
     const answer = await fetchPolitely(at, url);
+    // Where redirects led may be forbidden too.
+    if (answer.url !== url) await obeyRobots(at, answer.url);
     const challenged = isChallenge(answer.status, answer.headers, answer.body);
     const kind = kindOf(answer.headers.get("content-type"), answer.body);
     if (challenged || isRefusal(answer.status)) {
@@ -127,9 +129,7 @@ async function load(at: Load): Promise<LoadedPage> {
 
 async function obeyRobots({ deps, signal }: Load, url: string): Promise<void> {
   if (!deps.settings().respectRobots || !URL.canParse(url) || !/^https?:/.test(url)) return;
-  const rules = await deps.robots.rulesFor(url, signal);
-  signal.throwIfAborted();
-  if (!rules.allows(url)) throw new PageError("robots", "The site's robots.txt does not allow this page to be read.");
+  obey(await deps.robots.rulesFor(url, signal), url);
 }
 
 /** Fetches; "too many requests" and server errors are tried again while there is time. */

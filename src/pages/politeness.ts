@@ -8,13 +8,13 @@ import type { Renderer } from "./render.ts";
 /** How turns are taken. */
 export interface Politeness {
   readonly manners: Manners;
-  claimOf(url: string): Promise<Claim>;
+  claimOf(url: string, signal?: AbortSignal): Promise<Claim>;
 }
 
 /** A fetch that takes its turn. */
 export function politeFetch(get: GuardedFetch, { manners, claimOf }: Politeness): GuardedFetch {
   return async (url, options) => {
-    const leave = await manners.ask(await claimOf(url), options.signal);
+    const leave = await manners.ask(await claimOf(url, options.signal), options.signal);
     try {
       return await get(url, options);
     } finally {
@@ -28,7 +28,7 @@ export function politeRenderer(renderer: Renderer, { manners, claimOf }: Politen
   return {
     ...renderer,
     render: async (request) => {
-      const leave = await manners.ask(await claimOf(request.url), request.signal);
+      const leave = await manners.ask(await claimOf(request.url, request.signal), request.signal);
       try {
         return await renderer.render(request);
       } finally {

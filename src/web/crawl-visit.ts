@@ -23,7 +23,7 @@ export interface VisitDeps {
   readonly store: AnswerVerbs;
   readonly fetch: GuardedFetch;
   readonly manners: Manners;
-  readonly claimOf: (url: string) => Promise<Claim>;
+  readonly claimOf: (url: string, signal?: AbortSignal) => Promise<Claim>;
   readonly problem: (message: string, error: unknown) => void;
 }
 
@@ -38,7 +38,7 @@ export async function visitPage<T>(
 ): Promise<T> {
   const { manners, claimOf, store } = deps;
   const known = new Map((await store.listAnswers(job.id, entry.urlKey)).map((answer) => [answer.asked, answer]));
-  const claim = known.has(entry.url) ? undefined : await claimOf(entry.url);
+  const claim = known.has(entry.url) ? undefined : await claimOf(entry.url, signal);
   const turn = await manners.work(job, claim, signal);
   const keep = (answer: KeptAnswer) =>
     store
@@ -49,7 +49,7 @@ export async function visitPage<T>(
     const answer = known.get(url);
     if (answer !== undefined) return { ...answer, chain: [url] };
     // The page's first request has its place already; a second try, or another address, waits for one.
-    const leave = place ?? (await manners.ask(await claimOf(url), options.signal));
+    const leave = place ?? (await manners.ask(await claimOf(url, options.signal), options.signal));
     place = undefined;
     let fetched: Fetched;
     try {

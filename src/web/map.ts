@@ -5,6 +5,7 @@ import { createTurns } from "../base/turns.ts";
 import type { Guard } from "../net/guard.ts";
 import { isTrap, pageKey, siteKey } from "../pages/addresses.ts";
 import type { LoadPage } from "../pages/load.ts";
+import { PageError } from "../pages/page-error.ts";
 import type { Robots } from "../pages/robots.ts";
 import type { SitemapOptions } from "../pages/sitemap.ts";
 import { type Body, readInteger, readText, readUrl } from "./params.ts";
@@ -31,16 +32,19 @@ export async function mapSite(body: Body, deps: MapDeps, signal: AbortSignal): P
   const search = readText(body, ["search"]);
   const timeoutMs = readInteger(body, ["timeout_ms", "timeout"], { min: 1000, max: 300_000 }) ?? TIMEOUT_MS;
   const endsMs = performance.now() + timeoutMs;
-  await deps.guard.check(url, { signal });
+  const leftMs = () => Math.max(1, endsMs - performance.now());
+  const rules = await inTime(timeoutMs, signal, async (both) => {
+    await deps.guard.check(url, { signal: both });
+    return deps.robots.rulesFor(url, both);
+  });
   const found = new SiteLinks(url, { limit, search });
   await found.add([url]);
-  const rules = await deps.robots.rulesFor(url, signal);
   const starts = [...new Set([...rules.sitemaps, new URL("/sitemap.xml", url).href])];
   const userAgent = deps.userAgent();
   await found.add(
     await deps.readSitemaps(starts, {
       urlsMax: SITEMAP_URLS_MAX,
-      timeoutMs: timeoutMs * 0.7,
+      timeoutMs: leftMs() * 0.7,
       userAgent,
       home: url,
       signal,
@@ -49,7 +53,6 @@ export async function mapSite(body: Body, deps: MapDeps, signal: AbortSignal): P
   const fromSitemaps = found.seen;
   if (found.links.length < limit) {
     try {
-      const leftMs = Math.max(1, endsMs - performance.now());
       const page = await deps.load({
         url,
         markdown: false,
@@ -58,7 +61,7 @@ export async function mapSite(body: Body, deps: MapDeps, signal: AbortSignal): P
         screenshot: "none",
         onlyMainContent: false,
         documents: false,
-        timeoutMs: leftMs,
+        timeoutMs: leftMs(),
         signal,
       });
       await found.add([page.url, ...page.allLinks]);
@@ -69,6 +72,17 @@ export async function mapSite(body: Body, deps: MapDeps, signal: AbortSignal): P
     }
   }
   return { success: true, links: found.links, total: found.links.length };
+}
+
+/** Throws `PageError` `timeout` when the work takes longer, or the signal's reason. */
+async function inTime<T>(ms: number, signal: AbortSignal, work: (both: AbortSignal) => Promise<T>): Promise<T> {
+  const timer = AbortSignal.timeout(ms);
+  try {
+    return await work(AbortSignal.any([signal, timer]));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw timer.aborted ? new PageError("timeout", "The site did not answer in time.", { cause: error }) : error;
+  }
 }
 
 /** Collects addresses of one site, each page once. */

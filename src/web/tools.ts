@@ -28,7 +28,7 @@ export interface WebTools {
   /** Turns at hosts, over all jobs and single pages. */
   readonly manners: Manners;
   /** What a request for a page has to wait for at its host: the operator's delay, or the host's own if that is longer. */
-  claimOf(url: string): Promise<Claim>;
+  claimOf(url: string, signal?: AbortSignal): Promise<Claim>;
   /** Takes the configuration as it is now: resolvers, allow-lists, browser. */
   reconfigure(): void;
   /** How many conversions run, and how many wait for a thread. */
@@ -65,11 +65,11 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
   };
   const fetch: GuardedFetch = (url, options) => parts.fetch(url, options);
   let robots = createRobots({ fetch, clock, userAgent: () => web().userAgent });
-  const claimOf = async (url: string): Promise<Claim> => {
+  const claimOf = async (url: string, signal?: AbortSignal): Promise<Claim> => {
     const { perHostDelayMs, respectRobots } = web();
     // What is no address is refused by the guard.
     if (!URL.canParse(url)) return { host: "", delayMs: 0 };
-    const { crawlDelayMs } = respectRobots ? await robots.rulesFor(url) : { crawlDelayMs: 0 };
+    const { crawlDelayMs } = respectRobots ? await robots.rulesFor(url, signal) : { crawlDelayMs: 0 };
     return { host: siteKey(url), delayMs: Math.max(perHostDelayMs, crawlDelayMs) };
   };
   // A host's own delay is meant for its pages; what lists them is read once.

@@ -41,6 +41,8 @@ function answer(request: Request): Response | Promise<Response> {
   const { pathname } = new URL(request.url);
   hits.push(pathname);
   const [, kind, value = ""] = pathname.split("/");
+  if (kind === "to") return Response.redirect(`${base}/${value}`, 302);
+  if (kind === "robots.txt" && robotsText === "never") return new Promise<Response>(() => undefined);
   if (kind === "robots.txt")
     return robotsText === undefined ? new Response("no", { status: 404 }) : new Response(robotsText);
   if (kind === "status")
@@ -148,6 +150,13 @@ describe("statuses", () => {
 describe("limits", () => {
   test("a silent server", async () =>
     expect(await fault(loader()(request("/never", { timeoutMs: 200 })))).toBe("timeout"));
+  test("a robots.txt that does not come", async () => {
+    robotsText = "never";
+    const started = performance.now();
+    expect(await fault(loader()(request("/page", { timeoutMs: 200 })))).toBe("timeout");
+    // The file's own time is ten seconds.
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
   test("the caller's abort is the caller's", async () => {
     const stop = new AbortController();
     const pending = loader()(request("/never", { signal: stop.signal })).catch((error: Error) => error.message);
@@ -171,6 +180,11 @@ describe("robots", () => {
   test("unless the operator says so", async () => {
     robotsText = "User-agent: *\nDisallow: /";
     expect(await fault(loader({ respectRobots: false })(request("/page")))).toBe("none");
+  });
+  test("a page that redirects to a disallowed one is not read either", async () => {
+    robotsText = "User-agent: *\nDisallow: /secret";
+    expect(await fault(loader()(request("/to/secret")))).toBe("robots");
+    expect(await fault(loader()(request("/to/page")))).toBe("none");
   });
   test("our own name is known", async () => {
     robotsText = "User-agent: Sallyport\nDisallow: /page\n\nUser-agent: *\nAllow: /";

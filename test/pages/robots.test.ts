@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import robotsParser from "robots-parser";
-import { productToken } from "../../src/pages/robots.ts";
+import { FakeClock } from "../../src/base/clock.ts";
+import { FetchError, type FetchFault } from "../../src/net/fetch.ts";
+import { BlockedAddress } from "../../src/net/guard.ts";
+import { createRobots, obey, productToken } from "../../src/pages/robots.ts";
 import { readRobots } from "../../src/pages/robots-text.ts";
 
 const HOME = "https://a.example";
@@ -92,3 +95,80 @@ test("sitemaps are addresses", () => {
 
 test("the name in a user agent", () =>
   expect([productToken("MyBot/2.0 (+x)"), productToken("(odd)")]).toEqual(["MyBot", "Sallyport"]));
+
+describe("the file", () => {
+  const page = `${HOME}/page`;
+  /** Robots over a site that answers so, one answer after the other; the last one again and again. */
+  function over(...answers: (FetchFault | "blocked" | [status: number, text?: string])[]) {
+    const clock = new FakeClock();
+    const asked: string[] = [];
+    const robots = createRobots({
+      clock,
+      userAgent: () => "Sallyport/1.0",
+      fetch: async (url) => {
+        const answer = answers[Math.min(asked.length, answers.length - 1)];
+        asked.push(url);
+        if (answer === "blocked") throw new BlockedAddress("address", "no");
+        if (typeof answer === "string") throw new FetchError(answer, "no");
+        const [status = 0, text = ""] = answer ?? [];
+        const headers = new Headers({ "retry-after": "0" });
+        return { url, status, headers, body: new TextEncoder().encode(text), chain: [url] };
+      },
+    });
+    return { robots, clock, asked };
+  }
+  const verdict = async (robots: ReturnType<typeof createRobots>) => {
+    const found = await robots.rulesFor(page);
+    try {
+      obey(found, page);
+      return "allowed";
+    } catch (error) {
+      return (error as { fault?: string }).fault;
+    }
+  };
+  const NO = "User-agent: *\nDisallow: /";
+
+  test.each<[string, Parameters<typeof over>, string]>([
+    ["that is not there forbids nothing", [[404, NO]], "allowed"],
+    ["that is refused forbids nothing", [[403, NO]], "allowed"],
+    ["that leads to a private address forbids nothing", ["blocked"], "allowed"],
+    ["that redirects forever forbids nothing", ["redirects"], "allowed"],
+    ["behind a guard's page forbids nothing", [[503, "<title>Just a moment...</title>"]], "allowed"],
+    ["of a broken server forbids everything", [[500, "User-agent: *\nAllow: /"]], "upstream"],
+    ["that comes at the second try counts", [[503], [200, NO]], "robots"],
+    ["of a server that is down forbids everything", ["connect"], "upstream"],
+    ["that does not come in time forbids everything", ["timeout"], "timeout"],
+    ["longer than is read counts as far as it is", [[200, `${NO}\n${"# more\n".repeat(100_000)}`]], "robots"],
+    ["is cut between lines", [[200, `User-agent: *\n${"#".repeat(512 * 1024 - 26)}\nDisallow: /private`]], "allowed"],
+  ])("%s", async (_, answers, expected) => expect(await verdict(over(...answers).robots)).toBe(expected));
+
+  test("is asked for again soon when it could not be had, and else after an hour", async () => {
+    const { robots, clock, asked } = over("connect", [200, NO]);
+    expect(await verdict(robots)).toBe("upstream");
+    clock.advance(29_000);
+    expect([await verdict(robots), asked.length]).toEqual(["upstream", 1]);
+    clock.advance(2000);
+    expect(await verdict(robots)).toBe("robots");
+    clock.advance(3_500_000);
+    expect([await verdict(robots), asked.length]).toEqual(["robots", 2]);
+  });
+
+  test("keeps nobody waiting who has given up, and serves those who have not", async () => {
+    const gate = Promise.withResolvers<void>();
+    const robots = createRobots({
+      clock: new FakeClock(),
+      userAgent: () => "Sallyport/1.0",
+      fetch: async (url) => {
+        await gate.promise;
+        return { url, status: 200, headers: new Headers(), body: new TextEncoder().encode(NO), chain: [url] };
+      },
+    });
+    const stop = new AbortController();
+    const impatient = robots.rulesFor(page, stop.signal);
+    const patient = robots.rulesFor(page);
+    stop.abort(new Error("gone"));
+    await expect(impatient).rejects.toThrow("gone");
+    gate.resolve();
+    expect((await patient).allows(page)).toBe(false);
+  });
+});

@@ -203,3 +203,17 @@ test("a map that takes too long", async () => {
   const answer = await call("/v1/map", { url: at("/slow-root"), timeout_ms: 1000 });
   expect([answer.status, answer.body.error?.code]).toEqual([504, "map_timeout"]);
 });
+
+test("a map of a site whose robots.txt does not come", async () => {
+  const silent = startFakeSite({ "/robots.txt": () => new Promise<Response>(() => undefined) });
+  const own = await startTestApp({ config: webConfig([silent.host]) });
+  const started = performance.now();
+  const answer = await own.post("/v1/map", { url: silent.url, timeout_ms: 1000 });
+  expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+    504,
+    "map_timeout",
+  ]);
+  expect(performance.now() - started).toBeLessThan(5000);
+  await own.stop();
+  await silent.stop();
+});

@@ -1,0 +1,15 @@
+// Waiting that ends with the one who waits: the work goes on for whoever else wants it.
+
+/** What `work` comes to; rejects with the signal's reason as soon as that aborts, and leaves no listener behind. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await Promise.race([promise, work]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
