@@ -8,7 +8,7 @@ export interface RobotsRules {
   readonly crawlDelayMs: number;
   readonly sitemaps: readonly string[];
   /** Set when the site could not be asked, and so nothing is allowed. */
-  readonly unread?: { readonly fault: "upstream" | "timeout"; readonly message: string };
+  readonly unread?: { readonly reason: "unreached" | "broken" | "timeout"; readonly message: string };
 }
 
 /** A longer crawl-delay would starve a job; the host is still visited only that seldom. */

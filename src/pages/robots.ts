@@ -30,7 +30,7 @@ const BYTES_MAX = 8 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 const TRIES_MAX = 3;
 const KEPT_MS = 3_600_000;
-/** A site that could not be asked may be back soon. */
+/** A site that did not answer may be back soon; one that nobody could connect to is not even remembered. */
 const UNREAD_KEPT_MS = 30_000;
 const SITES_MAX = 500;
 
@@ -49,12 +49,12 @@ export function createRobots({ fetch: get, clock, userAgent }: RobotsDeps): Robo
     } catch (error) {
       // A refused address, or too many redirects, is a file that is not there.
       if (!(error instanceof FetchError) || !UNREACHED.has(error.fault)) return NO_RULES;
-      return unread(error.fault === "timeout" ? "timeout" : "upstream", error.message);
+      return error.fault === "timeout" ? unread("timeout", error.message) : unread("unreached", error.message);
     }
     const { status, headers, body } = answer;
     // A guard before the site says nothing about its rules.
     if (status >= 500)
-      return isChallenge(status, headers, body) ? NO_RULES : unread("upstream", `The server answered ${status}.`);
+      return isChallenge(status, headers, body) ? NO_RULES : unread("broken", `The server answered ${status}.`);
     if (status >= 400) return NO_RULES;
     const text = new TextDecoder().decode(beginningOf(body));
     // Applications answer every path with their page.
@@ -85,7 +85,8 @@ export function createRobots({ fetch: get, clock, userAgent }: RobotsDeps): Robo
     if (cache.size >= SITES_MAX) cache.delete(cache.keys().next().value as string);
     cache.set(origin, entry);
     return entry.rules.then((rules) => {
-      if (rules.unread !== undefined) entry.untilMs = clock.now() + UNREAD_KEPT_MS;
+      if (rules.unread !== undefined)
+        entry.untilMs = clock.now() + (rules.unread.reason === "unreached" ? 0 : UNREAD_KEPT_MS);
       return rules;
     });
   };
@@ -103,12 +104,15 @@ export function createRobots({ fetch: get, clock, userAgent }: RobotsDeps): Robo
 /** Throws `PageError` when the rules keep the page from being read. */
 export function obey(rules: RobotsRules, url: string): void {
   if (rules.unread !== undefined)
-    throw new PageError(rules.unread.fault, `The site's robots.txt could not be read: ${rules.unread.message}`);
+    throw new PageError(
+      rules.unread.reason === "timeout" ? "timeout" : "upstream",
+      `The site's robots.txt could not be read: ${rules.unread.message}`,
+    );
   if (!rules.allows(url)) throw new PageError("robots", "The site's robots.txt does not allow this page to be read.");
 }
 
-function unread(fault: "upstream" | "timeout", message: string): RobotsRules {
-  return { allows: () => false, crawlDelayMs: 0, sitemaps: [], unread: { fault, message } };
+function unread(reason: NonNullable<RobotsRules["unread"]>["reason"], message: string): RobotsRules {
+  return { allows: () => false, crawlDelayMs: 0, sitemaps: [], unread: { reason, message } };
 }
 
 /** As much as is read, in whole lines: half a rule would be another one. */

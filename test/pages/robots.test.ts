@@ -143,14 +143,19 @@ describe("the file", () => {
   ])("%s", async (_, answers, expected) => expect(await verdict(over(...answers).robots)).toBe(expected));
 
   test("is asked for again soon when it could not be had, and else after an hour", async () => {
-    const { robots, clock, asked } = over("connect", [200, NO]);
-    expect(await verdict(robots)).toBe("upstream");
+    const { robots, clock, asked } = over("timeout", [200, NO]);
+    expect(await verdict(robots)).toBe("timeout");
     clock.advance(29_000);
-    expect([await verdict(robots), asked.length]).toEqual(["upstream", 1]);
+    expect([await verdict(robots), asked.length]).toEqual(["timeout", 1]);
     clock.advance(2000);
     expect(await verdict(robots)).toBe("robots");
     clock.advance(3_500_000);
     expect([await verdict(robots), asked.length]).toEqual(["robots", 2]);
+  });
+
+  test("is asked for at once when nobody could be reached: the name may lead elsewhere by now", async () => {
+    const { robots } = over("connect", "blocked");
+    expect([await verdict(robots), await verdict(robots)]).toEqual(["upstream", "allowed"]);
   });
 
   test("keeps nobody waiting who has given up, and serves those who have not", async () => {
