@@ -16,8 +16,8 @@ export interface Converter {
   close(): void;
 }
 
-/** Of pages that wait for a thread. */
-const WAITING_BYTES_MAX = 512 * 1024 * 1024;
+/** Of pages that wait for a thread; those of jobs, of which few are under way, beside them. */
+const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
 /** Starts converting with up to `threads` threads. */
 export function createConverter(threads: number): Converter {

@@ -46,7 +46,10 @@ export interface PoolOptions<Input> {
   readonly size: number;
   /** Tasks that may wait for a thread. */
   readonly queueMax?: number;
-  /** What a waiting task holds, and how much all of them may hold together. */
+  /**
+   * What a waiting task holds, and how much all of them may hold together. A task nobody waits for is let in all the
+   * same: whoever gives it bounds how many there are, and would lose it.
+   */
   readonly weigh?: (input: Input) => number;
   readonly weightMax?: number;
 }
@@ -147,8 +150,8 @@ export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPo
       runOptions.signal?.throwIfAborted();
       if (isClosed) throw new TaskFailed("The pool is closed.");
       const weight = waiting.reduce((sum, task) => sum + weigh(task.input), 0);
-      if (waiting.length >= queueMax || (waiting.length > 0 && weight + weigh(input) > weightMax))
-        throw new PoolFull("Too much work is waiting.");
+      const isTooMuch = runOptions.later !== true && waiting.length > 0 && weight + weigh(input) > weightMax;
+      if (waiting.length >= queueMax || isTooMuch) throw new PoolFull("Too much work is waiting.");
       const { promise, resolve, reject } = Promise.withResolvers<Output>();
       const task: Task<Input, Output> = { id: nextId++, input, options: runOptions, resolve, reject };
       const stop = () => abandon(task, runOptions.signal?.reason);

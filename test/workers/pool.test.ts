@@ -68,6 +68,14 @@ test("waiting tasks may hold only so much together, but one always may", async (
   expect(pool.load()).toEqual({ running: 0, waiting: 0 });
 });
 
+test("a task nobody waits for is not lost for what the others hold", async () => {
+  open(1, { weightMax: 10 });
+  const first = pool.run({ what: "loop" }, { timeoutMs: 100 }).catch(() => "stopped");
+  const all = [11, 12, 13].map((value) => pool.run({ what: "echo", value }, { ...TIME, later: true }));
+  await expect(pool.run({ what: "echo", value: 1 }, TIME)).rejects.toThrow(PoolFull);
+  expect([await first, ...(await Promise.all(all))]).toEqual(["stopped", 11, 12, 13]);
+});
+
 test("what somebody waits for goes first", async () => {
   open(1);
   const order: number[] = [];
