@@ -272,11 +272,22 @@ describe("time grows with the size of the page and no faster", () => {
     ["headings", `<h2>${text}</h2><p>x</p>`.repeat(2000)],
     ["depth", `${"<div class=a>".repeat(180)}${`<p>${text}</p>`.repeat(2000)}`],
     ["listings", `<div class="x">${"<pre>let x</pre>".repeat(4000)}</div>`],
+    ["blanks", `<p>${text}</p><p>a${" ".repeat(300_000)}b</p>`],
+    ["tildes", `<p>${text}</p><p>${"~a ".repeat(60_000)}</p>`],
+    ["no tilde after one", `<p>a ~ b</p><p>${"] ".repeat(300_000)}</p>`],
+    ["metadata", `${"<meta>".repeat(300_000)}<p>${text}</p>`],
   ];
   for (const [name, html] of cases)
     test(name, () => {
-      expect(extract(html).markdown).not.toBe("");
+      expect(extract(html, { html: true }).markdown).toBeDefined();
     });
+});
+
+test("cleaned HTML has no empty lines, but those of listings", () => {
+  const page = `<p>One</p> \n\n \t\n <p>two\n  three</p>\n\n<pre><b>if</b> a:\n\n    b()\n\n\nc()</pre>\n\n<p>four</p>`;
+  expect(extract(page, { html: true, onlyMainContent: false }).html).toBe(
+    "<p>One</p>\n<p>two\n  three</p>\n<pre><b>if</b> a:\n\n    b()\n\n\nc()</pre>\n<p>four</p>",
+  );
 });
 
 test("a page of a few sentences is kept whole, without its frame", () => {

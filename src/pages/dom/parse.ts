@@ -90,6 +90,7 @@ class Builder {
     if (HEAD_TAGS.has(name)) {
       // A refresh for readers without scripts is not for us: such pages are rendered when they must be.
       if (this.#open.some((entry) => entry.name === "noscript") && attributes["http-equiv"] !== undefined) return;
+      if (!this.#count()) return;
       // Microdata puts <meta> and <link> into the body; their place does not matter to us.
       this.#head.push(new PageElement(name, attributes));
       return;

@@ -21,33 +21,66 @@ const KEPT_ATTRIBUTES = new Set([
 ]);
 const VOID_TAGS = new Set("area base br col embed hr img input link meta param source track wbr".split(" "));
 
-/** The HTML of an element's children. */
+/** The HTML of an element's children, without empty lines but those of listings. */
 export function serialize(root: PageElement): string {
-  const out: string[] = [];
+  const out: Output = { whole: [], open: [], inListing: false };
   for (let child = root.firstChild; child !== null; child = child.nextSibling) write(child, out);
-  return out
-    .join("")
-    .replace(/[ \t]*\n\s*\n\s*/g, "\n")
-    .trim();
+  close(out);
+  return out.whole.join("").trim();
 }
 
-function write(node: PageNode, out: string[]): void {
+interface Output {
+  /** What is finished. */
+  readonly whole: string[];
+  /** The pieces of the stretch at work: a listing, or what lies between two. */
+  open: string[];
+  inListing: boolean;
+}
+
+/** Ends a stretch. */
+function close(out: Output): void {
+  const text = out.open.join("");
+  out.whole.push(out.inListing ? text : text.replace(/[ \t\r\n\f]+/g, withoutEmptyLines));
+  out.open = [];
+}
+
+function withoutEmptyLines(blank: string): string {
+  return blank.indexOf("\n") === blank.lastIndexOf("\n") ? blank : "\n";
+}
+
+function write(node: PageNode, out: Output): void {
   if (node instanceof PageText) {
-    out.push(escapeText(node.data));
+    out.open.push(escapeText(node.data));
     return;
   }
   const element = node as PageElement;
-  if (!/^[a-z][\w-]*$/.test(element.tag)) {
+  const isListing = element.tag === "pre" && !out.inListing;
+  if (isListing) {
+    close(out);
+    out.inListing = true;
+  }
+  writeElement(element, out);
+  if (isListing) {
+    close(out);
+    out.inListing = false;
+  }
+}
+
+function writeElement(element: PageElement, out: Output): void {
+  const children = () => {
     for (let child = element.firstChild; child !== null; child = child.nextSibling) write(child, out);
+  };
+  if (!/^[a-z][\w-]*$/.test(element.tag)) {
+    children();
     return;
   }
-  out.push(`<${element.tag}`);
+  out.open.push(`<${element.tag}`);
   for (const name in element.attributes)
-    if (KEPT_ATTRIBUTES.has(name)) out.push(` ${name}="${escapeAttribute(element.attributes[name] ?? "")}"`);
-  out.push(">");
+    if (KEPT_ATTRIBUTES.has(name)) out.open.push(` ${name}="${escapeAttribute(element.attributes[name] ?? "")}"`);
+  out.open.push(">");
   if (VOID_TAGS.has(element.tag)) return;
-  for (let child = element.firstChild; child !== null; child = child.nextSibling) write(child, out);
-  out.push(`</${element.tag}>`);
+  children();
+  out.open.push(`</${element.tag}>`);
 }
 
 function escapeText(text: string): string {

@@ -5,7 +5,7 @@ import type { PageElement } from "../dom/node.ts";
 import { escapeMarkdown } from "./escape.ts";
 import { languageAround } from "./language.ts";
 import { codeText, prepare } from "./prepare.ts";
-import { dissolveLayoutTables, isEmptyTable, tableMarkdown, textElement } from "./tables.ts";
+import { dissolveLayoutTables, isEmptyTable, joinLines, tableMarkdown, textElement } from "./tables.ts";
 
 /** Converts the children of `root`. */
 export function toMarkdown(root: PageElement): string {
@@ -43,7 +43,7 @@ function addCode(turndown: TurndownService): void {
     filter: "pre",
     replacement: (_, node) => {
       const element = fromDom(node);
-      const code = codeText(element).replace(/^\n+|\s+$/g, "");
+      const code = codeText(element).replace(/^\n+/, "").trimEnd();
       if (code === "") return "";
       const longest = Math.max(2, ...[...code.matchAll(/^[ \t]*(`{3,})/gm)].map((match) => match[1]?.length ?? 0));
       const fence = "`".repeat(longest + 1);
@@ -99,8 +99,8 @@ function addInline(turndown: TurndownService): void {
       const text = content.trim();
       if (href === undefined || text === "") return content;
       // A link around blocks: Markdown links hold one line.
-      const line = text.replace(/^#{1,6} /gm, "").replace(/\s*\n+\s*/g, " ");
-      const [before = "", after = ""] = [/^\s*/.exec(content)?.[0], /\s*$/.exec(content)?.[0]];
+      const line = joinLines(text.replace(/^#{1,6} /gm, ""), " ");
+      const [before = "", after = ""] = [/^\s*/.exec(content)?.[0], content.slice(content.trimEnd().length)];
       const title = fromDom(node).attributes["title"]?.replace(/\s+/g, " ").trim();
       const shown = title === undefined || title === "" || title === line ? "" : ` "${title.replace(/"/g, '\\"')}"`;
       return `${before}[${line}](${destination(href)}${shown})${after}`;
@@ -151,10 +151,7 @@ function addBlocks(turndown: TurndownService): void {
   turndown.addRule("heading", {
     filter: ["h1", "h2", "h3", "h4", "h5", "h6"],
     replacement: (content, node) => {
-      const line = content
-        .trim()
-        .replace(/\s*\n+\s*/g, " ")
-        .replace(/^(?:#+ )+/, "");
+      const line = joinLines(content, " ").replace(/^(?:#+ )+/, "");
       return line === "" ? "" : `\n\n${"#".repeat(Number(node.nodeName[1]))} ${line}\n\n`;
     },
   });
@@ -184,12 +181,7 @@ function addBlocks(turndown: TurndownService): void {
   turndown.addRule("summary", {
     filter: (node) => node.nodeName === "SUMMARY",
     replacement: (content) =>
-      content.trim() === ""
-        ? ""
-        : `\n\n**${content
-            .trim()
-            .replace(/\s*\n+\s*/g, " ")
-            .replace(/\*\*/g, "")}**\n\n`,
+      content.trim() === "" ? "" : `\n\n**${joinLines(content, " ").replace(/\*\*/g, "")}**\n\n`,
   });
   turndown.addRule("parts", {
     // Inline by name, but each is a line of its own.

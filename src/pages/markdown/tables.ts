@@ -141,12 +141,16 @@ function alignments(grid: Grid, width: number): string[] {
 }
 
 function cellText(markdown: string): string {
-  return markdown
-    .trim()
-    .replace(/\\?\|/g, "\\|")
-    .replace(/\s*\n\s*\n\s*/g, "<br>")
-    .replace(/\s*\n\s*/g, "<br>")
-    .replace(/(?:<br>)+$/, "");
+  return joinLines(markdown.replace(/\\?\|/g, "\\|"), "<br>").replace(/(?:<br>)+$/, "");
+}
+
+/** The lines that are not empty as one. Not by a pattern: one that begins with blanks takes the square of a run of them. */
+export function joinLines(text: string, joint: string): string {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(joint);
 }
 
 function rowsOf(table: PageElement): PageElement[] {
