@@ -3,6 +3,9 @@
 
 import { stringEnd } from "./json-splice.ts";
 
+/** No client nests so deep. */
+export const JSON_LEVELS_MAX = 1000;
+
 const QUOTE = 34;
 
 /** True for a JSON text with more than `levels` objects and arrays within each other. */

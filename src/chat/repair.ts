@@ -1,6 +1,8 @@
 // Tool-argument JSON: telling early whether fragments still are a prefix of valid JSON, and mending what models break
 // most: cut-off ends, trailing commas, single quotes, code fences, bare words. Refuses to guess at anything else.
 
+import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
+
 type Mode =
   | "value"
   | "string"
@@ -207,6 +209,8 @@ export function isJson(text: string): boolean {
 export function repairJson(text: string): string | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return "{}";
+  // A text within a request's text: how deep that one is nested says nothing of this one.
+  if (isNestedDeeper(trimmed, JSON_LEVELS_MAX)) return undefined;
   if (isJson(trimmed)) return text;
   const bare = trimmed.replace(/^```[a-zA-Z]*\s*/, "").replace(/\s*```$/, "");
   if (isJson(bare)) return bare;

@@ -3,7 +3,7 @@
 
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { ApiError } from "../base/errors.ts";
-import { isNestedDeeper } from "../base/json-depth.ts";
+import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
 
 export interface BodyLimits {
   /** Largest body, in decompressed bytes. */
@@ -16,9 +16,6 @@ export interface BodyLimits {
 
 const STALL_MS = 30_000;
 const TOTAL_MS = 600_000;
-
-/** No client nests so deep; far deeper ones take seconds to write again. */
-const LEVELS_MAX = 1000;
 
 /** The body's bytes, decompressed. */
 export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
@@ -38,8 +35,8 @@ export async function readJson(
     throw new ApiError("invalid_request", `Expected Content-Type: application/json, got "${type.slice(0, 100)}".`);
   }
   const text = decoder.decode(await readBody(request, limits));
-  if (isNestedDeeper(text, LEVELS_MAX)) {
-    throw new ApiError("invalid_request", `The request body is nested more than ${LEVELS_MAX} levels deep.`);
+  if (isNestedDeeper(text, JSON_LEVELS_MAX)) {
+    throw new ApiError("invalid_request", `The request body is nested more than ${JSON_LEVELS_MAX} levels deep.`);
   }
   let body: unknown;
   try {

@@ -126,3 +126,9 @@ describe("repairJson", () => {
     );
   });
 });
+
+test("what is nested beyond all measure is neither mended nor handed on", () => {
+  const nested = (levels: number) => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+  expect(repairJson(nested(900))).toBe(nested(900));
+  expect(repairJson(nested(40_000))).toBeUndefined();
+});
