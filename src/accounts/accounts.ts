@@ -153,7 +153,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     pairs,
     cookies: cookieSessions({ clock, sessions, accounts, ttlMs: () => config().auth.refreshTokenTtlMs }),
     signIn: signIn({ accounts, audit, attempts: logins, hasher, failed }),
-    changePassword: changePassword({ accounts, sessions, audit, mailer, hasher, attempts: logins }),
+    changePassword: changePassword({ accounts, codes, sessions, audit, mailer, hasher, attempts: logins }),
     verification: verification({ clock, codes, audit, mailer, secret, accountsChanged }),
     passwordReset: passwordReset({
       clock,
@@ -220,6 +220,8 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
 
     async endAllSessions({ account, sessionId }, { keepCurrent, client }) {
       const ended = await sessions.revokeAllSessions(account.id, keepCurrent ? sessionId : "");
+      // The linking of a provider that one of them began must not be finished without it.
+      await codes.dropTickets(account.id, ["oauth_state", "oauth_code"]);
       await audit.addAudit({ accountId: account.id, event: "sessions_ended", ...client, detail: { ended } });
       return ended;
     },

@@ -2,6 +2,7 @@
 import { ApiError } from "../base/errors.ts";
 import type { Account, AccountStore } from "../store/accounts.ts";
 import type { AuditStore } from "../store/audit.ts";
+import type { CodeStore } from "../store/codes.ts";
 import type { SessionStore } from "../store/sessions.ts";
 import { type Attempts, addressName } from "./attempts.ts";
 import type { Client } from "./client.ts";
@@ -12,7 +13,8 @@ import { passwordFault } from "./passwords.ts";
 
 /** What a change needs. */
 export interface PasswordChangeDeps {
-  readonly accounts: Pick<AccountStore, "updateAccount">;
+  readonly accounts: Pick<AccountStore, "findAccount" | "updateAccount">;
+  readonly codes: Pick<CodeStore, "dropTickets">;
   readonly sessions: Pick<SessionStore, "revokeAllSessions">;
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly mailer: Pick<Mailer, "send">;
@@ -55,12 +57,21 @@ export function changePassword(deps: PasswordChangeDeps): ChangePassword {
     });
     if (!right) {
       await deps.audit.addAudit({ accountId: account.id, event: "password_change_failed", ...client });
-      throw new ApiError("invalid_credentials", "The current password is wrong.");
+      throw wrongPassword();
     }
     attempt.uncount();
-    await deps.accounts.updateAccount(account.id, { passwordHash: await deps.hasher.hash(next) });
+    const passwordHash = await deps.hasher.hash(next);
+    // Hashing takes its time, in a queue seconds: a password that was set by mail meanwhile stands.
+    if ((await deps.accounts.findAccount(account.id))?.passwordHash !== account.passwordHash) throw wrongPassword();
+    await deps.accounts.updateAccount(account.id, { passwordHash });
     await deps.sessions.revokeAllSessions(account.id, sessionId);
+    // A linking or a sign-in under way at a provider, or a mailed link, must not outlast the old password.
+    await deps.codes.dropTickets(account.id);
     await deps.audit.addAudit({ accountId: account.id, event: "password_changed", ...client });
     deps.mailer.send(passwordChangedMail(account.email, account.username));
   };
+}
+
+function wrongPassword(): ApiError {
+  return new ApiError("invalid_credentials", "The current password is wrong.");
 }

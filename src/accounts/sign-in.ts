@@ -42,7 +42,7 @@ export function signIn(deps: SignInDeps): SignIn {
   };
 
   return async ({ login, password }, client) => {
-    const account = await accounts.findAccountByLogin(login);
+    let account = await accounts.findAccountByLogin(login);
     const attempt = deps.attempts.begin([
       account === undefined ? `login:name:${foldName(login)}` : `login:account:${account.id}`,
       `login:${addressName(client.address)}`,
@@ -52,11 +52,19 @@ export function signIn(deps: SignInDeps): SignIn {
         retryAfterSeconds: attempt.retryAfterSeconds,
       });
     }
-    const right = await hasher.verify(password, account?.passwordHash ?? nobodys).catch((error) => {
-      // Not judged, so no guess: a server that is busy must not lock people out.
-      attempt.uncount();
-      throw error;
-    });
+    const verify = (hash: string) =>
+      hasher.verify(password, hash).catch((error) => {
+        // Not judged, so no guess: a server that is busy must not lock people out.
+        attempt.uncount();
+        throw error;
+      });
+    let right = await verify(account?.passwordHash ?? nobodys);
+    if (right && account !== undefined) {
+      // Hashing takes its time, in a queue seconds: what was changed or deleted meanwhile must not let in.
+      const now = await accounts.findAccount(account.id);
+      if (now?.passwordHash !== account.passwordHash) right = await verify(now?.passwordHash ?? nobodys);
+      account = now;
+    }
     if (account === undefined || account.passwordHash === null || !right) {
       // For nobody nothing is written, by the same statement.
       await audit.addAudit({ accountId: account?.id ?? "", event: "login_failed", ...client });

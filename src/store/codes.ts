@@ -1,6 +1,6 @@
 // Secrets that prove something once: e-mail verification codes, one-time tickets and invitations. All are stored as
 // hashes and judged in one transaction, so that parallel guesses share one count and a ticket is taken by one caller.
-import { and, desc, eq, gt, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { uuid } from "../base/ids.ts";
 import type { Store } from "./open.ts";
 import { accounts } from "./schema.ts";
@@ -118,9 +118,12 @@ export function codeStore(store: Store) {
       return { accountId: row.accountId, payload: row.payload, createdAtMs: row.createdAtMs };
     },
 
-    /** Makes every ticket of an account void. */
-    async dropTickets(accountId: string): Promise<void> {
-      db.delete(tickets).where(eq(tickets.accountId, accountId)).run();
+    /** Makes every ticket of an account void, or those of some kinds. */
+    async dropTickets(accountId: string, kinds?: readonly TicketKind[]): Promise<void> {
+      const ofKinds = kinds === undefined ? undefined : inArray(tickets.kind, [...kinds]);
+      db.delete(tickets)
+        .where(and(eq(tickets.accountId, accountId), ofKinds))
+        .run();
     },
 
     /** Reads a ticket and leaves it; undefined when it is unknown or expired. */

@@ -139,6 +139,31 @@ test("a password is hashed once for every try that is judged, whoever it is for"
   expect(await attempt("known", "4")).toEqual(["too_many_attempts"]);
 });
 
+test("a password that was right when the hashing began, and is another's or nobody's when it ends, lets nobody in", async () => {
+  const before = { id: "a", passwordHash: "hash of old" };
+  for (const [after, password, error] of [
+    [{ ...before, passwordHash: "hash of new" }, "old", "invalid_credentials"],
+    [{ ...before, passwordHash: null }, "old", "invalid_credentials"],
+    [undefined, "old", "invalid_credentials"],
+    // Only hashed anew: another sign-in found the hash out of date.
+    [{ ...before, passwordHash: "newer hash of old" }, "old", undefined],
+  ] as const) {
+    const verify = signIn({
+      accounts: {
+        findAccountByLogin: async () => before as never,
+        findAccount: async () => after as never,
+        updateAccount: async () => undefined,
+      },
+      audit: { addAudit: async () => {} },
+      attempts: countAttempts(new FakeClock(), () => ({ failures: 1, windowMs: 1000 })),
+      hasher: { hash: hashPassword, verify: async (tried, hash) => hash.endsWith(`hash of ${tried}`) },
+      failed: () => {},
+    });
+    const outcome = verify({ login: "a", password }, { address: "1", userAgent: "" });
+    expect(await outcome.then(() => undefined).catch((thrown) => thrown.apiCode)).toBe(error);
+  }
+});
+
 test("a try that nobody judged, because the server was busy, does not count", async () => {
   let busy = true;
   const verify = signIn({

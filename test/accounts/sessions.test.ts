@@ -1,6 +1,10 @@
 // The list of sessions, ending them, and the audit log, through the HTTP edge.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { countAttempts } from "../../src/accounts/attempts.ts";
+import { changePassword } from "../../src/accounts/password-change.ts";
 import { deviceOf } from "../../src/accounts/session-list.ts";
+import type { Account } from "../../src/store/accounts.ts";
+import { codeStore } from "../../src/store/codes.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";
 
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
@@ -73,6 +77,69 @@ test("a password is changed by whoever knows it, and every other session ends", 
     Array.from({ length: 10 }, () => change("wrong password", "another long password")),
   );
   expect(guesses.map(({ status }) => status).sort()).toEqual([...Array(9).fill(401), 429]);
+});
+
+describe("what was begun elsewhere cannot be finished", () => {
+  const KINDS = ["oauth_state", "oauth_code", "password_reset"] as const;
+  const begin = async (name: string) => {
+    const { id } = await app.addAccount(name);
+    const codes = codeStore(app.store);
+    const expiresAtMs = app.clock.now() + 60_000;
+    for (const kind of KINDS) await codes.issueTicket({ kind, hash: `${kind} ${name}`, accountId: id, expiresAtMs });
+    const left = async () => {
+      const found = await Promise.all(KINDS.map((kind) => codes.peekTicket(kind, `${kind} ${name}`)));
+      return KINDS.filter((_, index) => found[index] !== undefined);
+    };
+    return { as: (await app.signIn(name)).access_token, left };
+  };
+
+  test("after a new password: no linking, no sign-in, no mailed link", async () => {
+    const { as, left } = await begin("wanda");
+    const body = { current_password: PASSWORD, password: "another long password" };
+    const headers = { "x-forwarded-for": freshAddress() };
+    expect(
+      (await app.ask("POST", "/v1/auth/password", { as, body: { ...body, current_password: "x" }, headers })).status,
+    ).toBe(401);
+    expect(await left()).toEqual([...KINDS]);
+    expect((await app.ask("POST", "/v1/auth/password", { as, body, headers })).status).toBe(200);
+    expect(await left()).toEqual([]);
+  });
+
+  test("after signing out everywhere else: no linking, no sign-in; the owner's mailed link still works", async () => {
+    const { as, left } = await begin("willa");
+    expect((await app.ask("DELETE", "/v1/auth/sessions?keep_current=true", { as })).status).toBe(200);
+    expect(await left()).toEqual(["password_reset"]);
+  });
+});
+
+test("a password that was set by mail while a change was hashed stands", async () => {
+  const before = { id: "a", username: "a", email: "a@example.com", passwordHash: "hash of old" } as Account;
+  let stored = before;
+  const change = changePassword({
+    accounts: {
+      findAccount: async () => stored,
+      updateAccount: async (_id, more) => {
+        stored = { ...stored, ...more };
+        return stored;
+      },
+    },
+    codes: { dropTickets: async () => {} },
+    sessions: { revokeAllSessions: async () => 0 },
+    audit: { addAudit: async () => {} },
+    mailer: { send: () => true },
+    hasher: {
+      hash: async (password) => {
+        stored = { ...stored, passwordHash: "hash of the mailed one" };
+        return `hash of ${password}`;
+      },
+      verify: async () => true,
+    },
+    attempts: countAttempts(app.clock, () => ({ failures: 1, windowMs: 1000 })),
+  });
+  const passwords = { current: "old", next: "a thief's long password" };
+  const outcome = change({ account: before, sessionId: "s" }, passwords, { address: "1", userAgent: "" });
+  expect(await outcome.then(() => undefined).catch((thrown) => thrown.apiCode)).toBe("invalid_credentials");
+  expect(stored.passwordHash).toBe("hash of the mailed one");
 });
 
 test("the audit log tells the owner what happened, in pages", async () => {
