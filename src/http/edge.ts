@@ -51,6 +51,9 @@ const EXPOSED = [
 
 const METHODS = "GET, POST, DELETE, PUT, PATCH, OPTIONS";
 
+/** What maintenance closes: the API, and the models behind the dashboard's playground. */
+const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/dashboard\/api\/playground(?:\/|$)/;
+
 /** Paths that answer under maintenance too. */
 const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities)(?:\/|$)/;
 
@@ -150,11 +153,9 @@ function before(request: Request, path: string, deps: EdgeDeps): Response | unde
   // Two Host headers arrive as one, joined by a comma: nobody may choose which of them counts.
   if (request.headers.get("host")?.includes(","))
     throw new ApiError("invalid_request", "Expected exactly one Host header.");
-  if (!isApi(path)) return undefined;
-  if (request.method === "OPTIONS") return preflight(request);
-  if (!path.startsWith("/v1/") || ALWAYS_OPEN.test(path)) return undefined;
+  if (request.method === "OPTIONS" && isApi(path)) return preflight(request);
   const closed = deps.maintenance();
-  if (closed === undefined) return undefined;
+  if (closed === undefined || !CLOSABLE.test(path) || ALWAYS_OPEN.test(path)) return undefined;
   throw new ApiError("service_maintenance", closed.message || "The service is under maintenance. Try again later.", {
     retryAfterSeconds: closed.retryAfterSeconds,
   });

@@ -72,6 +72,20 @@ test("an operator can close it for an account, its holder cannot", async () => {
   expect((await say(client)).json.error.code).toBe("invalid_request");
 });
 
+test("under maintenance models answer here no more than in the API; the rest of the dashboard does", async () => {
+  const { client } = await signedIn("patient");
+  const server = { trusted_proxies: ["127.0.0.1"] };
+  await app.app.reconfigure({ server: { ...server, maintenance: { enabled: true, retry_after: "90s" } } });
+  const refused = await say(client);
+  expect([refused.status, refused.json.error.code]).toEqual([503, "service_maintenance"]);
+  expect(refused.headers.get("retry-after")).toBe("90");
+  expect((await client.get("/keys")).status).toBe(200);
+  const { json } = await app.ask("POST", "/typesafe/v1/systemone", { as: app.app.key, body: {} });
+  expect(json.error.code).toBe("service_maintenance");
+  await app.app.reconfigure({ server });
+  expect((await say(client)).status).toBe(200);
+});
+
 test("typed decisions are asked under the same limits, of the models that are listed", async () => {
   const native = startFake((body) => nativeAnswers(body as Parameters<typeof nativeAnswers>[0]));
   const deciding = await startAccountsApp({
