@@ -48,5 +48,7 @@ function isOwn(origin: string, request: Request, ownUrls: readonly string[]): bo
   if (ownUrls.some((url) => URL.canParse(url) && new URL(url).origin === origin)) return true;
   // A proxy that is not trusted may hide that the browser speaks HTTPS; the other way round nobody is fooled by chance.
   if (exchangeOf(request).secure && protocol !== "https:") return false;
-  return host === request.headers.get("host")?.toLowerCase();
+  // Some proxies write the port behind the name though it is the scheme's own; browsers never do.
+  const named = `${protocol}//${request.headers.get("host") ?? ""}`;
+  return URL.canParse(named) && new URL(named).host === host;
 }

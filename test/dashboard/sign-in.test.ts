@@ -93,6 +93,17 @@ describe("a write", () => {
     expect((await app.ask("POST", "/dashboard/api/login", { body, headers: cross })).status).toBe(403);
   });
 
+  test.each([
+    ["https://gate.example.com", "gate.example.com:443", 200],
+    ["http://gate.example.com", "gate.example.com:80", 200],
+    ["https://gate.example.com", "gate.example.com:80", 403],
+    ["https://gate.example.com:8443", "gate.example.com", 403],
+  ])("of a page at %s with the Host %s: %i", async (origin, host, status) => {
+    const client = dashboardClient(app);
+    const body = { username_or_email: "walker", password: PASSWORD };
+    expect((await client.post("/login", body, { origin, host })).status).toBe(status);
+  });
+
   test("of a page at the configured address passes behind a proxy that changes the Host", async () => {
     await app.app.reconfigure({
       server: { trusted_proxies: ["127.0.0.1"], public_url: "https://gate.example.com" },
