@@ -127,6 +127,36 @@ describe.skipIf(isMissing)("in a browser", () => {
   );
 
   test(
+    "a question that is answered with no gives the focus back, and a new key is shown to nobody who signs in next",
+    async () => {
+      await app.addAccount("first-here");
+      await app.addAccount("next-here");
+      const { page, complaints, context } = await visitor();
+      await signIn(page, "first-here");
+      await page.getByRole("navigation").getByRole("link", { name: "Keys" }).click();
+      await page.getByLabel("Name").fill("mine");
+      await page.getByRole("button", { name: "Create key" }).click();
+      const key = (await page.getByTestId("new-key").textContent()) ?? "";
+      const revoke = page.getByRole("button", { name: "Revoke mine" });
+      await revoke.click();
+      await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+      await page.waitForFunction(() => document.activeElement?.textContent === "Revoke mine");
+      await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+      await page.getByRole("tabpanel").getByText(key).waitFor();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      // In the same window: nothing is loaded anew.
+      await page.getByLabel("Username").fill("next-here");
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("tabpanel").getByText("sk-…").waitFor();
+      expect(await page.content()).not.toContain(key);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
     "signing in goes on to the page that was asked for, and a wrong password is told",
     async () => {
       await app.addAccount("regular");

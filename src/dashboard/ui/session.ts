@@ -19,6 +19,8 @@ export async function refreshSession(): Promise<void> {
 
 /** Forgets who was signed in: the server says so, or the reader signed out. */
 export function forgetSession(): void {
+  // Whoever signs in next in this tab is not shown it.
+  freshKey.value = undefined;
   if (session.value.profile !== null) session.value = { ...session.value, profile: null };
 }
 

@@ -32,7 +32,13 @@ export function ConfirmDialog() {
   const id = useId();
   const question = open.value;
   useEffect(() => {
-    if (question !== undefined) dialog.current?.showModal();
+    if (question === undefined) return undefined;
+    const { activeElement: before } = document;
+    dialog.current?.showModal();
+    // A dialog that is taken away, not closed, leaves the focus nowhere.
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, [question]);
   if (question === undefined) return null;
   return (
