@@ -316,6 +316,8 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByLabel("Username").fill("neighbour");
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();
+      // Before that "Name" would be the label of the user's.
+      await page.getByRole("heading", { name: "Keys" }).waitFor();
       await page.getByLabel("Name").fill("lan");
       await page.getByRole("button", { name: "Create key" }).click();
       const key = (await page.getByTestId("new-key").textContent()) ?? "";
