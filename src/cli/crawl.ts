@@ -36,13 +36,18 @@ export const crawl: Command = {
       if (written !== undefined && !context.flags.has("json")) line.print(written);
       line.show(`${store.progress["completed"]} read, ${store.ahead} ahead  ${page?.url ?? ""}`);
     });
-    try {
-      await runCrawl(context, store);
-    } finally {
-      line.clear();
-    }
-    if (context.flags.has("json")) context.out(`${JSON.stringify(jsonOf(store))}\n`);
+    const failed = await runCrawl(context, store)
+      .then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      )
+      .finally(line.clear);
+    // What was read before a crawl ran out of time is kept, as the server keeps it; without any there is only the failure.
+    if (failed !== undefined && goodPages(store).length === 0) throw failed.error;
+    const status = failed === undefined ? "completed" : "failed";
+    if (context.flags.has("json")) context.out(`${JSON.stringify({ ...jsonOf(store), status })}\n`);
     else if (files === undefined) for (const page of goodPages(store)) context.out(`${markdownOf(page)}\n`);
+    if (failed !== undefined) throw failed.error;
     return 0;
   },
 };
@@ -91,7 +96,6 @@ function jsonOf(store: MemoryCrawlStore): Record<string, unknown> {
   const { completed, credits } = store.progress;
   return {
     success: true,
-    status: "completed",
     total: completed,
     completed,
     creditsUsed: credits,

@@ -103,5 +103,25 @@ describe("crawl", () => {
     expect(watched.err).toMatch(/\r2 read, \d+ ahead {2}http/);
     expect(watched.err).toEndWith("\r");
   });
+  test("out of time: what was read is not lost", async () => {
+    const endless = startFakeSite({
+      "/": page("start", '<a href="/silent">on</a>'),
+      "/silent": () => new Promise<Response>(() => undefined),
+    });
+    const config = join(folder, "short.yaml");
+    writeFileSync(
+      config,
+      JSON.stringify({ data_dir: folder, web: { allow_hosts: [endless.host], job_timeout: "1s", render: "never" } }),
+    );
+    for (const json of [false, true]) {
+      const io = new FakeTerminal();
+      const words = ["crawl", endless.url, "--config", config, ...(json ? ["--json"] : [])];
+      const code = await runCommandLine(words, { version: "0", io, commands: COMMANDS });
+      expect([code, io.stderr]).toEqual([1, "sallyport: The crawl took longer than it may.\n"]);
+      expect(io.stdout).toContain("The page named start");
+      if (json) expect(JSON.parse(io.stdout).status).toBe("failed");
+    }
+    await endless.stop();
+  });
   test("a dead root", async () => expect((await sally("crawl", `${site.url}/bad`)).code).toBe(1));
 });
