@@ -1,6 +1,6 @@
 // The whole test suite; further arguments go to `bun test`. `--binary FILE` runs the tests of clients against that compiled
 // program. Prints failures, what was skipped, and as the last line
-// `N passed, N failed, N skipped` from the machine-readable report. With CI=true a skipped browser test is a failure.
+// `N passed, N failed, N skipped` from the machine-readable report. With CI=true a skipped test is a failure.
 
 import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

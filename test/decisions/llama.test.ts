@@ -5,7 +5,7 @@ import { type Gateway, startGateway } from "./support.ts";
 const engine = await startEngine();
 if (typeof engine === "string") console.warn(`llama.cpp does not run here, its tests are skipped: ${engine}`);
 
-describe.skipIf(typeof engine === "string")("a real engine", () => {
+describe.skipIf(typeof engine === "string")("a real engine, optional", () => {
   const real = engine as Exclude<typeof engine, string>;
   let gateway: Gateway;
   let key: string;

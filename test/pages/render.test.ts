@@ -3,10 +3,11 @@ import { createSocket } from "node:dgram";
 import type { BrowserContext, Page } from "playwright-core";
 import { BlockedAddress, createGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
-import { createBrowser, findBrowser, type SharedBrowser } from "../../src/pages/browser.ts";
+import { createBrowser, type SharedBrowser } from "../../src/pages/browser.ts";
 import { LOCAL_DOOR } from "../../src/pages/door.ts";
 import { PageError } from "../../src/pages/page-error.ts";
 import { createRenderer, type Renderer, type RenderRequest } from "../../src/pages/render.ts";
+import { CHROMIUM } from "../support/browser.ts";
 
 let site: ReturnType<typeof Bun.serve>;
 let canary: ReturnType<typeof Bun.serve>;
@@ -214,9 +215,7 @@ const fault = async (work: Promise<unknown>) => {
   return error instanceof PageError ? error.fault : error;
 };
 
-test("a Chromium is found", () => expect(findBrowser("")).toBeString());
-
-describe("what a reader sees", () => {
+describe.skipIf(CHROMIUM === undefined)("what a reader sees", () => {
   const cases: [string, string][] = [
     ["/app", "drawn by a script"],
     ["/late", "late text"],
@@ -263,7 +262,7 @@ describe("what a reader sees", () => {
   }, 30_000);
 });
 
-describe("limits", () => {
+describe.skipIf(CHROMIUM === undefined)("limits", () => {
   const cases: [string, string][] = [
     ["/huge?mb=2", "too_large"],
     ["/huge?mb=200", "too_large"],
@@ -295,7 +294,7 @@ describe("limits", () => {
   }, 60_000);
 });
 
-describe("the way out", () => {
+describe.skipIf(CHROMIUM === undefined)("the way out", () => {
   test("nothing a page loads reaches a private address", async () => {
     const { html } = await render("/attack");
     expect(html).toContain("attack");
@@ -344,7 +343,7 @@ describe("the way out", () => {
   }, 30_000);
 });
 
-describe("trouble", () => {
+describe.skipIf(CHROMIUM === undefined)("trouble", () => {
   test("a dead browser is replaced", async () => {
     await render("/app");
     await (await browser.get()).close();

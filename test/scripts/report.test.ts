@@ -15,16 +15,20 @@ test("a good run", () => {
 });
 
 test("failures and skips are counted, skips are named", () => {
-  const xml = suite(one("fine"), one("bad", FAILURE), one("later", "<skipped />", "test/a.test.ts", "a &amp; b"));
+  const xml = suite(
+    one("fine"),
+    one("bad", FAILURE),
+    one("later", "<skipped />", "test/a.test.ts", "a &amp; b, optional"),
+  );
   expect(judge({ ...good, xml, exitCode: 1 })).toEqual({
     passed: 1,
     failed: 1,
     skipped: 1,
-    notes: ["skipped: test/a.test.ts: a & b > later"],
+    notes: ["skipped: test/a.test.ts: a & b, optional > later"],
   });
 });
 
-test("a skipped browser test fails where everything must run, and only there", () => {
+test("a skipped test fails where everything must run, and only there", () => {
   const xml = suite(one("fine"), one("renders in the browser", "<skipped />"));
   expect(judge({ ...good, xml })).toMatchObject({ passed: 1, failed: 1, skipped: 0 });
   expect(judge({ ...good, xml, strict: false })).toMatchObject({ passed: 1, failed: 0, skipped: 1 });
