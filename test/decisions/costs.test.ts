@@ -3,6 +3,7 @@ import type { BackendAnswer } from "../../src/decisions/backends/backend.ts";
 import { decisionCostMicros, type PriceDeps } from "../../src/decisions/prices.ts";
 import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/versions.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { type SentSpan, startTraceCollector } from "../support/trace-collector.ts";
 import { startSimulated } from "./simulated.ts";
 import { type Fake, nativeAnswers, startFake } from "./support.ts";
 
@@ -118,21 +119,9 @@ test.each([
 });
 
 test("each upstream call is a span within the request's, with what it took", async () => {
-  const bodies: string[] = [];
-  const collector = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      bodies.push(await request.text());
-      return Response.json({});
-    },
-  });
-  process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${collector.port}`;
-  process.env["OTEL_EXPORTER_OTLP_PROTOCOL"] = "http/json";
+  const collector = startTraceCollector();
   try {
-    const app = await start();
-    delete process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
-    delete process.env["OTEL_EXPORTER_OTLP_PROTOCOL"];
+    const app = await collector.sending(start);
     expect((await ask(app)).status).toBe(200);
     expect((await ask(app, "judge-1.0.0")).status).toBe(200);
     native.answer = () => Response.json({}, { status: 401 });
@@ -141,20 +130,10 @@ test("each upstream call is a span within the request's, with what it took", asy
     apps.length = 0;
     await app.stop();
   } finally {
-    await collector.stop(true);
+    await collector.stop();
   }
-  interface Span {
-    name: string;
-    spanId: string;
-    parentSpanId?: string;
-    attributes: { key: string; value: Record<string, unknown> }[];
-  }
-  const spans = bodies.flatMap((body) =>
-    (JSON.parse(body).resourceSpans as { scopeSpans: { spans: Span[] }[] }[]).flatMap(({ scopeSpans }) =>
-      scopeSpans.flatMap((scope) => scope.spans),
-    ),
-  );
-  const value = (span: Span, key: string) =>
+  const spans = collector.spans();
+  const value = (span: SentSpan, key: string) =>
     Object.values(span.attributes.find((one) => one.key === key)?.value ?? {})[0];
   const requests = spans.filter(({ name }) => name === "POST /v1/systemone");
   expect(requests).toHaveLength(3);
@@ -163,7 +142,7 @@ test("each upstream call is a span within the request's, with what it took", asy
     "judge-1.0.0",
     "pinned-1.0.0",
   ]);
-  const of = (request: Span | undefined) => spans.filter(({ parentSpanId }) => parentSpanId === request?.spanId);
+  const of = (request: SentSpan | undefined) => spans.filter(({ parentSpanId }) => parentSpanId === request?.spanId);
   const [decided] = of(requests[0]);
   expect(decided?.name).toBe("decide jev-1.13.0");
   expect(value(decided!, "gen_ai.operation.name")).toBe("decide");
@@ -173,5 +152,5 @@ test("each upstream call is a span within the request's, with what it took", asy
   expect(of(requests[1]).map(({ name }) => name)).toEqual(["chat sim-1", "chat sim-1"]);
   expect(of(requests[1]).map((span) => Number(value(span, "gen_ai.usage.input_tokens")))).toEqual([100, 100]);
   expect(of(requests[2]).map((span) => value(span, "error.type"))).toEqual(["auth"]);
-  expect(bodies.join()).not.toContain("Is it?");
+  expect(collector.bodies.join()).not.toContain("Is it?");
 });

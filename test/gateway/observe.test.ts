@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import parsePrometheus from "parse-prometheus-text-format";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
+import { startTraceCollector } from "../support/trace-collector.ts";
 import { chatAnswer, chatChunk, type FakeUpstream, sse, startUpstream } from "../support/upstream.ts";
 
 let up: FakeUpstream;
@@ -182,21 +183,9 @@ describe("health", () => {
 
 describe("traces", () => {
   test("one span per request and one per call, and no word of the prompt", async () => {
-    const bodies: string[] = [];
-    const collector = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      async fetch(request) {
-        bodies.push(await request.text());
-        return Response.json({});
-      },
-    });
-    process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${collector.port}`;
-    process.env["OTEL_EXPORTER_OTLP_PROTOCOL"] = "http/json";
+    const collector = startTraceCollector();
     try {
-      const app = await start();
-      delete process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
-      delete process.env["OTEL_EXPORTER_OTLP_PROTOCOL"];
+      const app = await collector.sending(() => start());
       const trace = "0af7651916cd43dd8448eb211c80319c";
       let calls = 0;
       up.answer(() => (calls++ === 0 ? new Response("no", { status: 500 }) : chatAnswer({ content: "the answer" })));
@@ -208,18 +197,7 @@ describe("traces", () => {
       await app.stop();
       apps.length = 0;
 
-      type Span = {
-        traceId: string;
-        spanId: string;
-        parentSpanId: string;
-        name: string;
-        attributes: { key: string; value: unknown }[];
-      };
-      const spans = bodies.flatMap((text) =>
-        (JSON.parse(text) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }).resourceSpans.flatMap((one) =>
-          one.scopeSpans.flatMap((scope) => scope.spans),
-        ),
-      );
+      const spans = collector.spans();
       const request = spans.find((span) => span.name === "POST /v1/chat/completions")!;
       const chats = spans.filter((span) => span.name === "chat m");
       expect(request.parentSpanId).toBe("b7ad6b7169203331");
@@ -229,10 +207,10 @@ describe("traces", () => {
       const keys = chats.map((span) => span.attributes.map(({ key }) => key));
       expect(keys[0]).toContain("error.type");
       expect(keys[1]).toContain("gen_ai.usage.input_tokens");
-      expect(bodies.join()).not.toContain("the prompt");
-      expect(bodies.join()).not.toContain("the answer");
+      expect(collector.bodies.join()).not.toContain("the prompt");
+      expect(collector.bodies.join()).not.toContain("the answer");
     } finally {
-      await collector.stop(true);
+      await collector.stop();
     }
   });
 

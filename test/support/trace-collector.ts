@@ -1,0 +1,54 @@
+// A receiver of OpenTelemetry traces on loopback, and a program started to send to it.
+
+/** A span as it is sent, with what tests look at. */
+export interface SentSpan {
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly attributes: readonly { readonly key: string; readonly value: Record<string, unknown> }[];
+}
+
+export interface TraceCollector {
+  /** What was received, as text. */
+  readonly bodies: readonly string[];
+  spans(): SentSpan[];
+  /** Starts a program while the variables that send traces here are set; those started later do not see them. */
+  sending<App>(start: () => Promise<App>): Promise<App>;
+  stop(): Promise<void>;
+}
+
+/** Starts it. */
+export function startTraceCollector(): TraceCollector {
+  const bodies: string[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      bodies.push(await request.text());
+      return Response.json({});
+    },
+  });
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${server.port}`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+  };
+  return {
+    bodies,
+    spans: () =>
+      bodies.flatMap((text) =>
+        (JSON.parse(text) as { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] }).resourceSpans.flatMap(
+          ({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans),
+        ),
+      ),
+    async sending(start) {
+      Object.assign(process.env, variables);
+      try {
+        return await start();
+      } finally {
+        for (const name of Object.keys(variables)) delete process.env[name];
+      }
+    },
+    stop: () => server.stop(true),
+  };
+}
