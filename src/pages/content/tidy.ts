@@ -1,7 +1,7 @@
 // Makes a parsed tree fit for reading: shadow roots opened, things that are no content taken out, lazy images resolved,
 // addresses made absolute. Runs before anything is chosen, with or without main-content extraction.
 
-import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
+import { elementsOf, PageElement, type PageNode, PageText } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Trace } from "./trace.ts";
 
@@ -36,8 +36,9 @@ const WEB_SCHEMES = /^(?:https?|mailto|tel):/i;
 /** Tidies in place. `url` is the address of the page; <base> is honoured. */
 export function tidy(document: PageDocument, url: string, trace: Trace): void {
   const base = baseOf(document, url);
+  const hidden = new Set<PageElement>();
   let all: number | undefined;
-  // Measured once, and only for pages with hidden data; a page that shows nothing else keeps it.
+  // Measured once, and only for pages with hidden data.
   const chars = () => {
     all ??= document.body.textContent.length;
     return all;
@@ -46,7 +47,7 @@ export function tidy(document: PageDocument, url: string, trace: Trace): void {
     if (element.parentNode === null) continue;
     if (element.tag === "template" && element.attributes["shadowrootmode"] !== undefined) element.unwrap();
     else if (element.tag === "noscript") tidyNoscript(element);
-    else if (isHiddenData(element) && element.textContent.length * 2 < chars()) trace.remove(element, "hidden-data");
+    else if (isHiddenData(element) && element.textContent.length * 2 < chars()) hidden.add(element);
     else if (NO_CONTENT.has(element.tag)) trace.remove(element, "not-content");
     else if (element.tag === "img") tidyImage(element, base);
     else if (element.tag === "a") tidyLink(element, base);
@@ -54,6 +55,18 @@ export function tidy(document: PageDocument, url: string, trace: Trace): void {
     else if (element.attributes["src"] !== undefined)
       element.attributes["src"] = absolute(element.attributes["src"], base) ?? "";
   }
+  // A page that shows nothing else keeps it.
+  if (hidden.size > 0 && hasWords(document.body, hidden))
+    for (const element of hidden) trace.remove(element, "hidden-data");
+}
+
+/** Whether there is a letter or a digit below `root` that is in none of the elements left out. The tree's depth is bounded. */
+function hasWords(root: PageElement, leftOut: ReadonlySet<PageNode>): boolean {
+  for (let node = root.firstChild; node !== null; node = node.nextSibling) {
+    if (leftOut.has(node)) continue;
+    if (node instanceof PageElement ? hasWords(node, leftOut) : /[\p{L}\p{N}]/u.test(node.textContent)) return true;
+  }
+  return false;
 }
 
 /** The page once more as microdata that nobody is shown. */
