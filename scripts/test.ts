@@ -1,6 +1,7 @@
 // The whole test suite; further arguments go to `bun test`. `--binary FILE` runs the tests of clients against that compiled
-// program. Prints failures, what was skipped, and as the last line
-// `N passed, N failed, N skipped` from the machine-readable report. With CI=true a skipped test is a failure.
+// program; `--seed N|random` lets properties draw other values than the fixed ones. Prints failures, what was skipped, and
+// as the last line `N passed, N failed, N skipped` from the machine-readable report. With CI=true a skipped test is a
+// failure.
 
 import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +11,7 @@ import { judge } from "./report.ts";
 const root = join(import.meta.dir, "..");
 const args = process.argv.slice(2);
 const binary = takeBinary();
+const seed = takeSeed();
 const report = join(tmpdir(), `sallyport-test-${process.pid}.xml`);
 
 /** On a busy machine a test may wait for its turn; a hang is still noticed. */
@@ -57,10 +59,25 @@ function takeBinary(): string | undefined {
   return resolve(file);
 }
 
+/** `--seed N` or `--seed random`, printed so that a failure can be seen again. */
+function takeSeed(): string | undefined {
+  const at = args.indexOf("--seed");
+  if (at < 0) return undefined;
+  const [, given = ""] = args.splice(at, 2);
+  const number = given === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+  if (given === "" || !Number.isInteger(number)) {
+    console.error(`--seed takes a whole number or "random", not ${JSON.stringify(given)}`);
+    process.exit(2);
+  }
+  console.log(`seed ${number}`);
+  return String(number);
+}
+
 /** Without what would make a result depend on the person who runs it: settings, keys and proxies of their own. */
 function testEnvironment(): Record<string, string | undefined> {
-  const own = /^SALLYPORT_|^TEST_BINARY$|_API_KEY$|^OLLAMA_HOST$|^BUN_CONFIG_|^(?:https?|all)_proxy$/i;
+  const own = /^SALLYPORT_|^TEST_BINARY$|^TEST_SEED$|_API_KEY$|^OLLAMA_HOST$|^BUN_CONFIG_|^(?:https?|all)_proxy$/i;
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
   const tested = binary === undefined ? {} : { TEST_BINARY: binary };
-  return { ...Object.fromEntries(kept), NODE_ENV: "test", ...tested };
+  const drawn = seed === undefined ? {} : { TEST_SEED: seed };
+  return { ...Object.fromEntries(kept), NODE_ENV: "test", ...tested, ...drawn };
 }
