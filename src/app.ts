@@ -339,10 +339,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     .start()
     .then(() => watch.start())
     .catch((error: unknown) => log.error("the providers could not be looked at", { error }));
-  // A probe is a call of one token, twice an hour.
-  decisions
-    .start({ probe: config().health.probe !== "off" })
-    .catch((error: unknown) => log.warn("decision models could not be looked at", { error }));
+  decisions.start().catch((error: unknown) => log.warn("decision models could not be looked at", { error }));
 
   return {
     url: listener.url,

@@ -11,9 +11,8 @@ import { calibrate } from "./calibration.ts";
 import type { DecisionRequest, ParamNames } from "./questions.ts";
 import type { DecisionVersion } from "./versions.ts";
 
-/** An answered request. */
-export interface Decision {
-  readonly answered: readonly Answered[];
+/** What a request took. */
+export interface Spent {
   /** Billed. */
   readonly inputTokens: number;
   /** Free. */
@@ -21,6 +20,12 @@ export interface Decision {
   /** False where the upstream counted. */
   readonly estimated: boolean;
   /** Undefined when no upstream was asked. */
+  readonly backend: Pick<BackendAnswer, "route" | "spent"> | undefined;
+}
+
+/** An answered request. */
+export interface Decision extends Spent {
+  readonly answered: readonly Answered[];
   readonly backend: BackendAnswer | undefined;
 }
 
@@ -97,6 +102,6 @@ function unavailable(message: string, cause: unknown, retryAfterSeconds?: number
 }
 
 /** The route that answered, for the books; the version's first where none was asked. */
-export function routeOf(decision: Decision, version: DecisionVersion): DecisionRoute {
+export function routeOf(decision: Spent, version: DecisionVersion): DecisionRoute {
   return decision.backend?.route ?? version.spec.routes[0]!;
 }

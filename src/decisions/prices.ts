@@ -2,7 +2,7 @@
 // is free (specification "Limits").
 
 import { costMicros, type Prices } from "../catalog/prices.ts";
-import type { Decision } from "./decide.ts";
+import type { Spent } from "./decide.ts";
 import type { DecisionVersion } from "./versions.ts";
 
 /** Who serves decision models at a public price: by host and model, US dollars per million input tokens. */
@@ -18,8 +18,8 @@ export interface PriceDeps {
   chatPrices(provider: string, model: string): Prices | undefined;
 }
 
-/** The cost of an answered request in whole micro-dollars; 0 where no price is known. */
-export function decisionCostMicros(decision: Decision, version: DecisionVersion, deps: PriceDeps): number {
+/** The cost of a request in whole micro-dollars; 0 where no price is known. */
+export function decisionCostMicros(decision: Spent, version: DecisionVersion, deps: PriceDeps): number {
   const { backend, inputTokens } = decision;
   // What was answered here cost nothing anywhere.
   if (backend === undefined) return 0;

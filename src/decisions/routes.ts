@@ -3,15 +3,16 @@
 
 import { Elysia } from "elysia";
 import type { Clock } from "../base/clock.ts";
-import { ApiError } from "../base/errors.ts";
+import { ApiError, ERRORS } from "../base/errors.ts";
 import type { TierId } from "../catalog/tiers.ts";
 import { headerText } from "../gateway/books.ts";
 import type { UsageRecord } from "../store/usage-record.ts";
 import { type TraceSpan, traceHeaders } from "../telemetry/span.ts";
 import { answersView, nativeAnswersView } from "./answers.ts";
-import type { BackendAnswer, BackendSpec, Upstream } from "./backends/backend.ts";
+import { type BackendAnswer, NonsenseAnswer, type Upstream } from "./backends/backend.ts";
+import { measure } from "./budget.ts";
 import type { Deadline } from "./calls.ts";
-import { type Decision, decide, routeOf } from "./decide.ts";
+import { type Decision, decide, routeOf, type Spent } from "./decide.ts";
 import type { DecisionModels } from "./models.ts";
 import { openaiAnswersView, readOpenaiDecisions } from "./openai-shape.ts";
 import { type DecisionRequest, readDecisionRequest } from "./questions.ts";
@@ -46,13 +47,16 @@ export interface DecisionRoutesDeps {
   /** Unfit versions (their engine failed its probe) are not listed. */
   isListed(version: DecisionVersion): boolean;
   isChatModel(id: string): boolean;
-  upstream(spec: BackendSpec, deadline: Deadline): Upstream;
+  /** The ways to a version, for one request. */
+  upstream(version: DecisionVersion, deadline: Deadline): Upstream;
   timeoutMs(): number;
   /** Something answered for a version; for noticing drift. */
   answered(version: DecisionVersion, answer: BackendAnswer): void;
+  /** Something answered for it that is no answer; for noticing engines that are unfit. */
+  answeredNonsense(version: DecisionVersion): void;
   record(usage: UsageRecord): void;
   /** What an answered request cost, in micro-dollars. */
-  costMicros(decision: Decision, version: DecisionVersion): number;
+  costMicros(decision: Spent, version: DecisionVersion): number;
   clock: Clock;
 }
 
@@ -149,14 +153,22 @@ async function answer<R extends DecisionRequest>(
   exchange.headers["x-sallyport-model"] = headerText(version.id);
   exchange.headers["x-sallyport-calibration"] = calibrationOf(version);
   const decision = await withDeadline(request, deps, async (deadline) => {
-    const used = (failure?: ApiError) => ({ version, caller, exchange, endpoint: shape.path, failure });
+    const used = (ended?: Used["ended"]) => ({ version, caller, exchange, endpoint: shape.path, ended });
     try {
-      const made = await decide(version, asked, deps.upstream(version.spec, deadline));
+      const made = await decide(version, asked, deps.upstream(version, deadline));
       book(made, used(), deps);
       return made;
     } catch (error) {
+      if (request.signal.aborted) {
+        exchange.log["client_gone"] = true;
+        book(await sentOf(asked, version), used(GONE), deps);
+        throw clientGone();
+      }
+      if (error instanceof ApiError && error.cause instanceof NonsenseAnswer) deps.answeredNonsense(version);
       // What was refused here reached nobody and is not in the books.
-      if (error instanceof ApiError && error.status >= 429) book(undefined, used(error), deps);
+      if (error instanceof ApiError && error.status >= 429) {
+        book(undefined, used({ status: error.status, code: error.apiCode }), deps);
+      }
       throw error;
     }
   });
@@ -199,10 +211,10 @@ async function withDeadline<T>(
   const timeoutMs = deps.timeoutMs();
   const endsMs = performance.now() + timeoutMs;
   const late = () => abort.abort(new ApiError("decision_unavailable", "The decision model did not answer in time."));
-  const gone = () => abort.abort(new ApiError("request_timeout", "The client went away."));
+  const gone = () => abort.abort(clientGone());
   const timer = setTimeout(late, timeoutMs);
   // Gone already, while its body was read or its model looked up: that event has been.
-  if (request.signal.aborted) gone();
+  if (request.signal.aborted) throw clientGone();
   request.signal.addEventListener("abort", gone, { once: true });
   try {
     const { span } = deps.exchangeOf(request);
@@ -217,17 +229,31 @@ async function withDeadline<T>(
   }
 }
 
+function clientGone(): ApiError {
+  return new ApiError("request_timeout", "The client went away.");
+}
+
 interface Used {
   readonly version: DecisionVersion;
   readonly caller: DecisionCaller;
   readonly exchange: DecisionExchange;
   readonly endpoint: string;
-  readonly failure: ApiError | undefined;
+  /** How it ended, where it was not answered. */
+  readonly ended: { readonly status: number; readonly code: string } | undefined;
+}
+
+/** The status its log line has, too; the code that streams are booked under. */
+const GONE: Used["ended"] = { status: ERRORS.request_timeout.status, code: "client_gone" };
+
+/** What a request cost whose client left: it went up, and nobody will say what it was counted as. */
+async function sentOf(asked: DecisionRequest, { spec }: DecisionVersion): Promise<Spent> {
+  const inputTokens = await (await measure(asked))();
+  return { inputTokens, outputTokens: 0, estimated: true, backend: { route: spec.routes[0]! } };
 }
 
 /** The row of one request. Input is billed, output is free (specification "Limits"). */
-function book(decision: Decision | undefined, used: Used, deps: DecisionRoutesDeps): void {
-  const { version, caller, exchange, endpoint, failure } = used;
+function book(decision: Spent | undefined, used: Used, deps: DecisionRoutesDeps): void {
+  const { version, caller, exchange, endpoint, ended } = used;
   const route = decision === undefined ? version.spec.routes[0]! : routeOf(decision, version);
   deps.record({
     requestId: exchange.requestId,
@@ -237,8 +263,8 @@ function book(decision: Decision | undefined, used: Used, deps: DecisionRoutesDe
     provider: route.provider,
     upstreamModel: route.model,
     endpoint,
-    status: failure?.status ?? 200,
-    errorCode: failure?.apiCode ?? null,
+    status: ended?.status ?? 200,
+    errorCode: ended?.code ?? null,
     inputTokens: decision?.inputTokens ?? 0,
     outputTokens: decision?.outputTokens ?? 0,
     cachedTokens: 0,

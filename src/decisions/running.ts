@@ -68,11 +68,12 @@ export function createDecisions(deps: DecisionsDeps) {
   const watch = new DecisionWatch({
     store: deps.store,
     versions: async () => [...(await models.current()).versions.values()],
-    upstream: (version, deadline) => upstreams.open(version.spec, deadline),
+    upstream: upstreams.open,
     clock: deps.clock,
     warn: deps.warn,
   });
-  let probing = false;
+  /** A probe is a call of one token, twice an hour. */
+  const mayProbe = () => deps.config().health.probe !== "off";
   /** Some 30 ms, once, and only where there is something to count for: else the first request would wait for it. */
   const warm = async () => {
     if ((await models.current()).versions.size > 0) await warmTokens();
@@ -85,12 +86,13 @@ export function createDecisions(deps: DecisionsDeps) {
     models,
     isListed: (version) => watch.isFit(version),
     isChatModel: deps.isChatModel,
-    upstream: (spec, deadline) => upstreams.open(spec, deadline),
+    upstream: (version, deadline) => upstreams.open(watch.asAsked(version), deadline),
     timeoutMs: deps.requestTimeoutMs,
     answered: (version, answer) => {
       watch.answered(version, answer);
       if (answer.upstreamModel !== undefined) models.sighted(version, answer.route, answer.upstreamModel);
     },
+    answeredNonsense: (version) => watch.doubt(version),
     record: deps.record,
     costMicros: (decision, version) =>
       decisionCostMicros(decision, version, {
@@ -136,17 +138,17 @@ export function createDecisions(deps: DecisionsDeps) {
       await watch.restore();
       await warm();
     },
-    /** Asks providers for their lists; `probe`: asks engines whether they are fit, too. */
-    async start(options: { probe: boolean }): Promise<void> {
-      probing = options.probe;
-      await Promise.all([discovery.start().then(warm), options.probe ? watch.start() : undefined]);
+    /** Asks providers for their lists and, unless the configuration says otherwise, engines whether they are fit. */
+    async start(): Promise<void> {
+      await Promise.all([discovery.start().then(warm), mayProbe() ? watch.start() : undefined]);
     },
     /** Takes the configuration as it is now. */
     async reconfigure(): Promise<void> {
       upstreams.reconfigure();
       await models.load();
       await discovery.refresh();
-      if (probing) await watch.probe();
+      if (mayProbe()) await (watch.probes ? watch.probe() : watch.start());
+      else watch.pause();
     },
     stop(): void {
       discovery.stop();

@@ -6,29 +6,43 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.stop();
 });
 
-/** An upstream that takes calls and never answers; tells when they come and when they end. */
-async function silent(timeout: string): Promise<{ gateway: Gateway; came: Promise<void>; ended: Promise<void> }> {
+interface Silent {
+  gateway: Gateway;
+  /** Calls so far. */
+  calls(): number;
+  came: Promise<void>;
+  ended: Promise<void>;
+}
+
+/** An upstream that takes calls and never answers; tells when they come and when the first ends. */
+async function silent(timeout: string): Promise<Silent> {
   const came = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
+  let calls = 0;
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch(request) {
+      calls += 1;
       request.signal.addEventListener("abort", () => ended.resolve());
       came.resolve();
       return new Promise<Response>(() => {});
     },
   });
   open.push({ stop: () => server.stop(true) });
+  const provider = (kind: string) => ({ kind, base_url: `http://127.0.0.1:${server.port}/v1`, discover: false });
+  const model = (id: string, kind: string, concurrency: number) => ({
+    id,
+    prices: { input: 1000 },
+    backend: { kind, concurrency, routes: [{ provider: kind === "logprobs" ? "chat" : "native", model: "m" }] },
+  });
   const gateway = await startGateway({
     server: { request_timeout: timeout },
-    providers: { native: { kind: "systemone", base_url: `http://127.0.0.1:${server.port}/v1`, discover: false } },
-    decisions: {
-      models: [{ id: "d-1.0.0", backend: { kind: "systemone", routes: [{ provider: "native", model: "m" }] } }],
-    },
+    providers: { native: provider("systemone"), chat: provider("openai") },
+    decisions: { models: [model("d-1.0.0", "systemone", 8), model("letters-1.0.0", "logprobs", 2)] },
   });
   open.push(gateway);
-  return { gateway, came: came.promise, ended: ended.promise };
+  return { gateway, calls: () => calls, came: came.promise, ended: ended.promise };
 }
 
 const ASKED = { model: "d-1.0.0", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
@@ -40,17 +54,45 @@ test("an upstream that never answers is 503 when the time is up, and the call en
   await ended;
 });
 
-test("the calls of a client that goes away end", async () => {
-  const { gateway, came, ended } = await silent("60s");
+/** Asks, and goes away as soon as the upstream was called. */
+async function askAndLeave({ gateway, came }: Silent, body: unknown): Promise<void> {
   const abort = new AbortController();
   const asked = fetch(`${gateway.url}/v1/systemone`, {
     method: "POST",
-    headers: { authorization: `Bearer ${await gateway.key()}`, "content-type": "application/json" },
-    body: JSON.stringify(ASKED),
+    headers: {
+      authorization: `Bearer ${await gateway.key()}`,
+      "content-type": "application/json",
+      "x-request-id": "left",
+    },
+    body: JSON.stringify(body),
     signal: abort.signal,
   });
   await came;
   abort.abort();
   await expect(asked).rejects.toThrow();
-  await ended;
+}
+
+test("the calls of a client that goes away end, and it is booked as what it is", async () => {
+  const upstream = await silent("60s");
+  await askAndLeave(upstream, { ...ASKED, state: "some words to count" });
+  await upstream.ended;
+  const { gateway } = upstream;
+  let rows: Record<string, unknown>[] = [];
+  for (let tries = 0; rows.length === 0 && tries < 100; tries++) rows = await gateway.usage();
+  expect(rows).toHaveLength(1);
+  // What was sent is accounted, like the start of a stream; the model did nothing wrong.
+  expect(rows[0]).toMatchObject({ status: 408, error_code: "client_gone", input_tokens: 5, estimated: 1 });
+  expect(rows[0]!["cost_micros"]).toBe(5000);
+  const line = gateway.logs.map((text) => JSON.parse(text)).find((one) => one.request_id === "left");
+  expect(line).toMatchObject({ status: 408, client_gone: true, error: "request_timeout" });
+});
+
+test("of a client that goes away nothing more is asked, and its places are free", async () => {
+  const upstream = await silent("60s");
+  const questions = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`q${at}`, ASKED.questions.q]));
+  await askAndLeave(upstream, { model: "letters-1.0.0", state: "s", questions });
+  await upstream.ended;
+  await upstream.gateway.usage();
+  // Two at once; eighteen never went out.
+  expect(upstream.calls()).toBe(2);
 });

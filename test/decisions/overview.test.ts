@@ -71,7 +71,13 @@ test("an operator is shown what each version rests on and was measured at", () =
   const seen = { provider: "sim", upstreamModel: "m-2", fingerprint: "f", firstAtMs: 1, lastAtMs: 2 };
   const [first, second] = decisionOverview(snapshot, {
     sightings: [{ version: fitted.id, ...seen }],
-    health: { status: "degraded", models: 2, unfit: [{ model: origin.id, reason: "why" }], drifted: [fitted.id] },
+    health: {
+      status: "degraded",
+      models: 2,
+      unfit: [{ model: origin.id, reason: "why" }],
+      unfit_routes: [],
+      drifted: [fitted.id],
+    },
   });
   expect(first).toMatchObject({
     id: "judge-1.0.0",

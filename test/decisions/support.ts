@@ -22,6 +22,8 @@ export interface Gateway {
   get(path: string, key?: string): Promise<Answer>;
   /** Rows written about requests, after what is under way was flushed. */
   usage(): Promise<Record<string, unknown>[]>;
+  /** Another file, taken up while it runs. */
+  reload(config: Record<string, unknown>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -34,11 +36,7 @@ export interface Answer {
 
 /** Starts a gateway; `config` is the file's content as an object. */
 export async function startGateway(config: Record<string, unknown>, dir = tempDir()): Promise<Gateway> {
-  await Bun.write(
-    join(dir, "sallyport.yaml"),
-    // A probe would be one call more than a test expects.
-    JSON.stringify({ data_dir: "./data", usage: { flush: "1ms" }, health: { probe: "off" }, ...config }),
-  );
+  await Bun.write(join(dir, "sallyport.yaml"), fileOf(config));
   const load = () => loadConfig({ cwd: dir, env: {}, port: 0 });
   const loaded = load();
   if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
@@ -50,7 +48,8 @@ export async function startGateway(config: Record<string, unknown>, dir = tempDi
     clock: systemClock,
     secrets: [],
   });
-  const app = await startApp(new LiveConfig(loaded.config, load), log);
+  const live = new LiveConfig(loaded.config, load);
+  const app = await startApp(live, log);
   const store = openStore({ dataDir: loaded.config.dataDir });
   let accounts = 0;
   const read = async (response: Response): Promise<Answer> => ({
@@ -92,12 +91,23 @@ export async function startGateway(config: Record<string, unknown>, dir = tempDi
       await Bun.sleep(20);
       return store.sqlite.query("SELECT * FROM usage ORDER BY id").all() as Record<string, unknown>[];
     },
+    async reload(changed) {
+      await Bun.write(join(dir, "sallyport.yaml"), fileOf(changed));
+      const taken = live.reload();
+      if (!taken.ok) throw new Error(taken.problems.join("\n"));
+      app.reconfigured();
+    },
     async stop() {
       store.close();
       await app.stop(1000);
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** A probe would be one call more than a test expects. */
+function fileOf(config: Record<string, unknown>): string {
+  return JSON.stringify({ data_dir: "./data", usage: { flush: "1ms" }, health: { probe: "off" }, ...config });
 }
 
 export function tempDir(): string {

@@ -304,7 +304,11 @@ describe("log-probabilities of letters", () => {
     await decide("letters-1.0.0", { q: COLOURS });
     expect(await ids()).not.toContain("letters-1.0.0");
     const { body } = await gateway.get("/health");
-    expect(body.subsystems.decisions).toMatchObject({ status: "degraded", unfit: [{ model: "letters-1.0.0" }] });
+    // Another model that is asked of the same engine is no better.
+    expect(body.subsystems.decisions).toMatchObject({
+      status: "degraded",
+      unfit: [{ model: "letters-1.0.0" }, { model: "single-1.0.0" }],
+    });
     habits.chatter = 0;
     await decide("letters-1.0.0", { q: COLOURS });
     expect(await ids()).toContain("letters-1.0.0");

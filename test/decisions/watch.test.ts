@@ -64,6 +64,123 @@ describe("the probe of an engine", () => {
     await gateway.get("/health");
     expect(fake.calls).toHaveLength(0);
   });
+
+  test("is turned on and off while the gateway runs", async () => {
+    const fake = startSimulated({ beliefs: even, chatter: 0.3 });
+    open.push(fake);
+    const config = (probe: string) => ({
+      health: { probe },
+      providers: { sim: { kind: "openai", base_url: fake.url, discover: false } },
+      decisions: {
+        models: [{ id: "judge-1.0.0", backend: { kind: "logprobs", routes: [{ provider: "sim", model: "m" }] } }],
+      },
+    });
+    const gateway = await startGateway(config("off"));
+    open.push(gateway);
+    const key = await gateway.key();
+    expect(await ids(gateway, key)).toEqual(["judge-1.0.0"]);
+    await gateway.reload(config("models"));
+    await until(async () => (await ids(gateway, key)).length === 0);
+    // Nothing would ever find it fit again.
+    await gateway.reload(config("off"));
+    await until(async () => (await ids(gateway, key)).length === 1);
+    expect((await gateway.get("/health")).body.subsystems.decisions.unfit).toEqual([]);
+  });
+
+  test("an engine that refuses the way it is asked is taken out", async () => {
+    const refusal = { error: { message: "logprobs are not supported with reasoning models. SECRET", code: "x" } };
+    const fake = startFake(() => Response.json(refusal, { status: 400 }));
+    open.push(fake);
+    const gateway = await startGateway({
+      health: { probe: "models" },
+      providers: { sim: { kind: "openai", base_url: fake.url, discover: false } },
+      decisions: {
+        models: [{ id: "judge-1.0.0", backend: { kind: "logprobs", routes: [{ provider: "sim", model: "m" }] } }],
+      },
+    });
+    open.push(gateway);
+    const key = await gateway.key();
+    await until(async () => (await ids(gateway, key)).length === 0);
+    const { body } = await gateway.get("/health");
+    expect(body.subsystems.decisions.unfit[0].reason).toContain("refuses");
+    expect(JSON.stringify(body)).not.toContain("SECRET");
+  });
+
+  describe("of several routes of a version", () => {
+    /** The first puts its answers elsewhere; the other as it is told. */
+    async function two(second: Habits): Promise<{ gateway: Gateway; bad: Fake; good: Fake }> {
+      const bad = startSimulated({ beliefs: even, chatter: 0.3 });
+      const good = startSimulated(second);
+      open.push(bad, good);
+      const provider = (fake: Fake) => ({ kind: "openai", base_url: fake.url, discover: false });
+      const backend = {
+        kind: "logprobs",
+        routes: [
+          { provider: "bad", model: "m", priority: 1 },
+          { provider: "good", model: "m", priority: 2 },
+        ],
+      };
+      const gateway = await startGateway({
+        health: { probe: "models" },
+        providers: { bad: provider(bad), good: provider(good) },
+        decisions: { models: [{ id: "judge-1.0.0", aliases: ["judge"], backend }] },
+      });
+      open.push(gateway);
+      return { gateway, bad, good };
+    }
+    const health = async (gateway: Gateway) => (await gateway.get("/health")).body.subsystems.decisions;
+
+    test("an unfit one is passed over, with its reason; the version stays", async () => {
+      const { gateway, bad, good } = await two({ beliefs: even });
+      await until(async () => (await health(gateway)).unfit_routes.length > 0);
+      expect(await health(gateway)).toMatchObject({
+        status: "degraded",
+        unfit: [],
+        unfit_routes: [{ model: "judge-1.0.0", provider: "bad", reason: expect.stringContaining("70 %") }],
+      });
+      const key = await gateway.key();
+      expect(await ids(gateway, key)).toEqual(["judge-1.0.0", "judge"]);
+      await until(async () => good.calls.length > 0);
+      const before = bad.calls.length;
+      const asked = { model: "judge", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
+      const { status, headers } = await gateway.post("/v1/systemone", asked, key);
+      expect([status, headers.get("x-sallyport-route")]).toEqual([200, "good/m"]);
+      expect(bad.calls.length).toBe(before);
+    });
+
+    test("only when all are unfit is the version out", async () => {
+      const { gateway } = await two({ beliefs: even, chatter: 0.5 });
+      const key = await gateway.key();
+      await until(async () => (await ids(gateway, key)).length === 0);
+      const { unfit, unfit_routes } = await health(gateway);
+      expect(unfit_routes).toEqual([]);
+      expect(unfit).toEqual([{ model: "judge-1.0.0", reason: expect.stringMatching(/^bad: .*70 %.*; good: .*50 %/) }]);
+    });
+  });
+
+  test("what one caller's state makes of the answer is not held against the engine", async () => {
+    const habits: Habits = { beliefs: even };
+    const [gateway, fake] = await engine(habits);
+    const key = await gateway.key();
+    await until(async () => fake.calls.length > 0);
+    const asked = { model: "judge-1.0.0", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
+    // The engine answers this one elsewhere, the easy question as it ought to.
+    let told = 0;
+    const usual = fake.answer;
+    fake.answer = (body, path) => {
+      if (!body.messages.at(-1).content.includes("sky is blue")) habits.chatter = 0.8;
+      else {
+        delete habits.chatter;
+        told += 1;
+      }
+      return usual(body, path);
+    };
+    expect((await gateway.post("/v1/systemone", asked, key)).status).toBe(200);
+    // It is asked again, once, however often that happens.
+    await until(async () => told > 0);
+    for (let again = 0; again < 3; again++) await gateway.post("/v1/systemone", asked, key);
+    expect([told, await ids(gateway, key)]).toEqual([1, ["judge-1.0.0"]]);
+  });
 });
 
 describe("the watch", () => {
@@ -75,7 +192,13 @@ describe("the watch", () => {
       tier: "free",
       aliases: [],
       calibration: "",
-      backend: { kind: "logprobs", routes: [], limits: {}, orders: 2, concurrency: 8 },
+      backend: {
+        kind: "logprobs",
+        routes: [{ provider: "p", model: "m", path: "", priority: 1, weight: 1 }],
+        limits: {},
+        orders: 2,
+        concurrency: 8,
+      },
     },
     WITHOUT_CALIBRATION,
   );
