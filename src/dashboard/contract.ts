@@ -229,6 +229,10 @@ export interface DecisionParameters {
 
 /** Answer of `GET admin/decisions/version?id=`. */
 export interface DecisionVersionView extends DecisionVersionRow {
+  /** US dollars per million input tokens; null: no price is known. */
+  readonly input_price: number | null;
+  /** What else an operator should know, a sentence each. */
+  readonly notes: readonly string[];
   readonly description: string;
   /** SHA-256 of what decides its answers. */
   readonly hash: string;

@@ -22,7 +22,8 @@ interface Figures extends Omit<DecisionMetrics, "log_loss" | "ece_low" | "ece_hi
 /** A version as the program shows it. */
 interface ShownVersion
   extends Omit<DecisionVersionRow, "created_at" | "measured">,
-    Pick<DecisionVersionView, "description" | "hash"> {
+    Pick<DecisionVersionView, "description" | "hash" | "notes"> {
+  readonly inputPrice: number | null;
   readonly createdAtMs: number | null;
   readonly parameters: readonly {
     readonly type: string;
@@ -105,11 +106,13 @@ function rowOf(version: ShownVersion): DecisionVersionRow {
 }
 
 function viewOf(version: ShownVersion, all: readonly ShownVersion[]): DecisionVersionView {
-  const { measured, description, hash, parameters, sightings } = version;
+  const { measured, description, hash, notes, parameters, sightings } = version;
   return {
     ...rowOf(version),
     description,
     hash,
+    notes,
+    input_price: version.inputPrice,
     parameters: parameters.map(({ bias = null, positions = {}, ...rest }) => ({ ...rest, bias, positions })),
     measurement:
       measured === null

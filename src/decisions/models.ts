@@ -168,13 +168,12 @@ export class DecisionModels {
         const version = versionOfRow(row, origin);
         if (version === undefined) this.#complain(`The stored decision model ${quoted(row.id)} cannot be read.`);
         else {
-          if (row.id !== entry.id && !isAsStored(version)) this.#complain(askedOtherwise(row.id));
-          versions.set(version.id, reroute(version, origin));
-        }
-        if (row.id === entry.id && row.hash !== origin.hash) {
-          this.#complain(
-            `decisions.models: ${quoted(entry.id)} was changed under the same id. The version as first defined goes on answering; give the changed one a new id.`,
-          );
+          const asStored = isAsStored(version);
+          // Asked otherwise, it has another hash whether or not its entry was changed.
+          const edited = row.id === entry.id && asStored && row.hash !== origin.hash;
+          if (!asStored) this.#complain(askedOtherwise(row.id));
+          if (edited) this.#complain(changed(row.id));
+          versions.set(version.id, { ...reroute(version, origin), edited });
         }
       }
     }
@@ -215,7 +214,11 @@ function takenFrom({ id, origin }: Pick<StoredVersion, "id" | "origin">): string
 }
 
 function askedOtherwise(id: string): string {
-  return `The stored decision model ${quoted(id)} is asked otherwise by this program than by the one it was calibrated with. Calibrate it again.`;
+  return `The stored decision model ${quoted(id)} is asked otherwise by this program than by the one it was made with. Calibrate it again.`;
+}
+
+function changed(id: string): string {
+  return `decisions.models: ${quoted(id)} was changed under the same id. The version as first defined goes on answering; give the changed one a new id.`;
 }
 
 /** Ways, an upstream's limits and concurrency follow the configuration as long as they lead to the same models. */

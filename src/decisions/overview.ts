@@ -9,7 +9,7 @@ import { type Measurement, readMeasurement } from "./measurement.ts";
 import type { DecisionSnapshot } from "./models.ts";
 import { reasonAgainst } from "./promote.ts";
 import type { QuestionType } from "./questions.ts";
-import type { DecisionVersion } from "./versions.ts";
+import { type DecisionVersion, isAsStored } from "./versions.ts";
 import type { DecisionHealth } from "./watch.ts";
 
 /** The parameters that one type of question and number of options has. */
@@ -31,7 +31,7 @@ export interface ShownVersion {
   readonly aliases: readonly string[];
   readonly backend: BackendKind;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
-  /** US dollars per million input tokens as configured; null: what is publicly known. */
+  /** US dollars per million input tokens, as configured or publicly known; null: no price is known. */
   readonly inputPrice: number | null;
   /** SHA-256 of what decides its answers. */
   readonly hash: string;
@@ -50,12 +50,22 @@ export interface ShownVersion {
   readonly unfit: string | null;
   /** Why no alias is moved to it; null where nothing speaks against that. */
   readonly worse: string | null;
+  /** What else an operator should know, a sentence each. */
+  readonly notes: readonly string[];
 }
 
 /** All that can be asked now, in the order of the configuration. */
 export function decisionOverview(
   { versions, aliases }: DecisionSnapshot,
-  { sightings, health }: { sightings: readonly StoredSighting[]; health: DecisionHealth },
+  {
+    sightings,
+    health,
+    priceOf,
+  }: {
+    sightings: readonly StoredSighting[];
+    health: DecisionHealth;
+    priceOf(version: DecisionVersion): number | null;
+  },
 ): ShownVersion[] {
   return [...versions.values()].map((version) => ({
     id: version.id,
@@ -66,7 +76,7 @@ export function decisionOverview(
     aliases: [...aliases].filter(([, target]) => target === version.id).map(([alias]) => alias),
     backend: version.spec.kind,
     routes: version.spec.routes.map(({ provider, model }) => ({ provider, model })),
-    inputPrice: version.inputPrice ?? null,
+    inputPrice: priceOf(version),
     hash: version.hash,
     createdAtMs: version.createdAtMs,
     calibration: version.calibration.method,
@@ -76,7 +86,25 @@ export function decisionOverview(
     drifted: health.drifted.includes(version.id),
     unfit: health.unfit.find(({ model }) => model === version.id)?.reason ?? null,
     worse: reasonAgainst(version),
+    notes: notesOn(version, health),
   }));
+}
+
+function notesOn(version: DecisionVersion, health: DecisionHealth): string[] {
+  const notes = health.unfit_routes
+    .filter(({ model }) => model === version.id)
+    .map(({ provider, reason }) => `The route by ${provider} is passed over: ${reason}.`);
+  if (version.createdAtMs !== null && !isAsStored(version)) {
+    notes.push(
+      "This program asks it otherwise than the one that made it did: what was measured may no longer hold. Calibrate anew.",
+    );
+  }
+  if (version.edited === true) {
+    notes.push(
+      "Its entry in the configuration was changed. It goes on answering as it was first defined; give the changed one a new id.",
+    );
+  }
+  return notes;
 }
 
 function parametersOf({ calibration }: DecisionVersion): ShownParameters[] {

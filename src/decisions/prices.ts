@@ -2,6 +2,7 @@
 // is free (specification "Limits").
 
 import { costMicros, type Prices } from "../catalog/prices.ts";
+import type { DecisionRoute } from "./backends/backend.ts";
 import type { Spent } from "./decide.ts";
 import type { DecisionVersion } from "./versions.ts";
 
@@ -19,25 +20,38 @@ export interface PriceDeps {
 }
 
 /** The cost of a request in whole micro-dollars; 0 where no price is known. */
-export function decisionCostMicros(decision: Spent, version: DecisionVersion, deps: PriceDeps): number {
-  const { backend, inputTokens } = decision;
+export function decisionCostMicros(spent: Spent, version: DecisionVersion, deps: PriceDeps): number {
+  const { backend, inputTokens } = spent;
   // What was answered here cost nothing anywhere.
   if (backend === undefined) return 0;
-  const billed = { inputTokens, outputTokens: 0 };
-  if (version.inputPrice !== undefined) return costMicros({ input: version.inputPrice, output: 0 }, billed);
-  const { provider, model } = backend.route;
-  const { kind } = version.spec;
-  if (kind === "logprobs" || kind === "verbalized") {
-    const prices = deps.chatPrices(provider, model);
-    // Each question is a prompt of its own there, so what was sent says more than what is billed.
-    return prices === undefined ? 0 : costMicros(inputOnly(prices), { ...(backend.spent ?? billed), outputTokens: 0 });
-  }
+  const prices = pricesOf(version, backend.route, deps);
+  // Each question is a prompt of its own to a text model, so what was sent says more than what is billed.
+  const own = version.inputPrice === undefined && readsText(version) ? backend.spent : undefined;
+  return prices === undefined ? 0 : costMicros(prices, { ...(own ?? { inputTokens }), outputTokens: 0 });
+}
+
+/** What a million input tokens of the version cost by its first route, in US dollars; null where no price is known. */
+export function inputPriceOf(version: DecisionVersion, deps: PriceDeps): number | null {
+  return pricesOf(version, version.spec.routes[0]!, deps)?.input ?? null;
+}
+
+function pricesOf(
+  version: DecisionVersion,
+  { provider, model }: Pick<DecisionRoute, "provider" | "model">,
+  deps: PriceDeps,
+): Prices | undefined {
+  if (version.inputPrice !== undefined) return { input: version.inputPrice, output: 0 };
+  if (readsText(version)) return inputOnly(deps.chatPrices(provider, model));
   const host = URL.parse(deps.baseUrl(provider) ?? "")?.hostname ?? "";
   const input = PUBLIC.find(([hosts, models]) => hosts.test(host) && models.test(model))?.[2];
-  return input === undefined ? 0 : costMicros({ input, output: 0 }, billed);
+  return input === undefined ? undefined : { input, output: 0 };
+}
+
+function readsText({ spec: { kind } }: DecisionVersion): boolean {
+  return kind === "logprobs" || kind === "verbalized";
 }
 
 /** Spec: output is free. */
-function inputOnly(prices: Prices): Prices {
-  return { ...prices, output: 0, tiers: prices.tiers?.map((tier) => ({ ...tier, output: 0 })) };
+function inputOnly(prices: Prices | undefined): Prices | undefined {
+  return prices && { ...prices, output: 0, tiers: prices.tiers?.map((tier) => ({ ...tier, output: 0 })) };
 }

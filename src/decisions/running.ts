@@ -16,7 +16,7 @@ import { readCalibrationFile } from "./calibration-file.ts";
 import { DecisionDiscovery } from "./discover.ts";
 import { DecisionModels } from "./models.ts";
 import { decisionOverview, type ShownVersion } from "./overview.ts";
-import { decisionCostMicros } from "./prices.ts";
+import { decisionCostMicros, inputPriceOf, type PriceDeps } from "./prices.ts";
 import { type Promotion, PromotionRefused, promoteVersion } from "./promote.ts";
 import { answerSystemone, type DecisionCaller, type DecisionRoutesDeps, decisionRoutes, listed } from "./routes.ts";
 import { createUpstreams } from "./upstreams.ts";
@@ -78,6 +78,10 @@ export function createDecisions(deps: DecisionsDeps) {
   const warm = async () => {
     if ((await models.current()).versions.size > 0) await warmTokens();
   };
+  const prices: PriceDeps = {
+    baseUrl: (name) => deps.config().providers.find((provider) => provider.name === name)?.baseUrl,
+    chatPrices: deps.chatPrices,
+  };
   const routesDeps: DecisionRoutesDeps = {
     exchangeOf,
     authenticate: deps.authenticate,
@@ -94,11 +98,7 @@ export function createDecisions(deps: DecisionsDeps) {
     },
     answeredNonsense: (version) => watch.doubt(version),
     record: deps.record,
-    costMicros: (decision, version) =>
-      decisionCostMicros(decision, version, {
-        baseUrl: (name) => deps.config().providers.find((provider) => provider.name === name)?.baseUrl,
-        chatPrices: deps.chatPrices,
-      }),
+    costMicros: (spent, version) => decisionCostMicros(spent, version, prices),
     clock: deps.clock,
   };
   return {
@@ -117,7 +117,7 @@ export function createDecisions(deps: DecisionsDeps) {
         deps.store.listSightings(),
         watch.health(),
       ]);
-      return decisionOverview(snapshot, { sightings, health });
+      return decisionOverview(snapshot, { sightings, health, priceOf: (version) => inputPriceOf(version, prices) });
     },
     /** Moves an alias for an operator; gives where it pointed before. Throws `ApiError`, 400 for what was measured worse. */
     async promote(promotion: Promotion): Promise<{ before: string | null }> {

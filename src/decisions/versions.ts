@@ -31,6 +31,8 @@ export interface DecisionVersion {
   readonly createdAtMs: number | null;
   /** Offered because its provider lists it: the name may float there, and the upstream says what answered. */
   readonly floating?: boolean;
+  /** Its entry in the configuration says something else by now. */
+  readonly edited?: boolean;
   /** What its calibration was measured at. */
   readonly metrics: Readonly<Record<string, unknown>> | null;
 }

@@ -106,7 +106,8 @@ export class DecisionWatch {
   /** Probes now and from then on. */
   async start(): Promise<void> {
     if (this.#timer !== undefined || this.#stopped.signal.aborted) return;
-    const again = () => void this.probe().catch((error: unknown) => this.#deps.warn("engines were not asked", { error }));
+    const again = () =>
+      void this.probe().catch((error: unknown) => this.#deps.warn("engines were not asked", { error }));
     this.#timer = setInterval(again, this.#deps.probeEveryMs ?? PROBE_EVERY_MS);
     await this.probe();
   }

@@ -18,6 +18,7 @@ export const DECISION_CONFIG = {
       {
         id: "an-organisation/a-decision-model-with-quite-a-long-name-2026-11-preview",
         tier: "pro",
+        prices: { input: 0.5 },
         backend: { kind: "verbalized", routes: [{ provider: "sim", model: "small-1" }] },
       },
     ],

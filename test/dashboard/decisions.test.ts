@@ -78,9 +78,13 @@ test("a version is shown with what it was measured at and made of", async () => 
   expect(all.before.log_loss).toBeGreaterThan(all.after.log_loss);
   expect(all.after.ece_low).toBeLessThanOrEqual(all.after.ece_high);
   expect(json.parameters[0]).toMatchObject({ type: "choice", options: "2", temperature: 1.31, bias: null });
+  // Stored under a hash that this program's prompts do not have.
+  expect([json.input_price, json.notes]).toEqual([null, [expect.stringContaining("asks it otherwise")]]);
   expect(json.sightings.map((one: { fingerprint: string }) => one.fingerprint)).toEqual(["fp_1a2b", "fp_9f8e"]);
   expect((await boss.get(`/admin/decisions/version?id=${encodeURIComponent(LONG)}`)).json).toMatchObject({
     id: LONG,
+    input_price: 0.5,
+    notes: [],
     measurement: null,
     parameters: [],
   });
@@ -145,6 +149,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       expect(await diagram.locator("circle").count()).toBe(30);
       expect(await fits()).toBe(true);
 
+      await page.getByText("asks it otherwise").waitFor();
       await page.getByLabel("Point an alias here").fill("judge-1.0.0");
       await page.getByRole("button", { name: "Promote" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Promote" }).click();
@@ -160,6 +165,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       expect(await page.getByRole("button", { name: "Promote" }).count()).toBe(0);
       await page.goto(`${app.app.url}/dashboard/admin/decisions/${encodeURIComponent(LONG)}`);
       await page.getByText("Nothing was measured.").waitFor();
+      await page.getByText("$0.5 for a million input tokens").waitFor();
       expect(await fits()).toBe(true);
       expect(complaints).toEqual([]);
       await context.close();

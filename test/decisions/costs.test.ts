@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { BackendAnswer } from "../../src/decisions/backends/backend.ts";
-import { decisionCostMicros, type PriceDeps } from "../../src/decisions/prices.ts";
+import { decisionCostMicros, inputPriceOf, type PriceDeps } from "../../src/decisions/prices.ts";
 import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/versions.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type SentSpan, startTraceCollector } from "../support/trace-collector.ts";
@@ -116,6 +116,18 @@ test.each([
   ["a chat model of no known price", answered("own", "m"), version("logprobs"), 0],
 ])("%s", (_, decision, of, micros) => {
   expect(decisionCostMicros(decision, of, deps)).toBe(micros);
+});
+
+test.each([
+  ["its own", version("systemone", 7), "ts", 7],
+  ["a price of nothing", version("logprobs", 0), "oa", 0],
+  ["the public one", version("systemone"), "ts", 0.042],
+  ["a chat model's", version("logprobs"), "oa", 2],
+  ["none that is known", version("systemone"), "own", null],
+])("an operator is shown %s price", (_, of, provider, price) => {
+  const model = provider === "ts" ? "jev-1.13.0" : "m";
+  const spec = { ...of.spec, routes: [{ provider, model, path: "", priority: 1, weight: 1 }] };
+  expect(inputPriceOf({ ...of, spec }, deps)).toBe(price);
 });
 
 test("each upstream call is a span within the request's, with what it took", async () => {

@@ -75,9 +75,10 @@ test("an operator is shown what each version rests on and was measured at", () =
       status: "degraded",
       models: 2,
       unfit: [{ model: origin.id, reason: "why" }],
-      unfit_routes: [],
+      unfit_routes: [{ model: fitted.id, provider: "sim", reason: "other words" }],
       drifted: [fitted.id],
     },
+    priceOf: ({ inputPrice = null }) => inputPrice,
   });
   expect(first).toMatchObject({
     id: "judge-1.0.0",
@@ -108,7 +109,26 @@ test("an operator is shown what each version rests on and was measured at", () =
     sightings: [seen],
     drifted: true,
     unfit: null,
+    notes: ["The route by sim is passed over: other words."],
   });
+});
+
+test("an operator is told of what was stored by a program that asked otherwise, and of an entry that was changed", () => {
+  const shown = (version: Parameters<typeof recalibrated>[0]) =>
+    decisionOverview(
+      { versions: new Map([[version.id, version]]), aliases: new Map() },
+      {
+        sightings: [],
+        health: { status: "ok", models: 1, unfit: [], unfit_routes: [], drifted: [] },
+        priceOf: () => null,
+      },
+    )[0];
+  const fitted = versionOfRow(stored, origin)!;
+  expect(shown(fitted)).toMatchObject({ notes: [], inputPrice: null });
+  expect(shown({ ...fitted, hash: "of-other-prompts" })?.notes).toEqual([expect.stringContaining("Calibrate anew")]);
+  expect(shown({ ...fitted, edited: true })?.notes).toEqual([expect.stringContaining("was changed")]);
+  // What a provider lists was never stored, so it cannot differ.
+  expect(shown({ ...fitted, hash: "x", createdAtMs: null })?.notes).toEqual([]);
 });
 
 test.each([null, {}, { before: {}, after: {} }, { before: { logLoss: 1 }, after: { logLoss: 1 } }])(

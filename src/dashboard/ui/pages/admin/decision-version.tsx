@@ -41,6 +41,11 @@ function Version({ version, changed }: { version: DecisionVersionView; changed: 
         </Notice>
       )}
       {worse !== null && <Notice kind="warn">No alias is moved to it: {worse}.</Notice>}
+      {version.notes.map((note) => (
+        <Notice key={note} kind="warn">
+          {note}
+        </Notice>
+      ))}
       <Facts version={version} />
       {worse === null && <Promote version={version} changed={changed} />}
       {version.measurement === null ? (
@@ -87,6 +92,12 @@ function Facts({ version }: { version: DecisionVersionView }) {
         <dd>{version.routes.map(({ provider, model }) => `${provider} / ${model}`).join(", ")}</dd>
         <dt>Plan</dt>
         <dd class="capital">{version.tier}</dd>
+        <dt>Price</dt>
+        <dd>
+          {version.input_price === null
+            ? "Not known: counted as free"
+            : `$${version.input_price} for a million input tokens; output is free`}
+        </dd>
         <dt>Made</dt>
         <dd>{version.created_at === null ? "Offered by its provider's list" : <When iso={version.created_at} />}</dd>
         <dt>Content hash</dt>
