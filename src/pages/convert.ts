@@ -1,6 +1,7 @@
 // Conversion of fetched bytes in worker threads, so that a hostile page costs a thread and not the event loop.
 
 import { createPool, type RunOptions, type WorkerPool } from "../workers/pool.ts";
+import { startThread } from "../workers/start.ts";
 import type { ConvertTask, PageTask, SitemapLines, SitemapTask } from "./convert-task.ts";
 import type { Extracted } from "./extract.ts";
 import type { SitemapLinks } from "./sitemap-text.ts";
@@ -22,7 +23,7 @@ const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 /** Starts converting with up to `threads` threads. */
 export function createConverter(threads: number): Converter {
   const pool: WorkerPool<ConvertTask, Extracted | SitemapLines> = createPool({
-    start: startThread,
+    start: () => startThread("./pages/convert-worker.ts", new URL("./convert-worker.ts", import.meta.url)),
     size: threads,
     weigh: ({ bytes }) => bytes.byteLength,
     weightMax: WAITING_BYTES_MAX,
@@ -50,10 +51,4 @@ function handed({ bytes }: { bytes: Uint8Array }): ArrayBuffer[] {
 
 function split(lines: string): string[] {
   return lines === "" ? [] : lines.split("\n");
-}
-
-function startThread(): Worker {
-  // In the built program modules lie under a virtual root, laid out like src/; there the path is taken from that root.
-  const isBuilt = import.meta.url.includes("$bunfs") || import.meta.url.includes("~BUN");
-  return new Worker(isBuilt ? "./pages/convert-worker.ts" : new URL("./convert-worker.ts", import.meta.url).href);
 }

@@ -11,7 +11,7 @@ import type { Extracted } from "./extract.ts";
 import { PageError } from "./page-error.ts";
 import type { Rendered, Renderer } from "./render.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
-import { obey, type Robots } from "./robots.ts";
+import type { Robots } from "./robots.ts";
 
 /** What is wanted of a page. */
 export interface LoadRequest {
@@ -129,7 +129,8 @@ async function load(at: Load): Promise<LoadedPage> {
 
 async function obeyRobots({ deps, signal }: Load, url: string): Promise<void> {
   if (!deps.settings().respectRobots || !URL.canParse(url) || !/^https?:/.test(url)) return;
-  obey(await deps.robots.rulesFor(url, signal), url);
+  const rules = await deps.robots.rulesFor(url, signal);
+  await rules.check(url, signal);
 }
 
 /** Fetches; "too many requests" and server errors are tried again while there is time. */

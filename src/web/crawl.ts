@@ -4,7 +4,7 @@
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../jobs/kind.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import { PageError } from "../pages/page-error.ts";
-import { obey, type Robots } from "../pages/robots.ts";
+import type { Robots } from "../pages/robots.ts";
 import { type CrawlInput, CrawlScope, type FrontierEntry, type Home } from "./crawl-scope.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "./crawl-visit.ts";
 import { asWebError } from "./failure.ts";
@@ -192,7 +192,7 @@ class Crawl {
     const signal = this.#signal;
     // Before its turn: what may not be asked for takes nobody's place.
     const rules = this.#deps.settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
-    if (rules !== undefined) obey(rules, entry.url);
+    await rules?.check(entry.url, signal);
     return visitPage({ job: this.#job, entry, signal }, this.#deps, (visiting) =>
       load({
         ...loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal }),

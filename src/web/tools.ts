@@ -16,6 +16,7 @@ import { type Claim, createManners, type Manners } from "../pages/manners.ts";
 import { politeFetch, politeRenderer } from "../pages/politeness.ts";
 import { createRenderer, type Renderer } from "../pages/render.ts";
 import { createRobots, type Robots } from "../pages/robots.ts";
+import { createRobotsJudge } from "../pages/robots-judge.ts";
 import { readSitemaps, type SitemapOptions } from "../pages/sitemap.ts";
 
 /** The tools. */
@@ -64,7 +65,9 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     isListed: (host, port) => parts.guard.isListed(host, port),
   };
   const fetch: GuardedFetch = (url, options) => parts.fetch(url, options);
-  let robots = createRobots({ fetch, clock, userAgent: () => web().userAgent });
+  const judge = createRobotsJudge(clock);
+  const readRobots = () => createRobots({ fetch, clock, userAgent: () => web().userAgent, judge });
+  let robots = readRobots();
   const claimOf = async (url: string, signal?: AbortSignal): Promise<Claim> => {
     const { perHostDelayMs, respectRobots } = web();
     // What is no address is refused by the guard.
@@ -105,11 +108,12 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
       if (JSON.stringify(web()) === parts.made) return;
       if (parts.renderer !== undefined) retire(parts.renderer);
       parts = assemble(web(), doors);
-      robots = createRobots({ fetch, clock, userAgent: () => web().userAgent });
+      robots = readRobots();
     },
     browserHealth: () => ({ status: parts.renderer === undefined ? "disabled" : "ok" }),
     close: async () => {
       converter.close();
+      judge.close();
       for (const timer of old.values()) clearTimeout(timer);
       await Promise.all([...old.keys(), parts.renderer].map((renderer) => renderer?.close()));
       await Promise.all([...doors.values()].map((door) => door.close()));

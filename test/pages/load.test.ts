@@ -8,6 +8,7 @@ import { createLoader, type LoaderSettings, type LoadPage, type LoadRequest } fr
 import { PageError } from "../../src/pages/page-error.ts";
 import type { Rendered } from "../../src/pages/render.ts";
 import { createRobots } from "../../src/pages/robots.ts";
+import { createRobotsJudge } from "../../src/pages/robots-judge.ts";
 
 const PAGE =
   "<html lang=en><title>T</title><main><h1>Head</h1><p>A paragraph of text that is long enough to count as something.</p></main>";
@@ -18,6 +19,7 @@ let base = "";
 let hits: string[] = [];
 let robotsText: string | undefined;
 const converter = createConverter(1);
+const judge = createRobotsJudge(new FakeClock());
 const attempts = new Map<string, number>();
 
 beforeAll(() => {
@@ -32,6 +34,7 @@ beforeEach(() => {
 afterAll(() => {
   site.stop(true);
   converter.close();
+  judge.close();
 });
 
 const html = (text: string, init: ResponseInit = {}) =>
@@ -85,7 +88,7 @@ function loader(settings: Partial<LoaderSettings> = {}, rendered?: () => Promise
     fetch,
     converter,
     renderer: rendered === undefined ? undefined : { render: rendered, close: async () => undefined },
-    robots: createRobots({ fetch, clock: new FakeClock(), userAgent: () => all.userAgent }),
+    robots: createRobots({ fetch, clock: new FakeClock(), userAgent: () => all.userAgent, judge }),
     settings: () => all,
   });
 }
@@ -140,7 +143,7 @@ describe("statuses", () => {
       fetch: createFetch(createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve())),
       converter,
       renderer: undefined,
-      robots: { rulesFor: async () => ({ allows: () => true, crawlDelayMs: 0, sitemaps: [] }) },
+      robots: { rulesFor: async () => ({ check: async () => undefined, crawlDelayMs: 0, sitemaps: [] }) },
       settings: () => ({ userAgent: "x", pageBytesMax: 1000, respectRobots: true, render: "auto" }),
     });
     expect(await fault(load(request("", { url: "http://127.0.0.1:1023/" })))).toBe("upstream");

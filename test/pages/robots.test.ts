@@ -1,15 +1,24 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import robotsParser from "robots-parser";
 import { FakeClock } from "../../src/base/clock.ts";
 import { FetchError, type FetchFault } from "../../src/net/fetch.ts";
 import { BlockedAddress } from "../../src/net/guard.ts";
-import { createRobots, obey, productToken } from "../../src/pages/robots.ts";
-import { readRobots } from "../../src/pages/robots-text.ts";
+import { createRobots, productToken } from "../../src/pages/robots.ts";
+import { createRobotsJudge } from "../../src/pages/robots-judge.ts";
 
 const HOME = "https://a.example";
-const rules = (text: string) => readRobots(`${HOME}/robots.txt`, text, "Sallyport");
-const allowed = (text: string, paths: readonly string[]) => paths.filter((path) => rules(text).allows(HOME + path));
+const never = new AbortController().signal;
+const judge = createRobotsJudge(new FakeClock());
+afterAll(() => judge.close());
+const rules = (text: string) => judge.read(`${HOME}/robots.txt`, new TextEncoder().encode(text), "Sallyport");
+const allowed = async (text: string, paths: readonly string[]) => {
+  const file = await rules(text);
+  const verdicts = await Promise.all(paths.map((path) => file.allows(HOME + path, never)));
+  return paths.filter((_, index) => verdicts[index]);
+};
+/** Rules about nothing, enough to have a file read and judged in a thread. */
+const LONG = Array.from({ length: 1000 }, (_, n) => `Disallow: /nothing/of/the/kind/${n}/*.html\n`).join("");
 
 describe("groups", () => {
   test.each<[string, string, string[]]>([
@@ -33,8 +42,12 @@ describe("groups", () => {
     ["rules of nobody", "Disallow: /\nUser-agent: *\nDisallow: /x", ["/y"]],
     ["an empty one of ours allows all", "User-agent: *\nDisallow: /\nUser-agent: Sallyport\nDisallow:", ["/x", "/y"]],
     ["comments, spaces, odd line ends", "  user-agent : * # all\r  DISALLOW:/x# this\r\n\nnonsense\nx: y", ["/y"]],
+    ["a name without rules allows all", "User-agent: *\nDisallow: /\nUser-agent: Sallyport", ["/x", "/y"]],
+    ["a byte order mark", "\ufeffUser-agent: *\nDisallow: /x", ["/y"]],
     ["no text at all", "", ["/x", "/y"]],
-  ])("%s", (_, text, expected) => expect(allowed(text, ["/x", "/y"])).toEqual(expected));
+  ])("%s", async (_, text, expected) => {
+    expect(await allowed(text, ["/x", "/y"])).toEqual(expected);
+  });
 });
 
 describe("rules", () => {
@@ -49,48 +62,121 @@ describe("rules", () => {
     ["Disallow: /%7euser/ü/%2f", ["/~user/u"], ["/~user/%C3%BC/%2F", "/%7Euser/ü/%2f/x"]],
     ["Disallow: relative", ["/relative"], []],
     ["Disallow: /", [], ["/", "/a?b"]],
-  ])("%s", (text, yes, no) => expect(allowed(`User-agent: *\n${text}`, [...yes, ...no])).toEqual(yes));
+    ["Disallow: /a[1]|{2}'3'^", ["/a1"], ["/a[1]|{2}'3'^", "/a%5B1]%7c%7B2}%273'%5E"]],
+    ["Disallow: /%2A\nDisallow: /a$b\nDisallow: /%24$", ["/x", "/ab", "/a", "/$x"], ["/*", "/%2a", "/a$b", "/$"]],
+    ["Disallow: /100%\nDisallow: /%25off", ["/100"], ["/100%", "/%25off"]],
+  ])("%s", async (text, yes, no) => {
+    for (const long of ["", LONG])
+      expect(await allowed(`User-agent: *\n${text}\n${long}`, [...yes, ...no])).toEqual(yes);
+  });
 
-  test("judge as a widely used parser does", () => {
+  test.each<[string, string, number]>([
+    ["at once", "", 500],
+    ["in a thread", LONG, 60],
+  ])("judge %s as the parser does by itself", async (_, long, numRuns) => {
     const path = fc.array(fc.constantFrom("a", "b", "/", "*", "?"), { minLength: 1, maxLength: 6 });
     const rule = fc.tuple(fc.constantFrom("Allow", "Disallow"), path, fc.constantFrom("", "", "$"));
     const group = fc.tuple(fc.constantFrom("*", "Sallyport", "other"), fc.array(rule, { minLength: 1, maxLength: 5 }));
-    fc.assert(
-      fc.property(fc.array(group, { maxLength: 4 }), path, (groups, target) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(group, { maxLength: 4 }), path, async (groups, target) => {
         const text = groups
           .flatMap(([name, own]) => [
             `User-agent: ${name}`,
             ...own.map(([kind, parts, end]) => `${kind}: /${parts.join("")}${end}`),
+            long,
           ])
           .join("\n");
         const url = `${HOME}/${target.join("")}`;
         const expected = robotsParser(`${HOME}/robots.txt`, text).isAllowed(url, "Sallyport") !== false;
-        expect([text, rules(text).allows(url)]).toEqual([text, expected]);
+        expect([text, await (await rules(text)).allows(url, never)]).toEqual([text, expected]);
       }),
-      { numRuns: 500 },
+      { numRuns },
     );
   });
+});
 
-  test("made to be slow are not", () => {
-    const line = `Disallow: /${"*a".repeat(250)}b\n`;
-    const own = rules(`User-agent: *\n${line.repeat(1000)}`);
-    const started = performance.now();
-    expect(own.allows(`${HOME}/${"a".repeat(1900)}`)).toBe(true);
-    // Trying all places of all wildcards takes seconds.
-    expect(performance.now() - started).toBeLessThan(1000);
+describe("a file made to be slow", () => {
+  /** The longest time that nothing else could run while `work` did. */
+  async function longestHold(work: () => Promise<unknown>): Promise<number> {
+    let [last, longest] = [performance.now(), 0];
+    const tick = () => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    };
+    const timer = setInterval(tick, 1);
+    await work().finally(() => clearInterval(timer));
+    tick();
+    return longest;
+  }
+  const BYTES = 500 * 1024;
+  const full = (line: string) => `User-agent: *\n${line.repeat(Math.floor(BYTES / line.length))}`;
+  const SLOW = full(`Disallow: /${"*a".repeat(250)}b\n`);
+  const LONG_PATH = `${HOME}/${"a".repeat(6000)}`;
+
+  test.each<[string, string]>([
+    ["wildcards without end", SLOW],
+    ["as many rules as fit", full("Allow:/\n")],
+    ["as many robots as fit", "User-agent: Sallyport\n".repeat(BYTES / 30) + "Allow:/a\n".repeat(BYTES / 30)],
+    ["nothing but line ends", full("\n")],
+    ["one line of nothing", full(" ")],
+    ["few bytes of wildcards", `User-agent: *\nDisallow: /${"*a".repeat(8000)}b`],
+  ])("never holds the event loop: %s", async (_, text) => {
+    // A judgement by itself would hold it for many seconds; the bar is what a busy machine may take of it.
+    const held = await longestHold(async () => {
+      const file = await rules(text);
+      await Promise.all([HOME, LONG_PATH].map((url) => file.allows(url, never).catch(() => undefined)));
+    });
+    expect(held).toBeLessThan(1000);
   });
+
+  test("forbids what cannot be judged in time, for a while, and judges the rest", async () => {
+    const clock = new FakeClock();
+    const own = createRobotsJudge(clock);
+    try {
+      const file = await own.read(`${HOME}/robots.txt`, new TextEncoder().encode(SLOW), "Sallyport");
+      const tooLong = () => file.allows(LONG_PATH, never).catch((error: { fault?: string }) => error.fault);
+      expect(await tooLong()).toBe("robots");
+      const began = performance.now();
+      expect(await file.allows(`${HOME}/short`, never)).toBe(true);
+      // Longer ones are not tried again: not one of these takes its two seconds.
+      expect(new Set(await Promise.all(Array.from({ length: 20 }, tooLong)))).toEqual(new Set(["robots"]));
+      expect(performance.now() - began).toBeLessThan(2000);
+    } finally {
+      own.close();
+    }
+  }, 20_000);
+
+  test("keeps no other file waiting", async () => {
+    const slow = await rules(SLOW);
+    const other = await rules(`User-agent: *\nDisallow: /x\n${LONG}`);
+    const stop = new AbortController();
+    const judging = Array.from({ length: 30 }, (_, n) =>
+      slow.allows(LONG_PATH.slice(0, LONG_PATH.length - n), stop.signal).then(
+        () => "judged",
+        () => "given up",
+      ),
+    );
+    // Thirty that each take their whole time would be a minute; here none is even over.
+    const first = await Promise.race([...judging, other.allows(`${HOME}/x`, never)]);
+    expect(first).toBe(false);
+    stop.abort();
+    expect(new Set(await Promise.all(judging))).toEqual(new Set(["given up"]));
+  }, 20_000);
 });
 
-test("delays are the group's, and bounded", () => {
-  const delay = (text: string) => rules(`User-agent: *\nCrawl-delay: 1\nUser-agent: Sallyport\n${text}`).crawlDelayMs;
-  expect(
-    ["Crawl-delay: 2.5", "Crawl-delay: 9999999", "Crawl-delay: -1", "Crawl-delay: soon", "Allow: /"].map(delay),
-  ).toEqual([2500, 30_000, 0, 0, 0]);
+test("delays are the group's, and bounded", async () => {
+  const values = ["Crawl-delay: 2.5", "Crawl-delay: 9999999", "Crawl-delay: -1", "Crawl-delay: soon", "Allow: /"];
+  for (const long of ["", LONG]) {
+    const delay = async (text: string) =>
+      (await rules(`User-agent: *\nCrawl-delay: 1\nUser-agent: Sallyport\n${text}\n${long}`)).crawlDelayMs;
+    expect(await Promise.all(values.map(delay))).toEqual([2500, 30_000, 0, 0, 0]);
+  }
 });
 
-test("sitemaps are addresses", () => {
-  const text = "Sitemap: https://b.example/s.xml\nsitemap: /own.xml # here\nSitemap: http://\nSitemap:";
-  expect(rules(text).sitemaps).toEqual(["https://b.example/s.xml", `${HOME}/own.xml`]);
+test("sitemaps are addresses", async () => {
+  const text = "Sitemap: https://b.example/s.xml\nsitemap: /own.xml # here\nSitemap: http://\nSitemap:\n";
+  for (const long of ["", `User-agent: *\n${LONG}`])
+    expect((await rules(text + long)).sitemaps).toEqual(["https://b.example/s.xml", `${HOME}/own.xml`]);
 });
 
 test("the name in a user agent", () =>
@@ -104,6 +190,7 @@ describe("the file", () => {
     const asked: string[] = [];
     const robots = createRobots({
       clock,
+      judge,
       userAgent: () => "Sallyport/1.0",
       fetch: async (url) => {
         const answer = answers[Math.min(asked.length, answers.length - 1)];
@@ -120,7 +207,7 @@ describe("the file", () => {
   const verdict = async (robots: ReturnType<typeof createRobots>) => {
     const found = await robots.rulesFor(page);
     try {
-      obey(found, page);
+      await found.check(page, never);
       return "allowed";
     } catch (error) {
       return (error as { fault?: string }).fault;
@@ -162,6 +249,7 @@ describe("the file", () => {
     const gate = Promise.withResolvers<void>();
     const robots = createRobots({
       clock: new FakeClock(),
+      judge,
       userAgent: () => "Sallyport/1.0",
       fetch: async (url) => {
         await gate.promise;
@@ -174,6 +262,6 @@ describe("the file", () => {
     stop.abort(new Error("gone"));
     await expect(impatient).rejects.toThrow("gone");
     gate.resolve();
-    expect((await patient).allows(page)).toBe(false);
+    await expect((await patient).check(page, never)).rejects.toThrow("does not allow");
   });
 });

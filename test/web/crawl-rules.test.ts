@@ -169,6 +169,23 @@ describe("robots.txt", () => {
     expect(closed.hits.filter((hit) => hit === "/" || hit === "/a")).toEqual([]);
   });
 
+  test("is obeyed where it is large", async () => {
+    const others = Array.from({ length: 2000 }, (_, n) => `Disallow: /nothing/of/the/kind/${n}/*.html`).join("\n");
+    const large = startFakeSite({
+      "/": page("Root", ["/a", "/b"]),
+      "/a": page("A"),
+      "/robots.txt": () => new Response(`User-agent: *\n${others}\nDisallow: /b`),
+    });
+    const own = await startTestApp({ config: webConfig([large.host]) });
+    const result = await crawl(own, { url: `${large.url}/` });
+    expect([pathsOf(result), result.errors.map(({ url, code }) => [new URL(url).pathname, code])]).toEqual([
+      ["/", "/a"],
+      [["/b", "scrape_failed"]],
+    ]);
+    await own.stop();
+    await large.stop();
+  });
+
   test("is not asked for when the operator says so", async () => {
     const own = await startTestApp({ config: webConfig([closed.host], { respect_robots: false }) });
     const before = closed.count("/robots.txt");
