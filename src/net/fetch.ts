@@ -32,6 +32,8 @@ export interface FetchOptions {
   readonly redirectsMax?: number;
   /** The page this belongs to: the operator's own hosts are open to that page's host and port alone, at every hop. */
   readonly home?: string | undefined;
+  /** Awaited before a redirect that the guard lets pass is followed, within the time; what it throws ends the fetch. */
+  readonly onRedirect?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** The last answer of the chain. */
@@ -90,6 +92,7 @@ async function followChain(guard: Guard, input: string, { options, signal, ca }:
     const checked = await guard.check(target, { purpose: purposeOf(target, options.home), signal });
     const isWeb = checked.url.protocol === "http:" || checked.url.protocol === "https:";
     if (!isWeb) throw new BlockedAddress("scheme", "Only http and https URLs can be fetched.");
+    if (hop > 0) await options.onRedirect?.(checked.url.href, signal);
     chain.push(checked.url.href);
     const response = await exchange({
       ...checked,

@@ -103,8 +103,6 @@ async function load(at: Load): Promise<LoadedPage> {
   for (let hop = 0; ; hop++) {
     await obeyRobots(at, url);
     const answer = await fetchPolitely(at, url);
-    // Where redirects led may be forbidden too.
-    if (answer.url !== url) await obeyRobots(at, answer.url);
     const challenged = isChallenge(answer.status, answer.headers, answer.body);
     const kind = kindOf(answer.headers.get("content-type"), answer.body);
     if (challenged || isRefusal(answer.status)) {
@@ -142,6 +140,8 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
       bytesMax: pageBytesMax,
       timeoutMs: at.leftMs(),
       signal: at.signal,
+      // Where redirects lead may be forbidden too.
+      onRedirect: (next) => obeyRobots(at, next),
       headers: {
         "user-agent": userAgent,
         accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -188,6 +188,7 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
       screenshot: at.request.screenshot,
       userAgent: at.deps.settings().userAgent,
       bytesMax: at.deps.settings().pageBytesMax,
+      onRedirect: (next) => obeyRobots(at, next),
     });
   const { rendering } = at.request;
   const rendered = await (rendering === undefined ? render() : rendering(answer.url, render));

@@ -1,39 +1,83 @@
-// Pages in turn: every request for one waits for its place and its time at the host it goes to. The wait counts within
-// the request's own deadline, by its signal.
+// Pages in turn: every request for one waits for its place and its time at the host it goes to, and again at each host it
+// is sent on to. The wait counts within the request's own deadline, by its signal.
 
-import type { GuardedFetch } from "../net/fetch.ts";
+import type { FetchOptions, GuardedFetch } from "../net/fetch.ts";
+import { siteKey } from "./addresses.ts";
 import type { Claim, Manners } from "./manners.ts";
-import type { Renderer } from "./render.ts";
+import type { Renderer, RenderRequest } from "./render.ts";
+import { createSlots } from "./slots.ts";
 
 /** How turns are taken. */
 export interface Politeness {
-  readonly manners: Manners;
+  readonly manners: Pick<Manners, "ask">;
   claimOf(url: string, signal?: AbortSignal): Promise<Claim>;
 }
 
-/** A fetch that takes its turn. */
-export function politeFetch(get: GuardedFetch, { manners, claimOf }: Politeness): GuardedFetch {
-  return async (url, options) => {
-    const leave = await manners.ask(await claimOf(url, options.signal), options.signal);
-    try {
-      return await get(url, options);
-    } finally {
-      leave();
-    }
+/** A fetch that takes its turns. */
+export function politeFetch(get: GuardedFetch, politeness: Politeness): GuardedFetch {
+  return (url, options) =>
+    inTurn(politeness, { url, signal: options.signal }, (follow) => get(url, followed(options, follow)));
+}
+
+/** A renderer that takes its turns: a page shown in a browser asks its host once more. */
+export function politeRenderer(renderer: Renderer, politeness: Politeness): Renderer {
+  return {
+    ...renderer,
+    render: (request) =>
+      inTurn(politeness, request, (follow) => renderer.render(followed<RenderRequest>(request, follow))),
   };
 }
 
-/** A renderer that takes its turn: a page shown in a browser asks its host once more. */
-export function politeRenderer(renderer: Renderer, { manners, claimOf }: Politeness): Renderer {
-  return {
-    ...renderer,
-    render: async (request) => {
-      const leave = await manners.ask(await claimOf(request.url, request.signal), request.signal);
-      try {
-        return await renderer.render(request);
-      } finally {
-        leave();
-      }
-    },
+/** A request that begins. */
+export interface Beginning {
+  readonly url: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Gives back the turn that it has already. */
+  readonly leave?: (() => void) | undefined;
+}
+
+/** Waits until the host it is sent on to may be asked; `judge` comes between leaving the one and waiting for the other. */
+export type Follow = (url: string, signal: AbortSignal, judge: () => Promise<void>) => Promise<void>;
+
+/** Runs a request in its turn, or the one it has. Going on within a site is a part of the same turn. */
+export async function inTurn<T>(
+  { manners, claimOf }: Politeness,
+  begin: Beginning,
+  work: (follow: Follow) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  // A browser may be sent to two places at once.
+  const one = createSlots(1);
+  let at = begin.url;
+  let leave = begin.leave;
+  const take = async (url: string, signal: AbortSignal | undefined) => {
+    const taken = await manners.ask(await claimOf(url, signal), signal);
+    if (over.signal.aborted) taken();
+    over.signal.throwIfAborted();
+    at = url;
+    leave = taken;
   };
+  const follow: Follow = (url, signal, judge) => {
+    const both = AbortSignal.any([signal, over.signal]);
+    return one.run(both, async () => {
+      const isThere = leave !== undefined && siteKey(url) === siteKey(at);
+      if (!isThere) leave?.();
+      if (!isThere) leave = undefined;
+      await judge();
+      if (!isThere) await take(url, both);
+    });
+  };
+  try {
+    if (leave === undefined) await take(begin.url, begin.signal);
+    return await work(follow);
+  } finally {
+    over.abort(new Error("The request is over."));
+    leave?.();
+  }
+}
+
+/** The same request, in turn at each host it is sent on to. */
+export function followed<T extends Pick<FetchOptions, "onRedirect">>(options: T, follow: Follow): T {
+  const { onRedirect } = options;
+  return { ...options, onRedirect: (url, signal) => follow(url, signal, async () => onRedirect?.(url, signal)) };
 }

@@ -21,6 +21,8 @@ export interface RenderRequest {
   readonly userAgent: string;
   /** More HTML than this is an error. */
   readonly bytesMax: number;
+  /** Awaited before the page goes elsewhere, or while it does where a server sends it; what it throws is the outcome. */
+  readonly onRedirect?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** What came of it. */
@@ -130,10 +132,11 @@ async function showPage(
   { deps, way, leftMs }: Showing & { readonly leftMs: () => number },
 ): Promise<Rendered> {
   const page = await context.newPage();
-  const { throwIfRefused, stayed, status, answered } = tame(context, page, {
+  const { throwIfRefused, judged, stayed, status, answered } = tame(context, page, {
     guard: deps.guard,
     way,
     isTextOnly: request.screenshot === "none",
+    onRedirect: async (url) => request.onRedirect?.(url, request.signal),
   });
   const reading = { leftMs, signal: request.signal };
   try {
@@ -155,6 +158,7 @@ async function showPage(
     await settle(page, reading, request.screenshot !== "none");
     const html = await readHtml(page, reading, request.bytesMax);
     const screenshot = request.screenshot === "none" ? undefined : await photograph(page, reading, request.screenshot);
+    await within(leftMs(), judged());
     throwIfRefused();
     if (page.url().startsWith("chrome-error:")) return emptyPage(answered(), screenshot);
     return { url: page.url(), status: status(), html, ...(screenshot === undefined ? {} : { screenshot }) };

@@ -3,6 +3,7 @@
 import type { BrowserContext, Page, Request, Route } from "playwright-core";
 import { BlockedAddress, type Guard } from "../net/guard.ts";
 import type { PageWay } from "../net/page-way.ts";
+import { PageError } from "./page-error.ts";
 
 /** What restraining needs. */
 export interface TamingOptions {
@@ -11,12 +12,16 @@ export interface TamingOptions {
   readonly way: PageWay | undefined;
   /** Pictures, sounds and fonts are not loaded. */
   readonly isTextOnly: boolean;
+  /** Awaited before the main document goes elsewhere; a throw refuses the page. Servers' redirects cannot be held up. */
+  readonly onRedirect: (url: string) => Promise<void>;
 }
 
 /** A restrained page. */
 export interface Tamed {
-  /** Throws `BlockedAddress` when the main document was sent where it may not go. */
+  /** Throws `BlockedAddress`, or what `onRedirect` threw, when the main document was sent where it may not go. */
   throwIfRefused(): void;
+  /** Resolves when the servers' redirects that the main document followed have been judged. */
+  judged(): Promise<unknown>;
   /** Resolves when the main document was kept from leaving: what waits for it to load would wait in vain. */
   readonly stayed: Promise<void>;
   /** What the server said of the document that is shown last; undefined when it came from none. */
@@ -27,6 +32,8 @@ export interface Tamed {
 
 /** Requests of one page; more is a loop. */
 const REQUESTS_MAX = 1000;
+/** Places that a main document is sent to one after the other; browsers follow as many redirects. */
+const PLACES_MAX = 20;
 const HEAVY = new Set(["image", "media", "font"]);
 /** Answers that leave the page where it was. */
 const STAYING = new Set([204, 205]);
@@ -36,7 +43,10 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
   const { way, guard } = options;
   const going = new Map<Request, () => void>();
   const stayed = Promise.withResolvers<void>();
+  const judging: Promise<unknown>[] = [];
   let requests = 0;
+  let places = 0;
+  let refusal: unknown;
   let isRefused = false;
   let status: number | undefined;
   let answered: { url: string; status: number } | undefined;
@@ -69,9 +79,15 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
     if (checked instanceof BlockedAddress) isRefused = true;
     return checked instanceof Error;
   };
+  /** Whether the main document may go on; the first is what was asked for. */
+  const mayGoOn = async (request: Request): Promise<boolean> => {
+    if (!isMain(request) || places++ === 0) return true;
+    await judge(request);
+    return refusal === undefined;
+  };
   const decide = async (route: Route) => {
     if (!(await mayGo(route.request()))) return route.abort();
-    if (!(await leadsNowhere(route.request()))) return route.continue();
+    if (!(await leadsNowhere(route.request())) && (await mayGoOn(route.request()))) return route.continue();
     await route.abort("aborted");
     stayed.resolve();
   };
@@ -89,6 +105,9 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
     if (way !== undefined) going.set(request, way.navigating(request.url()));
     // Redirects are followed without a word to the route.
     else if (request.redirectedFrom() !== null) quietly(guard.check(request.url()).catch(refuse));
+    if (request.redirectedFrom() === null) return;
+    places++;
+    judging.push(judge(request));
   });
   page.on("requestfailed", ended);
   page.on("response", (response) => {
@@ -109,6 +128,14 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
     if (other !== page) quietly(other.close());
   });
 
+  async function judge(request: Request): Promise<void> {
+    if (refusal !== undefined) return;
+    if (places > PLACES_MAX) refusal = new PageError("upstream", "The page leads on too often.");
+    else
+      await options.onRedirect(request.url()).catch((error: unknown) => {
+        refusal ??= error;
+      });
+  }
   function refuse(error: unknown): void {
     if (error instanceof BlockedAddress) isRefused = true;
   }
@@ -116,7 +143,9 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
     stayed: stayed.promise,
     status: () => status,
     answered: () => answered,
+    judged: () => Promise.all(judging),
     throwIfRefused: () => {
+      if (refusal !== undefined) throw refusal;
       if (isRefused || way?.isRefused === true)
         throw new BlockedAddress("address", "The page leads to an address that may not be fetched.");
     },

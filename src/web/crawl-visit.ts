@@ -5,6 +5,7 @@
 import type { Fetched, GuardedFetch } from "../net/fetch.ts";
 import type { LoadRequest } from "../pages/load.ts";
 import type { Claim, JobRef, Manners } from "../pages/manners.ts";
+import { followed, inTurn } from "../pages/politeness.ts";
 import type { Rendered } from "../pages/render.ts";
 import { RETRIED_STATUSES } from "../pages/retry-after.ts";
 import type { FrontierEntry } from "./crawl-scope.ts";
@@ -49,14 +50,9 @@ export async function visitPage<T>(
     const answer = known.get(url);
     if (answer !== undefined) return { ...answer, chain: [url] };
     // The page's first request has its place already; a second try, or another address, waits for one.
-    const leave = place ?? (await manners.ask(await claimOf(url, options.signal), options.signal));
+    const begin = { url, signal: options.signal, leave: place };
     place = undefined;
-    let fetched: Fetched;
-    try {
-      fetched = await deps.fetch(url, options);
-    } finally {
-      leave();
-    }
+    const fetched = await inTurn(deps, begin, (follow) => deps.fetch(url, followed(options, follow)));
     // "Later" is no answer to keep.
     if (!RETRIED_STATUSES.has(fetched.status)) await keep({ asked: url, ...fetched });
     return fetched;

@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { FakeClock } from "../../src/base/clock.ts";
+import type { GuardedFetch } from "../../src/net/fetch.ts";
+import { createManners } from "../../src/pages/manners.ts";
+import { inTurn, politeFetch } from "../../src/pages/politeness.ts";
+
+const LIMITS = { bytesMax: 1000, timeoutMs: 1000 };
+const claimOf = async (url: string) => ({ host: new URL(url).host, delayMs: 0 });
+const never = new AbortController().signal;
+const settle = async () => {
+  for (let i = 0; i < 50; i++) await Promise.resolve();
+};
+
+/** Takes all places of a host; the result gives one back. */
+async function fill(manners: ReturnType<typeof createManners>, host: string): Promise<() => void> {
+  const [first] = await Promise.all([1, 2, 3, 4].map(() => manners.ask({ host, delayMs: 0 })));
+  return first as () => void;
+}
+
+test("each host of a chain is asked in its turn, and what judges the next comes before its turn", async () => {
+  const manners = createManners(new FakeClock(), () => 8);
+  const order: string[] = [];
+  const get: GuardedFetch = async (url, { onRedirect }) => {
+    const chain = [url, "http://www.a.example/2", "http://b.example/3", "http://a.example/4"];
+    for (const next of chain.slice(1)) {
+      await onRedirect?.(next, never);
+      order.push(next);
+    }
+    return { url, status: 200, headers: new Headers(), body: new Uint8Array(), chain };
+  };
+  const leaveB = await fill(manners, "b.example");
+  const fetched = politeFetch(get, { manners, claimOf })("http://a.example/1", {
+    ...LIMITS,
+    onRedirect: async (url) => void order.push(`judged ${url}`),
+  });
+  await settle();
+  expect(order).toEqual(["judged http://www.a.example/2", "http://www.a.example/2", "judged http://b.example/3"]);
+  // The first host's place is free while the second is waited for.
+  const leaveA = await fill(manners, "a.example");
+  leaveB();
+  await settle();
+  expect(order.slice(3)).toEqual(["http://b.example/3", "judged http://a.example/4"]);
+  leaveA();
+  await fetched;
+  expect(order.at(-1)).toBe("http://a.example/4");
+  // All places were given back.
+  leaveA();
+  await manners.ask({ host: "a.example", delayMs: 0 });
+  expect(manners.load().waiting).toBe(0);
+});
+
+test("a request that is over waits for no turn, and keeps none", async () => {
+  const manners = createManners(new FakeClock(), () => 8);
+  const leaveB = await fill(manners, "b.example");
+  const failures: unknown[] = [];
+  await inTurn({ manners, claimOf }, { url: "http://a.example/" }, async (follow) => {
+    // Sent to two places at once, as a page in a browser may be, and then closed.
+    for (const path of ["1", "2"])
+      void follow(`http://b.example/${path}`, never, async () => undefined).catch((error) => failures.push(error));
+    await settle();
+    expect(manners.load().waiting).toBe(1);
+  });
+  await settle();
+  expect([manners.load().waiting, failures.length]).toEqual([0, 2]);
+  leaveB();
+  await manners.ask({ host: "b.example", delayMs: 0 });
+  await fill(manners, "a.example");
+});
+
+test("what judges ends the request, without a place", async () => {
+  const manners = createManners(new FakeClock(), () => 8);
+  const work = inTurn({ manners, claimOf }, { url: "http://a.example/" }, (follow) =>
+    follow("http://b.example/", never, () => Promise.reject(new Error("forbidden"))),
+  );
+  await expect(work).rejects.toThrow("forbidden");
+  await fill(manners, "a.example");
+  await fill(manners, "b.example");
+});
