@@ -111,7 +111,7 @@ describe("crawl", () => {
     const config = join(folder, "short.yaml");
     writeFileSync(
       config,
-      JSON.stringify({ data_dir: folder, web: { allow_hosts: [endless.host], job_timeout: "1s", render: "never" } }),
+      JSON.stringify({ data_dir: folder, web: { allow_hosts: [endless.host], job_timeout: "2s", render: "never" } }),
     );
     for (const json of [false, true]) {
       const io = new FakeTerminal();

@@ -211,8 +211,14 @@ describe("failures", () => {
       "/hang/on",
       (request) => new Promise((done) => request.signal.addEventListener("abort", () => done(html("")))),
     );
-    const own = await startTestApp({ config: webConfig([site.host], { job_timeout: "1s" }) });
-    const result = await crawl(own, { url: at("/hang") });
+    const clock = new FakeClock(Date.parse("2030-01-01T00:00:00Z"));
+    const own = await startTestApp({ config: webConfig([site.host], { job_timeout: "1h" }), clock });
+    const id = await startCrawl(own, { url: at("/hang") });
+    while ((await poll(own, id)).completed < 1) await Bun.sleep(10);
+    // The timer runs on the machine's time; a program started anew sets it by what is left.
+    clock.advance(3_600_000);
+    await own.restart();
+    const result = await ended(own, id);
     expect([result.status, pathsOf(result)]).toEqual(["failed", ["/hang"]]);
     await own.stop();
   });
