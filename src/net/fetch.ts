@@ -2,8 +2,9 @@
 // checked again and connected to by its checked address; size (before and after decompression) and time are bounded.
 
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
+import { WireError, type WireFault } from "./byte-reader.ts";
 import { BlockedAddress, type Guard, type Purpose } from "./guard.ts";
-import { exchange, WireError, type WireFault, type WireResponse } from "./http1.ts";
+import { exchange, type WireResponse } from "./http1.ts";
 import { UnknownHost } from "./resolve.ts";
 
 /** Why a fetch that the guard let pass failed. */
@@ -161,10 +162,14 @@ async function decode(response: WireResponse, bytesMax: number): Promise<Uint8Ar
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "" && part !== "identity");
+  // What is no compression ("none", "utf-8") is a mistake that browsers read past.
+  if (!encodings.every((encoding) => Object.hasOwn(DECOMPRESSORS, encoding))) return response.body;
   if (encodings.length > ENCODINGS_MAX) throw new FetchError("encoding", "The answer is compressed too many times.");
   let body = response.body;
   for (const encoding of encodings.reverse()) {
     if (body.byteLength === 0) return body;
+    // A server that names a compression it does not do.
+    if (/gzip/.test(encoding) && !isGzip(body)) continue;
     body = await decompress(encoding, body, bytesMax);
   }
   return body;
@@ -183,9 +188,25 @@ const DECOMPRESSORS: Readonly<Record<string, Decompressor>> = {
     ((input[0] ?? 0) & 0x0f) === 8
       ? run((done) => inflate(input, zlibOptions(max), done))
       : run((done) => inflateRaw(input, zlibOptions(max), done)),
-  br: (input, max) => run((done) => brotliDecompress(input, { maxOutputLength: max }, done)),
-  zstd: (input, max) => run((done) => zstdDecompress(input, { maxOutputLength: max }, done)),
+  br: (input, max) =>
+    run((done) =>
+      brotliDecompress(input, { maxOutputLength: max, finishFlush: constants.BROTLI_OPERATION_FLUSH }, done),
+    ),
+  zstd: async (input, max) => {
+    const output = await run((done) => zstdDecompress(input, { maxOutputLength: max }, done));
+    // A frame that was cut off gives nothing, and no error.
+    if (output.byteLength === 0 && input.byteLength > ZSTD_EMPTY_BYTES_MAX) throw new Error("the frame is cut off");
+    return output;
+  },
 };
+
+/** What an empty body compresses to. */
+const ZSTD_EMPTY_BYTES_MAX = 16;
+
+/** Whether bytes begin as gzip does. */
+export function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
 
 /** Decompresses one layer under a cap. Throws `FetchError` `too_large` or `encoding`. */
 export async function decompress(encoding: string, input: Uint8Array, bytesMax: number): Promise<Uint8Array> {

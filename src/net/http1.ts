@@ -5,19 +5,7 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { parseAddress } from "./address.ts";
-
-/** What went wrong on the wire. */
-export type WireFault = "connect" | "tls" | "reset" | "protocol" | "too_large";
-
-/** A failed exchange. */
-export class WireError extends Error {
-  override name = "WireError";
-  readonly fault: WireFault;
-  constructor(fault: WireFault, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.fault = fault;
-  }
-}
+import { ByteReader, tooLarge, WireError } from "./byte-reader.ts";
 
 /** One request to one checked address. */
 export interface WireRequest {
@@ -48,8 +36,6 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A server that falls silent for this long is taken for dead. */
 const IDLE_TIMEOUT_MS = 60_000;
 const HEAD_BYTES_MAX = 128 * 1024;
-const CHUNK_LINE_BYTES_MAX = 4096;
-const CHUNKS_APART_MAX = 1024;
 /** Interim answers (100, 103) before the real one. */
 const INTERIM_MAX = 16;
 
@@ -137,7 +123,7 @@ function requestHead(request: WireRequest): string {
 
 async function readResponse(reader: ByteReader, request: WireRequest): Promise<WireResponse> {
   for (let interim = 0; interim <= INTERIM_MAX; interim++) {
-    const { status, headers } = parseHead(await reader.until("\r\n\r\n", HEAD_BYTES_MAX));
+    const { status, headers } = parseHead(await reader.head(HEAD_BYTES_MAX));
     if (status >= 100 && status < 200) continue;
     if (request.method === "HEAD" || status === 204 || status === 304)
       return { status, headers, body: new Uint8Array(0) };
@@ -164,99 +150,8 @@ function parseHead(text: string): { status: number; headers: Headers } {
 }
 
 async function readBody(reader: ByteReader, headers: Headers, bytesMax: number): Promise<Uint8Array> {
-  if (/\bchunked\b/i.test(headers.get("transfer-encoding") ?? "")) return readChunked(reader, bytesMax);
+  if (/\bchunked\b/i.test(headers.get("transfer-encoding") ?? "")) return reader.chunked(bytesMax);
   const length = /^\d+/.exec(headers.get("content-length") ?? "")?.[0];
   if (length !== undefined && Number(length) > bytesMax) throw tooLarge();
   return length === undefined ? reader.rest(bytesMax) : reader.exactly(Number(length));
-}
-
-async function readChunked(reader: ByteReader, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let few: Uint8Array[] = [];
-  let total = 0;
-  for (;;) {
-    const size = Number.parseInt(await reader.until("\r\n", CHUNK_LINE_BYTES_MAX), 16);
-    if (!(size >= 0)) throw new WireError("protocol", "The server sent a broken chunk.");
-    if (size === 0) return Buffer.concat([...chunks, ...few]);
-    total += size;
-    if (total > bytesMax) throw tooLarge();
-    few.push(await reader.exactly(size));
-    // Chunks may be of one byte, and each is an object of a hundred.
-    if (few.length >= CHUNKS_APART_MAX) {
-      chunks.push(Buffer.concat(few));
-      few = [];
-    }
-    await reader.until("\r\n", 2);
-  }
-}
-
-function tooLarge(): WireError {
-  return new WireError("too_large", "The answer is larger than allowed.");
-}
-
-/** Pulls bytes off a socket as they are asked for; the socket is paused in between, so memory stays bounded. */
-class ByteReader {
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  #held: Buffer = Buffer.alloc(0);
-
-  constructor(socket: Socket) {
-    this.#chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  }
-
-  /** The text before `mark`, which is consumed too. */
-  async until(mark: string, bytesMax: number): Promise<string> {
-    let from = 0;
-    for (;;) {
-      const at = this.#held.indexOf(mark, from, "latin1");
-      if (at >= 0) {
-        const text = this.#held.toString("latin1", 0, at);
-        this.#held = this.#held.subarray(at + mark.length);
-        return text;
-      }
-      if (this.#held.length > bytesMax) throw new WireError("protocol", "A line or head of the answer is too long.");
-      from = Math.max(0, this.#held.length - mark.length);
-      const more = await this.#next();
-      if (more === undefined) throw new WireError("reset", "The connection broke off.");
-      this.#held = Buffer.concat([this.#held, more]);
-    }
-  }
-
-  /** Exactly `count` bytes. */
-  async exactly(count: number): Promise<Uint8Array> {
-    if (this.#held.length >= count) {
-      // Cut off without a copy: small pieces of much that is held would else copy all of it each time.
-      const piece = this.#held.subarray(0, count);
-      this.#held = this.#held.subarray(count);
-      return piece;
-    }
-    // Filled as it comes: joining tens of megabytes at the end would hold up the event loop.
-    const all = Buffer.allocUnsafeSlow(count);
-    let have = this.#held.copy(all);
-    while (have < count) {
-      const more = await this.#next();
-      if (more === undefined) throw new WireError("reset", "The connection broke off.");
-      const taken = more.copy(all, have);
-      have += taken;
-      this.#held = more.subarray(taken);
-    }
-    return all;
-  }
-
-  /** Everything until the server closes. */
-  async rest(bytesMax: number): Promise<Uint8Array> {
-    const parts: Buffer[] = [this.#held];
-    let have = this.#held.length;
-    for (;;) {
-      if (have > bytesMax) throw tooLarge();
-      const more = await this.#next();
-      if (more === undefined) return Buffer.concat(parts);
-      parts.push(more);
-      have += more.length;
-    }
-  }
-
-  async #next(): Promise<Buffer | undefined> {
-    const { done, value } = await this.#chunks.next();
-    return done === true ? undefined : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  }
 }

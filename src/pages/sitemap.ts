@@ -2,7 +2,7 @@
 // thread.
 
 import { createTurns } from "../base/turns.ts";
-import { decompress, type GuardedFetch } from "../net/fetch.ts";
+import { decompress, type GuardedFetch, isGzip } from "../net/fetch.ts";
 import { TaskTimeout } from "../workers/pool.ts";
 import type { Converter } from "./convert.ts";
 import { parseSitemap, type SitemapLinks } from "./sitemap-text.ts";
@@ -78,8 +78,7 @@ async function readBytes(get: GuardedFetch, url: string, options: SitemapOptions
       home: options.home,
     });
     if (status !== 200) return undefined;
-    const isGzip = body[0] === 0x1f && body[1] === 0x8b;
-    return isGzip ? await decompress("gzip", body, BYTES_MAX) : body;
+    return isGzip(body) ? await decompress("gzip", body, BYTES_MAX) : body;
   } catch {
     options.signal?.throwIfAborted();
     // A missing or broken sitemap says nothing about the site.

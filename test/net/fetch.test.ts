@@ -15,7 +15,19 @@ const encoded: Record<string, (text: string) => Uint8Array> = {
   "deflate-raw": (text) => deflateRawSync(text),
   br: (text) => brotliCompressSync(text),
   zstd: (text) => zstdCompressSync(text),
+  "gzip, br": (text) => brotliCompressSync(gzipSync(text)),
 };
+/** Servers that do not do what they say. */
+const mistaken: [name: string, encoding: string, body: Uint8Array][] = [
+  ["no compression that there is", "none", Buffer.from(TEXT)],
+  ["gzip that is not compressed", "gzip", Buffer.from(TEXT)],
+];
+/** What was cut off on its way through a proxy gives what came of it, where the format lets it. */
+const cut: [name: string, encoding: string, body: Uint8Array, gives: RegExp][] = [
+  ["gzip", "gzip", gzipSync(TEXT).subarray(0, -9), /^(?:Grüße )+/],
+  ["br", "br", brotliCompressSync(TEXT).subarray(0, -2), /^G/],
+  ["zstd", "zstd", zstdCompressSync(TEXT).subarray(0, -3), /^encoding$/],
+];
 
 let site: ReturnType<typeof Bun.serve>;
 let canary: ReturnType<typeof Bun.serve>;
@@ -36,9 +48,13 @@ function answer(request: Request): Response | Promise<Response> {
   const url = new URL(request.url);
   const [, kind = "", rest = ""] = url.pathname.split("/");
   if (kind === "encoded") {
-    const headers = { "content-encoding": rest.replace("-raw", "") };
-    return new Response(encoded[rest]?.(TEXT) as BodyInit, { headers });
+    const name = decodeURIComponent(rest);
+    const headers = { "content-encoding": name.replace("-raw", "") };
+    return new Response(encoded[name]?.(TEXT) as BodyInit, { headers });
   }
+  const [, encoding, body] =
+    [...mistaken, ...cut].find(([name]) => kind === "odd" && name === decodeURIComponent(rest)) ?? [];
+  if (encoding !== undefined) return new Response(body as BodyInit, { headers: { "content-encoding": encoding } });
   if (kind === "bomb")
     return new Response(gzipSync(new Uint8Array(5_000_000)) as BodyInit, { headers: { "content-encoding": "gzip" } });
   if (kind === "hops") {
@@ -77,6 +93,16 @@ const fault = (url: string, options: Partial<FetchOptions> = {}) =>
 describe("bodies", () => {
   for (const name of Object.keys(encoded))
     test(name, async () => expect(text((await open(`${base}/encoded/${name}`, LIMITS)).body)).toBe(TEXT));
+  for (const [name] of mistaken)
+    test(name, async () => expect(text((await open(`${base}/odd/${name}`, LIMITS)).body)).toBe(TEXT));
+  for (const [name, , , gives] of cut)
+    test(`${name}, cut off`, async () => {
+      const got = await open(`${base}/odd/${name}`, LIMITS).then(
+        ({ body }) => text(body),
+        (error: FetchError) => error.fault,
+      );
+      expect(got).toMatch(gives);
+    });
   test("plain", async () => expect(text((await open(`${base}/`, LIMITS)).body)).toBe(TEXT));
   test("a body over the cap", async () => expect(await fault(`${base}/big`)).toBe("too_large"));
   test("a decompression bomb", async () => expect(await fault(`${base}/bomb`)).toBe("too_large"));
