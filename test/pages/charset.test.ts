@@ -19,6 +19,37 @@ const GBK = [
 /** "안녕하세요" in EUC-KR. */
 const EUCKR = [0xbe, 0xc8, 0xb3, 0xe7, 0xc7, 0xcf, 0xbc, 0xbc, 0xbf, 0xe4];
 
+const wide = (text: string) => Buffer.from(text, "utf16le");
+
+/** One byte to a character, by the decoder's own table. */
+function encode(label: string, text: string): Buffer {
+  const decoded = new TextDecoder(label as Bun.Encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+  return Buffer.from([...text].map((letter) => decoded.indexOf(letter)));
+}
+
+/** Text of the languages that each encoding was made for, as it stands on pages that say nothing. */
+const UNDECLARED: [charset: string, text: string][] = [
+  ["windows-1250", "Příliš žluťoučký kůň úpěl ďábelské ódy"],
+  ["windows-1250", "Zażółć gęślą jaźń pod względem godności"],
+  ["windows-1250", "Minden emberi lény szabadon születik, egyenlő méltósága és joga van, tűzőgép"],
+  ["iso-8859-2", "Příliš žluťoučký kůň úpěl ďábelské ódy"],
+  ["windows-1251", "Всички хора се раждат свободни и равни"],
+  ["windows-1251", "Всі люди народжуються вільними і рівними"],
+  ["windows-1251", "МОСКВА. Главные новости дня"],
+  ["koi8-r", "Все люди рождаются свободными и равными"],
+  ["windows-1252", "Alle Menschen sind frei und gleich an Würde geboren"],
+  ["windows-1252", "Todos los seres humanos nacen libres; ¿qué? dotados de razón, niño"],
+  ["windows-1252", "Todos os seres humanos têm direitos. ação, coração, não são"],
+  ["windows-1252", "naïve – test"],
+  ["windows-1252", "only £5"],
+  ["windows-1253", "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι"],
+  ["windows-1254", "Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar"],
+  ["windows-1255", "כל בני אדם נולדו בני חורין ושווים בערכם"],
+  ["windows-1256", "يولد جميع الناس أحراراً متساوين في الكرامة"],
+  ["windows-1257", "Visi cilvēki piedzimst brīvi un vienlīdzīgi savā pašcieņā"],
+  ["windows-874", "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกัน"],
+];
+
 const CASES: [name: string, bytes: Buffer, contentType: string | null, charset: string][] = [
   ["a UTF-8 mark wins", bytes([0xef, 0xbb, 0xbf], "<p>x"), "text/html; charset=iso-8859-1", "utf-8"],
   ["a UTF-16 mark wins", bytes([0xff, 0xfe, 0x41, 0]), "text/html; charset=utf-8", "utf-16le"],
@@ -48,12 +79,41 @@ const CASES: [name: string, bytes: Buffer, contentType: string | null, charset: 
   ["EUC-JP by its looks", bytes("<p>", EUCJP), null, "euc-jp"],
   ["GB18030 by its looks", bytes("<p>", GBK), null, "gb18030"],
   ["EUC-KR by its looks", bytes("<p>", EUCKR), null, "euc-kr"],
+  [
+    "UTF-16 by its header, in a script without zeros",
+    wide("<p>日本語の文章です。東京都の天気</p>"),
+    "text/html; charset=utf-16le",
+    "utf-16le",
+  ],
+  ["a header that says UTF-16 of what is not", bytes("<p>plain"), "text/html; charset=utf-16", "utf-8"],
+  ["ISO-2022-JP by its shifts", bytes("<p>", [0x1b, 0x24, 0x42, 0x24, 0x22, 0x1b, 0x28, 0x42]), null, "iso-2022-jp"],
+  ["a header that hides UTF-8", Buffer.from("<p>Grüße 世界"), "text/html; charset=iso-8859-1", "utf-8"],
+  ["a meta that hides UTF-8", Buffer.from('<meta charset="windows-1251"><p>Привет'), null, "utf-8"],
+  ["a header that says UTF-8 of what is not", bytes("<p>", CYRILLIC), "text/html; charset=utf-8", "windows-1251"],
+  [
+    "one that is overruled by a right meta",
+    bytes('<meta charset="koi8-r"><p>', CYRILLIC),
+    "text/html; charset=utf-8",
+    "koi8-r",
+  ],
+  [
+    "UTF-8 with a broken character",
+    bytes("<p>gr", [0xc3, 0xbc], "n wei", [0xc3, 0x9f], " ", [0xff]),
+    "text/html; charset=utf-8",
+    "utf-8",
+  ],
   ["Latin text otherwise", bytes("<p>caf", [0xe9], " d", [0xe9], "j", [0xe0]), null, "windows-1252"],
 ];
 
 describe("charset", () => {
   for (const [name, input, contentType, charset] of CASES)
     test(name, () => expect(detectCharset(input, contentType)).toBe(charset));
+
+  for (const [label, written] of UNDECLARED)
+    test(`${label}: ${written}`, () => {
+      const page = Buffer.concat([Buffer.from("<title>x</title><p>"), encode(label, written), Buffer.from("</p>")]);
+      expect(decodeHtml(page, "text/html")).toContain(written);
+    });
 
   test("text is decoded so", () => {
     expect(decodeHtml(bytes("<p>", CYRILLIC), null)).toContain("Привет мир");
