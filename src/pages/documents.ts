@@ -1,47 +1,48 @@
 // What is not HTML but can be read: PDF, plain text, JSON, XML and feeds, as Markdown.
 
-import { decodeHtml } from "./charset.ts";
-import { PageText, walk } from "./dom/node.ts";
-import { parsePage } from "./dom/parse.ts";
+import { decodeHtml, wideCharset } from "./charset.ts";
 import type { Extracted } from "./extract.ts";
+import { readFeed } from "./feed.ts";
 
 /** Kinds that become Markdown on request. */
 export type DocumentKind = "pdf" | "text" | "json" | "xml";
 
-const ITEMS_MAX = 200;
 const PDF_PAGES_MAX = 500;
 const PDF_CHARS_MAX = 4 * 1024 * 1024;
 
+/** Bytes looked at. */
+const HEAD_BYTES = 1024;
+/** Of a page that says it is HTML: single strays are in many a real one, and browsers read past them. */
+const STRAY_SHARE_MAX = 0.02;
+
 /** What the type and the first bytes say the body is. */
 export function kindOf(contentType: string | null, bytes: Uint8Array): "html" | DocumentKind | undefined {
-  const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  const head = new TextDecoder("latin1")
-    .decode(bytes.subarray(0, 1024))
-    .replace(/^\xef\xbb\xbf/, "")
+  const type = (contentType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? "";
+  const wide = wideCharset(bytes, contentType);
+  const head = new TextDecoder(wide ?? "latin1")
+    .decode(bytes.subarray(0, HEAD_BYTES), { stream: true })
+    .replace(/^(?:\xef\xbb\xbf|\ufeff)/, "")
     .trimStart();
+  const strays = wide === undefined ? strayShare(bytes.subarray(0, HEAD_BYTES)) : 0;
   if (head.startsWith("%PDF-")) return "pdf";
-  if (type === "text/html" || type === "application/xhtml+xml") return isBinary(bytes) ? undefined : "html";
+  if (type === "text/html" || type === "application/xhtml+xml") return strays > STRAY_SHARE_MAX ? undefined : "html";
   if (/^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype html|html)\b/i.test(head)) return "html";
   if (type === "application/json" || type.endsWith("+json")) return "json";
   if (type === "text/xml" || type === "application/xml" || type.endsWith("+xml")) return "xml";
   if (type === "" || type === "application/octet-stream" || type === "unknown/unknown") {
-    if (isBinary(bytes)) return undefined;
-    return head.startsWith("<") ? (head.startsWith("<?xml") ? "xml" : "html") : "text";
+    if (strays > 0 || (wide !== undefined && !head.startsWith("<"))) return undefined;
+    // Nothing at all, as a 204 has it, is an empty page.
+    if (head === "" || head.startsWith("<")) return head.startsWith("<?xml") ? "xml" : "html";
+    return "text";
   }
-  return type.startsWith("text/") && !isBinary(bytes) ? "text" : undefined;
+  return type.startsWith("text/") && strays <= STRAY_SHARE_MAX ? "text" : undefined;
 }
 
-/** Bytes that no text has, early on (UTF-16 has zeros, and says so by its mark). */
-function isBinary(bytes: Uint8Array): boolean {
-  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return false;
-  const head = bytes.subarray(0, 512);
-  let zeros = 0;
-  for (const byte of head) {
-    if (byte === 0) zeros++;
-    else if (byte < 9 || (byte > 13 && byte < 27)) return true;
-  }
-  // UTF-16 without a mark: every second byte of ASCII markup.
-  return zeros > 0 && zeros < head.length * 0.4;
+/** Share of bytes that no text has. */
+function strayShare(head: Uint8Array): number {
+  let strays = 0;
+  for (const byte of head) if (byte < 9 || (byte > 13 && byte < 27)) strays++;
+  return strays / Math.max(1, head.length);
 }
 
 /** Where the document is from. */
@@ -59,7 +60,7 @@ export async function documentMarkdown(
   if (kind === "pdf") return readPdf(bytes);
   const text = decodeHtml(bytes, source.contentType);
   if (kind === "json") return plain(fence("json", prettyJson(text)));
-  if (kind === "xml") return readXml(text);
+  if (kind === "xml") return readFeed(text, source.url) ?? plain(fence("xml", text.trim()));
   return plain(text.trim());
 }
 
@@ -76,45 +77,6 @@ async function readPdf(bytes: Uint8Array): Promise<Extracted> {
     .slice(0, PDF_CHARS_MAX);
   const title = typeof info["Title"] === "string" ? info["Title"] : "";
   return plain(body, title);
-}
-
-/** Feeds as a list of their entries, other XML as it is. */
-function readXml(text: string): Extracted {
-  // The HTML parser knows no CDATA: its content becomes escaped text first.
-  const escaped = text.replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, (_, inner: string) =>
-    inner.replace(/&/g, "&amp;").replace(/</g, "&lt;"),
-  );
-  const document = parsePage(escaped);
-  const body = document.body;
-  const items = [...body.getElementsByTagName("item"), ...body.getElementsByTagName("entry")].slice(0, ITEMS_MAX);
-  if (items.length === 0) return plain(fence("xml", text.trim()));
-  const lines: string[] = [];
-  for (const item of items) {
-    const field = (...names: string[]) => {
-      for (const name of names) {
-        const found = item.getElementsByTagName(name)[0];
-        if (found !== undefined && found.textContent.trim() !== "") return clean(found.textContent);
-      }
-      return "";
-    };
-    const title = field("title");
-    const date = field("pubdate", "published", "updated", "dc:date");
-    const summary = field("description", "summary", "content", "content:encoded");
-    if (title === "" && summary === "") continue;
-    lines.push(
-      `## ${title === "" ? "Untitled" : title}`,
-      ...(date === "" ? [] : [date]),
-      ...(summary === "" ? [] : [summary]),
-    );
-  }
-  return plain(lines.join("\n\n"), document.title);
-}
-
-function clean(text: string): string {
-  const body = parsePage(text).body;
-  let out = "";
-  for (const node of walk(body)) if (node instanceof PageText) out += `${node.data} `;
-  return out.replace(/\s+/g, " ").trim();
 }
 
 function prettyJson(text: string): string {

@@ -3,11 +3,12 @@
 
 import { pause } from "../base/retry.ts";
 import { FetchError, type Fetched, type GuardedFetch } from "../net/fetch.ts";
-import { TaskTimeout } from "../workers/pool.ts";
+import { TaskFailed, TaskTimeout } from "../workers/pool.ts";
 import { isChallenge } from "./challenge.ts";
 import type { Converter } from "./convert.ts";
 import { type DocumentKind, kindOf } from "./documents.ts";
 import type { Extracted } from "./extract.ts";
+import { readRefresh, TEXT_CHARS_MANY } from "./needs-script.ts";
 import { PageError } from "./page-error.ts";
 import type { Rendered, Renderer } from "./render.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
@@ -116,13 +117,19 @@ async function load(at: Load): Promise<LoadedPage> {
     if (settings.render === "always")
       return (await renderUnlessLost(at, answer)) ?? finish(answer, await convert(at, answer));
     const page = await convert(at, answer);
-    if (page.refreshUrl !== undefined && hop < REFRESHES_MAX) {
-      url = page.refreshUrl;
+    const refreshUrl = page.refreshUrl ?? refreshOf(answer, page);
+    if (refreshUrl !== undefined && hop < REFRESHES_MAX) {
+      url = refreshUrl;
       continue;
     }
     const wantsBrowser = page.needsScript !== undefined && settings.render === "auto" && at.deps.renderer !== undefined;
     return wantsBrowser ? ((await renderBetter(at, answer, page)) ?? finish(answer, page)) : finish(answer, page);
   }
+}
+
+/** The header does what the element does, and like it nothing to a page that has something to read. */
+function refreshOf({ headers, url }: Fetched, { markdown, html }: Extracted): string | undefined {
+  return (markdown ?? html ?? "").length > TEXT_CHARS_MANY ? undefined : readRefresh(headers.get("refresh"), url);
 }
 
 async function obeyRobots({ deps, signal }: Load, url: string): Promise<void> {
@@ -159,8 +166,9 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
 
 async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | undefined): Promise<LoadedPage> {
   if (kind === undefined || !at.request.documents) {
-    const type = answer.headers.get("content-type")?.split(";", 1)[0] ?? "an unknown type";
-    throw new PageError("not_html", `The address holds ${type}, not an HTML page.`, { status: answer.status });
+    const hint = kind === undefined ? "" : " (documents: true reads it)";
+    const text = `The address holds ${nameOf(answer, kind)}, not an HTML page${hint}.`;
+    throw new PageError("not_html", text, { status: answer.status });
   }
   const { convert: run } = at.deps.converter;
   const task = {
@@ -169,7 +177,20 @@ async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | unde
     ...source(answer),
     options: extractOptions(at, answer.url),
   };
-  return finish(answer, await run(task, convertOptions(at)));
+  try {
+    return finish(answer, await run(task, convertOptions(at)));
+  } catch (error) {
+    if (!(error instanceof TaskFailed) || kind !== "pdf") throw error;
+    throw new PageError("conversion", "The PDF could not be read: it is damaged or protected.", { cause: error });
+  }
+}
+
+/** What a body is, to people: its type where that is believable. */
+function nameOf({ headers }: Fetched, kind: DocumentKind | undefined): string {
+  const type = headers.get("content-type")?.split(";", 1)[0]?.trim() ?? "";
+  if (kind === "pdf") return "a PDF";
+  if (type === "" || /html/i.test(type)) return kind === undefined ? "binary data" : "plain text";
+  return type;
 }
 
 async function convert(at: Load, answer: Fetched): Promise<Extracted> {

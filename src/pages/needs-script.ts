@@ -6,6 +6,8 @@ import type { PageDocument } from "./dom/parse.ts";
 /** A page with less text than this and a fair amount of script is a shell. */
 const TEXT_CHARS_MIN = 200;
 const SCRIPT_CHARS_MIN = 400;
+/** A page with more text than this is there to be read. */
+export const TEXT_CHARS_MANY = TEXT_CHARS_MIN * 4;
 const APP_ROOTS = new Set([
   "root",
   "app",
@@ -22,11 +24,14 @@ const APP_TAGS = /^(?:app-root|ion-app|discourse-assets)$/;
 
 /** Where a <meta refresh> leads within seconds; undefined without one, when it only reloads, or when there is much to read. */
 export function refreshTarget(document: PageDocument, url: string): string | undefined {
-  if (visibleChars(document.body) > TEXT_CHARS_MIN * 4) return undefined;
+  if (visibleChars(document.body) > TEXT_CHARS_MANY) return undefined;
   const refresh = document.head.find((element) => /^refresh$/i.test(element.attributes["http-equiv"] ?? ""));
-  const target = /^\s*[0-5](?:\.\d*)?\s*[;,]\s*url\s*=\s*["']?([^"']+)/i
-    .exec(refresh?.attributes["content"] ?? "")?.[1]
-    ?.trim();
+  return readRefresh(refresh?.attributes["content"], url);
+}
+
+/** Where such a value, of the element or of the header, leads; undefined when that is no other web address. */
+export function readRefresh(value: string | null | undefined, url: string): string | undefined {
+  const target = /^\s*[0-5](?:\.\d*)?\s*[;,]\s*url\s*=\s*["']?([^"']+)/i.exec(value ?? "")?.[1]?.trim();
   if (target === undefined || !URL.canParse(target, url)) return undefined;
   const { href, protocol } = new URL(target, url);
   return /^https?:$/.test(protocol) && href.replace(/#.*/, "") !== url.replace(/#.*/, "") ? href : undefined;
@@ -35,7 +40,7 @@ export function refreshTarget(document: PageDocument, url: string): string | und
 /** The reason in a few words; undefined when the page can be read as it is. */
 export function needsScript(document: PageDocument): string | undefined {
   const chars = visibleChars(document.body);
-  if (chars >= TEXT_CHARS_MIN * 4) return undefined;
+  if (chars >= TEXT_CHARS_MANY) return undefined;
   for (const element of elements(document.body)) {
     if (
       element.tag === "noscript" &&

@@ -49,6 +49,14 @@ describe("kinds", () => {
     [null, "<p>no type</p>", "html"],
     [null, "words", "text"],
     ["text/css", "a{}", "text"],
+    ["text/html, text/html", "<p>x", "html"],
+    ["text/html", `<p>${"words ".repeat(20)}\0${"words ".repeat(20)}`, "html"],
+    ["application/octet-stream", "words\0", undefined],
+    ["text/html; charset=utf-16le", "<\0p\0>\0\x12\x04\x13\x04", "html"],
+    ["text/html", "\0<\0p\0>\x04\x12", "html"],
+    [null, "\xff\xfe<\0p\0>\0", "html"],
+    [null, "", "html"],
+    ["image/png", "", undefined],
   ];
   for (const [type, body, kind] of cases)
     test(`${type} ${JSON.stringify(body)}`, () =>
@@ -62,10 +70,40 @@ describe("documents", () => {
       '```json\n{\n  "a": [\n    1\n  ]\n}\n```',
     ));
   test("text", async () => expect((await documentMarkdown("text", bytes("  a\nb "), source)).markdown).toBe("a\nb"));
-  test("a feed", async () => {
-    const feed = `<rss><channel><title>News</title><item><title><![CDATA[One & <b>two</b>]]></title><pubDate>Mon</pubDate><description>&lt;p&gt;Text&lt;/p&gt;</description></item></channel></rss>`;
-    const { markdown, metadata } = await documentMarkdown("xml", bytes(feed), source);
-    expect([metadata.title, markdown]).toEqual(["News", "## One & two\n\nMon\n\nText"]);
+  const feeds: [name: string, xml: string, title: string, markdown: string, links: string[]][] = [
+    [
+      "RSS",
+      "<rss><channel><title>News</title><link>https://site.example/</link><item><title><![CDATA[One & <b>two</b>]]></title><link>https://site.example/1</link><pubDate>Mon</pubDate><description>&lt;p&gt;Text&lt;/p&gt;</description></item></channel></rss>",
+      "News",
+      "## [One & two](https://site.example/1)\n\nMon\n\nText",
+      ["https://site.example/1"],
+    ],
+    [
+      "Atom",
+      '<?xml version="1.0"?><feed><title>Log</title><entry><link rel="edit" href="/e"/><link rel="alternate" href="/2"/><title>Two [2]</title><updated>2024</updated><summary>Short</summary></entry><entry><title>Bare</title></entry></feed>',
+      "Log",
+      "## [Two \\[2\\]](https://site.example/2)\n\n2024\n\nShort\n\n## Bare",
+      ["https://site.example/2"],
+    ],
+    [
+      "an item with a permanent guid and no link",
+      "<rss><channel><title>G</title><item><guid>https://site.example/g</guid><description>About</description></item></channel></rss>",
+      "G",
+      "## [https://site.example/g](https://site.example/g)\n\nAbout",
+      ["https://site.example/g"],
+    ],
+    [
+      "no link that is no web address",
+      "<rss><channel><title>J</title><item><title>T</title><link>javascript:alert(1)</link></item></channel></rss>",
+      "J",
+      "## T",
+      [],
+    ],
+  ];
+  test.each(feeds)("a feed: %s", async (_, xml, title, markdown, links) => {
+    const read = await documentMarkdown("xml", bytes(xml), source);
+    expect([read.metadata.title, read.markdown, read.links]).toEqual([title, markdown, links]);
+    expect(read.allLinks).toEqual(links);
   });
   test("a PDF", async () => {
     const pdf =

@@ -28,6 +28,14 @@ beforeAll(async () => {
     "/json": () => Response.json({ answer: 42 }),
     "/image": () => new Response(new Uint8Array([137, 80, 78, 71]), { headers: { "content-type": "image/png" } }),
     "/empty": () => html(""),
+    "/no-content": () => new Response(null, { status: 204 }),
+    "/refresh": () => html("<p>Moved</p>", { headers: { refresh: "0; url=/article" } }),
+    "/broken.pdf": () => new Response("%PDF-1.4 and no more", { headers: { "content-type": "application/pdf" } }),
+    "/binary": () => html("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01"),
+    "/wide": () =>
+      new Response(Buffer.from(ARTICLE.replace("Head", "日本語の見出し"), "utf16le"), {
+        headers: { "content-type": "text/html; charset=utf-16le" },
+      }),
     "/large": () => html(`<p>${"x".repeat(40_000)}</p>`),
     "/robots.txt": () => new Response("User-agent: *\nDisallow: /secret"),
     "/secret": page("Secret"),
@@ -104,9 +112,34 @@ describe("POST /v1/scrape", () => {
     expect(data["markdown"]).toContain(text);
   });
 
-  test("an empty page is empty", async () => {
-    const { data } = (await (await scrape({ url: to("/empty") })).json()) as Answer;
-    expect(data["markdown"]).toBe("");
+  test.each([
+    ["an empty page", "/empty", 200],
+    ["an answer without content", "/no-content", 204],
+  ])("%s is empty", async (_, path, statusCode) => {
+    const { data } = (await (await scrape({ url: to(path) })).json()) as Answer;
+    expect(data).toMatchObject({ markdown: "", metadata: { statusCode } });
+  });
+
+  test("a page in UTF-16 without a mark is read", async () => {
+    const { data } = (await (await scrape({ url: to("/wide") })).json()) as Answer;
+    expect(data["markdown"]).toContain("日本語の見出し");
+  });
+
+  test("a Refresh header is followed as its element is", async () => {
+    const { data } = (await (await scrape({ url: to("/refresh") })).json()) as Answer;
+    expect(data.metadata).toMatchObject({ sourceURL: to("/article"), title: "Der Titel" });
+  });
+
+  test.each([
+    ["a document that was not asked for", "/json", {}, "documents: true"],
+    ["a PDF that is damaged", "/broken.pdf", { documents: true }, "damaged or protected"],
+    ["binary data that calls itself a page", "/binary", {}, "binary data"],
+  ])("%s is told by what it is", async (_, path, extra, text) => {
+    const response = await scrape({ url: to(path), ...extra });
+    expect(response.status).toBe(422);
+    const { error } = (await response.json()) as Answer;
+    expect(error.code).toBe("scrape_failed");
+    expect(error.message).toContain(text);
   });
 
   test("documents become Markdown on request only", async () => {
