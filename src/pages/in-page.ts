@@ -2,6 +2,9 @@
 // page is a stranger's and may have replaced whatever these lean on, so none gives back more than it was told: functions
 // that wait give nothing or a truth value, and text is measured last, by its own length, which no page can replace.
 
+/** Whether the document has been read to its end, or as far as it will be. */
+export const IS_WHOLE = `() => document.readyState === "complete"`;
+
 /** Returns when the document has not changed for `quietMs`, at the latest after `maxMs`. */
 export const WAIT_UNTIL_QUIET = `async ({ quietMs, maxMs }) => {
   await new Promise((resolve) => {

@@ -113,9 +113,8 @@ async function load(at: Load): Promise<LoadedPage> {
     if (answer.status >= 500)
       throw new PageError("upstream", `The server answered ${answer.status}.`, { status: answer.status });
     if (kind !== "html") return readDocument(at, answer, kind);
-    if (at.request.screenshot !== "none") return renderPage(at, answer);
-    if (settings.render === "always")
-      return (await renderUnlessLost(at, answer)) ?? finish(answer, await convert(at, answer));
+    if (at.request.screenshot !== "none") return orAsSent(at, answer, await renderPage(at, answer));
+    if (settings.render === "always") return orAsSent(at, answer, await renderUnlessLost(at, answer));
     const page = await convert(at, answer);
     const refreshUrl = page.refreshUrl ?? refreshOf(answer, page);
     if (refreshUrl !== undefined && hop < REFRESHES_MAX) {
@@ -220,7 +219,9 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
     throw new PageError("refused", refusalText(rendered.status, true), { status: rendered.status });
   if ((rendered.status ?? 200) >= 500)
     throw new PageError("upstream", `The server answered ${rendered.status}.`, { status: rendered.status });
-  return finishRendered(at, rendered, answer.status);
+  // Scripts can make a page out of nothing (blob:, about:blank): it is still that address's.
+  const url = /^https?:/.test(rendered.url) ? rendered.url : answer.url;
+  return finishRendered(at, { ...rendered, url }, answer.status);
 }
 
 /** Undefined when the page's scripts went where nobody is: what came by HTTP is the page then. */
@@ -232,6 +233,16 @@ async function renderUnlessLost(at: Load, answer: Fetched): Promise<LoadedPage |
     if (error instanceof PageError && error.fault === "upstream") return undefined;
     throw error;
   }
+}
+
+/** A page that its scripts have emptied, or left for nowhere, has the text that was sent. */
+async function orAsSent(at: Load, answer: Fetched, shown: LoadedPage | undefined): Promise<LoadedPage> {
+  if (shown === undefined) return finish(answer, await convert(at, answer));
+  const text = shown.markdown ?? shown.html?.replace(/<[^<>]*>/g, "");
+  if (text === undefined || text.trim() !== "") return shown;
+  const { url, status, rendered, screenshot } = shown;
+  const page = { ...(await convert(at, answer)), url, status, rendered };
+  return screenshot === undefined ? page : { ...page, screenshot };
 }
 
 /** Renders a page that looked empty. Undefined when that gave no more than there was. */

@@ -6,6 +6,7 @@ import { withFrames } from "./frames.ts";
 import {
   DISMISS_CONSENT,
   FRAME_BODY,
+  IS_WHOLE,
   PAGE_HEIGHT,
   SCROLL_THROUGH,
   SERIALIZE,
@@ -23,6 +24,8 @@ export const READING_MS = 1500;
 const SCREENSHOT_HEIGHT_MAX = 16_000;
 /** A picture of noise, of the largest size, would be 80 MB. */
 const SCREENSHOT_BYTES_MAX = 32 * 1024 * 1024;
+/** Most pages have said so by then. */
+const WHOLE_ASKED_MS = 500;
 const QUIET = { quietMs: 250, maxMs: 5000 };
 const SCROLL = { steps: 12, pauseMs: 60 };
 const SCROLL_FOR_PICTURE = { steps: 25, pauseMs: 120 };
@@ -39,6 +42,19 @@ const STEP_TIMEOUT_MS = 10_000;
 export interface Reading {
   readonly leftMs: () => number;
   readonly signal: AbortSignal;
+}
+
+/**
+ * Resolves when the document is whole although nobody said so: a page that is sent to a download, a mail program or an
+ * answer without content stops being read there, and never reports that it is done. Stops asking when `signal` aborts.
+ */
+export async function wholeDocument(page: Page, signal: AbortSignal): Promise<void> {
+  const isWhole = () => page.evaluate<unknown>(call(IS_WHOLE, null)).catch(() => false);
+  for (;;) {
+    await Bun.sleep(WHOLE_ASKED_MS);
+    if (signal.aborted) return;
+    if (page.url().startsWith("http") && (await isWhole()) === true) return;
+  }
 }
 
 /** Waits until nothing moves, within the time there is. */

@@ -8,7 +8,7 @@ import type { SharedBrowser } from "./browser.ts";
 import type { Door, ProxyTicket } from "./door.ts";
 import { FOREIGN_BROWSER } from "./in-page.ts";
 import { PageError } from "./page-error.ts";
-import { photograph, READING_MS, readHtml, settle, VIEWPORT, within } from "./read-page.ts";
+import { photograph, READING_MS, readHtml, settle, VIEWPORT, wholeDocument, within } from "./read-page.ts";
 import { createSlots } from "./slots.ts";
 import { tame } from "./taming.ts";
 
@@ -51,6 +51,8 @@ export interface RendererDeps {
   readonly door: Door | undefined;
 }
 
+/** A page that waits for something that never comes is read as it stands. */
+const LOADING_MS_MAX = 20_000;
 const CLOSE_TIMEOUT_MS = 5000;
 
 /** Makes a renderer. */
@@ -139,9 +141,11 @@ async function showPage(
     onRedirect: async (url) => request.onRedirect?.(url, request.signal),
   });
   const reading = { leftMs, signal: request.signal };
+  const arrived = new AbortController();
   try {
-    const timeout = Math.max(1, leftMs() - READING_MS);
-    await Promise.race([page.goto(request.url, { waitUntil: "domcontentloaded", timeout }), stayed]);
+    const timeout = Math.max(1, Math.min(LOADING_MS_MAX, leftMs() - READING_MS));
+    const loaded = page.goto(request.url, { waitUntil: "domcontentloaded", timeout });
+    await Promise.race([loaded, stayed, wholeDocument(page, arrived.signal)]);
   } catch (error) {
     throwIfRefused();
     request.signal.throwIfAborted();
@@ -152,6 +156,8 @@ async function showPage(
     // A page that never finishes loading is read as far as it came.
     if (!isEmpty && !/Timeout/i.test(text))
       throw new PageError("upstream", "The browser could not load the page.", { cause: error });
+  } finally {
+    arrived.abort();
   }
   throwIfRefused();
   try {

@@ -206,6 +206,17 @@ describe("rendering", () => {
     html: text,
     screenshot: new Uint8Array([1]),
   });
+  test.each([
+    ["blob:http://127.0.0.1/5", "<p>Drawn from nothing at all, by a script.</p>", "Drawn from nothing"],
+    ["about:blank", "", "A paragraph"],
+    ["same", "<body></body>", "A paragraph"],
+  ])("a page that its scripts sent to %s is that address's, and keeps a text", async (where, text, found) => {
+    const shown = async () => ({ url: where === "same" ? `${base}/page` : where, status: 200, html: text });
+    for (const more of [{ screenshot: "viewport" as const }, {}]) {
+      const page = await loader({ render: "always" }, shown)(request("/page", more));
+      expect([page.url, page.rendered, page.markdown?.includes(found)]).toEqual([`${base}/page`, true, true]);
+    }
+  });
   test("a shell is rendered", async () => {
     const page = await loader({}, drawn(PAGE))(request("/shell"));
     expect([page.rendered, page.url, page.markdown?.includes("A paragraph")]).toEqual([true, `${base}/drawn`, true]);

@@ -147,6 +147,8 @@ function answer(request: Request): Response | Promise<Response> {
       );
     case "/nothing":
       return new Response(null, { status: 404, headers: { "content-type": "text/html" } });
+    case "/no-content":
+      return new Response(null, { status: 204 });
     case "/gone":
       return new Response("<p>gone</p>", { status: 410, headers: { "content-type": "text/html" } });
     case "/consent":
@@ -331,6 +333,20 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
     const { url, html, status } = await render("/go?url=http://nobody.invalid/");
     expect([url.startsWith(`${base}/go`), html.includes("waiting"), status]).toEqual([true, true, 200]);
   }, 30_000);
+  test.each([
+    ["a mail program", "mailto:somebody@site.example"],
+    ["an application", "app-of-mine://open"],
+    ["an answer without content", "/no-content"],
+    ["a download", "/download"],
+  ])(
+    "a page that a script sends to %s stays too, and is not waited for",
+    async (_, target) => {
+      // Reading it stops there without a word: a test that waits the loading out takes longer than it may.
+      const { url, html, status } = await render(`/go?url=${target}`, { timeoutMs: 60_000 });
+      expect([url.startsWith(`${base}/go`), html.includes("waiting"), status]).toEqual([true, true, 200]);
+    },
+    19_000,
+  );
   test("the status is that of the document that is shown in the end", async () => {
     expect((await render("/go?url=/gone")).status).toBe(410);
     expect((await render("/redirect?url=/gone")).status).toBe(410);
