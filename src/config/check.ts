@@ -9,6 +9,7 @@ export function crossCheck(config: ReadConfig): Problem[] {
   const report = (path: string, message: string) => void problems.push({ path, message });
   checkRoutes(config, report);
   checkIds(config, report);
+  checkLimits(config, report);
   checkOauth(config, report);
   checkBrowser(config, report);
   return problems;
@@ -61,6 +62,21 @@ function checkIds(config: ReadConfig, report: Report): void {
   for (const { id, path } of all) claim(id, `${path}.id`);
   for (const { aliases, path } of all) {
     for (const [i, alias] of aliases.entries()) claim(alias, `${path}.aliases[${i}]`);
+  }
+}
+
+/** What the backends of decision models know; a misspelt limit would silently be none. */
+const LIMITS = ["questions", "options", "top_logprobs", "chosen_tokens"];
+
+function checkLimits(config: ReadConfig, report: Report): void {
+  for (const [i, { backend }] of config.decisions.models.entries()) {
+    const limits: unknown = backend?.limits ?? {};
+    for (const name of limits instanceof Map ? (limits as Map<string, number>).keys() : Object.keys(limits as object)) {
+      if (LIMITS.includes(name)) continue;
+      const meant = nearest(name, LIMITS);
+      const hint = meant === undefined ? `known: ${LIMITS.join(", ")}` : `did you mean ${meant}?`;
+      report(`decisions.models[${i}].backend.limits`, `there is no limit ${show(name)} (${hint})`);
+    }
   }
 }
 

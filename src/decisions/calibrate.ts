@@ -82,12 +82,22 @@ function readRow(line: string): LabelledRow {
   return { state: request.state, question, truth, fit: Number.parseInt(hash.slice(0, 2), 16) % 2 === 0, hash };
 }
 
+/** How data sets say true and false besides. */
+const YES_NO = new Map<unknown, boolean>([
+  ["yes", true],
+  ["no", false],
+  [1, true],
+  [0, false],
+]);
+
 function truthOf({ type, options }: Question, label: unknown): number | undefined {
   if (type === "score") {
-    const level = typeof label === "number" ? Math.round(label) : Number.NaN;
+    const number = typeof label === "string" && label.trim() !== "" ? Number(label) : label;
+    const level = typeof number === "number" ? Math.round(number) : Number.NaN;
     return level >= 0 && level < options.length ? level : undefined;
   }
-  const at = options.findIndex((option) => option.label === String(label));
+  const said = type === "noul" ? (YES_NO.get(label) ?? label) : label;
+  const at = options.findIndex((option) => option.label === String(said));
   return at < 0 ? undefined : at;
 }
 

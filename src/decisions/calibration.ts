@@ -10,6 +10,8 @@ export interface Reading {
   readonly logProbabilities: readonly number[];
   /** The positions were labels in a prompt, whose bias may be known. */
   readonly labelled: boolean;
+  /** Given as such, in the order of the options: without a fit they are handed on to the last digit. */
+  readonly probabilities?: readonly number[];
 }
 
 /** What was fitted for one type of question and number of options. */
@@ -49,6 +51,10 @@ export function calibrate(
 ): number[] {
   const count = question.options.length;
   const parameters = calibration.buckets[bucketOf(question.type, count)];
+  const [only] = readings;
+  if (parameters === undefined && readings.length === 1 && only?.probabilities !== undefined) {
+    return [...only.probabilities];
+  }
   const scores = averageScores(readings, count, parameters?.positions?.[String(count)]);
   if (parameters === undefined) return softmax(scores);
   const tempered = scores.map((score) => score / parameters.temperature);
@@ -83,6 +89,7 @@ export function readingOf(probabilities: readonly number[]): Reading {
     order: probabilities.map((_, index) => index),
     logProbabilities: probabilities.map((p) => Math.log(p)),
     labelled: false,
+    probabilities,
   };
 }
 

@@ -8,7 +8,7 @@ import { type BackendAnswer, type DecisionRoute, NonsenseAnswer, type Upstream }
 import { BACKENDS } from "./backends/index.ts";
 import { measure } from "./budget.ts";
 import { calibrate } from "./calibration.ts";
-import type { DecisionRequest, ParamNames } from "./questions.ts";
+import { badQuestion, type DecisionRequest, type ParamNames, type Question } from "./questions.ts";
 import type { DecisionVersion } from "./versions.ts";
 
 /** What a request took. */
@@ -61,6 +61,7 @@ async function ask(
 ): Promise<BackendAnswer> {
   const { spec } = version;
   try {
+    refuseTooManyOptions(questions, spec.limits["options"] ?? Number.POSITIVE_INFINITY);
     return await BACKENDS[spec.kind].answer({ state, questions, spec }, upstream);
   } catch (error) {
     throw inWordsOf(names, publicError(error));
@@ -91,7 +92,18 @@ export function publicError(error: unknown): unknown {
   if (apiCode === "invalid_request" && detail.param?.startsWith("questions") === true) {
     return new ApiError("invalid_question", message, { param: detail.param, cause: error });
   }
-  return unavailable("The decision model is unavailable. Try again.", error, detail.retryAfterSeconds);
+  const what = apiCode === "provider_timeout" ? "did not answer in time" : "is unavailable";
+  return unavailable(`The decision model ${what}. Try again.`, error, detail.retryAfterSeconds);
+}
+
+/** Throws 422 for a question with more options than the version takes. */
+function refuseTooManyOptions(questions: readonly Question[], most: number): void {
+  for (const { key, options } of questions) {
+    if (options.length > most) {
+      const message = `This model takes at most ${most} options, not ${options.length}.`;
+      throw badQuestion(`questions.${key}.criteria`, message);
+    }
+  }
 }
 
 function unavailable(message: string, cause: unknown, retryAfterSeconds?: number): ApiError {

@@ -9,6 +9,9 @@ import type { ListedModel } from "./versions.ts";
 
 const EVERY_MS = 5 * 60_000;
 const TIMEOUT_MS = 10_000;
+/** Of decision models alone, where a server has it: its common list then names its chat models. */
+const OWN_LIST = "/systemone/models";
+const COMMON_LIST = "/models";
 /** A provider with more decision models than this has sent something else. */
 const MODELS_MAX = 1000;
 
@@ -75,8 +78,17 @@ export class DecisionDiscovery {
 
   async #ask(provider: Provider): Promise<string[]> {
     const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    try {
+      return await this.#list(provider, OWN_LIST, signal);
+    } catch {
+      // Most servers have the other list only; what is wrong with both, that one says.
+      return this.#list(provider, COMMON_LIST, signal);
+    }
+  }
+
+  async #list(provider: Provider, path: string, signal: AbortSignal): Promise<string[]> {
     const secret = provider.keys.take(this.#deps.now());
-    const response = await provider.transport(`${provider.baseUrl}/models`, {
+    const response = await provider.transport(provider.baseUrl + path, {
       headers: { ...provider.card.headers(secret), ...provider.extraHeaders },
       signal,
       // A redirect would carry the credential elsewhere.
@@ -88,16 +100,24 @@ export class DecisionDiscovery {
   }
 }
 
-/** Ids of a list in any of the shapes in use: `{models:[{name}]}`, `{data:[{id}]}`. Throws when it is none. */
+/**
+ * Ids of a list in any of the shapes in use: `{models:[{name}]}`, `{data:[{id}]}`, or both beside each other, when either may
+ * say what a model gives. Throws when it is none.
+ */
 export function readModelList(body: unknown): string[] {
-  const list = isRecord(body) ? (body["models"] ?? body["data"]) : body;
-  if (!Array.isArray(list) || list.length > MODELS_MAX) throw new Error("The model list cannot be read.");
-  const names = list.flatMap((entry: unknown) => {
-    if (isRecord(entry) && !mayDecide(entry)) return [];
-    const name = isRecord(entry) ? (entry["name"] ?? entry["id"]) : entry;
-    return typeof name === "string" && name !== "" ? [name] : [];
-  });
+  const lists = isRecord(body) ? [body["models"], body["data"]].filter((list) => list !== undefined) : [body];
+  if (lists.length === 0 || !lists.every((list) => Array.isArray(list) && list.length <= MODELS_MAX)) {
+    throw new Error("The model list cannot be read.");
+  }
+  const entries = lists.flat() as unknown[];
+  const others = new Set(entries.filter((entry) => isRecord(entry) && !mayDecide(entry)).map(nameOf));
+  const names = entries.map(nameOf).filter((name) => name !== "" && !others.has(name));
   return [...new Set(names)];
+}
+
+function nameOf(entry: unknown): string {
+  const name = isRecord(entry) ? (entry["name"] ?? entry["id"]) : entry;
+  return typeof name === "string" ? name : "";
 }
 
 /** False for what says that it gives something else: some servers list their chat models beside the others. */

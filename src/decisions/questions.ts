@@ -91,10 +91,7 @@ function readQuestion(key: string, value: unknown, options: ReadOptions): Questi
   const criteria = value["criteria"] ?? undefined;
   switch (value["type"]) {
     case "noul":
-      if (!isSaid(instructions) && !(options.criteriaMayAsk === true && isRecord(criteria))) {
-        throw badQuestion(`${path}.instructions`, "A noul question needs 'instructions'.");
-      }
-      return { key, type: "noul", instructions, options: readNoul(criteria, `${path}.criteria`) };
+      return { key, type: "noul", instructions, options: readNoul(criteria, path, { instructions, ...options }) };
     case "choice":
       return { key, type: "choice", instructions, options: readChoice(criteria, `${path}.criteria`) };
     case "score":
@@ -115,14 +112,23 @@ function isSaid(content: Content | undefined): boolean {
   return content !== undefined && (typeof content !== "string" || content.trim() !== "");
 }
 
-function readNoul(criteria: unknown, path: string): Option[] {
+function readNoul(
+  criteria: unknown,
+  path: string,
+  { instructions, criteriaMayAsk = false }: ReadOptions & { instructions: Content | undefined },
+): Option[] {
   if (criteria !== undefined && !isRecord(criteria)) {
-    throw badQuestion(path, "The criteria of a noul question must be an object with 'true' and 'false'.");
+    throw badQuestion(`${path}.criteria`, "The criteria of a noul question must be an object with 'true' and 'false'.");
   }
-  return ["true", "false"].map((label) => {
+  const options = ["true", "false"].map((label) => {
     const criterion = criteria !== undefined && Object.hasOwn(criteria, label) ? criteria[label] : null;
-    return { label, criterion: readCriterion(criterion, `${path}.${label}`) };
+    return { label, criterion: readCriterion(criterion, `${path}.criteria.${label}`) };
   });
+  const asks = criteriaMayAsk && options.some(({ criterion }) => isSaid(criterion ?? undefined));
+  if (!isSaid(instructions) && !asks) {
+    throw badQuestion(`${path}.instructions`, "A noul question needs 'instructions'.");
+  }
+  return options;
 }
 
 function readChoice(criteria: unknown, path: string): Option[] {

@@ -210,7 +210,8 @@ async function withDeadline<T>(
   const abort = new AbortController();
   const timeoutMs = deps.timeoutMs();
   const endsMs = performance.now() + timeoutMs;
-  const late = () => abort.abort(new ApiError("decision_unavailable", "The decision model did not answer in time."));
+  // As elsewhere, so that the provider's breaker counts it.
+  const late = () => abort.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
   const gone = () => abort.abort(clientGone());
   const timer = setTimeout(late, timeoutMs);
   // Gone already, while its body was read or its model looked up: that event has been.

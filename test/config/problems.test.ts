@@ -145,6 +145,14 @@ describe("each rule says what was expected", () => {
       "decisions: {models: [{id: a, backend: {limits: {questions: 0}, routes: [{provider: demo}]}}]}",
       "decisions.models[0].backend.limits.questions: expected a whole number of at least 1, got 0",
     ],
+    [
+      "decisions: {models: [{id: a, backend: {limits: {option: 26}, routes: [{provider: demo}]}}]}",
+      'decisions.models[0].backend.limits: there is no limit "option" (did you mean options?)',
+    ],
+    [
+      "decisions: {models: [{id: a, backend: {limits: {zzz: 26}, routes: [{provider: demo}]}}]}",
+      'decisions.models[0].backend.limits: there is no limit "zzz" (known: questions, options, top_logprobs, chosen_tokens)',
+    ],
     // Keys that need each other.
     ["auth: {oauth: {github: {client_id: a}}}", "auth.oauth.github.client_secret: is required beside client_id"],
     [

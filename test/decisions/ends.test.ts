@@ -54,6 +54,16 @@ test("an upstream that never answers is 503 when the time is up, and the call en
   await ended;
 });
 
+test("a provider that gives no answer in time is left alone after a while, and the client told how long", async () => {
+  const { gateway, calls } = await silent("100ms");
+  const key = await gateway.key();
+  for (let tries = 0; tries < 5; tries++) await gateway.post("/v1/systemone", ASKED, key);
+  const before = calls();
+  const { status, headers } = await gateway.post("/v1/systemone", ASKED, key);
+  expect([status, calls() - before]).toEqual([503, 0]);
+  expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+});
+
 /** Asks, and goes away as soon as the upstream was called. */
 async function askAndLeave({ gateway, came }: Silent, body: unknown): Promise<void> {
   const abort = new AbortController();

@@ -83,3 +83,34 @@ test.each([
   }
   expect(lost).toBeLessThan(0.006);
 });
+
+test.each<[unknown, unknown, number]>([
+  [{ type: "noul", instructions: "?" }, true, 0],
+  [{ type: "noul", instructions: "?" }, "false", 1],
+  [{ type: "noul", instructions: "?" }, "yes", 0],
+  [{ type: "noul", instructions: "?" }, "no", 1],
+  [{ type: "noul", instructions: "?" }, 1, 0],
+  [{ type: "noul", criteria: { true: "x" } }, 0, 1],
+  [{ type: "choice", criteria: { yes: null, "1": null } }, "yes", 1],
+  [{ type: "choice", criteria: { yes: null, "1": null } }, 1, 0],
+  [{ type: "score", criteria: ["low", "high"] }, 1, 1],
+  [{ type: "score", criteria: ["low", "high"] }, "1", 1],
+  [{ type: "score", criteria: ["low", "middle", "high"] }, 1.4, 1],
+])("of %p the label %p is the option at %i", (question, label, truth) => {
+  const [row] = readLabelledRows(JSON.stringify({ state: "s", question, label }));
+  expect(row?.truth).toBe(truth);
+});
+
+test.each<[string, string]>([
+  ['{"state":"s","question":{"type":"noul","instructions":"?"},"label":"maybe"}', 'line 1: the label "maybe"'],
+  ['{"state":"s","question":{"type":"noul","instructions":"?"}}', "line 1: the label undefined"],
+  ['{"state":"s","question":{"type":"score","criteria":["a","b"]},"label":2}', "line 1: the label 2"],
+  ['{"state":"s","question":{"type":"score","criteria":["a","b"]},"label":""}', 'line 1: the label ""'],
+  ['{"state":"s","question":{"type":"choice","criteria":{"a":null}},"label":"A"}', 'line 1: the label "A"'],
+  ['\n\n{"state":', "line 3: JSON"],
+  ["[1]", "line 1: expected a JSON object"],
+  ['{"question":{"type":"noul","instructions":"?"},"label":true}', "line 1: 'state'"],
+  ['{"state":"s","question":{"type":"x"},"label":true}', "line 1: A question's 'type'"],
+])("%s is no row, and its line is named", (text, problem) => {
+  expect(() => readLabelledRows(text)).toThrow(problem);
+});

@@ -248,11 +248,15 @@ describe("the watch", () => {
 });
 
 describe("a key alone is enough to begin", () => {
+  /** TypeSafe has no list of its own for decision models. */
+  const answersOf = (body: Parameters<typeof nativeAnswers>[0] | undefined) =>
+    body === undefined ? Response.json({ detail: "Not Found" }, { status: 404 }) : nativeAnswers(body);
+
   test("what the provider lists is offered while the configuration names nothing", async () => {
     const fake = startFake((body, path) =>
       path === "/v1/models"
         ? Response.json({ models: [{ name: "jev-latest", description: "" }, { name: "jev-preview" }] })
-        : nativeAnswers(body),
+        : answersOf(body),
     );
     open.push(fake);
     const gateway = await startGateway({
@@ -266,7 +270,7 @@ describe("a key alone is enough to begin", () => {
     // The name floats there: the answer names what answered.
     expect([status, body.model]).toEqual([200, "jev-1.13.0"]);
     // One that does not say is known by the name it has in the list.
-    fake.answer = async (asked) => Response.json({ ...((await nativeAnswers(asked).json()) as object), model: "" });
+    fake.answer = async (asked) => Response.json({ ...((await answersOf(asked).json()) as object), model: "" });
     expect((await gateway.post("/v1/systemone", asked, key)).body.model).toBe("jev-latest");
     const chat = { model: "jev-latest", messages: [{ role: "user", content: "hi" }] };
     expect((await gateway.post("/v1/chat/completions", chat, key)).body.error.code).toBe("wrong_model_family");
@@ -274,7 +278,7 @@ describe("a key alone is enough to begin", () => {
 
   test("the version that answered under a floating name can be asked for, after a restart too", async () => {
     const fake = startFake((body, path) =>
-      path === "/v1/models" ? Response.json({ models: [{ name: "jev-latest" }] }) : nativeAnswers(body),
+      path === "/v1/models" ? Response.json({ models: [{ name: "jev-latest" }] }) : answersOf(body),
     );
     open.push(fake);
     const data = tempDir();
@@ -322,6 +326,17 @@ describe("a key alone is enough to begin", () => {
       ["a", "b", 3],
       ["a", "b"],
     ],
+    // One server's two lists of the same models: only the second says what each gives.
+    [
+      {
+        models: [{ name: "chatty" }, { name: "judge" }],
+        data: [
+          { id: "chatty", architecture: { output_modalities: ["text"] } },
+          { id: "judge", architecture: { output_modalities: ["decisions"] } },
+        ],
+      },
+      ["judge"],
+    ],
   ])("the list %p is read", (body, names) => {
     expect(readModelList(body)).toEqual(names);
   });
@@ -361,7 +376,21 @@ describe("a key alone is enough to begin", () => {
     expect(discovery.models().map(({ model }) => model)).toEqual(["new"]);
   });
 
-  test.each([[{}], ["x"], [{ data: "x" }], [null]])("%p is no list", (body) => {
+  test("a server that has a list of decision models alone is asked for that", async () => {
+    const fake = startFake((_, path) =>
+      path === "/v1/systemone/models"
+        ? Response.json({ object: "list", data: [{ id: "judge", type: "systemone" }] })
+        : Response.json({ object: "list", data: [{ id: "chatty" }] }),
+    );
+    open.push(fake);
+    const gateway = await startGateway({ providers: { router: { kind: "systemone", base_url: fake.url } } });
+    open.push(gateway);
+    const key = await gateway.key();
+    await until(async () => (await ids(gateway, key)).length > 0);
+    expect(await ids(gateway, key)).toEqual(["judge"]);
+  });
+
+  test.each([[{}], ["x"], [{ data: "x" }], [{ models: [], data: "x" }], [null]])("%p is no list", (body) => {
     expect(() => readModelList(body)).toThrow();
   });
 });

@@ -13,7 +13,7 @@ export type BackendKind = "systemone" | "openai-decisions" | "logprobs" | "verba
 export interface BackendSpec {
   readonly kind: BackendKind;
   readonly routes: readonly DecisionRoute[];
-  /** As `{ questions: 64, options: 26 }`; each backend says which it knows. */
+  /** As `{ questions: 64, options: 26 }`; `options` holds for all, each backend says what else it knows. */
   readonly limits: Readonly<Record<string, number>>;
   /** Orders in which the options are shown (logprobs, verbalized). */
   readonly orders: number;

@@ -5,6 +5,8 @@ import { NonsenseAnswer } from "./backend.ts";
 
 /** What a sum may be off by besides rounding. */
 const SLACK = 0.02;
+/** Nearer to 1 a sum is right, as far as such numbers can be added. */
+const EXACT = 1e-9;
 /** Decimals that are told apart from full precision; fewer than two would excuse anything. */
 const DECIMALS_MIN = 2;
 const DECIMALS_MAX = 6;
@@ -16,7 +18,7 @@ export function soundDistribution(values: readonly unknown[], key: string): numb
   if (Math.abs(sum - 1) > SLACK + roundingOf(probabilities) || sum <= 0) {
     throw new NonsenseAnswer(`The probabilities of question ${JSON.stringify(key)} sum to ${sum}.`);
   }
-  return probabilities.map((p) => p / sum);
+  return Math.abs(sum - 1) < EXACT ? probabilities : probabilities.map((p) => p / sum);
 }
 
 /** How far printing may have moved the sum: by half of the last decimal for each option. */

@@ -6,17 +6,14 @@ import { type Reading, readingOf } from "../calibration.ts";
 import { type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
 import { type BackendAnswer, type DecisionBackend, inParallel, NonsenseAnswer, type PostResult } from "./backend.ts";
 import { batches, soundDistribution, soundProbability } from "./distribution.ts";
-import { gather, optional, refuseTooManyOptions, tokensOf } from "./systemone.ts";
+import { gather, optional, tokensOf } from "./systemone.ts";
 
-/** That endpoint's own bounds; `limits` may lower them. */
+/** That endpoint's own bound; `limits.questions` may lower it. Its 255 options are what a request may have anyway. */
 const QUESTIONS_MAX = 400;
-const OPTIONS_MAX = 255;
 
-/** The limits it knows: `questions` in one call, `options` of one question. */
 export const openaiDecisions: DecisionBackend = {
   kind: "openai-decisions",
   async answer({ state, questions, spec }, upstream) {
-    refuseTooManyOptions(questions, spec.limits["options"] ?? OPTIONS_MAX);
     const input = inputOf(state);
     const calls = batches(questions, spec.limits["questions"] ?? QUESTIONS_MAX).map((batch) => async () => {
       const body = { input, questions: batch.map(definitionOf) };

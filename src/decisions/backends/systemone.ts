@@ -3,16 +3,15 @@
 
 import { distinct } from "../answers.ts";
 import { type Reading, readingOf } from "../calibration.ts";
-import { badQuestion, type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
+import { type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
 import { type BackendAnswer, type DecisionBackend, inParallel, NonsenseAnswer, type PostResult } from "./backend.ts";
 import { batches, soundDistribution, soundProbability } from "./distribution.ts";
 
-/** The limits it knows: `questions` in one call, `options` of one question. */
+/** The limit it knows: `questions` in one call. */
 export const systemone: DecisionBackend = {
   kind: "systemone",
   async answer({ state, questions, spec }, upstream) {
-    const { questions: perCall = questions.length, options: most = Number.POSITIVE_INFINITY } = spec.limits;
-    refuseTooManyOptions(questions, most);
+    const { questions: perCall = questions.length } = spec.limits;
     const shown = textOfParts(state) ?? state;
     const calls = batches(questions, perCall).map((batch) => async () => {
       const answer = await upstream.post("/systemone", (route) => ({
@@ -26,18 +25,6 @@ export const systemone: DecisionBackend = {
     return gather(answered.map(({ batch, answer }) => readAnswer(batch, answer)));
   },
 };
-
-/** Throws 422 for a question with more options than the upstream takes. */
-export function refuseTooManyOptions(questions: readonly Question[], most: number): void {
-  for (const { key, options } of questions) {
-    if (options.length > most) {
-      throw badQuestion(
-        `questions.${key}.criteria`,
-        `This model takes at most ${most} options, not ${options.length}.`,
-      );
-    }
-  }
-}
 
 function definitionOf({ type, instructions, options }: Question): Record<string, unknown> {
   const asked = instructions === undefined ? {} : { instructions };

@@ -20,6 +20,8 @@ import { ordersOf, sorted } from "./orders.ts";
 
 /** What a model leaves out or calls impossible is at least this probable. */
 const FLOOR = 1e-4;
+/** Numbers that sum to more are percent: nobody is so wrong about probabilities. */
+const PERCENT_MIN = 1.5;
 /** Room for the JSON: a label and a number for each option. */
 const TOKENS_BASE = 64;
 const TOKENS_EACH = 12;
@@ -97,9 +99,14 @@ function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   if (cutOff && Object.keys(given).length < count) {
     throw new NonsenseAnswer(`The answer to question ${JSON.stringify(key)} was cut off.`);
   }
-  const values = Array.from({ length: count }, (_, at) => numberOf(given[String(at + 1)]));
+  const said = Array.from({ length: count }, (_, at) => numberOf(given[String(at + 1)]));
+  const stated = said.reduce<number>((total, value) => total + (value ?? 0), 0);
+  if (!(stated > 0)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was answered without probabilities.`);
+  // Options it says nothing of share what is left: "0.7 for yes" alone is not certainty.
+  const whole = stated > PERCENT_MIN ? 100 : 1;
+  const left = Math.max(0, whole - stated) / said.filter((value) => value === undefined).length;
+  const values = said.map((value) => value ?? left);
   const sum = values.reduce((total, value) => total + value, 0);
-  if (!(sum > 0)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was answered without probabilities.`);
   const floored = values.map((value) => Math.max(value / sum, FLOOR));
   const total = floored.reduce((all, value) => all + value, 0);
   return floored.map((value) => value / total);
@@ -110,8 +117,8 @@ function parse(text: string): unknown {
   return whole === undefined ? undefined : JSON.parse(whole);
 }
 
-/** 0.7, "0.7" or "70%"; everything else is nothing. */
-function numberOf(value: unknown): number {
+/** 0.7, "0.7" or "70%"; undefined for everything else. */
+function numberOf(value: unknown): number | undefined {
   const number = typeof value === "string" ? Number.parseFloat(value) : value;
-  return typeof number === "number" && Number.isFinite(number) && number > 0 ? number : 0;
+  return typeof number === "number" && Number.isFinite(number) ? Math.max(0, number) : undefined;
 }

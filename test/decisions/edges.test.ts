@@ -1,0 +1,238 @@
+// What nobody sends and no upstream answers, until somebody does.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { TokenCounter } from "../../src/base/tokens.ts";
+import { startSimulated } from "./simulated.ts";
+import { type Fake, type Gateway, nativeAnswers, startFake, startGateway } from "./support.ts";
+
+let native: Fake;
+let chat: Fake;
+let gateway: Gateway;
+let key: string;
+const MODELS = ["native-1.0.0", "letters-1.0.0", "written-1.0.0"];
+
+beforeAll(async () => {
+  native = startFake(nativeAnswers);
+  chat = startSimulated({ beliefs: (_, options) => options.map((_one, at) => -at / 10) });
+  const retry = { attempts: 1 };
+  const model = (id: string, kind: string, provider: string, limits = {}) => ({
+    id,
+    backend: { kind, limits, routes: [{ provider, model: "m" }] },
+  });
+  gateway = await startGateway({
+    providers: {
+      native: { kind: "systemone", base_url: native.url, retry, breaker: { failures: 1000 } },
+      chat: { kind: "openai", base_url: chat.url, discover: false, retry },
+    },
+    decisions: {
+      models: [
+        model(MODELS[0]!, "systemone", "native"),
+        model(MODELS[1]!, "logprobs", "chat"),
+        model(MODELS[2]!, "verbalized", "chat"),
+        model("few-1.0.0", "logprobs", "chat", { options: 3 }),
+      ],
+    },
+  });
+  key = await gateway.key();
+});
+afterAll(async () => {
+  await gateway.stop();
+  native.stop();
+  chat.stop();
+});
+const usual = { native: nativeAnswers as Fake["answer"], chat: undefined as Fake["answer"] | undefined };
+afterEach(() => {
+  native.answer = usual.native;
+  if (usual.chat !== undefined) chat.answer = usual.chat;
+  native.calls.length = 0;
+  chat.calls.length = 0;
+});
+
+const NOUL = { type: "noul", instructions: "Is it?" };
+const choiceOf = (labels: readonly string[]) => ({
+  type: "choice",
+  criteria: Object.fromEntries(labels.map((label) => [label, null])),
+});
+const ask = (model: string, questions: unknown, state: unknown = "s", path = "/v1/systemone") =>
+  gateway.post(path, { model, state, questions }, key);
+
+describe.each(MODELS)("%s", (model) => {
+  test("options of any text are options, and sum to 1", async () => {
+    const labels = [
+      "",
+      " ",
+      "\n",
+      "a\nb",
+      "a b",
+      "\u0000",
+      "\ud800",
+      "\u2028",
+      "👩‍👩‍👧",
+      "é",
+      "e\u0301",
+      "A. x",
+      "None of these",
+    ];
+    labels.push("0", "1", "true", "Ａ", "\u202e", "__proto__", "constructor", "x".repeat(2000));
+    const { status, body } = await ask(model, { "a.b[0]": choiceOf(labels) }, "half a \ud83d character");
+    expect(status).toBe(200);
+    const { probabilities, choice } = body.answers["a.b[0]"];
+    expect(new Set(Object.keys(probabilities))).toEqual(new Set(labels));
+    expect(labels).toContain(choice);
+    const sum = (Object.values(probabilities) as number[]).reduce((total, p) => total + p, 0);
+    expect(sum).toBeCloseTo(1, 9);
+  });
+
+  test("keys are what they were, whatever they are called", async () => {
+    const text = `{"__proto__":${JSON.stringify(NOUL)},"toString":${JSON.stringify(NOUL)},"10":${JSON.stringify(NOUL)},"2":${JSON.stringify(NOUL)}}`;
+    const sent = `{"model":"${model}","state":"s","questions":${text}}`;
+    const response = await fetch(`${gateway.url}/v1/systemone`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: sent,
+    });
+    const answered = await response.text();
+    expect(response.status).toBe(200);
+    for (const name of ["__proto__", "toString", "10", "2"]) expect(answered).toContain(`"${name}":{"type":"noul"`);
+  });
+
+  test("three choices of 255 options and the seven others of a mixed request are all answered", async () => {
+    const many = choiceOf(Array.from({ length: 255 }, (_, at) => `option ${at}`));
+    const levels = { type: "score", criteria: Array.from({ length: 10 }, (_, at) => `level ${at}`) };
+    const others = { d: NOUL, e: NOUL, f: levels, g: levels, h: choiceOf(["one"]), i: choiceOf(["x", "y"]), j: NOUL };
+    const { status, body } = await ask(model, { a: many, b: many, c: many, ...others });
+    expect(status).toBe(200);
+    expect(Object.keys(body.answers)).toEqual(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]);
+    for (const name of ["a", "b", "c"]) {
+      const p = Object.values(body.answers[name].probabilities) as number[];
+      expect([p.length, Math.min(...p) > 0 || model === "native-1.0.0"]).toEqual([255, true]);
+      expect(p.reduce((total, one) => total + one, 0)).toBeCloseTo(1, 9);
+    }
+  });
+
+  test("the limits hold to the token", async () => {
+    const counter = new TokenCounter();
+    const asked = await counter.count("Is it?");
+    const words = (tokens: number) => `word${" word".repeat(tokens - 1)}`;
+    expect(await counter.count(words(1000))).toBe(1000);
+    const at = async (state: number, questions: unknown = { q: NOUL }) =>
+      (await ask(model, questions, words(state))).status;
+    expect([await at(32_768 - asked), await at(32_769 - asked)]).toEqual([200, 413]);
+    const long = (tokens: number) => ({ type: "noul", instructions: words(tokens) });
+    const total = (last: number) => ({ a: long(20_000), b: long(20_000), c: long(last) });
+    const rest = 65_536 - 40_000 - 10_000;
+    expect([await at(10_000, total(rest)), await at(10_000, total(rest + 1))]).toEqual([200, 413]);
+  });
+});
+
+test("one of ten questions that cannot be answered fails them all", async () => {
+  usual.chat ??= chat.answer;
+  const answer = chat.answer;
+  chat.answer = (body, path) =>
+    body.messages.at(-1).content.includes("the seventh")
+      ? Response.json({ choices: [{ index: 0, message: { content: "?" }, finish_reason: "stop" }] })
+      : answer(body, path);
+  const questions = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`q${at}`, NOUL]));
+  const broken = { ...questions, q7: { ...NOUL, instructions: "Is it the seventh?" } };
+  expect((await ask("letters-1.0.0", questions)).status).toBe(200);
+  const { status, body } = await ask("letters-1.0.0", broken);
+  expect([status, body.error.code, body.answers]).toEqual([503, "decision_unavailable", undefined]);
+});
+
+describe("what an upstream says is handed on to the last digit", () => {
+  test.each([0.93, 0.1, 0, 1, 0.8700000001])("yes or no: %p", async (noul) => {
+    native.answer = () => Response.json({ model: "m", answers: { q: { type: "noul", noul } } });
+    expect((await ask("native-1.0.0", { q: NOUL })).body.answers.q.noul).toBe(noul);
+  });
+
+  test("a choice that sums to 1 as it is, and one that was rounded", async () => {
+    const of = async (probabilities: Record<string, number>) => {
+      native.answer = () => Response.json({ model: "m", answers: { q: { type: "choice", probabilities } } });
+      return (await ask("native-1.0.0", { q: choiceOf(Object.keys(probabilities)) })).body.answers.q.probabilities;
+    };
+    expect(await of({ a: 0.1, b: 0.2, c: 0.7 })).toEqual({ a: 0.1, b: 0.2, c: 0.7 });
+    const third = expect.closeTo(1 / 3, 9);
+    expect(await of({ a: 0.33, b: 0.33, c: 0.33 })).toEqual({ a: third, b: third, c: third });
+  });
+});
+
+describe("no probabilities are no answer", () => {
+  const bad = ["NaN", "null", "-0.2", "1.2", '"0.5"', "true", "1e999", "{}", "[0.5]"];
+  test.each(bad)("of yes or no: %s", async (noul) => {
+    native.answer = () => new Response(`{"model":"m","answers":{"q":{"type":"noul","noul":${noul}}}}`);
+    expect((await ask("native-1.0.0", { q: NOUL })).status).toBe(503);
+  });
+  test.each(bad)("of a choice: %s", async (p) => {
+    native.answer = () =>
+      new Response(`{"model":"m","answers":{"q":{"type":"choice","probabilities":{"a":${p},"b":0.5}}}}`);
+    expect((await ask("native-1.0.0", { q: choiceOf(["a", "b"]) })).status).toBe(503);
+  });
+  test.each(bad)("of a score: %s", async (p) => {
+    native.answer = () =>
+      new Response(`{"model":"m","answers":{"q":{"type":"score","probabilities":{"0":0.5,"1":${p}}}}}`);
+    expect((await ask("native-1.0.0", { q: { type: "score", criteria: ["low", "high"] } })).status).toBe(503);
+  });
+});
+
+describe("log-probabilities that are none", () => {
+  const tokens = (list: readonly unknown[]) => {
+    const logprobs = { content: [{ token: "A", logprob: -0.1, top_logprobs: list }] };
+    return Response.json({ choices: [{ index: 0, message: { content: "A" }, logprobs, finish_reason: "length" }] });
+  };
+  const token = (text: string, logprob: unknown) => ({ token: text, logprob });
+  test.each<[string, unknown[], number]>([
+    [
+      "in words with spaces and marks",
+      [token("▁A", Math.log(0.7)), token("ĠB", Math.log(0.2)), token(" B.", Math.log(0.1))],
+      200,
+    ],
+    ["fewer than were asked for", [token("A", Math.log(0.6))], 200],
+    ["none beside the chosen one", [], 200],
+    ["null and above 0", [token("A", null), token("B", 3)], 200],
+    ["so small that nothing is left", [token("A", -9999), token("B", -9999)], 503],
+    ["of other words", [token("The", -0.01), token("<0x0A>", -5)], 503],
+  ])("%s: %p", async (_name, list, expected) => {
+    usual.chat ??= chat.answer;
+    chat.answer = () => (expected === 200 ? tokens(list) : noChosen(list));
+    const { status, body } = await ask("letters-1.0.0", { q: choiceOf(["a", "b", "c"]) });
+    expect(status).toBe(expected);
+    if (expected !== 200) return;
+    const p = Object.values(body.answers.q.probabilities) as number[];
+    expect(Math.min(...p)).toBeGreaterThan(0);
+    expect(p.reduce((total, one) => total + one, 0)).toBeCloseTo(1, 9);
+  });
+
+  const noChosen = (list: readonly unknown[]) => {
+    const logprobs = { content: [{ ...(list[0] as object), top_logprobs: list }] };
+    return Response.json({ choices: [{ index: 0, message: { content: "?" }, logprobs, finish_reason: "length" }] });
+  };
+});
+
+test.each([
+  ["one of two in percent", '{"1": "70%"}', 0.7, 0.3],
+  ["one of two", '{"1": 0.7}', 0.7, 0.3],
+  ["both, badly summed", '{"1": 0.9, "2": 0.3}', 0.75, 0.25],
+])("what a model leaves out is what is left: %s", async (_name, content, yes, no) => {
+  usual.chat ??= chat.answer;
+  chat.answer = (body) => {
+    // The other order says the same of the same option.
+    const turned = /\n1\. No/.test(body.messages.at(-1).content);
+    const said = turned ? content.replace('"1"', '"x"').replace('"2"', '"1"').replace('"x"', '"2"') : content;
+    return Response.json({ choices: [{ index: 0, message: { content: said }, finish_reason: "stop" }] });
+  };
+  const { status, body } = await ask("written-1.0.0", { q: NOUL });
+  expect(status).toBe(200);
+  expect(body.answers.q.noul).toBeCloseTo(yes / (yes + no), 9);
+});
+
+test("a version's own limit of options holds for every backend", async () => {
+  expect((await ask("few-1.0.0", { q: choiceOf(["a", "b", "c"]) })).status).toBe(200);
+  const { status, body } = await ask("few-1.0.0", { q: choiceOf(["a", "b", "c", "d"]) });
+  expect([status, body.error.code, body.error.param]).toEqual([422, "invalid_question", "questions.q.criteria"]);
+});
+
+test.each([{}, { true: null }, { true: "" }, { maybe: "x" }])("criteria %p alone ask nothing", async (criteria) => {
+  const { status, body } = await ask("native-1.0.0", { q: { type: "noul", criteria } }, "s", "/typesafe/v1/systemone");
+  expect([status, body.error?.code]).toEqual([422, "invalid_question"]);
+  expect(native.calls).toHaveLength(0);
+});
