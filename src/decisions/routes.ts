@@ -176,7 +176,12 @@ async function answer<R extends DecisionRequest>(
     const { provider, model } = decision.backend.route;
     exchange.log["provider"] = provider;
     exchange.headers["x-sallyport-route"] = headerText(`${provider}/${model}`);
-    if (decision.backend.labelMass !== undefined) exchange.log["label_mass"] = decision.backend.labelMass;
+    const { labelMass } = decision.backend;
+    if (labelMass !== undefined) {
+      exchange.log["label_mass"] = labelMass;
+      // Never rounded up: 1 says that nothing went elsewhere.
+      exchange.headers["x-sallyport-label-mass"] = (Math.floor(labelMass * 1000) / 1000).toString();
+    }
     deps.answered(version, decision.backend);
   }
   const model = version.floating === true ? decision.backend?.upstreamModel || version.id : version.id;

@@ -44,6 +44,7 @@ const EXPOSED = [
   "x-sallyport-model",
   "x-sallyport-route",
   "x-sallyport-calibration",
+  "x-sallyport-label-mass",
   "x-sallyport-compaction",
   "x-sallyport-dropped",
   "x-sallyport-stop-reason",

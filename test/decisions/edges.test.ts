@@ -180,22 +180,23 @@ describe("log-probabilities that are none", () => {
     return Response.json({ choices: [{ index: 0, message: { content: "A" }, logprobs, finish_reason: "length" }] });
   };
   const token = (text: string, logprob: unknown) => ({ token: text, logprob });
-  test.each<[string, unknown[], number]>([
+  test.each<[string, unknown[], number, string | null]>([
     [
       "in words with spaces and marks",
-      [token("▁A", Math.log(0.7)), token("ĠB", Math.log(0.2)), token(" B.", Math.log(0.1))],
+      [token("▁A", Math.log(0.7)), token("ĠB", Math.log(0.2)), token(" B.", Math.log(0.0905))],
       200,
+      "0.99",
     ],
-    ["fewer than were asked for", [token("A", Math.log(0.6))], 200],
-    ["none beside the chosen one", [], 200],
-    ["null and above 0", [token("A", null), token("B", 3)], 200],
-    ["so small that nothing is left", [token("A", -9999), token("B", -9999)], 503],
-    ["of other words", [token("The", -0.01), token("<0x0A>", -5)], 503],
-  ])("%s: %p", async (_name, list, expected) => {
+    ["fewer than were asked for", [token("A", Math.log(0.6005))], 200, "0.6"],
+    ["none beside the chosen one", [], 200, "0.904"],
+    ["null and above 0", [token("A", null), token("B", 3)], 200, "0.904"],
+    ["so small that nothing is left", [token("A", -9999), token("B", -9999)], 503, null],
+    ["of other words", [token("The", -0.01), token("<0x0A>", -5)], 503, null],
+  ])("%s: %p", async (_name, list, expected, mass) => {
     usual.chat ??= chat.answer;
     chat.answer = () => (expected === 200 ? tokens(list) : noChosen(list));
-    const { status, body } = await ask("letters-1.0.0", { q: choiceOf(["a", "b", "c"]) });
-    expect(status).toBe(expected);
+    const { status, body, headers } = await ask("letters-1.0.0", { q: choiceOf(["a", "b", "c"]) });
+    expect([status, headers.get("x-sallyport-label-mass")]).toEqual([expected, mass]);
     if (expected !== 200) return;
     const p = Object.values(body.answers.q.probabilities) as number[];
     expect(Math.min(...p)).toBeGreaterThan(0);
