@@ -10,7 +10,7 @@ export interface Reading {
   readonly logProbabilities: readonly number[];
   /** The positions were labels in a prompt, whose bias may be known. */
   readonly labelled: boolean;
-  /** Given as such, in the order of the options: without a fit they are handed on to the last digit. */
+  /** By position, where they were given as such: without a fit they are handed on to the last digit. */
   readonly probabilities?: readonly number[];
 }
 
@@ -53,7 +53,9 @@ export function calibrate(
   const parameters = calibration.buckets[bucketOf(question.type, count)];
   const [only] = readings;
   if (parameters === undefined && readings.length === 1 && only?.probabilities !== undefined) {
-    return [...only.probabilities];
+    const given = new Array<number>(count);
+    for (let at = 0; at < count; at++) given[only.order[at]!] = only.probabilities[at]!;
+    return given;
   }
   const scores = averageScores(readings, count, parameters?.positions?.[String(count)]);
   if (parameters === undefined) return softmax(scores);

@@ -183,9 +183,9 @@ describe("log-probabilities that are none", () => {
   test.each<[string, unknown[], number, string | null]>([
     [
       "in words with spaces and marks",
-      [token("▁A", Math.log(0.7)), token("ĠB", Math.log(0.2)), token(" B.", Math.log(0.0905))],
+      [token("A", -0.1), token("▁A", Math.log(0.05)), token("ĠB", Math.log(0.02)), token(" C.", Math.log(0.0065))],
       200,
-      "0.99",
+      "0.981",
     ],
     ["fewer than were asked for", [token("A", Math.log(0.6005))], 200, "0.6"],
     ["none beside the chosen one", [], 200, "0.904"],
