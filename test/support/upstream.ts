@@ -89,7 +89,8 @@ export function sse(pieces: readonly (string | Uint8Array | Promise<unknown> | t
           const piece = pieces[at++];
           if (piece === undefined) return controller.close();
           if (piece === HANG) return new Promise<void>(() => {});
-          if (piece === CUT) return controller.error(new Error("cut"));
+          // With an Error the server would print it, and what fails would drown in that.
+          if (piece === CUT) return controller.error(undefined);
           if (piece instanceof Promise) await piece;
           else return controller.enqueue(typeof piece === "string" ? encoder.encode(piece) : piece);
         }
