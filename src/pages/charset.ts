@@ -4,6 +4,8 @@
 
 import { sniffCharset } from "./charset-sniff.ts";
 
+import { lookUp } from "../base/look-up.ts";
+
 /** Where <meta charset> is looked for. Browsers read 1024 bytes; pages with long head comments need more. */
 const PRESCAN_BYTES = 4096;
 /** Markup shows its width at once. */
@@ -90,7 +92,7 @@ function byMeta(bytes: Uint8Array): string | undefined {
 
 function known(label: string | undefined): string | undefined {
   if (label === undefined) return undefined;
-  const name = ALIASES[label.toLowerCase()] ?? label;
+  const name = lookUp(ALIASES, label.toLowerCase()) ?? label;
   try {
     return new TextDecoder(name as Bun.Encoding).encoding;
   } catch {

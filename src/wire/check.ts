@@ -104,8 +104,14 @@ export function need<T>(fields: Fields, key: string, check: Check<T>, path = "")
 /** The members that are not in `known`, verbatim. */
 export function remaining(fields: Fields, known: ReadonlySet<string>): Record<string, unknown> {
   const rest: Record<string, unknown> = {};
-  for (const key in fields) if (!known.has(key)) rest[key] = fields[key];
+  for (const key in fields) if (!known.has(key)) setOwn(rest, key, fields[key]);
   return rest;
+}
+
+/** A member called `__proto__` is a member like any other: set the plain way, it would be where all others are looked for. */
+function setOwn(rest: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== "__proto__") rest[key] = value;
+  else Object.defineProperty(rest, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** An object type whose members that may be undefined are optional instead. */

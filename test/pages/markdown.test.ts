@@ -121,6 +121,7 @@ const CASES: [name: string, html: string, markdown: string][] = [
     '<pre class="csharp">x</pre><pre class="code-block default">y</pre>',
     "```csharp\nx\n```\n\n```\ny\n```",
   ],
+  ["a language that every object knows", '<pre class="language-constructor">x</pre>', "```constructor\nx\n```"],
   ["cells without a table", "<p>x</p><td>y</td>", "x\n\ny"],
   ["definitions", "<dl><dt>Term</dt><dd>Meaning</dd></dl>", "Term\n: Meaning"],
   [

@@ -290,6 +290,7 @@ describe("public failures", () => {
     ["refusal", "refusal"],
     ["model_context_window_exceeded", "context_window"],
     ["later_word", "unknown"],
+    ["constructor", "unknown"],
   ] as const)("stop reason %s is %s, the raw word kept", (rawReason, reason) => {
     expect(read(sse(start, ...stop(rawReason))).at(-1)).toMatchObject({ type: "finish", reason, rawReason });
   });

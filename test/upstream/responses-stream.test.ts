@@ -170,6 +170,12 @@ describe("public failures", () => {
     expect(openaiResponses.events(response).at(-1)).toMatchObject({ reason: expected, rawReason: reason });
   });
 
+  test("an event called as what every object has is an unknown event", () => {
+    const done = { type: "response.completed", response: { status: "completed", output: [] } };
+    const events = read(sse({ type: "constructor.delta", delta: "x" }, { type: "__proto__.done", text: "x" }, done));
+    expect(events.map(({ type }) => type)).toEqual(["start", "finish"]);
+  });
+
   test("a body that is no response is a failure", () => {
     for (const body of [undefined, null, [], "x", {}, { output: "text" }]) {
       expect(openaiResponses.events(body)).toMatchObject([{ type: "error", code: "provider_unavailable" }]);

@@ -1,5 +1,6 @@
 // The programming language of a code listing, as far as the markup names one: every highlighter has its own way.
 
+import { lookUp } from "../../base/look-up.ts";
 import type { PageElement } from "../dom/node.ts";
 
 /** How highlighters spell it in class names: a word of theirs, then the language. */
@@ -62,6 +63,6 @@ function languageOf({ attributes, className, tag }: PageElement): string | undef
 
 function accepted(name: string): string | undefined {
   const folded = name.toLowerCase();
-  if (!/^[\w+#.-]{1,24}$/.test(name) && ALIASES[folded] === undefined) return undefined;
-  return NO_LANGUAGE.has(folded) ? undefined : (ALIASES[folded] ?? folded);
+  if (!/^[\w+#.-]{1,24}$/.test(name) && lookUp(ALIASES, folded) === undefined) return undefined;
+  return NO_LANGUAGE.has(folded) ? undefined : (lookUp(ALIASES, folded) ?? folded);
 }

@@ -4,6 +4,8 @@
 // anthropics/skills claude-api/shared/error-codes.md (4.7 and later refuse sampling parameters and budgets);
 // BerriAI/litellm#15097 and open-webui/pipelines#546 (temperature and top_p together are refused from 4.1 on).
 
+import { lookUp } from "../../base/look-up.ts";
+
 /** What one model takes. */
 export interface ClaudeTraits {
   /** How thinking is asked for: not at all, by a token budget, or left to the model with an effort. */
@@ -60,7 +62,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
 
 /** Tokens to think with, for models that take a budget. */
 export function budgetOf(effort: string | undefined): number {
-  return BUDGETS[effort ?? "medium"] ?? BUDGETS["medium"]!;
+  return lookUp(BUDGETS, effort ?? "medium") ?? BUDGETS["medium"]!;
 }
 
 /** The word Anthropic has for an effort. */

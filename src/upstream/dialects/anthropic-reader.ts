@@ -2,6 +2,7 @@
 // early ends become an error event; a whole answer is read through the same door.
 
 import type { ErrorCode } from "../../base/errors.ts";
+import { lookUp } from "../../base/look-up.ts";
 import type { SseFrame } from "../../base/sse.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { EventReader } from "../dialect.ts";
@@ -327,7 +328,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
 };
 
 function finishReason(raw: string | undefined, calledTools: boolean): FinishReason {
-  const reason = REASONS[raw ?? ""] ?? "unknown";
+  const reason = lookUp(REASONS, raw ?? "") ?? "unknown";
   // An answer with calls ends in calls, whatever the upstream said of it (bifrost#6123).
   return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
 }

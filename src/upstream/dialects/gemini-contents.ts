@@ -2,6 +2,7 @@
 // next turn and in equal number, thought signatures where they were minted.
 
 import { ApiError } from "../../base/errors.ts";
+import { lookUp } from "../../base/look-up.ts";
 import { repairJson } from "../../chat/repair.ts";
 import type {
   AssistantContent,
@@ -199,7 +200,7 @@ const MIME: Readonly<Record<string, string>> = {
 
 function mimeOf(url: string): string | undefined {
   const path = url.split(/[?#]/, 1)[0] ?? "";
-  return MIME[path.slice(path.lastIndexOf(".") + 1).toLowerCase()];
+  return lookUp(MIME, path.slice(path.lastIndexOf(".") + 1).toLowerCase());
 }
 
 function filePart({ source }: FilePart): Part {

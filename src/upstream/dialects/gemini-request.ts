@@ -3,6 +3,7 @@
 // Sources: ai.google.dev/api/generate-content, /gemini-api/docs/{thinking,function-calling,structured-output}.
 
 import { ApiError } from "../../base/errors.ts";
+import { lookUp } from "../../base/look-up.ts";
 import type { ChatRequest, FunctionTool, ToolChoice } from "../../chat/request.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
@@ -166,7 +167,7 @@ function addThinking(
       includeThoughts: !off,
     };
   } else if (/gemini-2\.5/i.test(given.model)) {
-    const budget = off ? 0 : (wanted.budgetTokens ?? (effort === undefined ? -1 : (BUDGETS[effort] ?? -1)));
+    const budget = off ? 0 : (wanted.budgetTokens ?? (effort === undefined ? -1 : (lookUp(BUDGETS, effort) ?? -1)));
     const thinkingBudget = budget < 0 ? -1 : Math.min(Math.max(budget, pro ? PRO_BUDGET_MIN : 0), BUDGETS["high"]!);
     config["thinkingConfig"] = { thinkingBudget, includeThoughts: !off };
   } else if (!off) given.dropped.add("reasoning_effort");

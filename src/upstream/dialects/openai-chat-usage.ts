@@ -1,5 +1,6 @@
 // Usage and finish reasons in the words of OpenAI chat completions and its compatible servers.
 
+import { lookUp } from "../../base/look-up.ts";
 import type { FinishReason, Usage } from "../../chat/event.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -45,6 +46,6 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
 
 /** The unified reason. An answer with tool calls ends `tool_calls` whatever the upstream said, unless it was cut short. */
 export function openaiFinish(raw: string, calledTools: boolean): FinishReason {
-  const reason = REASONS[raw] ?? "unknown";
+  const reason = lookUp(REASONS, raw) ?? "unknown";
   return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
 }

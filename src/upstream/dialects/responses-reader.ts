@@ -2,6 +2,7 @@
 // another one in every event; broken frames and early ends become an error event.
 
 import type { ErrorCode } from "../../base/errors.ts";
+import { lookUp } from "../../base/look-up.ts";
 import type { SseFrame } from "../../base/sse.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { EventReader } from "../dialect.ts";
@@ -98,7 +99,7 @@ export class ResponsesReader implements EventReader {
       }
     }
     const dot = type.lastIndexOf(".");
-    const kind = DELTAS[type.slice(0, dot)];
+    const kind = lookUp(DELTAS, type.slice(0, dot));
     if (kind === undefined) return;
     const index = indexIn(event, kind === "summary" ? "summary_index" : "content_index");
     const held = this.#find(event, FAMILY[kind]) ?? this.#implied(kind, event, sink);
