@@ -31,8 +31,8 @@ export async function jsonInTurns(value: unknown): Promise<string> {
     parts.push('"');
     for (let at = 0; at < text.length; ) {
       let end = Math.min(text.length, at + SLICE_CHARS);
-      // The two halves of one character are escaped when they stand alone.
-      if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
+      // Half a character is written another way than a whole one: what may be a first half goes with what follows it.
+      if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--;
       parts.push(JSON.stringify(text.slice(at, end)).slice(1, -1));
       at = end;
       await turn();

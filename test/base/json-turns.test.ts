@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { jsonInTurns } from "../../src/base/json-turns.ts";
+import { jsonText } from "../support/json-text.ts";
 
 test("is the text that JSON.stringify gives", async () => {
-  const value = fc.jsonValue({ depthSize: "medium" });
   await fc.assert(
-    fc.asyncProperty(value, async (one) => {
-      expect(await jsonInTurns(one)).toBe(JSON.stringify(one));
+    fc.asyncProperty(jsonText, async (text) => {
+      const value = JSON.parse(text);
+      expect(await jsonInTurns(value)).toBe(JSON.stringify(value));
     }),
   );
   const gaps = { a: undefined, b: [undefined, null], c: Number.NaN, "": {} };
@@ -14,11 +15,18 @@ test("is the text that JSON.stringify gives", async () => {
 });
 
 test("long texts too, wherever they are cut", async () => {
-  for (const unit of ["x", 'a"\n', "é€", "😀", "\ud83d", "\ude00", "ab😀"])
-    for (const shift of [0, 1]) {
-      const text = "-".repeat(shift) + unit.repeat(150_000 / unit.length);
+  const unit = fc.array(fc.constantFrom("x", '"', "\n", "é", "€", "😀", "\ud83d", "\ude00", "\u0000", "\\"), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  await fc.assert(
+    fc.asyncProperty(unit, fc.nat(4), async (letters, shift) => {
+      const text = "-".repeat(shift) + letters.join("").repeat(140_000 / letters.join("").length);
       expect((await jsonInTurns({ text: [text] })) === JSON.stringify({ text: [text] })).toBe(true);
-    }
+    }),
+    // The first half of a character before a whole one, which the cut must not part.
+    { numRuns: 60, examples: [[["\ud83d", "😀", "x"], 3]] },
+  );
 });
 
 test("lets others run", async () => {

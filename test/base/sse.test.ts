@@ -50,37 +50,93 @@ describe("frames", () => {
     expect(framesOf([bytes])).toEqual([{ event: undefined, data: "a\uFFFD\uFFFDb" }]);
   });
 
-  test("any byte split gives the same frames", () => {
-    const line = fc.constantFrom(
-      "data: é😀x",
-      'data: {"a":1}',
-      "event: e",
-      ": c",
+  /** Text of any kind, but for line ends: what a stream may carry, and what only looks like its own marks. */
+  const words = fc.oneof(
+    fc.constantFrom(
+      "é😀x",
+      '{"a":1}',
+      " x",
       "",
-      "",
-      "data:",
-      "id: 1",
-      "data: \uFFFD",
-    );
-    const newline = fc.constantFrom("\n", "\r\n", "\r");
+      ":",
+      "data: x",
+      "\uFEFF",
+      "\uFFFD",
+      "\u2028\u0085\u0000\v\f",
+      "[DONE]",
+    ),
+    fc.string({ unit: "binary" }).map((text) => text.replace(/[\r\n]/g, "")),
+    fc.integer({ min: 0, max: 3 }).map((n) => "東".repeat(10 ** n)),
+  );
+  const field = fc.constantFrom(
+    "data: ",
+    "data:",
+    "data",
+    "event: ",
+    "event:",
+    "event",
+    "id: ",
+    "retry:",
+    ":",
+    "",
+    "\uFEFFdata: ",
+  );
+  const line = fc.oneof(
+    { weight: 3, arbitrary: fc.tuple(field, words).map(([name, text]) => encode(name + text)) },
+    { weight: 2, arbitrary: fc.constant(encode("")) },
+    // Bytes that are no text, among them the beginnings of characters.
+    {
+      weight: 1,
+      arbitrary: fc.uint8Array({ maxLength: 6 }).map((bytes) => bytes.filter((byte) => byte !== 10 && byte !== 13)),
+    },
+  );
+  const newline = fc.constantFrom("\n", "\r\n", "\r").map(encode);
+  const stream = fc
+    .tuple(fc.constantFrom("", "\uFEFF").map(encode), fc.array(fc.tuple(line, newline), { maxLength: 12 }), line)
+    .map(([mark, lines, last]) => new Uint8Array(Buffer.concat([mark, ...lines.flat(), last])));
+
+  test("any bytes are read as the standard has it", () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.tuple(line, newline), { maxLength: 12 }),
-        fc.array(fc.nat(12), { maxLength: 40 }),
-        (lines, cuts) => {
-          const bytes = encode(lines.map(([text, end]) => text + end).join(""));
-          const whole = framesOf([bytes]);
-          const chunks: Uint8Array[] = [];
-          let at = 0;
-          for (const cut of cuts) {
-            chunks.push(bytes.subarray(at, at + cut));
-            at += cut;
-          }
-          chunks.push(bytes.subarray(at));
-          expect(framesOf(chunks)).toEqual(whole);
-          expect(framesOf([...bytes].map((byte) => new Uint8Array([byte])))).toEqual(whole);
-        },
-      ),
+      fc.property(stream, (bytes) => {
+        expect(framesOf([bytes])).toEqual(byTheStandard(bytes));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("any byte split gives the same frames", () => {
+    fc.assert(
+      fc.property(stream, fc.array(fc.nat(12), { maxLength: 40 }), (bytes, cuts) => {
+        const whole = framesOf([bytes]);
+        const chunks: Uint8Array[] = [];
+        let at = 0;
+        for (const cut of cuts) {
+          chunks.push(bytes.subarray(at, at + cut));
+          at += cut;
+        }
+        chunks.push(bytes.subarray(at));
+        expect(framesOf(chunks)).toEqual(whole);
+        expect(framesOf([...bytes].map((byte) => new Uint8Array([byte])))).toEqual(whole);
+      }),
+      { numRuns: 150 },
     );
   });
 });
+
+/** The event stream interpretation of the HTML standard, line by line; but the end of the stream also ends a frame. */
+function byTheStandard(bytes: Uint8Array): SseFrame[] {
+  const frames: SseFrame[] = [];
+  let event: string | undefined;
+  let data: string[] = [];
+  for (const line of [...new TextDecoder().decode(bytes).split(/\r\n|\n|\r/), ""]) {
+    if (line === "") {
+      if (data.length > 0) frames.push({ event, data: data.join("\n") });
+      event = undefined;
+      data = [];
+      continue;
+    }
+    const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+    if (name === "data") data.push(value);
+    if (name === "event") event = value;
+  }
+  return frames;
+}
