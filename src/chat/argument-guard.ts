@@ -27,7 +27,7 @@ export class ArgumentGuard {
    * with `tool_arguments_invalid`.
    */
   end(): string | undefined {
-    if (this.#held === undefined) return this.#json.complete ? "" : this.#json.closing();
+    if (this.#held === undefined) return this.#json.complete ? "" : this.#json.closing(this.#sent);
     const mended = repairJson(this.#sent + this.#held);
     if (mended?.startsWith(this.#sent)) return mended.slice(this.#sent.length);
     // Whole arguments with rubbish after them; an empty object is more likely a false start than the whole.

@@ -2,6 +2,8 @@
 // most: cut-off ends, trailing commas, single quotes, code fences, bare words. Refuses to guess at anything else.
 
 import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
+import { topLevelMembers } from "../base/json-splice.ts";
+import { lookUp } from "../base/look-up.ts";
 
 type Mode =
   | "value"
@@ -28,6 +30,11 @@ const DEPTH_MAX = 512;
 export class JsonPrefix {
   #mode: Mode = "value";
   #stack: ("{" | "[")[] = [];
+  /** Where the open objects and lists begin, and the last key. */
+  #starts: number[] = [];
+  #keyAt = 0;
+  /** Characters of earlier fragments. */
+  #before = 0;
   #token = "";
   #inKey = false;
   #emptyAllowed = false;
@@ -41,8 +48,9 @@ export class JsonPrefix {
         i = this.#skipPlain(text, i);
         if (i >= text.length) break;
       }
-      if (!this.#step(text[i] as string)) this.#valid = false;
+      if (!this.#step(text[i] as string, this.#before + i)) this.#valid = false;
     }
+    this.#before += text.length;
     return this.#valid;
   }
 
@@ -52,36 +60,51 @@ export class JsonPrefix {
     return this.#mode === "end" || (this.#mode === "number" && NUMBER_WHOLE.test(this.#token));
   }
 
-  /** The text that makes a valid prefix whole by closing what is open (a cut-off answer); undefined once it was invalid. */
-  closing(): string | undefined {
+  /**
+   * The text that makes a valid prefix whole by closing what is open (a cut-off answer); undefined once it was invalid.
+   * `text` is all that was pushed: a key that was cut off is not taken for an earlier one, whose value would be lost.
+   */
+  closing(text: string): string | undefined {
     if (!this.#valid) return undefined;
     const closers = this.#stack.map((open) => CLOSERS[open]).reverse();
-    return this.#closeToken() + closers.join("");
+    return this.#closeToken(text) + closers.join("");
   }
 
-  #closeToken(): string {
-    const endOfString = `"${this.#inKey ? ":null" : ""}`;
+  #closeToken(text: string): string {
     switch (this.#mode) {
       case "value":
         if (this.#emptyAllowed) return "";
         return this.#stack.length === 0 ? "{}" : "null";
       case "string":
-        return endOfString;
       case "escape":
-        return `\\${endOfString}`;
       case "unicode":
-        return "0".repeat(this.#hexLeft) + endOfString;
+        return this.#endOfEscape() + (this.#inKey ? `${this.#ownName(text)}":null` : '"');
       case "number":
         return NUMBER_WHOLE.test(this.#token) ? "" : "0";
       case "word":
         return (WORDS.find((word) => word.startsWith(this.#token)) ?? "").slice(this.#token.length);
       case "key":
-        return '"":null';
+        return `"${this.#ownName(text)}":null`;
       case "colon":
         return ":null";
       default:
         return "";
     }
+  }
+
+  #endOfEscape(): string {
+    if (this.#mode === "escape") return "\\";
+    return this.#mode === "unicode" ? "0".repeat(this.#hexLeft) : "";
+  }
+
+  /** What makes the name of a key that was cut off, or never began, one that its object does not have. */
+  #ownName(text: string): string {
+    const start = this.#mode === "key" ? text.length : this.#keyAt;
+    const name = JSON.parse(`${text.slice(start) || '"'}${this.#endOfEscape()}"`) as string;
+    const taken = topLevelMembers(text.slice(0, start), this.#starts.at(-1));
+    let added = "";
+    while (taken.has(name + added)) added += "_";
+    return added;
   }
 
   /** Offset of the next character of a string that needs a look. */
@@ -94,7 +117,7 @@ export class JsonPrefix {
     return i;
   }
 
-  #step(char: string): boolean {
+  #step(char: string, at: number): boolean {
     switch (this.#mode) {
       case "string":
         if (char === '"') this.#mode = this.#inKey ? "colon" : this.#after();
@@ -120,27 +143,27 @@ export class JsonPrefix {
         }
         if (!NUMBER_WHOLE.test(this.#token)) return false;
         this.#mode = this.#after();
-        return this.#step(char);
+        return this.#step(char, at);
       case "word":
         this.#token += char;
         if (WORDS.includes(this.#token)) this.#mode = this.#after();
         return WORDS.some((word) => word.startsWith(this.#token));
       default:
-        return char === " " || char === "\n" || char === "\t" || char === "\r" || this.#structure(char);
+        return char === " " || char === "\n" || char === "\t" || char === "\r" || this.#structure(char, at);
     }
   }
 
-  #structure(char: string): boolean {
+  #structure(char: string, at: number): boolean {
     switch (this.#mode) {
       case "value":
         if (char === "]" && this.#emptyAllowed) return this.#close("[");
         this.#emptyAllowed = false;
-        return this.#startValue(char);
+        return this.#startValue(char, at);
       case "key-or-end":
         if (char === "}") return this.#close("{");
-        return this.#startKey(char);
+        return this.#startKey(char, at);
       case "key":
-        return this.#startKey(char);
+        return this.#startKey(char, at);
       case "colon":
         this.#mode = "value";
         this.#inKey = false;
@@ -156,15 +179,17 @@ export class JsonPrefix {
     }
   }
 
-  #startKey(char: string): boolean {
+  #startKey(char: string, at: number): boolean {
+    this.#keyAt = at;
     this.#inKey = true;
     this.#mode = "string";
     return char === '"';
   }
 
-  #startValue(char: string): boolean {
+  #startValue(char: string, at: number): boolean {
     if (char === "{" || char === "[") {
       this.#stack.push(char);
+      this.#starts.push(at);
       this.#emptyAllowed = char === "[";
       this.#mode = char === "{" ? "key-or-end" : "value";
       return this.#stack.length <= DEPTH_MAX;
@@ -182,6 +207,7 @@ export class JsonPrefix {
 
   #close(open: "{" | "["): boolean {
     if (this.#stack.pop() !== open) return false;
+    this.#starts.pop();
     this.#emptyAllowed = false;
     this.#mode = this.#after();
     return true;
@@ -211,8 +237,11 @@ export function repairJson(text: string): string | undefined {
   if (trimmed === "") return "{}";
   // A text within a request's text: how deep that one is nested says nothing of this one.
   if (isNestedDeeper(trimmed, JSON_LEVELS_MAX)) return undefined;
-  if (isJson(trimmed)) return text;
-  const bare = trimmed.replace(/^```[a-zA-Z]*\s*/, "").replace(/\s*```$/, "");
+  if (isJson(text)) return text;
+  // JSON knows four kinds of white space, the world many more, and the byte order mark.
+  if (isJson(trimmed)) return trimmed;
+  const opened = trimmed.replace(/^```[a-zA-Z]*\s*/, "");
+  const bare = opened.endsWith("```") ? opened.slice(0, -3).trimEnd() : opened;
   if (isJson(bare)) return bare;
   // A JSON text written as a JSON string more than once (`{}{"a":1}`, seen where a start frame carries `{}`).
   if (bare.startsWith("{}") && isJson(bare.slice(2))) return bare.slice(2);
@@ -221,7 +250,7 @@ export function repairJson(text: string): string | undefined {
   // Cut off where mending leaves half a member: what is there is kept as it is.
   const prefix = new JsonPrefix();
   prefix.push(bare);
-  const closing = prefix.closing();
+  const closing = prefix.closing(bare);
   return closing === undefined ? undefined : bare + closing;
 }
 
@@ -234,47 +263,69 @@ const BARE_WORDS: Readonly<Record<string, string>> = {
   NaN: "null",
 };
 
-/** Walks the text once, rewriting quotes, bare words, control characters and trailing commas, and closing what is open. */
+/**
+ * Walks the text once, rewriting quotes, bare words, control characters and trailing commas, and closing what is open. Takes
+ * time in proportion to the text, whatever is in it: a model that has lost its way may repeat anything without end.
+ */
 function mend(text: string): string | undefined {
   const stack: string[] = [];
-  let out = "";
+  const out: string[] = [];
+  /** Where in `out` stands a comma with nothing but white space behind it. */
+  let comma: number | undefined;
   let i = 0;
   while (i < text.length) {
     const char = text[i] as string;
+    if (isSpace(char) || char === ",") {
+      if (char === ",") comma = out.length;
+      out.push(char === "," ? char : plainSpace(char));
+      i++;
+      continue;
+    }
+    if ((char === "}" || char === "]") && comma !== undefined) out.length = comma;
+    comma = undefined;
     if (char === '"' || char === "'") {
       const [string, next] = mendString(text, i, char);
-      out += string;
+      out.push(string);
       i = next;
     } else if (char === "{" || char === "[") {
       if (stack.length >= DEPTH_MAX) return undefined;
       stack.push(char);
-      out += char;
+      out.push(char);
       i++;
     } else if (char === "}" || char === "]") {
       if (CLOSERS[stack.pop() ?? ""] !== char) return undefined;
-      out = out.replace(/,\s*$/, "") + char;
+      out.push(char);
       i++;
     } else {
       const word = /^[A-Za-z_$][\w$]*/.exec(text.slice(i, i + 64))?.[0];
       if (word === undefined) {
-        out += char;
+        out.push(char);
         i++;
       } else {
         const isKey = /^\s*:/.test(text.slice(i + word.length, i + word.length + 16));
-        out += isKey ? JSON.stringify(word) : (BARE_WORDS[word] ?? word);
+        out.push(isKey ? JSON.stringify(word) : (lookUp(BARE_WORDS, word) ?? word));
         i += word.length;
       }
     }
   }
-  if (stack.length > 0) out = closeTail(out);
-  for (let open = stack.pop(); open !== undefined; open = stack.pop()) out += CLOSERS[open];
-  return out;
+  if (stack.length > 0) closeTail(out);
+  for (let open = stack.pop(); open !== undefined; open = stack.pop()) out.push(CLOSERS[open] as string);
+  return out.join("");
 }
 
 /** A cut-off end: a dangling comma, colon or key gets what makes it whole. */
-function closeTail(out: string): string {
-  const text = out.replace(/[,\s]+$/, "");
-  return text.endsWith(":") ? `${text}null` : text;
+function closeTail(out: string[]): void {
+  while (out.length > 0 && (out.at(-1) === "," || isSpace(out.at(-1) as string))) out.pop();
+  if (out.at(-1) === ":") out.push("null");
+}
+
+function isSpace(char: string): boolean {
+  return char.trim() === "";
+}
+
+/** White space that JSON knows. */
+function plainSpace(char: string): string {
+  return " \n\r\t".includes(char) ? char : " ";
 }
 
 function mendString(text: string, at: number, quote: string): [string, number] {

@@ -47,18 +47,41 @@ describe("pairResults", () => {
   });
 
   test("whatever the history, it is paired afterwards, and no words are lost", () => {
-    const id = fc.constantFrom("1", "2", "3");
+    const id = fc.constantFrom("1", "2", "3", "__proto__");
+    // Ids that come twice in one turn are nonsense, and come all the same.
+    const ids = fc.oneof(
+      { weight: 3, arbitrary: fc.uniqueArray(id, { minLength: 1, maxLength: 3 }) },
+      { weight: 1, arbitrary: fc.array(id, { maxLength: 3 }) },
+    );
     const message = fc.oneof(
       fc.constant(user("x")),
-      fc.uniqueArray(id, { minLength: 1, maxLength: 3 }).map((ids) => calls(...ids)),
-      fc.uniqueArray(id, { minLength: 1, maxLength: 3 }).map((ids) => results(...ids)),
+      ids.map((some) => calls(...some)),
+      ids.map((some) => results(...some)),
     );
     fc.assert(
       fc.property(fc.array(message, { maxLength: 8 }), (messages) => {
         const paired = pairResults(messages);
-        expect(pairResults(paired)).toBe(paired);
-        const words = (list: readonly ChatMessage[]) => JSON.stringify(list).match(/"r \d"/g)?.length ?? 0;
-        expect(words(paired)).toBe(words(messages));
+        const again = pairResults(paired);
+        expect(again).toEqual(paired);
+        const asks = paired.map((one) =>
+          one.role === "assistant" ? one.content.flatMap((part) => ("callId" in part ? [part.callId] : [])) : [],
+        );
+        if (asks.every((some) => new Set(some).size === some.length)) expect(again).toBe(paired);
+        // The results of a turn, in one message or several, answer its calls and nothing else.
+        const answers = new Map<number, string[]>();
+        let turn = -1;
+        paired.forEach((one, at) => {
+          if (one.role !== "tool") turn = at;
+          else answers.set(turn, [...(answers.get(turn) ?? []), ...one.content.map((part) => part.callId)]);
+        });
+        asks.forEach((asked, at) => {
+          expect([...(answers.get(at) ?? [])].sort()).toEqual([...asked].sort());
+        });
+        const words = (list: readonly ChatMessage[]) =>
+          JSON.stringify(list)
+            .match(/"r \w+"/g)
+            ?.sort() ?? [];
+        expect(words(paired)).toEqual(words(messages));
       }),
       { numRuns: 500 },
     );

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { topLevelMembers } from "../../src/base/json-splice.ts";
 import { isJson, JsonPrefix, repairJson } from "../../src/chat/repair.ts";
+import { damagedText, jsonText, objectText } from "../support/json-text.ts";
 
 describe("JsonPrefix", () => {
   test("accepts every prefix of valid JSON in any split, and is complete at the end", () => {
     fc.assert(
-      fc.property(fc.jsonValue(), fc.array(fc.nat(40), { maxLength: 8 }), fc.boolean(), (value, cuts, indent) => {
-        const text = JSON.stringify(value, null, indent ? 1 : undefined);
+      fc.property(jsonText, fc.array(fc.nat(40), { maxLength: 8 }), (text, cuts) => {
         const checker = new JsonPrefix();
         let at = 0;
         for (const cut of cuts) {
@@ -16,22 +17,24 @@ describe("JsonPrefix", () => {
         expect(checker.push(text.slice(at))).toBe(true);
         expect(checker.complete).toBe(true);
       }),
+      { numRuns: 300 },
     );
   });
 
   test("any prefix of valid JSON is made whole by its closing", () => {
     fc.assert(
-      fc.property(fc.jsonValue(), fc.nat(60), (value, length) => {
-        const prefix = JSON.stringify(value).slice(0, length);
+      fc.property(jsonText, (text) => {
         const checker = new JsonPrefix();
-        checker.push(prefix);
-        expect(isJson(prefix + checker.closing())).toBe(true);
+        for (let length = 0; length <= text.length; length++) {
+          const prefix = text.slice(0, length);
+          expect([prefix, isJson(prefix + checker.closing(prefix))]).toEqual([prefix, true]);
+          checker.push(text.slice(length, length + 1));
+        }
       }),
-      { numRuns: 500 },
     );
     const broken = new JsonPrefix();
     broken.push("{]");
-    expect(broken.closing()).toBeUndefined();
+    expect(broken.closing("{]")).toBeUndefined();
   });
 
   test("agrees with JSON.parse on what is whole", () => {
@@ -63,6 +66,18 @@ describe("JsonPrefix", () => {
         expect(checker.complete).toBe(isJson(pieces.join("")));
       }),
       { numRuns: 2000 },
+    );
+  });
+
+  test("what it accepts can still become JSON, and what it refuses is none", () => {
+    fc.assert(
+      fc.property(damagedText, (text) => {
+        const checker = new JsonPrefix();
+        if (checker.push(text)) expect([text, isJson(text + checker.closing(text))]).toEqual([text, true]);
+        else expect(checker.closing(text)).toBeUndefined();
+        expect([text, checker.complete]).toEqual([text, isJson(text)]);
+      }),
+      { numRuns: 1000 },
     );
   });
 
@@ -103,6 +118,12 @@ describe("repairJson", () => {
     ['{"a":', '{"a":null}'],
     ['{}{"a":1}', '{"a":1}'],
     ['{"re":"\\d+"}', '{"re":"\\\\d+"}'],
+    ['\uFEFF{"a":1}', '{"a":1}'],
+    ["{'a':\u00a01}", '{"a": 1}'],
+    // The cut-off key began as one that is already there.
+    ['{"path":"x","path', '{"path":"x","path_":null}'],
+    ['{"a":{"b":1},"b":{"b":2,"\\u006', '{"a":{"b":1},"b":{"b":2,"\\u0060":null}}'],
+    ['{"":1,', '{"":1}'],
   ])("%p becomes %p", (text, mended) => expect(repairJson(text)).toBe(mended));
 
   test.each(["hello world", "{]", '{"a" "b"}', "[1 2]"])("gives up on %p", (text) =>
@@ -111,20 +132,50 @@ describe("repairJson", () => {
 
   test("gives valid JSON or nothing, and leaves valid JSON alone", () => {
     fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.json(),
-          fc.string(),
-          fc.json().chain((text) => fc.nat(text.length).map((n) => text.slice(0, n))),
-        ),
-        (text) => {
-          const mended = repairJson(text);
-          if (mended !== undefined) expect(isJson(mended)).toBe(true);
-          if (isJson(text)) expect(mended).toBe(text);
-        },
-      ),
+      fc.property(fc.oneof(jsonText, damagedText, fc.string({ unit: "binary" })), (text) => {
+        const mended = repairJson(text);
+        if (mended !== undefined) expect([text, isJson(mended)]).toEqual([text, true]);
+        if (isJson(text)) expect(mended).toBe(text);
+      }),
+      { numRuns: 1000 },
     );
   });
+
+  test("whatever is cut off, what came before it is kept", () => {
+    fc.assert(
+      fc.property(objectText, fc.nat(80), (text, length) => {
+        const cut = text.slice(0, length);
+        const mended = repairJson(cut);
+        if (cut.includes("{")) expect([cut, typeof mended]).toEqual([cut, "string"]);
+        const kept = JSON.parse(mended ?? "{}");
+        for (const [name, [span, again]] of topLevelMembers(text)) {
+          // A value that another one may yet replace says nothing.
+          if (span === undefined || again !== undefined || span.valueEnd >= length) continue;
+          expect([cut, JSON.stringify(Object.entries(kept).find(([key]) => key === name)?.[1])]).toEqual([
+            cut,
+            JSON.stringify(JSON.parse(text.slice(span.valueStart, span.valueEnd))),
+          ]);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+test.each([
+  ["closers", "[{'a':1},".repeat(1) + "{'a':1},".repeat(60_000)],
+  ["blanks", `{'a':${" ".repeat(500_000)}x`],
+  ["blanks behind a comma", `['a',${"\n".repeat(500_000)}x`],
+  ["commas", `{'a':1${", ".repeat(250_000)}x`],
+  ["a fence", `\`\`\`json\n['a'${" \n".repeat(250_000)}x`],
+  ["quotes", "'\"".repeat(250_000)],
+  ["backslashes", `'${"\\".repeat(500_001)}`],
+  ["words", `{${"a ".repeat(250_000)}`],
+])("text made to be slow to mend is not: %s", (_name, text) => {
+  const started = performance.now();
+  repairJson(text);
+  // What grows with the square of the length takes minutes.
+  expect(performance.now() - started).toBeLessThan(2000);
 });
 
 test("what is nested beyond all measure is neither mended nor handed on", () => {

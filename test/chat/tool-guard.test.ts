@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ArgumentGuard } from "../../src/chat/argument-guard.ts";
 import type { ChatEvent } from "../../src/chat/event.ts";
-import { isJson } from "../../src/chat/repair.ts";
+import { isJson, JsonPrefix } from "../../src/chat/repair.ts";
 import { ToolGuard } from "../../src/chat/tool-guard.ts";
+import { damagedText, objectText } from "../support/json-text.ts";
 
 function guarded(kind: "function" | "custom", ...fragments: string[]): ChatEvent[] {
   const guard = new ToolGuard();
@@ -49,19 +50,23 @@ describe("ToolGuard", () => {
   });
 });
 
-test("what an ArgumentGuard lets through, with its ending, is valid JSON, whatever is cut and split", () => {
+test("what an ArgumentGuard lets through, with its ending, is valid JSON or declared broken, however it is cut and split", () => {
   fc.assert(
-    fc.property(fc.jsonValue(), fc.nat(60), fc.integer({ min: 1, max: 7 }), (value, length, size) => {
+    fc.property(fc.oneof(objectText, damagedText), fc.integer({ min: 1, max: 7 }), (text, size) => {
       const guard = new ArgumentGuard();
       let out = "";
-      for (const fragment of JSON.stringify({ value })
-        .slice(0, length)
-        .match(new RegExp(`[^]{1,${size}}`, "g")) ?? []) {
+      for (let at = 0; at < text.length; at += size) {
+        const fragment = text.slice(at, at + size);
         if (guard.push(fragment)) out += fragment;
       }
-      expect(isJson(out + guard.end())).toBe(true);
       expect(guard.sent).toBe(out);
+      const rest = guard.end();
+      if (rest !== undefined) expect([text, isJson(out + rest)]).toEqual([text, true]);
+      // What was well is neither held nor changed.
+      if (isJson(text)) expect(out + rest).toBe(text);
+      // What only was cut off is never given up.
+      if (new JsonPrefix().push(text)) expect(rest).toBeDefined();
     }),
-    { numRuns: 300 },
+    { numRuns: 1000 },
   );
 });

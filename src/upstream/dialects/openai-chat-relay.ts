@@ -301,7 +301,7 @@ export class OpenaiChatRelay implements FrameRelay {
       const sent = state.sent.get(call) ?? "";
       if (call.json.complete && sent === call.text) continue;
       // What flowed whole but was cut off is closed; anything else is mended around what was sent.
-      const closing = sent === call.text ? call.json.closing() : undefined;
+      const closing = sent === call.text ? call.json.closing(call.text) : undefined;
       const mended = closing === undefined ? repairJson(call.text) : call.text + closing;
       if (mended === undefined || !mended.startsWith(sent)) {
         this.#fault = {
