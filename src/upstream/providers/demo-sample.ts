@@ -1,15 +1,30 @@
 // A value that a JSON Schema accepts, for the demo model's tool calls: defaults, examples and enums where they are given,
 // else the plainest value within the bounds.
 
+import { lookUp } from "../../base/look-up.ts";
+import { asList, asNumber, asRecord, asText } from "../dialects/loose.ts";
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Schemas nest; a reference to itself must end somewhere. */
 const DEPTH_MAX = 8;
+/** Lists and objects of references to themselves grow with every level: a sample has no more values than this. */
+const VALUES_MAX = 2000;
+
+/** What all values of one sample share. */
+interface Sample {
+  readonly root: unknown;
+  left: number;
+}
 
 /** A value for the schema. Understands the keywords that tool schemas use; others are ignored. */
-export function sampleOf(schema: unknown, root: unknown = schema, depth = 0): unknown {
-  if (typeof schema !== "object" || schema === null) return {};
-  const own = resolve(schema as Schema, root);
+export function sampleOf(schema: unknown): unknown {
+  return made(schema, { root: schema, left: VALUES_MAX }, 0);
+}
+
+function made(schema: unknown, sample: Sample, depth: number): unknown {
+  if (depth > DEPTH_MAX || --sample.left < 0) return {};
+  const own = resolve(schema, sample.root);
   for (const key of ["const", "default"]) if (own[key] !== undefined) return own[key];
   for (const key of ["enum", "examples"]) {
     const list = own[key];
@@ -17,30 +32,31 @@ export function sampleOf(schema: unknown, root: unknown = schema, depth = 0): un
   }
   for (const key of ["anyOf", "oneOf"]) {
     const list = own[key];
-    if (Array.isArray(list) && list.length > 0) return sampleOf(list[0], root, depth + 1);
+    if (Array.isArray(list) && list.length > 0) return made(list[0], sample, depth + 1);
   }
   if (Array.isArray(own["allOf"])) {
-    const parts = own["allOf"].map((part) => resolve(part as Schema, root));
+    const parts = own["allOf"].map((part) => resolve(part, sample.root));
     const properties = Object.assign({}, own["properties"], ...parts.map((part) => part["properties"]));
-    const required = [own, ...parts].flatMap((part) => (Array.isArray(part["required"]) ? part["required"] : []));
+    const required = [own, ...parts].flatMap((part) => asList(part["required"]));
     const { allOf: _allOf, ...rest } = own;
-    return sampleOf(Object.assign({}, ...parts, rest, { properties, required }), root, depth + 1);
+    return made(Object.assign({}, ...parts, rest, { properties, required }), sample, depth + 1);
   }
-  return sampleOfType(own, root, depth);
+  return valueOfType(own, sample, depth);
 }
 
-function resolve(schema: Schema, root: unknown): Schema {
+function resolve(given: unknown, root: unknown): Schema {
+  const schema = asRecord(given);
   const ref = schema["$ref"];
-  if (typeof ref !== "string" || !ref.startsWith("#/")) return schema;
+  if (typeof ref !== "string" || !/^#(?:\/|$)/.test(ref)) return schema;
   let at: unknown = root;
-  for (const step of ref.slice(2).split("/")) {
+  for (const step of ref.split("/").slice(1)) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    at = typeof at === "object" && at !== null ? (at as Schema)[key] : undefined;
+    at = typeof at === "object" && at !== null ? lookUp(at as Schema, key) : undefined;
   }
-  return typeof at === "object" && at !== null ? (at as Schema) : {};
+  return asRecord(at);
 }
 
-function sampleOfType(schema: Schema, root: unknown, depth: number): unknown {
+function valueOfType(schema: Schema, sample: Sample, depth: number): unknown {
   const listed = schema["type"];
   const type = Array.isArray(listed) ? listed[0] : listed;
   switch (type) {
@@ -54,21 +70,22 @@ function sampleOfType(schema: Schema, root: unknown, depth: number): unknown {
     case "null":
       return null;
     case "array": {
-      const least = depth < DEPTH_MAX ? Math.min(Number(schema["minItems"] ?? 0), 16) : 0;
-      return Array.from({ length: least }, () => sampleOf(schema["items"] ?? {}, root, depth + 1));
+      const least = depth < DEPTH_MAX ? Math.min(asNumber(schema["minItems"]) ?? 0, 16, sample.left) : 0;
+      return Array.from({ length: least }, () => made(schema["items"], sample, depth + 1));
     }
     default:
-      return sampleObject(schema, root, depth);
+      return sampleObject(schema, sample, depth);
   }
 }
 
-function sampleObject(schema: Schema, root: unknown, depth: number): Record<string, unknown> {
-  const properties = (schema["properties"] ?? {}) as Record<string, unknown>;
-  const required = Array.isArray(schema["required"]) ? (schema["required"] as string[]) : [];
-  const out: Record<string, unknown> = {};
-  if (depth >= DEPTH_MAX) return out;
-  for (const name of required) out[name] = sampleOf(properties[name] ?? { type: "string" }, root, depth + 1);
-  return out;
+function sampleObject(schema: Schema, sample: Sample, depth: number): Record<string, unknown> {
+  const properties = asRecord(schema["properties"]);
+  const required = asList(schema["required"]).filter((name) => typeof name === "string");
+  if (depth >= DEPTH_MAX) return {};
+  // `fromEntries` sets own properties whatever their name.
+  return Object.fromEntries(
+    required.map((name) => [name, made(lookUp(properties, name) ?? { type: "string" }, sample, depth + 1)]),
+  );
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -84,22 +101,22 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 function sampleText(schema: Schema): string {
-  const text = FORMATS[String(schema["format"])] ?? "demo";
-  const least = Math.min(Number(schema["minLength"] ?? 0), 1000);
-  const most = Number(schema["maxLength"] ?? Number.POSITIVE_INFINITY);
+  const text = lookUp(FORMATS, asText(schema["format"]) ?? "") ?? "demo";
+  const least = Math.min(asNumber(schema["minLength"]) ?? 0, 1000);
+  const most = asNumber(schema["maxLength"]) ?? Number.POSITIVE_INFINITY;
   return text.padEnd(least, "o").slice(0, Math.max(least, most));
 }
 
 function sampleNumber(schema: Schema, whole: boolean): number {
-  const step = Number(schema["multipleOf"] ?? (whole ? 1 : 0));
-  const low = Number(schema["minimum"] ?? Number.NEGATIVE_INFINITY);
-  const above = Number(schema["exclusiveMinimum"] ?? Number.NEGATIVE_INFINITY);
+  const step = asNumber(schema["multipleOf"]) ?? (whole ? 1 : 0);
+  const low = asNumber(schema["minimum"]) ?? Number.NEGATIVE_INFINITY;
+  const above = asNumber(schema["exclusiveMinimum"]) ?? Number.NEGATIVE_INFINITY;
   const high = Math.min(
-    Number(schema["maximum"] ?? Number.POSITIVE_INFINITY),
-    Number(schema["exclusiveMaximum"] ?? Number.POSITIVE_INFINITY),
+    asNumber(schema["maximum"]) ?? Number.POSITIVE_INFINITY,
+    asNumber(schema["exclusiveMaximum"]) ?? Number.POSITIVE_INFINITY,
   );
   const isIn = (value: number) =>
-    value >= low && value > above && value <= high && value !== Number(schema["exclusiveMaximum"] ?? Number.NaN);
+    value >= low && value > above && value <= high && value !== (asNumber(schema["exclusiveMaximum"]) ?? Number.NaN);
   for (const value of [1, 0]) if (isIn(value) && (step === 0 || value % step === 0)) return value;
   const floor = Math.max(low, above);
   if (floor === Number.NEGATIVE_INFINITY) return whole ? Math.floor(high) - (isIn(Math.floor(high)) ? 0 : 1) : high - 1;
