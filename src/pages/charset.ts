@@ -2,9 +2,8 @@
 // then what the bytes look like. A declaration that the bytes plainly contradict is passed over. Never throws; what cannot
 // be read becomes U+FFFD.
 
-import { sniffCharset } from "./charset-sniff.ts";
-
 import { lookUp } from "../base/look-up.ts";
+import { sniffCharset } from "./charset-sniff.ts";
 
 /** Where <meta charset> is looked for. Browsers read 1024 bytes; pages with long head comments need more. */
 const PRESCAN_BYTES = 4096;

@@ -102,6 +102,14 @@ describe("relay", () => {
     expect(other.outputText()).toBe("hmno event lines");
   });
 
+  test("nothing follows the answer's own end", () => {
+    const one = relay();
+    const text = start + call("{}") + stop;
+    const end = relayStream(one, bytesOf(`${text}${event("error", { error: { type: "api_error" } })}data: null\n\n`));
+    expect(end).toEndWith('data: {"type":"message_stop"}\n\n');
+    expect([one.finished, one.fault]).toEqual([true, undefined]);
+  });
+
   test("nothing is committed before the first block", () => {
     const one = relay();
     one.push(start + event("ping", {}));

@@ -211,6 +211,17 @@ describe("public failures", () => {
     },
   );
 
+  test.each(["constructor", "__proto__", "later_word"])("the word %s says nothing", (word) => {
+    const chunk = (finish_reason: string | null) => ({
+      choices: [{ index: 0, delta: { content: "a" }, finish_reason }],
+    });
+    expect(read(sse(chunk(word))).at(-1)).toMatchObject({ type: "finish", reason: "unknown", rawReason: word });
+    expect(read(sse(chunk(null), { error: { code: word, message: "m" } })).at(-1)).toMatchObject({
+      type: "error",
+      code: "provider_stream_interrupted",
+    });
+  });
+
   test("21: a finish reason without [DONE] is a normal end", () => {
     expect(of("chat-no-done").at(-1)).toMatchObject({ type: "finish", reason: "stop" });
   });

@@ -11,6 +11,7 @@ import { openaiResponses } from "../../src/upstream/dialects/responses.ts";
 import type { WireFormat } from "../../src/wire/format.ts";
 import { messages } from "../../src/wire/messages.ts";
 import { responses } from "../../src/wire/responses.ts";
+import { MESSAGES_BODY, RESPONSES_BODY } from "./bodies.ts";
 import { orderlyAnswer } from "./events.ts";
 import { exchangeFor, type Json, streamOf } from "./support.ts";
 
@@ -68,102 +69,9 @@ function withoutEmptyText(events: readonly ChatEvent[]): ChatEvent[] {
   return events.filter((event) => !event.type.startsWith("text-") || ("id" in event && said.has(String(event.id))));
 }
 
-const schema = { type: "object", properties: { a: { type: "string" } } };
-
 const REQUESTS: [string, WireFormat, Dialect, Json][] = [
-  [
-    "messages",
-    messages,
-    anthropicMessages,
-    {
-      model: "claude-sonnet-4-5",
-      max_tokens: 9000,
-      system: [{ type: "text", text: "A", cache_control: { type: "ephemeral" } }],
-      messages: [
-        {
-          role: "user",
-          content: [
-            { type: "text", text: "hi" },
-            { type: "image", source: { type: "url", url: "https://example.org/a.png" } },
-            { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
-          ],
-        },
-        {
-          role: "assistant",
-          content: [
-            { type: "thinking", thinking: "Hm\u2028", signature: "Eq+/==" },
-            { type: "redacted_thinking", data: "cmVk" },
-            { type: "text", text: "Both." },
-            { type: "tool_use", id: "toolu_a", name: "f", input: { a: "ü" } },
-            { type: "tool_use", id: "toolu_b", name: "f", input: {} },
-          ],
-        },
-        {
-          role: "user",
-          content: [
-            { type: "tool_result", tool_use_id: "toolu_a", content: [{ type: "text", text: "ok" }] },
-            {
-              type: "tool_result",
-              tool_use_id: "toolu_b",
-              is_error: true,
-              content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }],
-            },
-            { type: "text", text: "go on", cache_control: { type: "ephemeral" } },
-          ],
-        },
-      ],
-      tools: [{ name: "f", description: "d", input_schema: schema, cache_control: { type: "ephemeral" } }],
-      tool_choice: { type: "auto", disable_parallel_tool_use: true },
-      thinking: { type: "enabled", budget_tokens: 2048 },
-      stop_sequences: ["END"],
-      metadata: { user_id: "u" },
-    },
-  ],
-  [
-    "responses",
-    responses,
-    openaiResponses,
-    {
-      model: "gpt-5",
-      instructions: "Be brief.",
-      input: [
-        {
-          role: "user",
-          content: [
-            { type: "input_text", text: "hi" },
-            { type: "input_image", image_url: "https://example.org/a.png", detail: "low" },
-            { type: "input_image", image_url: "data:image/png;base64,AAAA", detail: "auto" },
-          ],
-        },
-        { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "S" }], encrypted_content: "gA==" },
-        { type: "message", role: "assistant", content: [{ type: "output_text", text: "Both." }] },
-        { type: "function_call", call_id: "a", name: "f", arguments: '{"a": 1}' },
-        { type: "custom_tool_call", call_id: "b", name: "patch", input: "free" },
-        { type: "function_call_output", call_id: "a", output: "ok" },
-        { type: "custom_tool_call_output", call_id: "b", output: "ok" },
-        { role: "user", content: [{ type: "input_text", text: "go on" }] },
-      ],
-      tools: [
-        { type: "function", name: "f", description: "d", parameters: schema, strict: false },
-        { type: "custom", name: "patch", format: { type: "grammar", syntax: "lark", definition: "start: x" } },
-        {
-          type: "namespace",
-          name: "n",
-          description: "n",
-          tools: [{ type: "function", name: "g", parameters: schema, strict: false }],
-        },
-        { type: "web_search", external_web_access: false },
-      ],
-      tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "f" }] },
-      parallel_tool_calls: false,
-      max_output_tokens: 500,
-      reasoning: { effort: "high", summary: "auto" },
-      text: { verbosity: "low", format: { type: "json_schema", name: "n", schema, strict: true } },
-      metadata: { a: "b" },
-      user: "u",
-      store: false,
-    },
-  ],
+  ["messages", messages, anthropicMessages, MESSAGES_BODY],
+  ["responses", responses, openaiResponses, RESPONSES_BODY],
 ];
 
 test.each(REQUESTS)("a request of %s that is written and read again asks the same", (_name, format, dialect, body) => {

@@ -62,7 +62,7 @@ export class AnthropicRelay implements FrameRelay {
     let out = "";
     let done = 0;
     let at = 0;
-    while (at < block.length && this.#fault === undefined) {
+    while (at < block.length && this.#fault === undefined && !this.#finished) {
       const plain = this.#plain !== "" && block.startsWith(this.#plain, at);
       const stop = block.indexOf("\n\n", plain ? at + this.#plain.length : at);
       const end = stop < 0 ? block.length : stop + 2;
@@ -76,7 +76,7 @@ export class AnthropicRelay implements FrameRelay {
       }
       at = end;
     }
-    // What follows an error is not sent on.
+    // What follows an error, or the answer's own end, is not sent on.
     return done === 0 && at === block.length ? block : out + block.slice(done, at);
   }
 

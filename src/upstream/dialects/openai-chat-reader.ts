@@ -3,6 +3,7 @@
 
 import type { ErrorCode } from "../../base/errors.ts";
 import { prefixedId } from "../../base/ids.ts";
+import { lookUp } from "../../base/look-up.ts";
 import type { SseFrame } from "../../base/sse.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
 import type { EventReader } from "../dialect.ts";
@@ -75,11 +76,12 @@ export class OpenaiChatReader implements EventReader {
       return;
     }
     this.#start(chunk, out);
-    const usage =
-      openaiUsage(chunk["usage"]) ?? openaiUsage(isObject(chunk["x_groq"]) ? chunk["x_groq"]["usage"] : undefined);
-    if (usage !== undefined) {
+    // Groq's first way of telling it.
+    for (const raw of [isObject(chunk["x_groq"]) ? chunk["x_groq"]["usage"] : undefined, chunk["usage"]]) {
+      const usage = openaiUsage(raw);
+      if (usage === undefined) continue;
       this.#usage = usage;
-      this.#rawUsage = chunk["usage"];
+      this.#rawUsage = raw;
     }
     const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
     for (let at = 0; at < choices.length; at++) {
@@ -325,7 +327,7 @@ function asChunkChoice(choice: unknown, at: number): Json {
 export function streamErrorCode(error: unknown): ErrorCode {
   if (!isObject(error)) return "provider_stream_interrupted";
   for (const word of [error["code"], error["type"]]) {
-    const known = STREAM_ERRORS[String(word)];
+    const known = typeof word === "string" || typeof word === "number" ? lookUp(STREAM_ERRORS, `${word}`) : undefined;
     if (known !== undefined) return known;
   }
   return "provider_stream_interrupted";

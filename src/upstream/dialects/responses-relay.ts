@@ -67,7 +67,8 @@ export class ResponsesRelay implements FrameRelay {
     let out = "";
     let done = 0;
     let at = 0;
-    while (at < block.length && this.#fault === undefined) {
+    // What follows an error, or the answer's own end, is not sent on: neither can be taken back.
+    while (at < block.length && this.#fault === undefined && !this.#finished) {
       const stop = block.indexOf("\n\n", at);
       const end = stop < 0 ? block.length : stop + 2;
       if (!this.#passPlain(block, at, end)) {
