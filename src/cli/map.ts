@@ -19,7 +19,7 @@ export const map: Command = {
     const line = progressLine(context);
     line.show(`looking for the pages of ${args[0]}`);
     const answer = await withWebTools(context, "map", (tools, signal) =>
-      mapSite(body, { ...tools, userAgent: () => userAgent }, signal),
+      mapSite(body, { ...tools, userAgent: () => userAgent }, { signal, accountId: "" }),
     ).finally(line.clear);
     if (flags.has("json")) context.out(`${JSON.stringify(answer)}\n`);
     else context.out((answer["links"] as string[]).map((link) => `${link}\n`).join(""));

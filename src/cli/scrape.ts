@@ -29,8 +29,8 @@ export const scrape: Command = {
           documents: flags.has("documents"),
           timeout_ms: flags.integer("timeout-ms", 1000, 300_000),
         },
-        tools.load,
-        signal,
+        tools,
+        { signal, accountId: "" },
       ),
     ).finally(line.clear);
     if (flags.has("json")) context.out(`${JSON.stringify(answer)}\n`);

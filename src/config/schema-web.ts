@@ -28,6 +28,10 @@ export const Web = section("Scrape, crawl, map, extract and llms.txt.", {
   user_agent: formatted("header", "How pages are asked for.", "Sallyport/1.0 (self-hosted AI gateway)"),
   max_page: size("Larger pages (decompressed) are refused.", "10MiB", { least: 1024, most: 1024 ** 3 }),
   concurrency: integer("Pages at once over all jobs.", 8, { minimum: 1, maximum: 1000 }),
+  single_concurrency: integer("Single pages and maps at once, over all accounts; more wait.", 32, {
+    minimum: 1,
+    maximum: 10_000,
+  }),
   per_host_delay: duration("The wait between two requests to one host.", "0ms", 0),
   job_ttl: age("A finished job is purged after this.", "24h", 1000),
   render: choice("auto: HTTP first, the browser when the page needs it.", "auto", ["auto", "always", "never"]),

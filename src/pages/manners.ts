@@ -19,8 +19,8 @@ export interface JobRef {
   readonly accountId: string;
 }
 
-/** A page of a job that has its turn. */
-export interface JobTurn {
+/** A page that has its turn. */
+export interface PageTurn {
   /** The request is over: what follows is our own work. Later calls do nothing. */
   leaveHost(): void;
   /** The page is done. */
@@ -29,10 +29,15 @@ export interface JobTurn {
 
 /** Turns over all hosts and jobs of the program. */
 export interface Manners {
-  /** Waits for a place on the host and its time; before all jobs. Call the result when the request is over. */
+  /**
+   * Waits for a place on the host and its time, for a page that is under way or needs no place; before all others. Call the
+   * result when the request is over.
+   */
   ask(claim: Claim, signal?: AbortSignal): Promise<() => void>;
   /** Waits for one of the places that jobs share and, when the page is to be asked for, for its host at the same moment. */
-  work(job: JobRef, claim: Claim | undefined, signal: AbortSignal): Promise<JobTurn>;
+  work(job: JobRef, claim: Claim | undefined, signal: AbortSignal): Promise<PageTurn>;
+  /** The same among the places of pages that somebody waits for. Throws `PoolFull` when too many wait, of all or of the account. */
+  visit(accountId: string, claim: Claim | undefined, signal?: AbortSignal): Promise<PageTurn>;
   /** How many pages of jobs are under way, and how many requests of all kinds wait. */
   load(): { readonly running: number; readonly waiting: number };
 }
@@ -41,6 +46,9 @@ export interface Manners {
 const PER_HOST_MAX = 4;
 /** Requests that may wait; jobs ask for a few turns each. */
 const WAITING_MAX = 5000;
+/** Of them pages that somebody waits for, and those of one account: the others' find room. */
+const SINGLES_WAITING_MAX = 1000;
+const SINGLES_WAITING_EACH_MAX = 250;
 /** Hosts remembered for their delay's sake. */
 const HOSTS_MAX = 5000;
 
@@ -59,20 +67,29 @@ interface Share {
   served: number;
 }
 
+/** Pages that share places. */
+type Lane = "jobs" | "singles";
+
 interface Waiter {
-  readonly job: JobRef | undefined;
+  /** Undefined: needs none of the places. */
+  readonly lane: Lane | undefined;
+  /** Whose shares it counts for: the account, and then its job. */
+  readonly owners: readonly string[];
   readonly claim: Claim | undefined;
   readonly go: () => void;
 }
 
-/** Makes them. `jobPagesMax` is asked each time: it may change. */
-export function createManners(clock: Clock, jobPagesMax: () => number): Manners {
+/** Those that go first have the lower number. */
+const RANKS: Readonly<Record<Lane, number>> = { singles: 1, jobs: 2 };
+
+/** Makes them. The places are asked for each time: they may change. */
+export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>): Manners {
   const hosts = new Map<string, Host>();
   /** By account, and by account and job; only of those that wait or work. */
   const shares = new Map<string, Share>();
   /** In the order they came. */
   const waiting = new Set<Waiter>();
-  let working = 0;
+  const working = { jobs: 0, singles: 0 };
   let turns = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -85,8 +102,8 @@ export function createManners(clock: Clock, jobPagesMax: () => number): Manners 
     return Math.max(0, host.lastMs + Math.max(host.delayMs, claim.delayMs) - clock.now());
   };
 
-  /** Whether there is room among the jobs' pages, where that is needed. */
-  const isFree = ({ job }: Waiter): boolean => job === undefined || working < jobPagesMax();
+  /** Whether there is a place, where that is needed. */
+  const isFree = ({ lane }: Waiter): boolean => lane === undefined || working[lane] < placesMax[lane]();
 
   const shareOf = (name: string): Share => {
     const share = shares.get(name) ?? { active: 0, waiting: 0, served: 0 };
@@ -94,10 +111,9 @@ export function createManners(clock: Clock, jobPagesMax: () => number): Manners 
     return share;
   };
 
-  /** Changes what an account and its job have. */
-  const book = (job: JobRef | undefined, change: (share: Share) => void): void => {
-    if (job === undefined) return;
-    for (const name of [accountName(job), jobName(job)]) {
+  /** Changes what the owners have. */
+  const book = (owners: readonly string[], change: (share: Share) => void): void => {
+    for (const name of owners) {
       const share = shareOf(name);
       change(share);
       if (share.active === 0 && share.waiting === 0) shares.delete(name);
@@ -106,17 +122,17 @@ export function createManners(clock: Clock, jobPagesMax: () => number): Manners 
 
   /** Whether the first goes before the second, which came earlier. */
   const goesBefore = (one: Waiter, other: Waiter): boolean => {
-    if (one.job === undefined || other.job === undefined) return one.job === undefined && other.job !== undefined;
-    const isSame = one.job.accountId === other.job.accountId;
-    const nameOf = isSame ? jobName : accountName;
-    const [mine, theirs] = [shareOf(nameOf(one.job)), shareOf(nameOf(other.job))];
+    if (one.lane !== other.lane) return rankOf(one) < rankOf(other);
+    const level = one.owners.findIndex((owner, index) => owner !== other.owners[index]);
+    if (level < 0) return false;
+    const [mine, theirs] = [shareOf(one.owners[level] as string), shareOf(other.owners[level] as string)];
     return mine.active < theirs.active || (mine.active === theirs.active && mine.served < theirs.served);
   };
 
-  const start = ({ job, claim, go }: Waiter): void => {
+  const start = ({ lane, owners, claim, go }: Waiter): void => {
     turns++;
-    if (job !== undefined) working++;
-    book(job, (share) => {
+    if (lane !== undefined) working[lane]++;
+    book(owners, (share) => {
       share.waiting--;
       share.active++;
       share.served = turns;
@@ -159,18 +175,27 @@ export function createManners(clock: Clock, jobPagesMax: () => number): Manners 
     }
   };
 
+  const isCrowded = ({ lane, owners }: Omit<Waiter, "go">): boolean => {
+    if (waiting.size >= WAITING_MAX) return true;
+    if (lane !== "singles") return false;
+    let singles = 0;
+    for (const waiter of waiting) if (waiter.lane === lane) singles++;
+    const own = shares.get(owners[0] as string)?.waiting ?? 0;
+    return singles >= SINGLES_WAITING_MAX || own >= SINGLES_WAITING_EACH_MAX;
+  };
+
   const turn = async (what: Omit<Waiter, "go">, signal: AbortSignal | undefined): Promise<void> => {
     signal?.throwIfAborted();
-    if (waiting.size >= WAITING_MAX) throw new PoolFull("Too many pages are waiting to be asked for.");
+    if (isCrowded(what)) throw new PoolFull("Too many pages are waiting to be asked for.");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { ...what, go: resolve };
     const stop = () => {
       if (!waiting.delete(waiter)) return;
-      book(what.job, (share) => share.waiting--);
+      book(what.owners, (share) => share.waiting--);
       reject(signal?.reason);
     };
     waiting.add(waiter);
-    book(what.job, (share) => share.waiting++);
+    book(what.owners, (share) => share.waiting++);
     signal?.addEventListener("abort", stop, { once: true });
     // Where the newcomer cannot go nobody else can who could not before.
     if (isFree(waiter) && Number.isFinite(waitMs(what.claim))) pump();
@@ -185,38 +210,34 @@ export function createManners(clock: Clock, jobPagesMax: () => number): Manners 
     pump();
   };
 
-  const endPage = (job: JobRef): void => {
-    working--;
-    book(job, (share) => share.active--);
-    pump();
+  const take = async (what: Omit<Waiter, "go"> & { lane: Lane }, signal?: AbortSignal): Promise<PageTurn> => {
+    await turn(what, signal);
+    const leaveHost = once(() => leave(what.claim?.host));
+    return {
+      leaveHost,
+      end: once(() => {
+        leaveHost();
+        working[what.lane]--;
+        book(what.owners, (share) => share.active--);
+        pump();
+      }),
+    };
   };
 
   return {
     ask: async (claim, signal) => {
-      await turn({ job: undefined, claim }, signal);
+      await turn({ lane: undefined, owners: [], claim }, signal);
       return once(() => leave(claim.host));
     },
-    work: async (job, claim, signal) => {
-      await turn({ job, claim }, signal);
-      const leaveHost = once(() => leave(claim?.host));
-      return {
-        leaveHost,
-        end: once(() => {
-          leaveHost();
-          endPage(job);
-        }),
-      };
-    },
-    load: () => ({ running: working, waiting: waiting.size }),
+    work: ({ accountId, id }, claim, signal) =>
+      take({ lane: "jobs", owners: [accountId, `${accountId} ${id}`], claim }, signal),
+    visit: (accountId, claim, signal) => take({ lane: "singles", owners: [`singles of ${accountId}`], claim }, signal),
+    load: () => ({ running: working.jobs, waiting: waiting.size }),
   };
 }
 
-function accountName({ accountId }: JobRef): string {
-  return accountId;
-}
-
-function jobName({ accountId, id }: JobRef): string {
-  return `${accountId} ${id}`;
+function rankOf({ lane }: Waiter): number {
+  return lane === undefined ? 0 : RANKS[lane];
 }
 
 function once(work: () => void): () => void {

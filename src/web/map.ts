@@ -5,10 +5,12 @@ import { createTurns } from "../base/turns.ts";
 import type { Guard } from "../net/guard.ts";
 import { isTrap, pageKey, siteKey } from "../pages/addresses.ts";
 import type { LoadPage } from "../pages/load.ts";
+import type { Manners } from "../pages/manners.ts";
 import { PageError } from "../pages/page-error.ts";
-import type { Robots } from "../pages/robots.ts";
+import type { Robots, RobotsRules } from "../pages/robots.ts";
 import type { SitemapOptions } from "../pages/sitemap.ts";
 import { type Body, readInteger, readText, readUrl } from "./params.ts";
+import type { Asker } from "./scrape.ts";
 
 /** What mapping needs. */
 export interface MapDeps {
@@ -18,6 +20,7 @@ export interface MapDeps {
   readonly robots: Robots;
   readonly load: LoadPage;
   readonly userAgent: () => string;
+  readonly manners: Pick<Manners, "visit">;
 }
 
 const LINKS_MAX = 5000;
@@ -26,52 +29,70 @@ const TIMEOUT_MS = 60_000;
 const SITEMAP_URLS_MAX = 50_000;
 
 /** Reads the parameters and maps the site. Throws `ApiError` and what loading throws. */
-export async function mapSite(body: Body, deps: MapDeps, signal: AbortSignal): Promise<Record<string, unknown>> {
+export async function mapSite(body: Body, deps: MapDeps, from: Asker): Promise<Record<string, unknown>> {
   const url = readUrl(body);
   const limit = readInteger(body, ["limit"], { min: 1, max: LINKS_MAX }) ?? LINKS_MAX;
   const search = readText(body, ["search"]);
   const timeoutMs = readInteger(body, ["timeout_ms", "timeout"], { min: 1000, max: 300_000 }) ?? TIMEOUT_MS;
   const endsMs = performance.now() + timeoutMs;
   const leftMs = () => Math.max(1, endsMs - performance.now());
-  const rules = await inTime(timeoutMs, signal, async (both) => {
+  const { signal, accountId } = from;
+  const begin = await inTime(timeoutMs, signal, async (both) => {
     await deps.guard.check(url, { signal: both });
-    return deps.robots.rulesFor(url, both);
+    const rules = await deps.robots.rulesFor(url, both);
+    return { rules, place: await deps.manners.visit(accountId, undefined, both) };
   });
-  const found = new SiteLinks(url, { limit, search });
+  try {
+    const links = await findLinks(begin.rules, deps, { url, limit, search, leftMs, signal });
+    return { success: true, links, total: links.length };
+  } finally {
+    begin.place.end();
+  }
+}
+
+/** What is looked for, and until when. */
+interface Wanted {
+  readonly url: string;
+  readonly limit: number;
+  readonly search: string | undefined;
+  readonly leftMs: () => number;
+  readonly signal: AbortSignal;
+}
+
+async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Promise<readonly string[]> {
+  const { url, limit, signal, leftMs } = wanted;
+  const found = new SiteLinks(url, wanted);
   await found.add([url]);
   const starts = [...new Set([...rules.sitemaps, new URL("/sitemap.xml", url).href])];
-  const userAgent = deps.userAgent();
-  await found.add(
-    await deps.readSitemaps(starts, {
-      urlsMax: SITEMAP_URLS_MAX,
-      timeoutMs: leftMs() * 0.7,
-      userAgent,
-      home: url,
-      signal,
-    }),
-  );
+  const options = {
+    urlsMax: SITEMAP_URLS_MAX,
+    timeoutMs: leftMs() * 0.7,
+    userAgent: deps.userAgent(),
+    home: url,
+    signal,
+  };
+  await found.add(await deps.readSitemaps(starts, options));
   const fromSitemaps = found.seen;
-  if (found.links.length < limit) {
-    try {
-      const page = await deps.load({
-        url,
-        markdown: false,
-        html: false,
-        links: true,
-        screenshot: "none",
-        onlyMainContent: false,
-        documents: false,
-        timeoutMs: leftMs(),
-        signal,
-      });
-      await found.add([page.url, ...page.allLinks]);
-    } catch (error) {
-      signal.throwIfAborted();
-      // The sitemaps answered: a root page that cannot be read takes nothing from that.
-      if (fromSitemaps < 2) throw error;
-    }
+  if (found.links.length >= limit) return found.links;
+  try {
+    const page = await deps.load({
+      url,
+      markdown: false,
+      html: false,
+      links: true,
+      screenshot: "none",
+      onlyMainContent: false,
+      documents: false,
+      timeoutMs: leftMs(),
+      signal,
+    });
+    await found.add([page.url, ...page.allLinks]);
+  } catch (error) {
+    signal.throwIfAborted();
+    // The sitemaps answered: a root page that cannot be read takes nothing from that.
+    if (fromSitemaps < 2) throw error;
   }
-  return { success: true, links: found.links, total: found.links.length };
+  return found.links;
 }
 
 /** Throws `PageError` `timeout` when the work takes longer, or the signal's reason. */
@@ -93,7 +114,7 @@ class SiteLinks {
   readonly #limit: number;
   readonly #search: string | undefined;
 
-  constructor(root: string, { limit, search }: { limit: number; search: string | undefined }) {
+  constructor(root: string, { limit, search }: Pick<Wanted, "limit" | "search">) {
     this.#site = siteKey(root);
     this.#limit = limit;
     this.#search = search;

@@ -4,12 +4,12 @@
 import { Elysia } from "elysia";
 import type { ApiError } from "../base/errors.ts";
 import { jsonInTurns } from "../base/json-turns.ts";
-import type { LoadPage } from "../pages/load.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { asWebError, type WebFeature } from "./failure.ts";
 import { type MapDeps, mapSite } from "./map.ts";
 import type { Body } from "./params.ts";
-import { scrape } from "./scrape.ts";
+import { type Asker, scrape } from "./scrape.ts";
+import type { SinglePageDeps } from "./single-page.ts";
 
 /** Who asks. */
 export interface WebCaller {
@@ -26,7 +26,7 @@ export interface WebRoutesDeps {
   readJson(request: Request): Promise<Body>;
   /** Scheme and host under which clients reach the gateway. */
   publicUrl(request: Request): string;
-  readonly load: LoadPage;
+  readonly pages: SinglePageDeps;
   readonly map: MapDeps;
   readonly crawls: CrawlJobsDeps;
   /** The client left before its answer. */
@@ -38,10 +38,7 @@ export interface WebRoutesDeps {
 /** In logs and metrics only: by what web servers commonly write there. */
 const CLIENT_GONE = 499;
 
-type Answer = (
-  body: Body,
-  from: { readonly signal: AbortSignal; readonly accountId: string },
-) => Promise<Record<string, unknown>>;
+type Answer = (body: Body, from: Asker) => Promise<Record<string, unknown>>;
 
 /** Pages have megabytes, and streams do not wait for them. */
 async function json(value: Record<string, unknown>): Promise<Response> {
@@ -79,12 +76,12 @@ export function webRoutes(deps: WebRoutesDeps) {
     .post("/fetch", toScrape, raw)
     .post(
       "/v1/scrape",
-      answering("scrape", (body, { signal }) => scrape(body, deps.load, signal)),
+      answering("scrape", (body, from) => scrape(body, deps.pages, from)),
       raw,
     )
     .post(
       "/v1/map",
-      answering("map", (body, { signal }) => mapSite(body, deps.map, signal)),
+      answering("map", (body, from) => mapSite(body, deps.map, from)),
       raw,
     )
     .post(

@@ -58,7 +58,7 @@ export function createWeb(deps: WebDeps) {
     admit: (request) => deps.admit(request, exchangeOf(request)),
     authenticate: deps.authenticate,
     readJson: async (request) => (await readJson(request, deps.bodyLimits())).body,
-    load: tools.load,
+    pages: tools,
     map: { ...tools, userAgent: () => deps.config().web.userAgent },
     publicUrl: (request) => deps.config().server.publicUrl || new URL(request.url).origin,
     clientGone: (request) => {

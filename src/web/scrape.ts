@@ -1,16 +1,23 @@
 // One page on request.
 
-import type { LoadPage } from "../pages/load.ts";
 import { loadRequest, pageView } from "./page-view.ts";
 import { type Body, readInteger, readShape, readUrl } from "./params.ts";
+import { loadSingle, type SinglePageDeps } from "./single-page.ts";
 
 const TIMEOUT_MS = 60_000;
 
+/** Who waits for an answer. */
+export interface Asker {
+  readonly signal: AbortSignal;
+  readonly accountId: string;
+}
+
 /** Reads the parameters, loads the page and gives the answer. Throws `ApiError` and what loading throws. */
-export async function scrape(body: Body, load: LoadPage, signal: AbortSignal): Promise<Record<string, unknown>> {
+export async function scrape(body: Body, deps: SinglePageDeps, from: Asker): Promise<Record<string, unknown>> {
   const url = readUrl(body);
   const shape = readShape(body);
   const timeoutMs = readInteger(body, ["timeout_ms", "timeout"], { min: 1000, max: 300_000 }) ?? TIMEOUT_MS;
-  const page = await load(loadRequest(url, shape, { timeoutMs, signal }));
+  const { signal, accountId } = from;
+  const page = await loadSingle(loadRequest(url, shape, { timeoutMs, signal }), deps, accountId);
   return { success: true, data: pageView(page, shape.formats) };
 }

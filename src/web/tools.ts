@@ -47,7 +47,7 @@ const RETIRED_MS = 300_000;
 export function createWebTools({ config, clock }: { config: () => Config; clock: Clock }): WebTools {
   const web = () => config().web;
   const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
-  const manners = createManners(clock, () => web().concurrency);
+  const manners = createManners(clock, { jobs: () => web().concurrency, singles: () => web().singleConcurrency });
   // A remote browser's door outlives a change of configuration: pages under way still use it, and its port is taken.
   const doors = new Map<string, Door>();
   let parts = assemble(web(), doors);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
-import { createManners, type JobTurn, type Manners } from "../../src/pages/manners.ts";
+import { createManners, type Manners, type PageTurn } from "../../src/pages/manners.ts";
 import { PoolFull } from "../../src/workers/pool.ts";
+import { places } from "../support/places.ts";
 
 const HOST = { host: "a.example", delayMs: 0 };
 const OTHER = { host: "b.example", delayMs: 0 };
@@ -16,7 +17,7 @@ async function settle(): Promise<void> {
 /** Starts turns by name and remembers the order in which they came. */
 function line(manners: Manners) {
   const order: string[] = [];
-  const turns = new Map<string, JobTurn>();
+  const turns = new Map<string, PageTurn>();
   return {
     order,
     job: (name: string, id: string, claim: typeof HOST | undefined, account?: string) =>
@@ -33,6 +34,11 @@ function line(manners: Manners) {
       turns.get(name)?.end();
       await settle();
     },
+    visit: (name: string, account: string, claim: typeof HOST | undefined) =>
+      void manners.visit(account, claim).then((turn) => {
+        order.push(name);
+        turns.set(name, turn);
+      }),
     leaveHost: async (name: string) => {
       turns.get(name)?.leaveHost();
       await settle();
@@ -42,7 +48,7 @@ function line(manners: Manners) {
 
 describe("one host", () => {
   test("is asked for four pages at once, whoever asks", async () => {
-    const manners = createManners(new FakeClock(), () => 8);
+    const manners = createManners(new FakeClock(), places(8));
     const { order, job, single, end, leaveHost } = line(manners);
     for (const n of [1, 2, 3]) job(`one ${n}`, "one", HOST);
     for (const n of [1, 2, 3]) job(`two ${n}`, "two", HOST);
@@ -64,7 +70,7 @@ describe("one host", () => {
   });
 
   test("has its delay between any two starts", async () => {
-    const manners = createManners({ now: () => performance.now() }, () => 8);
+    const manners = createManners({ now: () => performance.now() }, places(8));
     const starts: number[] = [];
     const claim = { host: "slow.example", delayMs: 40 };
     const turn = async (work: Promise<() => void>) => {
@@ -83,7 +89,7 @@ describe("one host", () => {
 
   test("that wants a delay keeps nobody from another", async () => {
     const clock = new FakeClock();
-    const { order, job } = line(createManners(clock, () => 2));
+    const { order, job } = line(createManners(clock, places(2)));
     for (const n of [1, 2, 3]) job(`slow ${n}`, "slow", { host: "slow.example", delayMs: 60_000 });
     job("quick", "quick", HOST);
     await settle();
@@ -92,7 +98,7 @@ describe("one host", () => {
 
   test("is not silenced by a clock that was set back", async () => {
     const clock = new FakeClock();
-    const manners = createManners(clock, () => 2);
+    const manners = createManners(clock, places(2));
     const claim = { host: "a.example", delayMs: 5 };
     (await manners.ask(claim))();
     clock.advance(-3_600_000);
@@ -105,7 +111,7 @@ describe("one host", () => {
 
 describe("jobs", () => {
   test("share the places evenly: a late small one does not wait for an early large one", async () => {
-    const manners = createManners(new FakeClock(), () => 2);
+    const manners = createManners(new FakeClock(), places(2));
     const { order, job, end } = line(manners);
     for (let n = 0; n < 50; n++) job(`large ${n}`, "large", { host: `${n}.example`, delayMs: 0 });
     for (let n = 0; n < 3; n++) job(`small ${n}`, "small", { host: `s${n}.example`, delayMs: 0 });
@@ -119,7 +125,7 @@ describe("jobs", () => {
   });
 
   test("accounts share evenly, however many jobs each has", async () => {
-    const { order, job, end } = line(createManners(new FakeClock(), () => 2));
+    const { order, job, end } = line(createManners(new FakeClock(), places(2)));
     for (const n of [0, 1, 2, 3, 4]) job(`many ${n}`, `many ${n}`, { host: `${n}.example`, delayMs: 0 }, "many");
     for (const n of [0, 1, 2]) job(`one ${n}`, "one", { host: `o${n}.example`, delayMs: 0 }, "one");
     await settle();
@@ -128,7 +134,7 @@ describe("jobs", () => {
   });
 
   test("a page that was answered before waits for no host", async () => {
-    const { order, job } = line(createManners(new FakeClock(), () => 8));
+    const { order, job } = line(createManners(new FakeClock(), places(8)));
     for (let n = 0; n < 5; n++) job(`${n}`, "one", HOST);
     job("kept", "one", undefined);
     await settle();
@@ -136,7 +142,7 @@ describe("jobs", () => {
   });
 
   test("single pages take no place of theirs", async () => {
-    const { order, job, single } = line(createManners(new FakeClock(), () => 1));
+    const { order, job, single } = line(createManners(new FakeClock(), places(1)));
     job("job", "one", HOST);
     single("single", OTHER);
     await settle();
@@ -144,8 +150,71 @@ describe("jobs", () => {
   });
 });
 
+describe("pages that somebody waits for", () => {
+  const away = (n: number) => ({ host: `${n}.example`, delayMs: 0 });
+
+  test("have so many places, which accounts share evenly", async () => {
+    const { order, visit, end } = line(createManners(new FakeClock(), places(2)));
+    for (const n of [0, 1, 2, 3]) visit(`many ${n}`, "many", away(n));
+    for (const n of [4, 5]) visit(`few ${n}`, "few", away(n));
+    await settle();
+    expect(order).toEqual(["many 0", "many 1"]);
+    for (const name of ["many 0", "many 1", "few 4", "many 2"]) await end(name);
+    expect(order.slice(2)).toEqual(["few 4", "many 2", "few 5", "many 3"]);
+  });
+
+  test("take none while they wait for their host, and give the host back before their place", async () => {
+    const { order, visit, leaveHost, end } = line(createManners(new FakeClock(), places(5)));
+    for (const n of [0, 1, 2, 3, 4]) visit(`${n}`, "one", HOST);
+    visit("elsewhere", "two", OTHER);
+    visit("last", "two", undefined);
+    await settle();
+    expect(order).toEqual(["0", "1", "2", "3", "elsewhere"]);
+    await leaveHost("0");
+    expect(order).toHaveLength(5);
+    await end("0");
+    // The place goes to the one that has fewer under way, the next to the other.
+    expect(order.slice(5)).toEqual(["last"]);
+    await end("1");
+    expect(order.slice(6)).toEqual(["4"]);
+  });
+
+  test("go before jobs at their host, behind requests of pages under way, and apart from the jobs' places", async () => {
+    const manners = createManners(new FakeClock(), places(3));
+    const { order, job, visit, single, end } = line(manners);
+    for (const n of [0, 1, 2]) job(`job ${n}`, "one", HOST);
+    single("other", HOST);
+    job("waiting", "two", HOST);
+    visit("visit", "account", HOST);
+    single("redirect", HOST);
+    await settle();
+    expect([order, manners.load()]).toEqual([["job 0", "job 1", "job 2", "other"], { running: 3, waiting: 3 }]);
+    for (const name of ["job 0", "job 1", "job 2"]) await end(name);
+    expect(order.slice(4)).toEqual(["redirect", "visit", "waiting"]);
+  });
+
+  test("wait up to a number, of all and of each account", async () => {
+    const manners = createManners(new FakeClock(), places(1));
+    await manners.visit("first", undefined);
+    const stop = new AbortController();
+    const all: Promise<unknown>[] = [];
+    const wait = (account: string) =>
+      void all.push(manners.visit(account, undefined, stop.signal).catch(() => undefined));
+    for (let n = 0; n < 250; n++) wait("eager");
+    await expect(manners.visit("eager", undefined)).rejects.toThrow(PoolFull);
+    for (let n = 0; n < 750; n++) wait(`account ${n % 5}`);
+    await expect(manners.visit("late", undefined)).rejects.toThrow(PoolFull);
+    // Others than these pages find room.
+    (await manners.ask(HOST))();
+    (await manners.work(job("job"), HOST, never)).end();
+    stop.abort();
+    await Promise.all(all);
+    expect(manners.load().waiting).toBe(0);
+  });
+});
+
 test("who gives up leaves the line", async () => {
-  const manners = createManners(new FakeClock(), () => 1);
+  const manners = createManners(new FakeClock(), places(1));
   const first = await manners.work(job("one"), HOST, never);
   const abort = new AbortController();
   const second = manners.work(job("two"), HOST, abort.signal);
@@ -158,7 +227,7 @@ test("who gives up leaves the line", async () => {
 });
 
 test("the line has an end", async () => {
-  const manners = createManners(new FakeClock(), () => 1);
+  const manners = createManners(new FakeClock(), places(1));
   const stop = new AbortController();
   const all = Array.from({ length: 5004 }, () => manners.ask(HOST, stop.signal).catch(() => undefined));
   await expect(manners.ask(HOST)).rejects.toThrow(PoolFull);

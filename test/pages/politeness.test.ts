@@ -3,6 +3,7 @@ import { FakeClock } from "../../src/base/clock.ts";
 import type { GuardedFetch } from "../../src/net/fetch.ts";
 import { createManners } from "../../src/pages/manners.ts";
 import { inTurn, politeFetch } from "../../src/pages/politeness.ts";
+import { places } from "../support/places.ts";
 
 const LIMITS = { bytesMax: 1000, timeoutMs: 1000 };
 const claimOf = async (url: string) => ({ host: new URL(url).host, delayMs: 0 });
@@ -18,7 +19,7 @@ async function fill(manners: ReturnType<typeof createManners>, host: string): Pr
 }
 
 test("each host of a chain is asked in its turn, and what judges the next comes before its turn", async () => {
-  const manners = createManners(new FakeClock(), () => 8);
+  const manners = createManners(new FakeClock(), places(8));
   const order: string[] = [];
   const get: GuardedFetch = async (url, { onRedirect }) => {
     const chain = [url, "http://www.a.example/2", "http://b.example/3", "http://a.example/4"];
@@ -50,7 +51,7 @@ test("each host of a chain is asked in its turn, and what judges the next comes 
 });
 
 test("a request that is over waits for no turn, and keeps none", async () => {
-  const manners = createManners(new FakeClock(), () => 8);
+  const manners = createManners(new FakeClock(), places(8));
   const leaveB = await fill(manners, "b.example");
   const failures: unknown[] = [];
   await inTurn({ manners, claimOf }, { url: "http://a.example/" }, async (follow) => {
@@ -68,7 +69,7 @@ test("a request that is over waits for no turn, and keeps none", async () => {
 });
 
 test("what judges ends the request, without a place", async () => {
-  const manners = createManners(new FakeClock(), () => 8);
+  const manners = createManners(new FakeClock(), places(8));
   const work = inTurn({ manners, claimOf }, { url: "http://a.example/" }, (follow) =>
     follow("http://b.example/", never, () => Promise.reject(new Error("forbidden"))),
   );

@@ -3,6 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { Fetched } from "../../src/net/fetch.ts";
 import { createManners } from "../../src/pages/manners.ts";
 import { type KeptAnswer, type Visiting, visitPage } from "../../src/web/crawl-visit.ts";
+import { places } from "../support/places.ts";
 
 const URL_ = "http://a.example/page";
 const entry = { urlKey: "a.example/page", url: URL_, depth: 0 };
@@ -14,7 +15,7 @@ function surroundings({ statuses = [] as number[], broken = false } = {}) {
   const asked: string[] = [];
   const kept: KeptAnswer[] = [];
   const problems: string[] = [];
-  const manners = createManners(systemClock, () => 8);
+  const manners = createManners(systemClock, places(8));
   const deps = {
     manners,
     claimOf: async (url: string) => ({ host: new URL(url).host, delayMs: 0 }),

@@ -1,0 +1,31 @@
+// A page that somebody waits for, in its place among all of them. It takes the place with its host's turn, so that what
+// waits for a slow host, or may not be read, keeps nobody out.
+
+import type { GuardedFetch } from "../net/fetch.ts";
+import type { LoadedPage, LoadPage, LoadRequest } from "../pages/load.ts";
+import type { Manners, PageTurn } from "../pages/manners.ts";
+import { followed, inTurn, type Politeness } from "../pages/politeness.ts";
+
+/** What loading one needs. */
+export interface SinglePageDeps extends Politeness {
+  readonly load: LoadPage;
+  readonly fetch: GuardedFetch;
+  readonly manners: Pick<Manners, "ask" | "visit">;
+}
+
+/** Loads the page for an account. Throws what loading throws, and `PoolFull`. */
+export async function loadSingle(request: LoadRequest, deps: SinglePageDeps, accountId: string): Promise<LoadedPage> {
+  let place: PageTurn | undefined;
+  const fetch: GuardedFetch = async (url, options) => {
+    const { signal } = options;
+    const isFirst = place === undefined;
+    place ??= await deps.manners.visit(accountId, await deps.claimOf(url, signal), signal);
+    const begin = { url, signal, leave: isFirst ? place.leaveHost : undefined };
+    return inTurn(deps, begin, (follow) => deps.fetch(url, followed(options, follow)));
+  };
+  try {
+    return await deps.load({ ...request, fetch });
+  } finally {
+    place?.end();
+  }
+}
