@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { sha256Hex } from "../base/ids.ts";
 import { JobTimeout } from "../jobs/kind.ts";
 import { crawlKind } from "../web/crawl.ts";
-import { readCrawl } from "../web/crawl-jobs.ts";
+import { CRAWL_LIMIT, CRAWL_LIMIT_MAX, readCrawl } from "../web/crawl-jobs.ts";
 import { type MemoryCrawlStore, memoryCrawlStore, type VisitedPage } from "../web/memory-crawl-store.ts";
 import type { Command, Context } from "./command.ts";
+import { Interrupted } from "./failure.ts";
 import { progressLine, withWebTools } from "./web-tools.ts";
 import { failure, nowMs } from "./workspace.ts";
 
@@ -29,12 +30,14 @@ export const crawl: Command = {
   async run(context) {
     const folder = context.flags.text("out");
     const files = folder === undefined ? undefined : pageFiles(folder);
+    const limit = context.flags.integer("limit", 1, CRAWL_LIMIT_MAX) ?? CRAWL_LIMIT;
     const line = progressLine(context);
     const store: MemoryCrawlStore = memoryCrawlStore((page) => {
       const written = page === undefined || page.failed ? undefined : files?.write(page);
       if (page?.failed === true) line.note(`${page.url}: ${page.body["message"]}`);
       if (written !== undefined && !context.flags.has("json")) line.print(written);
-      line.show(`${store.progress["completed"]} read, ${store.ahead} ahead  ${page?.url ?? ""}`);
+      const read = Number(store.progress["completed"] ?? 0);
+      line.show(`${read} of ${Math.min(limit, read + store.ahead)} read  ${page?.url ?? ""}`);
     });
     const failed = await runCrawl(context, store)
       .then(
@@ -42,9 +45,9 @@ export const crawl: Command = {
         (error: unknown) => ({ error }),
       )
       .finally(line.clear);
-    // What was read before a crawl ran out of time is kept, as the server keeps it; without any there is only the failure.
+    // What was read before a crawl ran out of time, or was told to stop, is kept, as the server keeps it; without any there is only the failure.
     if (failed !== undefined && goodPages(store).length === 0) throw failed.error;
-    const status = failed === undefined ? "completed" : "failed";
+    const status = failed === undefined ? "completed" : failed.error instanceof Interrupted ? "cancelled" : "failed";
     if (context.flags.has("json")) context.out(`${JSON.stringify({ ...jsonOf(store), status })}\n`);
     else if (files === undefined) for (const page of goodPages(store)) context.out(`${markdownOf(page)}\n`);
     if (failed !== undefined) throw failed.error;
@@ -58,7 +61,7 @@ async function runCrawl(context: Context, store: MemoryCrawlStore): Promise<void
   const input = () =>
     readCrawl({
       url: args[0],
-      limit: flags.integer("limit", 1, 100),
+      limit: flags.integer("limit", 1, CRAWL_LIMIT_MAX),
       max_depth: flags.integer("max-depth", 1, 10),
       include_paths: flags.all("include"),
       exclude_paths: flags.all("exclude"),

@@ -7,6 +7,10 @@ import { CommandError } from "./failure.ts";
 /** What a command may read from stdin: passwords and small documents. */
 const STDIN_BYTES_MAX = 1024 * 1024;
 
+/** Of a terminal that does not tell. */
+const COLUMNS = 80;
+/** What shells report of a program that Ctrl-C ended. */
+const INTERRUPTED_CODE = 130;
 /** A full pipe that does not block is tried again after this. */
 const PIPE_WAIT_MS = 2;
 
@@ -18,6 +22,8 @@ export function processIo(): Io {
     readStdin,
     ask,
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    columns: process.stderr.isTTY === true ? process.stderr.columns || COLUMNS : undefined,
+    onInterrupt,
   };
 }
 
@@ -38,6 +44,19 @@ function writeAll(descriptor: number, text: string): void {
       Bun.sleepSync(PIPE_WAIT_MS);
     }
   }
+}
+
+function onInterrupt(stop: () => void): () => void {
+  let asked = false;
+  const listen = () => {
+    if (asked) process.exit(INTERRUPTED_CODE);
+    asked = true;
+    stop();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, listen);
+  return () => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, listen);
+  };
 }
 
 async function readStdin(): Promise<string> {

@@ -1,9 +1,10 @@
-// From the argument list to an exit code: 0 done, 1 the command failed, 2 the arguments were wrong. Failures print one
+// From the argument list to an exit code: 0 done, 1 the command failed, 2 the arguments were wrong, 130
+// it was interrupted. Failures print one
 // line (one per problem), never a stack.
 import { LiveConfig } from "../config/live.ts";
 import { type LoadOptions, loadConfig, surveyConfig } from "../config/load.ts";
 import type { Command, CommandGroup, Context, Io } from "./command.ts";
-import { CommandError, UsageError } from "./failure.ts";
+import { CommandError, Interrupted, UsageError } from "./failure.ts";
 import { COMMON_OPTIONS, type Flags, parseArguments } from "./flags.ts";
 import { commandHelp, groupHelp, programHelp } from "./help.ts";
 import { COMMANDS, DEFAULT_COMMAND, type Listed } from "./index.ts";
@@ -26,6 +27,10 @@ export async function runCommandLine(argv: readonly string[], program: Program):
     if (error instanceof UsageError) {
       program.io.err(`sallyport: ${oneLine(error.message)} (see sallyport --help)\n`);
       return 2;
+    }
+    if (error instanceof Interrupted) {
+      program.io.err("sallyport: interrupted\n");
+      return 130;
     }
     if (error instanceof CommandError) {
       program.io.err(`${error.message}\n`);
@@ -101,6 +106,8 @@ async function runOne(command: Command, call: Call): Promise<number> {
 function ioOf(io: Io): Io {
   return {
     interactive: io.interactive,
+    columns: io.columns,
+    onInterrupt: (stop) => io.onInterrupt(stop),
     out: (text) => io.out(text),
     err: (text) => io.err(text),
     readStdin: () => io.readStdin(),

@@ -4,7 +4,7 @@ import { ApiError } from "../base/errors.ts";
 import { asWebError, type WebFeature } from "../web/failure.ts";
 import { createWebTools, type WebTools } from "../web/tools.ts";
 import type { Context } from "./command.ts";
-import { UsageError } from "./failure.ts";
+import { Interrupted, UsageError } from "./failure.ts";
 import { failure } from "./workspace.ts";
 
 /** Runs `work` with the tools and takes them down. What goes wrong is one line. */
@@ -16,13 +16,16 @@ export async function withWebTools<T>(
   const config = context.config();
   const tools = createWebTools({ config: () => config, clock: systemClock });
   const stop = new AbortController();
+  const forget = context.onInterrupt(() => stop.abort(new Interrupted()));
   try {
     return await work(tools, stop.signal);
   } catch (error) {
+    stop.signal.throwIfAborted();
     const told = asWebError(feature, error);
     if (told.apiCode === "invalid_request") throw new UsageError(told.message);
     throw error instanceof ApiError || told.apiCode !== `${feature}_internal_error` ? failure(told.message) : error;
   } finally {
+    forget();
     stop.abort();
     await tools.close();
   }
@@ -38,17 +41,17 @@ export interface ProgressLine {
   clear(): void;
 }
 
-const WIDTH = 100;
-
 /** Shows progress where somebody watches; elsewhere only what lasts is written. */
 export function progressLine(context: Context): ProgressLine {
+  // One less than there is: a full line would begin another, and the next could not be written over it.
+  const width = (context.columns ?? 0) - 1;
   const clear = () => {
-    if (context.interactive) context.err(`\r${" ".repeat(WIDTH)}\r`);
+    if (width > 0) context.err(`\r${" ".repeat(width)}\r`);
   };
   return {
     clear,
     show: (text) => {
-      if (context.interactive) context.err(`\r${text.slice(0, WIDTH).padEnd(WIDTH)}`);
+      if (width > 0) context.err(`\r${text.slice(0, width).padEnd(width)}`);
     },
     note: (text) => {
       clear();

@@ -40,8 +40,10 @@ export interface CrawlRef {
 }
 
 const KIND = "crawl";
-const LIMIT = 10;
-const LIMIT_MAX = 100;
+/** Pages of a crawl that says nothing of it. */
+export const CRAWL_LIMIT = 10;
+/** Pages of one crawl. */
+export const CRAWL_LIMIT_MAX = 100;
 const DEPTH_MAX = 10;
 /** Every link is held against every pattern. */
 const PATTERNS_MAX = 100;
@@ -55,7 +57,7 @@ export function readCrawl(body: Body): CrawlInput {
   return {
     ...readShape(body),
     url: readUrl(body),
-    limit: readInteger(body, ["limit"], { min: 1, max: LIMIT_MAX }) ?? LIMIT,
+    limit: readInteger(body, ["limit"], { min: 1, max: CRAWL_LIMIT_MAX }) ?? CRAWL_LIMIT,
     maxDepth: readInteger(body, ["max_depth", "maxDepth"], { min: 1, max: DEPTH_MAX }) ?? null,
     includePaths: readPatterns(body, ["include_paths", "includePaths"]),
     excludePaths: readPatterns(body, ["exclude_paths", "excludePaths"]),
@@ -104,7 +106,7 @@ export async function pollCrawl(
     address,
     // Firecrawl's clients call it `skip`.
     offset: readQuery(query, ["offset", "skip"], { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0,
-    limit: readQuery(query, ["limit"], { min: 1, max: LIMIT_MAX }) ?? LIMIT_MAX,
+    limit: readQuery(query, ["limit"], { min: 1, max: CRAWL_LIMIT_MAX }) ?? CRAWL_LIMIT_MAX,
   };
   const job = await deps.jobs.findJob(KIND, accountId, id);
   if (job === undefined) throw jobNotFound();

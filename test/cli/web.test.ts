@@ -99,9 +99,39 @@ describe("crawl", () => {
     expect((await sally("crawl", site.url, "--include", "")).code).toBe(2);
   });
   test("progress is for somebody who watches", async () => {
-    const watched = await sallyOn(new FakeTerminal({ interactive: true }), "crawl", site.url);
-    expect(watched.err).toMatch(/\r2 read, \d+ ahead {2}http/);
+    // Whatever stdin is: a list may be piped in.
+    const watched = await sallyOn(new FakeTerminal({ columns: 40 }), "crawl", site.url, "--limit", "2");
+    expect(watched.err).toMatch(/\r2 of 2 read {2}http/);
     expect(watched.err).toEndWith("\r");
+    // A line as wide as the terminal would begin another one each time.
+    for (const line of watched.err.split(/[\r\n]/)) expect(line.length).toBeLessThan(40);
+    expect((await sallyOn(new FakeTerminal({ interactive: true }), "crawl", site.url)).err).not.toContain("\r");
+  });
+  test("interrupted: what was read is not lost", async () => {
+    const endless = startFakeSite({
+      "/": page("start", `<a href="/silent">on</a>`),
+      "/silent": () => new Promise<Response>(() => undefined),
+    });
+    const config = join(folder, "open.yaml");
+    writeFileSync(config, JSON.stringify({ data_dir: folder, web: { allow_hosts: [endless.host], render: "never" } }));
+    const run = async (...words: string[]) => {
+      const io = new FakeTerminal();
+      const times = endless.count("/silent") + 1;
+      const code = runCommandLine([...words, "--config", config], { version: "0", io, commands: COMMANDS });
+      await endless.asked("/silent", times);
+      io.interrupt();
+      return { code: await code, out: io.stdout, err: io.stderr };
+    };
+    const text = await run("crawl", endless.url);
+    expect([text.code, text.err]).toEqual([130, "sallyport: interrupted\n"]);
+    expect(text.out).toContain("The page named start");
+    expect(JSON.parse((await run("crawl", endless.url, "--json")).out).status).toBe("cancelled");
+    expect(await run("scrape", `${endless.url}/silent`)).toEqual({
+      code: 130,
+      out: "",
+      err: "sallyport: interrupted\n",
+    });
+    await endless.stop();
   });
   test("out of time: what was read is not lost", async () => {
     const endless = startFakeSite({

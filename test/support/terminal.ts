@@ -6,13 +6,24 @@ export class FakeTerminal implements Io {
   stdout = "";
   stderr = "";
   readonly interactive: boolean;
+  readonly columns: number | undefined;
+  readonly #stops = new Set<() => void>();
   readonly #stdin: string;
   readonly #answers: string[];
 
-  constructor(options: { stdin?: string; answers?: string[]; interactive?: boolean } = {}) {
+  constructor(options: { stdin?: string; answers?: string[]; interactive?: boolean; columns?: number } = {}) {
     this.#stdin = options.stdin ?? "";
     this.#answers = [...(options.answers ?? [])];
     this.interactive = options.interactive ?? false;
+    this.columns = options.columns;
+  }
+  onInterrupt(stop: () => void): () => void {
+    this.#stops.add(stop);
+    return () => this.#stops.delete(stop);
+  }
+  /** Ctrl-C. */
+  interrupt(): void {
+    for (const stop of this.#stops) stop();
   }
   out(text: string): void {
     this.stdout += text;
