@@ -119,8 +119,8 @@ async function followChain(guard: Guard, input: string, { options, signal, ca }:
   throw new FetchError("redirects", "The server redirects too often.");
 }
 
-/** A file that one site names at another is nobody's navigation. */
-function purposeOf(target: string | URL, home: string | undefined): Purpose {
+/** What an address is asked for when it belongs to a page at `home`: a file that one site names at another is nobody's navigation. */
+export function purposeOf(target: string | URL, home: string | undefined): Purpose {
   if (home === undefined || !URL.canParse(String(target))) return "navigation";
   const [{ hostname, port }, own] = [new URL(target), new URL(home)];
   return hostname === own.hostname && port === own.port ? "navigation" : "subresource";

@@ -11,6 +11,8 @@ import { parseSitemap, type SitemapLinks } from "./sitemap-text.ts";
 export interface SitemapDeps {
   readonly fetch: GuardedFetch;
   readonly converter: Pick<Converter, "readSitemap">;
+  /** Throws when the address may not be asked for. */
+  obey(url: string, from: { readonly home: string; readonly signal: AbortSignal }): Promise<void>;
 }
 
 /** What reading may cost. */
@@ -53,7 +55,7 @@ export async function readSitemaps(
       if (seen.has(url) || seen.size >= FILES_MAX || found.size >= options.urlsMax) continue;
       if (leftMs <= 0 || bytesLeft <= 0) break;
       seen.add(url);
-      const bytes = await readBytes(deps.fetch, url, { ...options, timeoutMs: leftMs });
+      const bytes = await readBytes(deps, url, { ...options, timeoutMs: leftMs });
       if (bytes === undefined) continue;
       bytesLeft -= bytes.byteLength;
       const { urls, sitemaps } = await readLinks(deps, { bytes, url, leftMs: endsMs - performance.now() }, options);
@@ -68,20 +70,25 @@ export async function readSitemaps(
   return [...found];
 }
 
-async function readBytes(get: GuardedFetch, url: string, options: SitemapOptions): Promise<Uint8Array | undefined> {
+async function readBytes(deps: SitemapDeps, url: string, options: SitemapOptions): Promise<Uint8Array | undefined> {
+  const { home, timeoutMs, userAgent } = options;
+  const timer = AbortSignal.timeout(timeoutMs);
+  const signal = options.signal === undefined ? timer : AbortSignal.any([options.signal, timer]);
   try {
-    const { status, body } = await get(url, {
+    await deps.obey(url, { home, signal });
+    const { status, body } = await deps.fetch(url, {
       bytesMax: BYTES_MAX,
-      timeoutMs: options.timeoutMs,
-      headers: { "user-agent": options.userAgent },
-      signal: options.signal,
-      home: options.home,
+      timeoutMs,
+      headers: { "user-agent": userAgent },
+      signal,
+      home,
+      onRedirect: (next, both) => deps.obey(next, { home, signal: both }),
     });
     if (status !== 200) return undefined;
     return isGzip(body) ? await decompress("gzip", body, BYTES_MAX) : body;
   } catch {
     options.signal?.throwIfAborted();
-    // A missing or broken sitemap says nothing about the site.
+    // A missing, broken or forbidden sitemap says nothing about the site.
     return undefined;
   }
 }

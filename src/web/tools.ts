@@ -4,7 +4,7 @@
 import { availableParallelism } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
-import { createFetch, type GuardedFetch } from "../net/fetch.ts";
+import { createFetch, type GuardedFetch, purposeOf } from "../net/fetch.ts";
 import { createGuard, type Guard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
 import { siteKey } from "../pages/addresses.ts";
@@ -17,7 +17,7 @@ import { politeFetch, politeRenderer } from "../pages/politeness.ts";
 import { createRenderer, type Renderer } from "../pages/render.ts";
 import { createRobots, type Robots } from "../pages/robots.ts";
 import { createRobotsJudge } from "../pages/robots-judge.ts";
-import { readSitemaps, type SitemapOptions } from "../pages/sitemap.ts";
+import { readSitemaps, type SitemapDeps, type SitemapOptions } from "../pages/sitemap.ts";
 
 /** The tools. */
 export interface WebTools {
@@ -80,6 +80,14 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     host: URL.canParse(url) ? siteKey(url) : "",
     delayMs: web().perHostDelayMs,
   });
+  /** A sitemap that robots.txt names is read as any other address: when that allows it. */
+  const obey: SitemapDeps["obey"] = async (url, { home, signal }) => {
+    if (!web().respectRobots) return;
+    // The robots.txt of a place that may not be asked is not asked for either.
+    await guard.check(url, { purpose: purposeOf(url, home), signal });
+    const rules = await robots.rulesFor(url, signal);
+    await rules.check(url, signal);
+  };
   const load = createLoader({
     fetch: politeFetch(fetch, { manners, claimOf }),
     converter,
@@ -102,7 +110,7 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     claimOf,
     conversions: () => converter.load(),
     readSitemaps: (starts, options) =>
-      readSitemaps({ fetch: politeFetch(fetch, { manners, claimOf: sitemapClaim }), converter }, starts, options),
+      readSitemaps({ fetch: politeFetch(fetch, { manners, claimOf: sitemapClaim }), converter, obey }, starts, options),
     robots: { rulesFor: (url, signal) => robots.rulesFor(url, signal) },
     reconfigure: () => {
       if (JSON.stringify(web()) === parts.made) return;

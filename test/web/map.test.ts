@@ -103,6 +103,52 @@ describe("POST /v1/map", () => {
     expect(paths(await map({ url: `${large.url}/` }))).toEqual(["/", "/linked"]);
   });
 
+  test("sitemaps are read as robots.txt allows, those that it names included", async () => {
+    const [home, host] = [startFakeSite({}), startFakeSite({})];
+    const sitemap = (path: string) => () => xml(urls(`${home.url}/of${path}`))();
+    const redirect = (path: string) => () => new Response(null, { status: 302, headers: { location: path } });
+    for (const path of ["/sitemap.xml", "/closed/named.xml", "/closed/listed.xml", "/closed/led.xml", "/open.xml"])
+      home.set(path, sitemap(path));
+    home.set("/", page("Home", ["/linked"]));
+    home.set("/leads.xml", redirect("/closed/led.xml"));
+    home.set("/index.xml", () =>
+      xml(`<sitemapindex><sitemap><loc>${home.url}/closed/listed.xml</loc></sitemap></sitemapindex>`)(),
+    );
+    for (const path of ["/kept.xml", "/given.xml"]) host.set(path, sitemap(path));
+    host.set("/robots.txt", () => new Response("User-agent: *\nDisallow: /kept.xml"));
+    const named = ["/closed/named.xml", "/leads.xml", "/index.xml", "/open.xml"].map((path) => home.url + path);
+    named.push(`${host.url}/kept.xml`, `${host.url}/given.xml`);
+    const rules = "User-agent: *\nDisallow: /closed/\nDisallow: /sitemap.xml\n";
+    home.set("/robots.txt", () => new Response(rules + named.map((url) => `Sitemap: ${url}\n`).join("")));
+    const answers: string[][] = [];
+    for (const respect_robots of [true, false]) {
+      const own = await startTestApp({
+        config: { web: { allow_private_networks: true, render: "never", respect_robots } },
+      });
+      const mapped = await own.post("/v1/map", { url: `${home.url}/` });
+      answers.push(paths((await mapped.json()) as Answer).sort());
+      if (respect_robots)
+        expect([...home.hits, ...host.hits].filter((hit) => /closed|sitemap|kept/.test(hit))).toEqual([]);
+      await own.stop();
+    }
+    expect(answers).toEqual([
+      ["/", "/linked", "/of/given.xml", "/of/open.xml"],
+      [
+        "/",
+        "/linked",
+        "/of/closed/led.xml",
+        "/of/closed/listed.xml",
+        "/of/closed/named.xml",
+        "/of/given.xml",
+        "/of/kept.xml",
+        "/of/open.xml",
+        "/of/sitemap.xml",
+      ],
+    ]);
+    await home.stop();
+    await host.stop();
+  });
+
   test("a root that cannot be read takes nothing from the sitemaps", async () => {
     site.set("/", () => html("no", { status: 500 }));
     expect((await map({ url: site.url })).total).toBe(6);
