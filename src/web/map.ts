@@ -6,7 +6,7 @@ import type { Guard } from "../net/guard.ts";
 import { isTrap, pageKey, siteKey } from "../pages/addresses.ts";
 import type { LoadPage } from "../pages/load.ts";
 import type { Manners } from "../pages/manners.ts";
-import { PageError } from "../pages/page-error.ts";
+import { PageError, type PageFault } from "../pages/page-error.ts";
 import type { Robots, RobotsRules } from "../pages/robots.ts";
 import type { SitemapOptions } from "../pages/sitemap.ts";
 import { type Body, readInteger, readText, readUrl } from "./params.ts";
@@ -25,6 +25,8 @@ export interface MapDeps {
 
 const LINKS_MAX = 5000;
 const TIMEOUT_MS = 60_000;
+/** The site gave the root, and it is nothing that links could be read from. */
+const LINKLESS: ReadonlySet<PageFault> = new Set<PageFault>(["not_html", "too_large", "conversion"]);
 /** Sitemaps may list far more than is wanted: other sites, other searches. */
 const SITEMAP_URLS_MAX = 50_000;
 
@@ -89,8 +91,9 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
     await found.add([page.url, ...page.allLinks]);
   } catch (error) {
     signal.throwIfAborted();
-    // The sitemaps answered: a root page that cannot be read takes nothing from that.
-    if (fromSitemaps < 2) throw error;
+    // The sitemaps answered: a root page that cannot be read takes nothing from that. What is no page has no links.
+    const hasAnswered = error instanceof PageError && LINKLESS.has(error.fault);
+    if (fromSitemaps < 2 && !hasAnswered) throw error;
   }
   return found.links;
 }

@@ -149,6 +149,11 @@ describe("POST /v1/map", () => {
     await host.stop();
   });
 
+  test("a root that is no page is all there is", async () => {
+    bare.set("/file", () => new Response("%PDF-1.4", { headers: { "content-type": "application/pdf" } }));
+    expect(paths(await map({ url: `${bare.url}/file` }))).toEqual(["/file"]);
+  });
+
   test("a root that cannot be read takes nothing from the sitemaps", async () => {
     site.set("/", () => html("no", { status: 500 }));
     expect((await map({ url: site.url })).total).toBe(6);
