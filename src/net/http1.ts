@@ -140,8 +140,11 @@ function parseHead(text: string): { status: number; headers: Headers } {
   for (const line of lines) {
     const colon = line.indexOf(":");
     if (colon <= 0) continue;
+    const name = line.slice(0, colon).trim();
+    // Two of these joined by a comma would be a third address.
+    if (/^location$/i.test(name) && headers.has(name)) continue;
     try {
-      headers.append(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
+      headers.append(name, line.slice(colon + 1).trim());
     } catch {
       // A header that no client would accept (a space in its name) is as good as absent.
     }

@@ -16,8 +16,19 @@ const SNIFF_BYTES = 64 * 1024;
 export function decodeHtml(bytes: Uint8Array, contentType: string | null): string {
   const text = new TextDecoder(detectCharset(bytes, contentType) as Bun.Encoding).decode(bytes);
   // As in browsers, a stray zero is no text.
-  return text.includes("\0") ? text.replaceAll("\0", "") : text;
+  const clean = text.includes("\0") ? text.replaceAll("\0", "") : text;
+  return /^\s*application\/xhtml\+xml\b/i.test(contentType ?? "") ? closeEmpty(clean) : clean;
 }
+
+/** In XML `<script/>` is whole; to an HTML parser it would begin a script that takes in all the rest. */
+function closeEmpty(text: string): string {
+  return text.replace(/<([a-z][\w:-]{0,40})\b([^<>]*)\/>/gi, (tag, name: string, rest: string) =>
+    VOID.test(name) ? tag : `<${name}${rest}></${name}>`,
+  );
+}
+
+/** What is empty in HTML too. */
+const VOID = /^(?:area|base|br|col|embed|frame|hr|img|input|link|meta|param|source|track|wbr)$/i;
 
 /** The label of the encoding to decode with. */
 export function detectCharset(bytes: Uint8Array, contentType: string | null): string {
@@ -40,8 +51,9 @@ export function wideCharset(bytes: Uint8Array, contentType: string | null): "utf
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   const zeros = zeroShare(bytes.subarray(0, WIDE_BYTES));
   const declared = inHeader(contentType);
-  // Other scripts have few zeros, but the brackets of markup have them.
+  // Other scripts have few zeros, but the brackets of markup have them; a single one is a stray.
   const shareMin = declared !== undefined && /^utf-16/.test(declared) ? 0.02 : 0.2;
+  if (zeros.count < 2) return undefined;
   if (zeros.even > shareMin && zeros.odd < zeros.even / 4) return "utf-16be";
   if (zeros.odd > shareMin && zeros.even < zeros.odd / 4) return "utf-16le";
   return undefined;
@@ -75,12 +87,12 @@ function isHiddenUtf8(bytes: Uint8Array, label: string): boolean {
   return false;
 }
 
-function zeroShare(bytes: Uint8Array): { even: number; odd: number } {
+function zeroShare(bytes: Uint8Array): { even: number; odd: number; count: number } {
   let even = 0;
   let odd = 0;
   for (let i = 0; i < bytes.length; i++) if (bytes[i] === 0) i % 2 === 0 ? even++ : odd++;
   const half = Math.max(1, bytes.length / 2);
-  return { even: even / half, odd: odd / half };
+  return { even: even / half, odd: odd / half, count: even + odd };
 }
 
 function byMeta(bytes: Uint8Array): string | undefined {

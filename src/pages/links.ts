@@ -7,14 +7,14 @@ import type { PageDocument } from "./dom/parse.ts";
 /** Far more than any real page has. */
 const LINKS_MAX = 10_000;
 
-/** Links of the page; fragments on the page itself are left out. `withoutFrame` leaves out navigation, header, footer and sidebars. */
+/** Links of the page, the parts of a frameset among them; fragments on the page itself are left out. `withoutFrame` leaves out navigation, header, footer and sidebars. */
 export function readLinks(document: PageDocument, url: string, { withoutFrame }: { withoutFrame: boolean }): string[] {
   const base = baseOf(document, url);
   const self = withoutHash(url);
   const found = new Set<string>();
-  for (const tag of ["a", "area"])
+  for (const tag of ["a", "area", "frame"])
     for (const link of document.body.getElementsByTagName(tag)) {
-      const href = link.attributes["href"]?.trim();
+      const href = link.attributes[tag === "frame" ? "src" : "href"]?.trim();
       if (href === undefined || href === "" || href.startsWith("#") || !URL.canParse(href, base)) continue;
       const target = new URL(href, base);
       if (target.protocol !== "http:" && target.protocol !== "https:") continue;

@@ -45,6 +45,16 @@ test("an endless body in chunks of one byte is given up, and others work meanwhi
   });
 });
 
+test("of two places to go the first is the one", async () => {
+  const send = (socket: Socket) =>
+    socket.once("data", (asked) => {
+      const isFirst = asked.toString("latin1").startsWith("GET / ");
+      const head = isFirst ? "302 Found\r\nLocation: /a\r\nLocation: /b" : "200 OK";
+      socket.end(`HTTP/1.1 ${head}\r\n\r\nhi`);
+    });
+  await withServer(send, async (url) => expect((await get(url, LIMITS)).url).toBe(`${url}a`));
+});
+
 const ODD_HEADS: [name: string, wire: string[], body: string][] = [
   ["lines without a carriage return", ["HTTP/1.1 200 OK\nContent-Length: 2\n\nhi there"], "hi"],
   ["an empty line that comes in two", ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r", "\nhi"], "hi"],

@@ -121,6 +121,16 @@ describe("charset", () => {
     expect(decodeHtml(bytes("<p>", GBK), null)).toContain("我们的中国人");
   });
 
+  test("XHTML has empty elements of every name, HTML has not", () => {
+    const page = bytes('<script src="a.js" /><br/><p>text</p>');
+    expect(decodeHtml(page, "application/xhtml+xml; charset=utf-8")).toBe(
+      '<script src="a.js" ></script><br/><p>text</p>',
+    );
+    expect(decodeHtml(page, "text/html")).toBe('<script src="a.js" /><br/><p>text</p>');
+  });
+
+  test("zeros are no text", () => expect(decodeHtml(bytes("a\0b"), "text/html")).toBe("ab"));
+
   test("any bytes give text", () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (input) => typeof decodeHtml(input, null) === "string"));
   });

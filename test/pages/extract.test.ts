@@ -37,6 +37,10 @@ describe("main content", () => {
     expect(links).toEqual(["https://site.example/blog/maps"]);
     expect(allLinks).toContain("https://site.example/about");
   });
+  test("a frameset has its parts for links", () => {
+    const page = extract('<frameset cols="1,2"><frame src="/left"><frame src="right.html"></frameset>');
+    expect(page.links).toEqual(["https://site.example/left", "https://site.example/blog/right.html"]);
+  });
   test("the whole page on request", () => {
     const whole = extract(ARTICLE, { onlyMainContent: false }).markdown ?? "";
     for (const text of ["Log in", "Related stories", ...PARAGRAPHS]) expect(whole).toContain(text);

@@ -35,7 +35,7 @@ const ATTRIBUTE_CHARS_MAX = 64 * 1024;
 const HEAD_TAGS = new Set(["meta", "link", "base"]);
 const ROOT_TAGS = new Set(["html", "head", "body"]);
 /** Their text is not the page's. */
-const DROPPED_TAGS = new Set(["script", "style", "applet", "object", "embed", "noembed", "noframes", "frameset"]);
+const DROPPED_TAGS = new Set(["script", "style", "applet", "object", "embed", "noembed", "noframes"]);
 const VOID_TAGS = new Set(
   "area base br col embed hr img input link meta param source track wbr basefont bgsound frame keygen".split(" "),
 );
