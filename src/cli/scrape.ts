@@ -33,6 +33,8 @@ export const scrape: Command = {
         { signal, accountId: "" },
       ),
     ).finally(line.clear);
+    const { warning } = answer["data"] as { readonly warning?: string };
+    if (warning !== undefined) line.note(warning);
     if (flags.has("json")) context.out(`${JSON.stringify(answer)}\n`);
     else context.out(plain(answer["data"] as Record<string, unknown>));
     return 0;

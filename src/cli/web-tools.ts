@@ -14,7 +14,11 @@ export async function withWebTools<T>(
   work: (tools: WebTools, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const config = context.config();
-  const tools = createWebTools({ config: () => config, clock: systemClock });
+  const tools = createWebTools({
+    config: () => config,
+    clock: systemClock,
+    warn: (message) => context.err(`sallyport: ${message}\n`),
+  });
   const stop = new AbortController();
   const forget = context.onInterrupt(() => stop.abort(new Interrupted()));
   try {

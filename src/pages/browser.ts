@@ -131,8 +131,11 @@ function canRun(path: string): boolean {
   }
 }
 
-/** Makes the holder; no browser starts yet. */
-export function createBrowser(settings: BrowserSettings): SharedBrowser {
+/** Makes the holder; no browser starts yet. `started` is told of each start, with the error of one that failed. */
+export function createBrowser(
+  settings: BrowserSettings,
+  started: (error?: unknown) => void = () => undefined,
+): SharedBrowser {
   let current: Promise<Browser> | undefined;
   let isClosed = false;
   let hasRun = false;
@@ -152,6 +155,7 @@ export function createBrowser(settings: BrowserSettings): SharedBrowser {
 
   const start = (): Promise<Browser> => {
     const starting = launchPatiently(settings, hasRun).then((browser) => {
+      started();
       hasRun = true;
       uses.set(browser, { pages: 0, open: 0, isOld: false });
       browser.on("disconnected", () => {
@@ -177,7 +181,10 @@ export function createBrowser(settings: BrowserSettings): SharedBrowser {
           if (browser.isConnected()) return browser;
           if (current === starting) current = undefined;
         } catch (error) {
-          if (current === starting) current = undefined;
+          if (current === starting) {
+            current = undefined;
+            started(error);
+          }
           throw error;
         }
       }

@@ -13,8 +13,19 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
     ...(has("screenshot") && page.screenshot !== undefined
       ? { screenshot: Buffer.from(page.screenshot).toString("base64") }
       : {}),
+    ...(isUndrawn(page)
+      ? { warning: "This page draws its text by script, and what it draws could not be had without a browser." }
+      : {}),
     metadata: { ...page.metadata, sourceURL: page.url, statusCode: page.status },
   };
+}
+
+/** Less text than this beside scripts is no page yet. */
+const TEXT_CHARS_MIN = 200;
+
+/** The shell of an application that no browser has filled. */
+function isUndrawn({ rendered, needsScript, markdown, html }: LoadedPage): boolean {
+  return !rendered && needsScript !== undefined && (markdown ?? html ?? "").length < TEXT_CHARS_MIN;
 }
 
 /** What `pages` is asked for. */

@@ -34,7 +34,8 @@ export interface WebTools {
   reconfigure(): void;
   /** How many conversions run, and how many wait for a thread. */
   conversions(): { readonly running: number; readonly waiting: number };
-  browserHealth(): { status: "ok" | "disabled" };
+  /** `degraded`: it could not be started when it was needed last. */
+  browserHealth(): { status: "ok" | "degraded" | "disabled" };
   close(): Promise<void>;
 }
 
@@ -43,14 +44,28 @@ const THREADS_MAX = 4;
 /** After a changed configuration the pages under way may still need the browser before it: the longest time of a page. */
 const RETIRED_MS = 300_000;
 
+/** What the tools need. */
+export interface WebToolsDeps {
+  config(): Config;
+  readonly clock: Clock;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
 /** Puts the tools together; browser and threads start when first needed. */
-export function createWebTools({ config, clock }: { config: () => Config; clock: Clock }): WebTools {
+export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools {
   const web = () => config().web;
   const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
   const manners = createManners(clock, { jobs: () => web().concurrency, singles: () => web().singleConcurrency });
   // A remote browser's door outlives a change of configuration: pages under way still use it, and its port is taken.
   const doors = new Map<string, Door>();
-  let parts = assemble(web(), doors);
+  let isBrowserBroken = false;
+  /** Told once, until it starts again: pages that would need it are given as they were sent. */
+  const browserStarted = (error?: unknown) => {
+    if (error !== undefined && !isBrowserBroken)
+      warn("the browser could not be started", { error: error instanceof Error ? (error.cause ?? error) : error });
+    isBrowserBroken = error !== undefined;
+  };
+  let parts = assemble(web(), doors, browserStarted);
   const old = new Map<Renderer, ReturnType<typeof setTimeout>>();
   const retire = (renderer: Renderer) => {
     const timer = setTimeout(() => {
@@ -115,10 +130,13 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
     reconfigure: () => {
       if (JSON.stringify(web()) === parts.made) return;
       if (parts.renderer !== undefined) retire(parts.renderer);
-      parts = assemble(web(), doors);
+      isBrowserBroken = false;
+      parts = assemble(web(), doors, browserStarted);
       robots = readRobots();
     },
-    browserHealth: () => ({ status: parts.renderer === undefined ? "disabled" : "ok" }),
+    browserHealth: () => ({
+      status: parts.renderer === undefined ? "disabled" : isBrowserBroken ? "degraded" : "ok",
+    }),
     close: async () => {
       converter.close();
       judge.close();
@@ -129,13 +147,13 @@ export function createWebTools({ config, clock }: { config: () => Config; clock:
   };
 }
 
-function assemble(web: Config["web"], doors: Map<string, Door>) {
+function assemble(web: Config["web"], doors: Map<string, Door>, started: (error?: unknown) => void) {
   const guard = createGuard(web, createResolve(web.dns));
   const { executable, endpoint, maxPages } = web.browser;
   const hasBrowser = web.render !== "never" && (endpoint !== "" || findBrowser(executable) !== undefined);
   const renderer = hasBrowser
     ? createRenderer({
-        browser: createBrowser({ executable, endpoint }),
+        browser: createBrowser({ executable, endpoint }, started),
         guard,
         pagesMax: maxPages,
         door: doorFor(web.browser, doors),

@@ -28,6 +28,7 @@ beforeAll(async () => {
     "/json": () => Response.json({ answer: 42 }),
     "/image": () => new Response(new Uint8Array([137, 80, 78, 71]), { headers: { "content-type": "image/png" } }),
     "/empty": () => html(""),
+    "/application": () => html(`<div id="root"></div><script>${"draw();".repeat(200)}</script>`),
     "/no-content": () => new Response(null, { status: 204 }),
     "/refresh": () => html("<p>Moved</p>", { headers: { refresh: "0; url=/article" } }),
     "/broken.pdf": () => new Response("%PDF-1.4 and no more", { headers: { "content-type": "application/pdf" } }),
@@ -261,6 +262,33 @@ test.skipIf(findBrowser("") === undefined)(
   },
   30_000,
 );
+
+test("a browser that does not start is told to the operator once, and its want to the reader", async () => {
+  const broken = await startTestApp({
+    config: webConfig([site.host], { render: "auto", browser: { executable: "/bin/false" } }),
+  });
+  const read = async (body: object) => {
+    const response = await broken.post("/v1/scrape", body);
+    return [response.status, (await response.json()) as Answer] as const;
+  };
+  const health = async () => ((await (await fetch(`${broken.url}/health`)).json()) as Health).subsystems.browser.status;
+  expect(await health()).toBe("ok");
+  for (let times = 0; times < 2; times++) {
+    const [status, { data }] = await read({ url: to("/application") });
+    expect([status, data["warning"]]).toEqual([200, expect.stringContaining("without a browser")]);
+  }
+  const [status, { error }] = await read({ url: to("/article"), formats: ["screenshot"] });
+  expect([status, error.code]).toEqual([502, "scrape_unavailable"]);
+  expect((await read({ url: to("/article") }))[1].data["warning"]).toBeUndefined();
+  expect(await health()).toBe("degraded");
+  await broken.flushLogs();
+  expect(broken.logs.filter(({ msg }) => msg === "the browser could not be started")).toHaveLength(1);
+  await broken.stop();
+}, 30_000);
+
+interface Health {
+  subsystems: { browser: { status: string } };
+}
 
 describe("keys", () => {
   test("401 before 400", async () => {
