@@ -116,6 +116,11 @@ function addGauges({ observer, fleet, writer, web }: WatchDeps): void {
     metrics.gauge(name, help, ["state"], () => Object.entries(web.figures()[of]).map(([state, n]) => [[state], n]));
   flow("sallyport_jobs", "Jobs that run, and jobs that wait to be taken up.", "jobs");
   flow("sallyport_job_pages", "Pages of jobs under way, and requests for any page that wait for their turn.", "pages");
+  flow(
+    "sallyport_single_pages",
+    "Single pages and maps under way, and those that wait for a place or their host.",
+    "single pages",
+  );
   flow("sallyport_conversions", "Pages that are converted, and pages that wait for a thread.", "conversions");
   plain("sallyport_models", "Models in the catalog.", () => fleet.catalog().models.length);
 }

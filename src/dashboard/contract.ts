@@ -292,7 +292,7 @@ export interface GatewayView {
     readonly status: "ok" | "degraded" | "unavailable" | "disabled";
   }[];
   readonly database: { readonly bytes: number; readonly free_bytes: number; readonly log_bytes: number };
-  /** What the web tools work on: jobs, pages, conversions. */
+  /** What the web tools work on: jobs, pages, single pages, conversions. */
   readonly web: readonly { readonly what: string; readonly running: number; readonly waiting: number }[];
 }
 

@@ -40,6 +40,8 @@ export interface Manners {
   visit(accountId: string, claim: Claim | undefined, signal?: AbortSignal): Promise<PageTurn>;
   /** How many pages of jobs are under way, and how many requests of all kinds wait. */
   load(): { readonly running: number; readonly waiting: number };
+  /** How many pages that somebody waits for are under way, and how many have no place yet. */
+  singles(): { readonly running: number; readonly waiting: number };
 }
 
 /** Requests to one host at once. */
@@ -175,13 +177,17 @@ export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () 
     }
   };
 
+  const waitingSingles = (): number => {
+    let count = 0;
+    for (const { lane } of waiting) if (lane === "singles") count++;
+    return count;
+  };
+
   const isCrowded = ({ lane, owners }: Omit<Waiter, "go">): boolean => {
     if (waiting.size >= WAITING_MAX) return true;
     if (lane !== "singles") return false;
-    let singles = 0;
-    for (const waiter of waiting) if (waiter.lane === lane) singles++;
     const own = shares.get(owners[0] as string)?.waiting ?? 0;
-    return singles >= SINGLES_WAITING_MAX || own >= SINGLES_WAITING_EACH_MAX;
+    return waitingSingles() >= SINGLES_WAITING_MAX || own >= SINGLES_WAITING_EACH_MAX;
   };
 
   const turn = async (what: Omit<Waiter, "go">, signal: AbortSignal | undefined): Promise<void> => {
@@ -233,6 +239,7 @@ export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () 
       take({ lane: "jobs", owners: [accountId, `${accountId} ${id}`], claim }, signal),
     visit: (accountId, claim, signal) => take({ lane: "singles", owners: [`singles of ${accountId}`], claim }, signal),
     load: () => ({ running: working.jobs, waiting: waiting.size }),
+    singles: () => ({ running: working.singles, waiting: waitingSingles() }),
   };
 }
 

@@ -30,7 +30,7 @@ export interface WebDeps {
 
 /** How much runs, and how much waits for its turn. */
 export type WebFigures = Readonly<
-  Record<"jobs" | "pages" | "conversions", { readonly running: number; readonly waiting: number }>
+  Record<"jobs" | "pages" | "single pages" | "conversions", { readonly running: number; readonly waiting: number }>
 >;
 
 /** The data directory is one program's alone, so all jobs in it are this program's, whichever process began them. */
@@ -79,6 +79,7 @@ export function createWeb(deps: WebDeps) {
     figures: (): WebFigures => ({
       jobs: { running: runner.running(), waiting: deps.jobs.countQueuedSync() },
       pages: tools.manners.load(),
+      "single pages": tools.manners.singles(),
       conversions: tools.conversions(),
     }),
     jobsHealth: () => ({ status: "ok" as const, running: runner.running() }),
