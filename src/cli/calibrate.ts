@@ -133,7 +133,8 @@ async function write(
 ): Promise<string> {
   const { version, run, models } = making;
   if (run.calibration.method === "none") {
-    throw failure("no fit made the rows that it left out more probable: there is nothing to write");
+    const why = run.unfitted.map(({ bucket, why }) => `${bucket}: ${why}`).join("; ");
+    throw failure(`there is nothing to write: ${why || "what the rows say is no more than chance would"}`);
   }
   const { versions, aliases } = await models.current();
   const taken = new Set([...versions.keys(), ...aliases.keys()]);
@@ -151,13 +152,15 @@ function print(
   context: Context,
   { version, run, made }: { version: DecisionVersion; run: CalibrationRun; made: string | undefined },
 ): void {
-  const { reports, calibration, dataset, fitRows } = run;
+  const { reports, calibration, dataset, fitRows, unfitted } = run;
   if (context.flags.has("json")) {
-    const shown = { model: version.id, written: made ?? null, fit_rows: fitRows, dataset, reports, calibration };
+    const asked = { model: version.id, written: made ?? null, fit_rows: fitRows, dataset };
+    const shown = { ...asked, unfitted, reports, calibration };
     context.out(`${JSON.stringify(shown)}\n`);
     return;
   }
   context.out(`${version.id}: fitted on ${fitRows} rows, measured on ${reports[0]!.after.rows} others\n`);
+  for (const { bucket, why } of unfitted) context.out(`${bucket} is left as it is: ${why}.\n`);
   for (const report of reports) context.out(`\n${table(report)}`);
   context.out(
     "\nAfter, in tenths of the rows: the bar is how often the most probable answer was right, o how probable it was said to be.\n",

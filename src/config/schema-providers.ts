@@ -145,7 +145,7 @@ const DecisionModel = entry("A version of a decision model.", {
       Type.Integer({ minimum: 1 }),
     ),
     orders: integer("Orders in which the options are shown (logprobs, verbalized).", 2, { minimum: 1, maximum: 64 }),
-    concurrency: integer("Upstream calls of one request at once.", 16, { minimum: 1, maximum: 256 }),
+    concurrency: integer("Upstream calls of one request at once.", 20, { minimum: 1, maximum: 256 }),
   }),
   prices: optional(
     entry("US dollars per million tokens. Absent: those that are publicly known.", {

@@ -5,7 +5,7 @@ import { sha256Hex } from "../base/ids.ts";
 import { type BackendSpec, inParallel, type Upstream } from "./backends/backend.ts";
 import { BACKENDS } from "./backends/index.ts";
 import { type Calibration, calibrate } from "./calibration.ts";
-import { FIT_ROWS_MIN, fitCalibration, type LabelledReading } from "./fit.ts";
+import { FIT_ROWS_MIN, fitCalibration, type LabelledReading, unfittable } from "./fit.ts";
 import { type Bin, type Judged, type Metrics, measureRows, reliability } from "./metrics.ts";
 import { type Content, isRecord, type Question, readDecisionRequest } from "./questions.ts";
 import type { DecisionVersion } from "./versions.ts";
@@ -35,6 +35,8 @@ export interface CalibrationRun {
   readonly calibration: Calibration;
   readonly dataset: Dataset;
   readonly fitRows: number;
+  /** Kinds of questions that were left as they are for want of rows that say something. */
+  readonly unfitted: readonly { readonly bucket: string; readonly why: string }[];
   /** For all held-out rows, then for each type of question where there are several. */
   readonly reports: readonly Report[];
 }
@@ -136,6 +138,7 @@ export async function runCalibration(
     calibration,
     dataset: datasetOf(usable),
     fitRows: fit.length,
+    unfitted: unfittable(fitted),
     reports: reportsOf(measured, version.calibration, calibration),
   };
 }

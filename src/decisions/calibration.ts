@@ -85,11 +85,19 @@ export function softmax(scores: readonly number[]): number[] {
   return weights.map((weight) => weight / sum);
 }
 
-/** A reading of probabilities that an upstream gave itself, in the order of the options. */
+/** What is printed as nothing with two decimals lies somewhere below half of the last one. */
+const PRINTED_ZERO = 0.0025;
+
+/**
+ * A reading of probabilities that an upstream gave itself, in the order of the options. A plain 0 counts as little instead of
+ * nothing wherever it is tempered: no temperature would ever soften it.
+ */
 export function readingOf(probabilities: readonly number[]): Reading {
+  const least = Math.min(...probabilities.filter((p) => p > 0), 1);
+  const zero = Math.min(PRINTED_ZERO, least / 4);
   return {
     order: probabilities.map((_, index) => index),
-    logProbabilities: probabilities.map((p) => Math.log(p)),
+    logProbabilities: probabilities.map((p) => Math.log(p === 0 ? zero : p)),
     labelled: false,
     probabilities,
   };

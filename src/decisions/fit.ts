@@ -20,6 +20,8 @@ export interface LabelledReading {
 
 /** Fewer rows of a kind say nothing: its probabilities stay as the model gives them. */
 export const FIT_ROWS_MIN = 20;
+/** So many rows must have another right answer than the most frequent one: else a fit would learn to say that one always. */
+const OTHERS_MIN = 5;
 const TEMPERATURE_MIN = 0.05;
 const TEMPERATURE_MAX = 20;
 /** Pulls towards "as the model says", with the weight of about a row: perfectly separable rows must not end in certainty. */
@@ -34,9 +36,9 @@ export function fitCalibration(
   turned: readonly Omit<LabelledReading, "truth">[] = [],
 ): Calibration {
   const buckets: Record<string, BucketParameters> = {};
-  for (const [bucket, own] of groupBy(rows, (row) => bucketOf(row.question.type, row.question.options.length))) {
-    if (own.length < FIT_ROWS_MIN) continue;
-    const learned = bucket === "noul" ? {} : positionsOf(turned.filter((row) => isOf(row, bucket)));
+  for (const [bucket, own] of groupBy(rows, bucketOfRow)) {
+    if (whyNot(own) !== undefined) continue;
+    const learned = bucket === "noul" ? {} : positionsOf(turned.filter((row) => bucketOfRow(row) === bucket));
     // What positions gain is learned without labels; the labels must agree that taking it off helps.
     const positions = helpful(learned, own);
     const fitted = trusted(scoredBy(own, positions), bucket === "noul");
@@ -45,6 +47,25 @@ export function fitCalibration(
     buckets[bucket] = { ...(fitted ?? AS_IT_IS), rows: own.length, ...(useful ? { positions } : {}) };
   }
   return { method: Object.keys(buckets).length === 0 ? "none" : "fitted", buckets };
+}
+
+/** The kinds of questions whose rows say nothing that could be fitted, and why. */
+export function unfittable(rows: readonly LabelledReading[]): { bucket: string; why: string }[] {
+  return [...groupBy(rows, bucketOfRow)].flatMap(([bucket, own]) => {
+    const why = whyNot(own);
+    return why === undefined ? [] : [{ bucket, why }];
+  });
+}
+
+function bucketOfRow({ question: { type, options } }: Pick<LabelledReading, "question">): string {
+  return bucketOf(type, options.length);
+}
+
+function whyNot(own: readonly LabelledReading[]): string | undefined {
+  if (own.length < FIT_ROWS_MIN) return `${own.length} rows are too few, ${FIT_ROWS_MIN} are needed`;
+  const answers = groupBy(own, ({ question, truth }) => question.options[truth]!.label);
+  const most = Math.max(...[...answers.values()].map(({ length }) => length));
+  return own.length - most < OTHERS_MIN ? `${most} of its ${own.length} rows have the same answer` : undefined;
 }
 
 type Positions = Readonly<Record<string, readonly number[]>>;
@@ -60,10 +81,6 @@ function helpful(learned: Positions, rows: readonly LabelledReading[]): Position
   if (Object.keys(learned).length === 0) return learned;
   const [without, taken] = [scoredBy(rows, {}), scoredBy(rows, learned)];
   return lossSum(taken, fitTemperature(taken)) <= lossSum(without, fitTemperature(without)) ? learned : {};
-}
-
-function isOf({ question: { type, options } }: Pick<LabelledReading, "question">, bucket: string): boolean {
-  return bucketOf(type, options.length) === bucket;
 }
 
 interface Scored {

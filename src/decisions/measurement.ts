@@ -19,7 +19,7 @@ export interface Measurement {
 }
 
 /** What is kept of a run. */
-export function measurementOf(run: CalibrationRun, from: string): Measurement {
+export function measurementOf(run: Pick<CalibrationRun, "reports" | "fitRows" | "dataset">, from: string): Measurement {
   const { before, after } = run.reports[0]!;
   return { from, fit_rows: run.fitRows, dataset: run.dataset, before, after, reports: run.reports };
 }

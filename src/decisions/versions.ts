@@ -95,7 +95,7 @@ export interface ListedModel {
 }
 
 /** As in the configuration's default. */
-const LISTED_CONCURRENCY = 16;
+const LISTED_CONCURRENCY = 20;
 
 /** A version of the store, with the names and plan its origin has now. Undefined when the row cannot be read. */
 export function versionOfRow(row: StoredVersion, origin: DecisionVersion): DecisionVersion | undefined {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ordersOf } from "../../src/decisions/backends/orders.ts";
-import { bucketOf, calibrate, type Reading, softmax } from "../../src/decisions/calibration.ts";
+import { bucketOf, calibrate, type Reading, readingOf, softmax } from "../../src/decisions/calibration.ts";
 import { reliabilitySvg, reliabilityText } from "../../src/decisions/diagram.ts";
-import { fitCalibration, type LabelledReading } from "../../src/decisions/fit.ts";
+import { fitCalibration, type LabelledReading, unfittable } from "../../src/decisions/fit.ts";
 import { type Judged, measureRows, reliability, seeded } from "../../src/decisions/metrics.ts";
 import type { Question } from "../../src/decisions/questions.ts";
 import { draw } from "./simulated.ts";
@@ -141,6 +141,70 @@ describe("what was put into a simulated model is found", () => {
     const { temperature } = fitCalibration(rows).buckets["choice:3-5"]!;
     expect(temperature).toBeGreaterThan(0.05);
     expect(temperature).toBeLessThan(1);
+  });
+});
+
+describe("rows that say nothing of a kind of question", () => {
+  const world = { type: "noul" as const, count: 2, sharpness: 2, orders: 2, seed: 3 };
+  const rows = simulate({ ...world, rows: 200 });
+  const [yes, no] = [rows.filter(({ truth }) => truth === 0), rows.filter(({ truth }) => truth === 1)];
+
+  test.each<[string, LabelledReading[], string]>([
+    ["all of one answer", yes, "have the same answer"],
+    ["all of one answer but four", [...yes, ...no.slice(0, 4)], "have the same answer"],
+    ["nineteen rows", rows.slice(0, 19), "19 rows are too few"],
+  ])("%s: it is left as it is", (_, given, why) => {
+    expect(fitCalibration(given)).toEqual({ method: "none", buckets: {} });
+    expect(unfittable(given)).toEqual([{ bucket: "noul", why: expect.stringContaining(why) }]);
+  });
+
+  test("other kinds are fitted all the same", () => {
+    const choices = simulate({ type: "choice", count: 3, rows: 100, sharpness: 2.5, orders: 2, seed: 4 });
+    expect(Object.keys(fitCalibration([...yes, ...choices]).buckets)).toEqual(["choice:3-5"]);
+    expect(unfittable([...yes, ...choices]).map(({ bucket }) => bucket)).toEqual(["noul"]);
+    expect(unfittable(rows)).toEqual([]);
+  });
+});
+
+describe("an upstream that prints a plain 0 and 1", () => {
+  const native = (probabilities: number[], truth: number): LabelledReading => ({
+    question: question("choice", 3),
+    readings: [readingOf(probabilities)],
+    truth,
+  });
+
+  test("is softened like any other that is too sure", () => {
+    // Right in seven of ten, and certain each time.
+    const rows = Array.from({ length: 200 }, (_, at) =>
+      native(
+        [1, 0, 0].map((_p, i) => (i === at % 3 ? 1 : 0)),
+        (at % 3) * 1 + (at % 10 < 7 ? 0 : at % 3 === 2 ? -1 : 1),
+      ),
+    );
+    const fitted = fitCalibration(rows);
+    expect(fitted.buckets["choice:3-5"]!.temperature).toBeGreaterThan(1.5);
+    const [top] = calibrate(rows[0]!.question, rows[0]!.readings, fitted);
+    expect(Math.abs(top! - 0.7)).toBeLessThan(0.05);
+    const held = judged(rows, fitted);
+    expect(measureRows(held).logLoss).toBeLessThan(measureRows(judged(rows, NONE)).logLoss / 3);
+  });
+
+  test("is handed on as it is without a fit, and its order stays with one", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 2, maxLength: 8 }), (weights) => {
+        const sum = weights.reduce((total, weight) => total + weight, 0);
+        fc.pre(sum > 0);
+        const given = weights.map((weight) => weight / sum);
+        const asked = question("choice", given.length);
+        expect(calibrate(asked, [readingOf(given)], NONE)).toEqual(given);
+        const bucket = bucketOf("choice", given.length);
+        const softer = { method: "fitted" as const, buckets: { [bucket]: { temperature: 2, rows: 30 } } };
+        const out = calibrate(asked, [readingOf(given)], softer);
+        expect(Math.min(...out)).toBeGreaterThan(0);
+        for (let a = 0; a < given.length; a++)
+          for (let b = 0; b < given.length; b++) if (given[a]! > given[b]!) expect(out[a]!).toBeGreaterThan(out[b]!);
+      }),
+    );
   });
 });
 

@@ -50,6 +50,7 @@ const run: CalibrationRun = {
   },
   dataset: { sha256: "ab".repeat(32), rows: 80 },
   fitRows: 40,
+  unfitted: [],
   reports: [report],
 };
 const next = recalibrated(origin, "judge-1.1.0", run.calibration);
