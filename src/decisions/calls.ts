@@ -67,7 +67,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
         const request = {
           path: route.path || path,
           headers: { ...headers },
-          body: JSON.stringify(bodyFor(route)),
+          body: JSON.stringify(bodyFor(route, provider.card.name)),
           dropped: [],
         };
         const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);

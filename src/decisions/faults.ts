@@ -31,20 +31,27 @@ function read(body: string, relayed = false): FaultText {
   if (!isRecord(parsed)) return { message: "" };
   const { detail, error } = parsed;
   if (Array.isArray(detail)) return readPlaces(detail);
-  // A plain text there names what is wrong with a question, and some end with its key.
-  if (typeof detail === "string") {
-    const key = /\bquestion must have [^:]+: (.+)$/.exec(detail)?.[1];
-    return { message: detail, param: key === undefined ? "questions" : `questions.${key}` };
-  }
+  if (typeof detail === "string") return readText(detail);
   if (isRecord(detail)) return { message: textOr(detail["message"]), code: textOr(detail["error_type"]) };
   if (typeof error === "string") return { message: error };
-  if (!isRecord(error)) return { message: "" };
+  // vLLM's own errors have nothing around them.
+  if (!isRecord(error)) return { message: textOr(parsed["message"]) };
   const { message, code, param } = error;
   // A gateway that hands on its upstream's answer as text.
   const inner = relayed ? null : /^HTTP \d{3}: (\{.*\})$/s.exec(textOr(message));
   if (inner !== null) return read(inner[1]!, true);
   return { message: textOr(message), code: textOr(code), param: typeof param === "string" ? param : null };
 }
+
+/** A plain text names what is wrong with a question, if it speaks of one; some end with its key. */
+function readText(detail: string): FaultText {
+  const key = /\bquestion must have [^:]+: (.+)$/s.exec(detail)?.[1];
+  if (key !== undefined) return { message: detail, param: `questions.${key}` };
+  return OF_A_QUESTION.test(detail) ? { message: detail, param: "questions" } : { message: detail };
+}
+
+const OF_A_QUESTION =
+  /\b(?:questions?|choices?|options?|candidates?|levels?|labels?|criteria|criterion|instructions?)\b/i;
 
 /** `[{loc:["body","questions","q",…],msg,input}]`: the first that names a question; `input` may hold the state. */
 function readPlaces(places: readonly unknown[]): FaultText {

@@ -68,7 +68,8 @@ function stateText(state: Content): string {
   return `<state ${mark}>\n${text}\n</state ${mark}>`;
 }
 
-const ASKED = {
+/** What is asked where a question does not say. */
+export const ASKED = {
   noul: "Is this true?",
   choice: "Which option fits the state best?",
   score: "Which level fits the state best? Levels are given with their number, 0 is the lowest.",

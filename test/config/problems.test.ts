@@ -225,7 +225,7 @@ describe("what is right is taken", () => {
     );
     expect(config.decisions.models[0]).toMatchObject({
       calibration: expect.stringMatching(/^\/.*\/x\.json$/),
-      backend: { kind: "logprobs", orders: 2, concurrency: 16, limits: {} },
+      backend: { kind: "logprobs", orders: 2, concurrency: 20, limits: {} },
     });
   });
 });

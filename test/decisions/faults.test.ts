@@ -151,6 +151,18 @@ const NATIVE: Row[] = [
     gets: UNAVAILABLE,
   },
   { name: "broken", status: 500, body: {}, gets: UNAVAILABLE },
+  {
+    name: "a plain text that speaks of no question",
+    status: 400,
+    body: { detail: "The model is not loaded." },
+    gets: UNAVAILABLE,
+  },
+  {
+    name: "vLLM's overflow",
+    status: 400,
+    body: { object: "error", message: "This model's maximum context length is 512 tokens.", code: 400 },
+    gets: [413, "context_too_large", "state", "input"],
+  },
   { name: "Ollama's plain text", status: 400, body: { error: "model does not support decisions" }, gets: UNAVAILABLE },
   {
     name: "OpenRouter's relay of a refused question",

@@ -38,6 +38,53 @@ test.each([
   });
 });
 
+test.each([
+  ["ollama", true],
+  ["systemone", false],
+])("a question that is not all text goes to %s as text: %p", async (server, asText) => {
+  const sent: Readonly<Record<string, unknown>>[] = [];
+  const never = () => Promise.reject(new Error("not asked"));
+  const upstream = {
+    post: async (_path: string, body: (of: typeof route, server: string) => Readonly<Record<string, unknown>>) => {
+      sent.push(body(route, server));
+      const probabilities = { a: 0.5, b: 0.5 };
+      return { body: { answers: { c: { type: "choice", probabilities }, n: { type: "noul", noul: 1 } } }, route };
+    },
+    chat: never,
+    tokens: never,
+  };
+  const choice: Question = {
+    ...{ key: "c", type: "choice", instructions: undefined },
+    options: [
+      { label: "a", criterion: { of: "a" } },
+      { label: "b", criterion: null },
+    ],
+  };
+  const noul: Question = {
+    ...{ key: "n", type: "noul", instructions: ["Is it?"] },
+    options: [
+      { label: "true", criterion: ["yes"] },
+      { label: "false", criterion: null },
+    ],
+  };
+  await systemone.answer({ state: "s", questions: [choice, noul], spec }, upstream);
+  expect(sent[0]!["questions"]).toEqual(
+    asText
+      ? {
+          c: {
+            type: "choice",
+            instructions: "Which option fits the state best?",
+            criteria: { a: '{"of":"a"}', b: null },
+          },
+          n: { type: "noul", instructions: '["Is it?"]', criteria: { true: '["yes"]' } },
+        }
+      : {
+          c: { type: "choice", criteria: { a: { of: "a" }, b: null } },
+          n: { type: "noul", instructions: ["Is it?"], criteria: { true: ["yes"] } },
+        },
+  );
+});
+
 test("levels of equal text are told apart where there is nothing but their names", async () => {
   const answer = { type: "score", probabilities: { same: 0.1, "same (2)": 0.9 } };
   const out = await read(scoreOf(["same", "same"]), answer);

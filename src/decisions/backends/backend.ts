@@ -52,7 +52,11 @@ export interface ChatCallResult {
 
 /** The way to the version's upstreams: each call is tried on its routes, with breakers, retries and the request's deadline. */
 export interface Upstream {
-  post(path: string, body: (route: DecisionRoute) => Readonly<Record<string, unknown>>): Promise<PostResult>;
+  /** `server`: whose words a route is spoken to in, a preset's name or a kind's. */
+  post(
+    path: string,
+    body: (route: DecisionRoute, server: string) => Readonly<Record<string, unknown>>,
+  ): Promise<PostResult>;
   /** `tokens`: what the answer's first token is scored for, besides the most probable ones. */
   chat(
     request: (route: DecisionRoute) => ChatRequest,

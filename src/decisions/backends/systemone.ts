@@ -3,6 +3,7 @@
 
 import { distinct } from "../answers.ts";
 import { type Reading, readingOf } from "../calibration.ts";
+import { ASKED } from "../prompt.ts";
 import { type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
 import { type BackendAnswer, type DecisionBackend, inParallel, NonsenseAnswer, type PostResult } from "./backend.ts";
 import { batches, soundDistribution, soundProbability } from "./distribution.ts";
@@ -14,17 +15,31 @@ export const systemone: DecisionBackend = {
     const { questions: perCall = questions.length } = spec.limits;
     const shown = textOfParts(state) ?? state;
     const calls = batches(questions, perCall).map((batch) => async () => {
-      const answer = await upstream.post("/systemone", (route) => ({
-        model: route.model,
-        state: shown,
-        questions: Object.fromEntries(batch.map((question) => [question.key, definitionOf(question)])),
-      }));
+      const answer = await upstream.post("/systemone", (route, server) => {
+        const define = TEXT_ONLY.has(server) ? (question: Question) => definitionOf(asText(question)) : definitionOf;
+        const defined = batch.map((question) => [question.key, define(question)]);
+        return { model: route.model, state: shown, questions: Object.fromEntries(defined) };
+      });
       return { batch, answer };
     });
     const answered = await inParallel(calls, spec.concurrency);
     return gather(answered.map(({ batch, answer }) => readAnswer(batch, answer)));
   },
 };
+
+/** Servers that take nothing but text, and always want to be told what is asked. */
+const TEXT_ONLY: ReadonlySet<string> = new Set(["ollama"]);
+
+function asText({ key, type, instructions, options }: Question): Question {
+  const said = instructions === undefined ? "" : textOf(instructions).trim();
+  return {
+    ...{ key, type, instructions: said === "" ? ASKED[type] : said },
+    options: options.map(({ label, criterion }) => ({
+      label,
+      criterion: criterion === null ? null : textOf(criterion),
+    })),
+  };
+}
 
 function definitionOf({ type, instructions, options }: Question): Record<string, unknown> {
   const asked = instructions === undefined ? {} : { instructions };
