@@ -13,10 +13,9 @@ import {
   WAIT_FOR_IMAGES,
   WAIT_UNTIL_QUIET,
 } from "./in-page.ts";
+import { VIEWPORT } from "./open-page.ts";
 import { PageError } from "./page-error.ts";
 
-/** Size of the window that pages are laid out for. */
-export const VIEWPORT = { width: 1280, height: 900 };
 /** Kept back for reading the page after waiting for it. */
 export const READING_MS = 1500;
 

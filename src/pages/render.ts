@@ -1,14 +1,15 @@
 // Shows a page in the shared browser, in a context of its own, and gives back what a reader would see. Everything the page
 // asks for passes the filtering proxy; pop-ups, dialogs, downloads, service workers and pages without end are tamed.
 
-import type { Browser, BrowserContext } from "playwright-core";
+import type { Browser } from "playwright-core";
 import type { Guard } from "../net/guard.ts";
 import type { PageWay } from "../net/page-way.ts";
 import type { SharedBrowser } from "./browser.ts";
 import type { Door, ProxyTicket } from "./door.ts";
 import { FOREIGN_BROWSER } from "./in-page.ts";
+import { type OpenContext, openSeen, openUnseen } from "./open-page.ts";
 import { PageError } from "./page-error.ts";
-import { photograph, READING_MS, readHtml, settle, VIEWPORT, wholeDocument, within } from "./read-page.ts";
+import { photograph, READING_MS, readHtml, settle, wholeDocument, within } from "./read-page.ts";
 import { createSlots } from "./slots.ts";
 import { tame } from "./taming.ts";
 
@@ -108,19 +109,21 @@ interface Showing {
 
 async function renderIn(browser: Browser, request: RenderRequest, showing: Showing): Promise<Rendered> {
   const endsMs = performance.now() + request.timeoutMs;
-  const context = await browser.newContext({
-    viewport: VIEWPORT,
+  // Windows of other people's browsers are theirs; what is photographed has to be painted.
+  const open = request.screenshot === "none" && showing.deps.door?.isRemote === false ? openUnseen : openSeen;
+  const opened = await open(browser, {
     userAgent: request.userAgent,
     acceptDownloads: false,
     serviceWorkers: "block",
     ...(showing.ticket === undefined ? {} : { proxy: { ...showing.ticket, bypass: "<-loopback>" } }),
   });
+  const { context } = opened;
   const stop = () => void context.close().catch(() => undefined);
   request.signal.addEventListener("abort", stop, { once: true });
   if (request.signal.aborted) stop();
   try {
     if (showing.deps.door?.isRemote !== false) await context.addInitScript(FOREIGN_BROWSER);
-    return await showPage(context, request, { ...showing, leftMs: () => Math.max(1, endsMs - performance.now()) });
+    return await showPage(opened, request, { ...showing, leftMs: () => Math.max(1, endsMs - performance.now()) });
   } finally {
     request.signal.removeEventListener("abort", stop);
     // A context that does not close is left to the browser's own end.
@@ -129,11 +132,11 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
 }
 
 async function showPage(
-  context: BrowserContext,
+  { context, newPage }: OpenContext,
   request: RenderRequest,
   { deps, way, leftMs }: Showing & { readonly leftMs: () => number },
 ): Promise<Rendered> {
-  const page = await context.newPage();
+  const page = await newPage();
   const { throwIfRefused, judged, stayed, status, answered } = tame(context, page, {
     guard: deps.guard,
     way,

@@ -107,6 +107,10 @@ function answer(request: Request): Response | Promise<Response> {
     case "/liar":
       return script(`const long = () => "z".repeat(50_000_000); Element.prototype.getHTML = long; document.createTreeWalker = () => ({ nextNode: () => null });
         window.Promise = class { constructor() {} then(done) { done(long()); } }; String.prototype.slice = long; document.getElementById("out").textContent = "lies";`);
+    case "/window":
+      return script(
+        `const media = matchMedia("(min-width: 1000px)").matches; requestAnimationFrame(() => requestAnimationFrame(() => { document.getElementById("out").textContent = [innerWidth, innerHeight, screen.width, document.visibilityState, document.hasFocus(), media].join(" "); }));`,
+      );
     case "/form":
       return html(
         '<form><input name="attributes"><input name="shadowRoot"><input name="nodeType"></form><p>after the form</p>',
@@ -231,6 +235,14 @@ describe.skipIf(CHROMIUM === undefined)("what a reader sees", () => {
   ];
   for (const [path, text] of cases) test(path, async () => expect((await render(path)).html).toContain(text), 30_000);
 
+  test.each(["none", "viewport"] as const)("a window like any other (picture: %s)", async (screenshot) => {
+    expect((await render("/window", { screenshot })).html).toContain("1280 900 1280 visible true true");
+  });
+  test("contexts opened at the same time are told apart, and none is left", async () => {
+    const pages = await Promise.all(["/app", "/late", "/lazy", "/form"].map((path) => render(path)));
+    expect(pages.map(({ url }) => new URL(url).pathname)).toEqual(["/app", "/late", "/lazy", "/form"]);
+    expect((await browser.get()).contexts()).toEqual([]);
+  }, 30_000);
   test("consent layers go", async () => {
     const { html } = await render("/consent");
     expect([html.includes("content"), html.includes("We use cookies")]).toEqual([true, false]);

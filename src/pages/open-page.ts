@@ -1,0 +1,93 @@
+// Opens the context and the page that an address is shown in. Where only text is wanted, the window is minimised from the
+// start: next to nothing of it or of the page is painted, while scripts, animation frames and observers run as in any other.
+
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from "playwright-core";
+
+/** Size of the window that pages are laid out for. */
+export const VIEWPORT = { width: 1280, height: 900 };
+
+/** A context that has no page yet. The caller closes it. */
+export interface OpenContext {
+  readonly context: BrowserContext;
+  newPage(): Promise<Page>;
+}
+
+const METRICS = {
+  ...VIEWPORT,
+  screenWidth: VIEWPORT.width,
+  screenHeight: VIEWPORT.height,
+  deviceScaleFactor: 1,
+  mobile: false,
+};
+const OPEN_TIMEOUT_MS = 30_000;
+
+/** Opens one whose pages can be photographed. */
+export async function openSeen(browser: Browser, options: BrowserContextOptions): Promise<OpenContext> {
+  const context = await browser.newContext({ ...options, viewport: VIEWPORT });
+  return { context, newPage: () => context.newPage() };
+}
+
+/** Opens one whose pages nobody will see, in a browser of ours. */
+export async function openUnseen(browser: Browser, options: BrowserContextOptions): Promise<OpenContext> {
+  const { session, context, id } = await namerOf(browser)(options);
+  return {
+    context,
+    newPage: async () => {
+      const page = id === undefined ? await context.newPage() : await openMinimised(session, context, id);
+      await (await context.newCDPSession(page)).send("Emulation.setDeviceMetricsOverride", METRICS);
+      return page;
+    },
+  };
+}
+
+async function openMinimised(session: CDPSession, context: BrowserContext, browserContextId: string): Promise<Page> {
+  const opened = context.waitForEvent("page", { timeout: OPEN_TIMEOUT_MS });
+  // Whichever fails first says why; of the other one's end nobody needs to hear.
+  opened.catch(() => undefined);
+  const target = { url: "about:blank", browserContextId, newWindow: true, windowState: "minimized" } as const;
+  await session.send("Target.createTarget", target);
+  return opened;
+}
+
+interface Named {
+  readonly session: CDPSession;
+  readonly context: BrowserContext;
+  /** The browser's own name for it; undefined when there is a doubt. */
+  readonly id: string | undefined;
+}
+type MakeNamed = (options: BrowserContextOptions) => Promise<Named>;
+
+const namers = new WeakMap<Browser, MakeNamed>();
+
+function namerOf(browser: Browser): MakeNamed {
+  const found = namers.get(browser) ?? createNamer(browser);
+  namers.set(browser, found);
+  return found;
+}
+
+/** Playwright does not tell what the browser calls a context: it is the one that was not there, so they are made in turn. */
+function createNamer(browser: Browser): MakeNamed {
+  let connected: CDPSession | undefined;
+  let seen: ReadonlySet<string> = new Set();
+  let turn: Promise<unknown> = Promise.resolve();
+  const make = async (options: BrowserContextOptions): Promise<Named> => {
+    connected ??= await browser.newBrowserCDPSession();
+    const session = connected;
+    // With a viewport, Playwright would give the window its size, and so open it.
+    const context = await browser.newContext({ ...options, viewport: null });
+    try {
+      const { browserContextIds } = await session.send("Target.getBrowserContexts");
+      const added = browserContextIds.filter((id) => !seen.has(id));
+      seen = new Set(browserContextIds);
+      return { session, context, id: added.length === 1 ? added[0] : undefined };
+    } catch (error) {
+      await context.close().catch(() => undefined);
+      throw error;
+    }
+  };
+  return (options) => {
+    const mine = turn.then(() => make(options));
+    turn = mine.catch(() => undefined);
+    return mine;
+  };
+}
