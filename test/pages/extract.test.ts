@@ -37,6 +37,29 @@ describe("main content", () => {
     expect(links).toEqual(["https://site.example/blog/maps"]);
     expect(allLinks).toContain("https://site.example/about");
   });
+  test.each([
+    ["formulas that a script is to set", 'so <script type="math/tex">x^2</script> is', "so $x^2$ is"],
+    [
+      "and has set",
+      'so <span class="MathJax_Preview"></span><span class="MathJax">x2</span><script type="math/tex">x^2</script> is',
+      "so $x^2$ is",
+    ],
+    ["on lines of their own", '<script type="math/tex; mode=display">E</script>', "$$\nE\n$$"],
+    [
+      "a lazy picture that <noscript> repeats",
+      '<img src="/lazy.gif" alt="a"><noscript><img src="/a.png"></noscript>',
+      "![a](https://site.example/a.png)",
+    ],
+    [
+      "notes without their way back",
+      'word<sup><a href="#fn1">1</a></sup></p><ol><li id="fn1">The note. <a href="#r1">↩︎</a></li></ol><p>',
+      "[^1]: The note.\n",
+    ],
+  ])("%s", (_, inner, found) => {
+    const text = extract(`<main><p>${PARAGRAPHS[0]}</p><p>${inner}</p><p>${PARAGRAPHS[1]}</p></main>`).markdown;
+    expect(`${text}\n`).toContain(found);
+    expect(text).not.toContain("↩");
+  });
   test("a frameset has its parts for links", () => {
     const page = extract('<frameset cols="1,2"><frame src="/left"><frame src="right.html"></frameset>');
     expect(page.links).toEqual(["https://site.example/left", "https://site.example/blog/right.html"]);

@@ -46,7 +46,7 @@ export function tidy(document: PageDocument, url: string, trace: Trace): void {
   for (const element of elementsOf(document.body)) {
     if (element.parentNode === null) continue;
     if (element.tag === "template" && element.attributes["shadowrootmode"] !== undefined) element.unwrap();
-    else if (element.tag === "noscript") tidyNoscript(element);
+    else if (element.tag === "noscript") tidyNoscript(element, base);
     else if (isHiddenData(element) && element.textContent.length * 2 < chars()) hidden.add(element);
     else if (NO_CONTENT.has(element.tag)) trace.remove(element, "not-content");
     else if (element.tag === "img") tidyImage(element, base);
@@ -168,12 +168,12 @@ function isTiny(attributes: Readonly<Record<string, string>>): boolean {
 }
 
 /** A <noscript> that repeats a lazy image, or whose text says that scripts are needed, is in the way; others are content. */
-function tidyNoscript(element: PageElement): void {
+function tidyNoscript(element: PageElement, base: string): void {
   const before = previousElement(element);
   const image = element.getElementsByTagName("img")[0];
   if (image !== undefined && before?.tag === "img" && element.textContent.trim() === "") {
-    const source = image.attributes["src"];
-    if (source !== undefined && !source.startsWith("data:")) before.attributes["src"] = source;
+    const source = absolute(image.attributes["src"] ?? "", base);
+    if (source !== undefined) before.attributes["src"] = source;
     // The placeholder was tidied before; its address is whole by now.
     element.remove();
     return;

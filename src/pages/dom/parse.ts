@@ -70,7 +70,8 @@ class Builder {
   #depth = 0;
   #nodes = 0;
   #title: string | undefined;
-  #capture: "title" | "structured" | "state" | "script" | undefined;
+  #capture: "title" | ReturnType<typeof captureOf> | undefined;
+  #isDisplay = false;
   #captured = "";
   #scriptChars = 0;
   #droppedDepth = 0;
@@ -97,6 +98,7 @@ class Builder {
     }
     if (DROPPED_TAGS.has(name) && !VOID_TAGS.has(name)) {
       if (name === "script") this.#capture = captureOf(attributes["type"] ?? "");
+      this.#isDisplay = /mode\s*=\s*display/i.test(attributes["type"] ?? "");
       this.#captured = "";
       this.#droppedDepth = 1;
       return;
@@ -124,6 +126,20 @@ class Builder {
     }
   }
 
+  /** A formula that a script was to set, as MathML holds its source. What was set already stands before it. */
+  #formula(tex: string): void {
+    if (tex === "" || !this.#count() || !this.#count()) return;
+    for (let set = this.#current.lastChild; set instanceof PageElement && /^MathJax/.test(set.className); ) {
+      set.remove();
+      set = this.#current.lastChild;
+    }
+    const math = new PageElement("math", { display: this.#isDisplay ? "block" : "inline" });
+    const source = new PageElement("annotation", { encoding: "application/x-tex" });
+    source.appendChild(new PageText(tex));
+    math.appendChild(source);
+    this.#current.appendChild(math);
+  }
+
   text(text: string): void {
     if (this.#capture !== undefined) {
       if (this.#capture === "script" || this.#capture === "state") this.#scriptChars += text.length;
@@ -143,6 +159,7 @@ class Builder {
       if (this.#droppedDepth === 0) {
         if (this.#capture === "structured") this.#structured.push(this.#captured);
         if (this.#capture === "state") this.#states.push(this.#captured);
+        if (this.#capture === "tex") this.#formula(this.#captured.trim());
         this.#capture = undefined;
       }
       return;
@@ -187,7 +204,8 @@ class Builder {
   }
 }
 
-function captureOf(type: string): "structured" | "state" | "script" {
+function captureOf(type: string): "structured" | "state" | "script" | "tex" {
+  if (/^\s*math\/tex\b/i.test(type)) return "tex";
   if (/ld\+json/i.test(type)) return "structured";
   return /^application\/json/i.test(type) ? "state" : "script";
 }

@@ -126,6 +126,13 @@ function rewriteFootnoteMark(sup: PageElement): void {
   sup.remove();
 }
 
+/** The arrow from a note to its mark. */
+function isWayBack(link: PageElement): boolean {
+  const href = link.attributes["href"] ?? "";
+  if (/#(?:fnref|footnote-ref|cite_ref|ftnref|ref)/i.test(href)) return true;
+  return href.includes("#") && /^[\s[\]↩↑⏎^]+$/.test(link.textContent.replace(/[\ufe0e\ufe0f]/g, ""));
+}
+
 /** List items that footnote marks point to become `[^1]: text`. */
 function rewriteFootnoteList(root: PageElement): void {
   const labels = new Map(
@@ -139,8 +146,7 @@ function rewriteFootnoteList(root: PageElement): void {
     const label = labels.get(element.id);
     if (label === undefined || element.tag !== "li" || found.has(label)) continue;
     found.add(label);
-    for (const link of element.getElementsByTagName("a"))
-      if (/#(?:fnref|footnote-ref|cite_ref|ftnref|ref)/i.test(link.attributes["href"] ?? "")) link.remove();
+    for (const link of element.getElementsByTagName("a")) if (isWayBack(link)) link.remove();
     const note = new PageElement("footnote-text", { label });
     while (element.firstChild !== null) note.appendChild(element.firstChild);
     const list = element.parentNode;
