@@ -77,16 +77,16 @@ export class DecisionDiscovery {
   }
 
   async #ask(provider: Provider): Promise<string[]> {
-    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
-      return await this.#list(provider, OWN_LIST, signal);
+      return await this.#list(provider, OWN_LIST);
     } catch {
       // Most servers have the other list only; what is wrong with both, that one says.
-      return this.#list(provider, COMMON_LIST, signal);
+      return this.#list(provider, COMMON_LIST);
     }
   }
 
-  async #list(provider: Provider, path: string, signal: AbortSignal): Promise<string[]> {
+  async #list(provider: Provider, path: string): Promise<string[]> {
+    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const secret = provider.keys.take(this.#deps.now());
     const response = await provider.transport(provider.baseUrl + path, {
       headers: { ...provider.card.headers(secret), ...provider.extraHeaders },

@@ -2,6 +2,8 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { TokenCounter } from "../../src/base/tokens.ts";
+import { logprobs } from "../../src/decisions/backends/logprobs.ts";
+import type { Question } from "../../src/decisions/questions.ts";
 import { startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, nativeAnswers, startFake, startGateway } from "./support.ts";
 
@@ -236,4 +238,26 @@ test.each([{}, { true: null }, { true: "" }, { maybe: "x" }])("criteria %p alone
   const { status, body } = await ask("native-1.0.0", { q: { type: "noul", criteria } }, "s", "/typesafe/v1/systemone");
   expect([status, body.error?.code]).toEqual([422, "invalid_question"]);
   expect(native.calls).toHaveLength(0);
+});
+
+test("after one call has failed the rest are not begun", async () => {
+  const question = (at: number): Question => ({
+    ...{ key: `q${at}`, type: "noul", instructions: "?" },
+    options: ["true", "false"].map((label) => ({ label, criterion: null })),
+  });
+  const route = { provider: "p", model: "m", path: "", priority: 1, weight: 1 };
+  const spec = { kind: "logprobs" as const, routes: [route], limits: {}, orders: 2, concurrency: 4 };
+  let calls = 0;
+  const never = () => Promise.reject(new Error("not asked"));
+  const chat = async () => {
+    calls += 1;
+    await Bun.sleep(1);
+    throw new Error("down");
+  };
+  const questions = Array.from({ length: 40 }, (_, at) => question(at));
+  await expect(logprobs.answer({ state: "s", questions, spec }, { chat, post: never, tokens: never })).rejects.toThrow(
+    "down",
+  );
+  await Bun.sleep(20);
+  expect(calls).toBe(4);
 });

@@ -210,8 +210,12 @@ export function letterRequest(route: DecisionRoute, messages: ChatRequest["messa
   };
 }
 
-/** Lets so many run at once; the others wait in line. `cold`: the first call runs alone, so that the rest find its prefix. */
+/**
+ * Lets so many run at once; the others wait in line, and do not begin once one has failed. `cold`: the first call runs alone,
+ * so that the rest find its prefix.
+ */
 class Slots {
+  #failure: { readonly error: unknown } | undefined;
   #free: number;
   #held: number;
   readonly #waiting: (() => void)[] = [];
@@ -225,7 +229,11 @@ class Slots {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
+      if (this.#failure !== undefined) throw this.#failure.error;
       return await work();
+    } catch (error) {
+      this.#failure ??= { error };
+      throw error;
     } finally {
       this.#free += 1 + this.#held;
       this.#held = 0;

@@ -22,8 +22,8 @@ import { ordersOf, sorted } from "./orders.ts";
 const FLOOR = 1e-4;
 /** Numbers that sum to more are percent: nobody is so wrong about probabilities. */
 const PERCENT_MIN = 1.5;
-/** Room for the JSON: a label and a number for each option. */
-const TOKENS_BASE = 64;
+/** Room for the JSON, a label and a number for each option, and for a thought before it where a model cannot but think. */
+const TOKENS_BASE = 1024;
 const TOKENS_EACH = 12;
 
 export const verbalized: DecisionBackend = {
