@@ -48,7 +48,11 @@ export const calibrate: Command = {
     return withStore(context, { create: true }, async (store, config) => {
       const models = await loadModels(store, config, context);
       const version = models.find(model);
-      if (version === undefined) throw failure(`there is no decision model ${JSON.stringify(model)}`);
+      if (version === undefined) {
+        // What providers list is offered as it is: only what has a name of its own here can have a calibration.
+        const hint = config.decisions.models.length === 0 ? "; name it in decisions.models first" : "";
+        throw failure(`there is no decision model ${JSON.stringify(model)}${hint}`);
+      }
       const run = await measured(version, rows, { config, context });
       const made = flags.has("write") ? await write(store, { version, run, id: as, models }) : undefined;
       const out = flags.text("out");

@@ -197,6 +197,7 @@ test.each([
   [["calibrate", "--model", "judge-1.0.0", "--data", "BAD"], 1, "line 2"],
   [["calibrate", "--model", "judge-1.0.0", "--data", "FEW"], 1, "too few"],
   [["calibrate", "--model", "judge-1.0.0", "--data", "ROWS", "--write", "--as", "two words"], 1, "an id has"],
+  [["calibrate", "--model", "judge-1.0.0", "--data", "SAME", "--write"], 1, "rows have the same answer"],
   [["decisions", "promote", "nope", "judge-latest"], 1, "there is no version"],
   [["decisions", "promote", "judge-1.0.0", "pinned-1.0.0"], 1, "is a version, not an alias"],
 ])("%p: exit %d", async (args, code, message) => {
@@ -206,7 +207,10 @@ test.each([
     `${row}\n{"state":"s","question":{"type":"noul","instructions":"?"},"label":"maybe"}`,
   );
   await Bun.write(join(dir, "FEW"), row);
-  const files: Record<string, string> = { ROWS: join(dir, "rows.jsonl"), BAD: join(dir, "BAD"), FEW: join(dir, "FEW") };
+  const same = (line: string) => JSON.stringify({ ...JSON.parse(line), label: "red" });
+  await Bun.write(join(dir, "SAME"), dataFile(120).split("\n").map(same).join("\n"));
+  const files: Record<string, string> = { ROWS: join(dir, "rows.jsonl") };
+  for (const name of ["BAD", "FEW", "SAME"]) files[name] = join(dir, name);
   const run = await runCommand(
     dir,
     args.map((arg) => files[arg] ?? arg),
@@ -214,6 +218,14 @@ test.each([
   expect(run.code).toBe(code);
   expect(run.err).toContain(message);
   expect(run.err.trim().split("\n")).toHaveLength(1);
+});
+
+test("what is offered as its provider lists it must be named before it can be calibrated", async () => {
+  const own = tempDir();
+  await Bun.write(join(own, "sallyport.yaml"), "data_dir: ./data");
+  const run = await runCommand(own, ["calibrate", "--model", "jev-latest", "--data", join(dir, "rows.jsonl")]);
+  expect([run.code, run.err]).toEqual([1, expect.stringContaining("name it in decisions.models first")]);
+  rmSync(own, { recursive: true, force: true });
 });
 
 test("an upstream that names itself otherwise than before is reported", async () => {
