@@ -4,7 +4,7 @@
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
 import { WireError, type WireFault } from "./byte-reader.ts";
 import { BlockedAddress, type Guard, type Purpose } from "./guard.ts";
-import { exchange, type WireResponse } from "./http1.ts";
+import { exchange, REDIRECTS, type WireResponse } from "./http1.ts";
 import { UnknownHost } from "./resolve.ts";
 
 /** Why a fetch that the guard let pass failed. */
@@ -143,7 +143,7 @@ function requestHeaders(options: FetchOptions, cookie: string, sameOrigin: boole
 }
 
 function redirectTarget(response: WireResponse, from: URL): URL | undefined {
-  if (![301, 302, 303, 307, 308].includes(response.status)) return undefined;
+  if (!REDIRECTS.has(response.status)) return undefined;
   const location = response.headers.get("location");
   if (location === null) return undefined;
   // Header bytes are read as Latin-1; servers send UTF-8 paths raw.

@@ -35,6 +35,8 @@ export interface WireResponse {
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A server that falls silent for this long is taken for dead. */
 const IDLE_TIMEOUT_MS = 60_000;
+/** Statuses that lead elsewhere, when they say where. */
+export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const HEAD_BYTES_MAX = 128 * 1024;
 /** Interim answers (100, 103) before the real one. */
 const INTERIM_MAX = 16;
@@ -125,7 +127,9 @@ async function readResponse(reader: ByteReader, request: WireRequest): Promise<W
   for (let interim = 0; interim <= INTERIM_MAX; interim++) {
     const { status, headers } = parseHead(await reader.head(HEAD_BYTES_MAX));
     if (status >= 100 && status < 200) continue;
-    if (request.method === "HEAD" || status === 204 || status === 304)
+    // Where a redirect leads is all that is wanted of it; its body may be endless.
+    const isLeading = REDIRECTS.has(status) && headers.has("location");
+    if (request.method === "HEAD" || status === 204 || status === 304 || isLeading)
       return { status, headers, body: new Uint8Array(0) };
     return { status, headers, body: await readBody(reader, headers, request.bodyBytesMax) };
   }

@@ -55,6 +55,20 @@ test("of two places to go the first is the one", async () => {
   await withServer(send, async (url) => expect((await get(url, LIMITS)).url).toBe(`${url}a`));
 });
 
+test.each([["without end"], ["Content-Length: 999999999\r\n"]])(
+  "a redirect does not wait for its body: %s",
+  async (more) => {
+    const send = (socket: Socket) =>
+      socket.once("data", (asked) => {
+        const isFirst = asked.toString("latin1").startsWith("GET / ");
+        const length = more.includes(":") ? more : "";
+        if (isFirst) socket.write(`HTTP/1.1 302 Found\r\nLocation: /a\r\n${length}\r\nwait`);
+        else socket.end("HTTP/1.1 200 OK\r\n\r\nhi");
+      });
+    await withServer(send, async (url) => expect((await get(url, LIMITS)).url).toBe(`${url}a`));
+  },
+);
+
 const ODD_HEADS: [name: string, wire: string[], body: string][] = [
   ["lines without a carriage return", ["HTTP/1.1 200 OK\nContent-Length: 2\n\nhi there"], "hi"],
   ["an empty line that comes in two", ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r", "\nhi"], "hi"],
