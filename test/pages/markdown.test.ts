@@ -67,6 +67,21 @@ const CASES: [name: string, html: string, markdown: string][] = [
     "| A | B |\n| --- | --- |\n| 1 | 2\\|3 |",
   ],
   [
+    "a header that is only bold",
+    "<table><tr><td><b>A</b></td><td><p><strong>B</strong></p></td></tr><tr><td>1</td><td><b>2</b></td></tr></table>",
+    "| **A** | **B** |\n| --- | --- |\n| 1 | **2** |",
+  ],
+  [
+    "a table that is bold all through",
+    "<table><tr><td><b>A</b></td><td><b>B</b></td></tr><tr><td><b>1</b></td><td><b>2</b></td></tr></table>",
+    "|  |  |\n| --- | --- |\n| **A** | **B** |\n| **1** | **2** |",
+  ],
+  [
+    "a column that holds nothing",
+    "<table><tr><th>A</th><th></th><th>B</th></tr><tr><td>1</td><td> </td><td></td></tr></table>",
+    "| A | B |\n| --- | --- |\n| 1 |  |",
+  ],
+  [
     "a table without header",
     "<table><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table>",
     "|  |  |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |",

@@ -1,7 +1,7 @@
 // HTML tables as GFM tables: spans filled with empty cells, missing headers made, block content set on one line. Tables
 // that only arrange a page are dissolved instead.
 
-import { closest, PageElement, PageText } from "../dom/node.ts";
+import { closest, elementsOf, PageElement, PageText } from "../dom/node.ts";
 
 /** A grid of cells; undefined where a span reaches. */
 type Grid = (PageElement | undefined)[][];
@@ -78,18 +78,17 @@ export function tableMarkdown(table: PageElement, inline: (cell: PageElement) =>
   );
   const filled = texts.filter((row) => row.some((text) => text !== ""));
   if (filled.length === 0) return "";
-  const hasHeader = isHeader(rows[texts.indexOf(filled[0] as string[])]);
+  const columns = filledColumns(filled, width);
+  const [first, second] = filled.map((row) => rows[texts.indexOf(row)]);
+  const hasHeader = isHeader(first) || (isBold(first) && second !== undefined && !isBold(second));
   const header = hasHeader ? (filled[0] as string[]) : Array<string>(width).fill("");
   const body = hasHeader ? filled.slice(1) : filled;
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const line = (cells: readonly string[]) => `| ${columns.map((column) => cells[column]).join(" | ")} |`;
   const caption = table.children.find((child) => child.tag === "caption");
   const title = caption === undefined ? "" : cellText(inline(caption));
-  return [
-    ...(title === "" ? [] : [title, ""]),
-    line(header),
-    `| ${alignments(grid, width).join(" | ")} |`,
-    ...body.map(line),
-  ].join("\n");
+  return [...(title === "" ? [] : [title, ""]), line(header), line(alignments(grid, width)), ...body.map(line)].join(
+    "\n",
+  );
 }
 
 function isHeader(row: PageElement | undefined): boolean {
@@ -101,6 +100,34 @@ function isHeader(row: PageElement | undefined): boolean {
     cells.every((cell) => cell.tag === "th" || cell.textContent.trim() === "") &&
     cells.some((cell) => cell.tag === "th")
   );
+}
+
+/** More elements than this are no cell of a header. */
+const HEADER_CELL_ELEMENTS_MAX = 8;
+
+/** A header in all but name: every cell says what it says in bold. */
+function isBold(row: PageElement | undefined): boolean {
+  const cells = row === undefined ? [] : cellsOf(row).filter((cell) => cell.textContent.trim() !== "");
+  return (
+    cells.length > 1 &&
+    cells.every((cell) => {
+      const inner = elementsOf(cell);
+      if (inner.length > HEADER_CELL_ELEMENTS_MAX) return false;
+      const bold = inner.filter(({ tag }) => tag === "b" || tag === "strong");
+      const chars = cell.textContent.trim().length;
+      return bold.some((element) => element.textContent.trim().length === chars);
+    })
+  );
+}
+
+/** Columns with something in them; those that only keep others apart are left out. */
+function filledColumns(rows: readonly (readonly string[])[], width: number): number[] {
+  const filled = new Array<boolean>(width).fill(false);
+  for (const row of rows)
+    row.forEach((text, column) => {
+      if (text !== "") filled[column] = true;
+    });
+  return [...filled.keys()].filter((column) => filled[column] === true);
 }
 
 /** Places cells on a grid, honouring colspan and rowspan. */
