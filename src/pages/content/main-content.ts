@@ -5,6 +5,7 @@ import { closest, elementsOf, type PageElement, PageText, walk } from "../dom/no
 import type { PageDocument } from "../dom/parse.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
 import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
+import { setAside } from "./set-aside.ts";
 import type { Trace } from "./trace.ts";
 
 /** A page with its blocks judged. */
@@ -70,7 +71,7 @@ export function chooseMain(
   blocks: readonly Block[],
   verdicts: readonly number[],
 ): ReadonlySet<Block> {
-  const page: Judged = { document, blocks, verdicts, kept: new Set() };
+  const page: Judged = { document, blocks, verdicts: setAside(blocks, verdicts), kept: new Set() };
   for (const step of STEPS) step(page);
   return page.kept;
 }

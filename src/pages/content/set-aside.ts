@@ -1,0 +1,80 @@
+// Lowers the verdict on text that the page itself sets aside: by element, by role, by the name of a part around it, or by
+// what it says. The fitted look has seen too few sites to know them all. Never the larger part of what would be kept.
+
+import type { PageElement } from "../dom/node.ts";
+import type { Block } from "./blocks.ts";
+
+/** What a verdict is multiplied with: a block of which the look was sure is still taken. */
+const DISCOUNT = 0.3;
+/** Share of the expected text from which a name is taken to mean something else, the recipe of cookies say. */
+const SHARE_MAX = 0.5;
+
+const TAGS = new Set(["footer", "nav", "aside", "dialog", "label"]);
+/** Names of parts that are beside the point wherever they stand. */
+const NAMES = [
+  "disclaimer disclaimers disclosure disclosures footnote footnotes legal",
+  "related recommended recommendations recirc upsell crosssell recently",
+  "cookie cookies consent gdpr newsletter subscribe tooltip popover captcha recaptcha",
+  "login signin signup register password account wishlist favorite favorites",
+  "facet facets filters refinement refinements sort sorting breadcrumb breadcrumbs crumbs",
+].flatMap((line) => line.split(" "));
+/** A name as a word of its own: between signs, or as a part of camel case. */
+const NAMED = new RegExp(
+  `(?:(?:^|[^a-zA-Z])(?:${NAMES.join("|")})|(?:${NAMES.map((name) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`).join("|")}))(?![a-z])`,
+);
+const NAME_CHARS_MAX = 300;
+/** Classes that hide a text from the eye by their very name. */
+const UNSEEN = /(?:^|\s)(?:sr-only|visually-?hidden|screen-reader-text|u-hidden|is-hidden)(?:\s|$)/;
+const RIGHTS = /©|all rights reserved/i;
+const RIGHTS_CHARS_MAX = 200;
+/** Ids and hashes: runs of letters with digits among them, too long for words. */
+const CODE_CHARS_MIN = 20;
+const CODES_CHARS_MIN = 60;
+
+/** The verdicts with those on text that is set aside lowered. */
+export function setAside(blocks: readonly Block[], verdicts: readonly number[]): readonly number[] {
+  const known = new Map<PageElement, boolean>();
+  const isAside = blocks.map((block) => isWithin(block.element, known) || isRights(block.text) || isCodes(block.text));
+  let expected = 0;
+  let aside = 0;
+  for (const block of blocks) {
+    const share = block.text.length * (verdicts[block.index] as number);
+    expected += share;
+    if (isAside[block.index] === true) aside += share;
+  }
+  if (aside > expected * SHARE_MAX) return verdicts;
+  return verdicts.map((verdict, index) => (isAside[index] === true ? verdict * DISCOUNT : verdict));
+}
+
+function isWithin(element: PageElement, known: Map<PageElement, boolean>): boolean {
+  const path: PageElement[] = [];
+  let answer = false;
+  for (let at: PageElement | null = element; at !== null && at.tag !== "body"; at = at.parentNode) {
+    const found = known.get(at);
+    answer = found ?? saysAside(at);
+    path.push(at);
+    if (answer || found !== undefined) break;
+  }
+  for (const at of path) known.set(at, answer);
+  return answer;
+}
+
+function saysAside({ tag, attributes, className, id }: PageElement): boolean {
+  const role = attributes["role"] ?? "";
+  if (TAGS.has(tag) || role.includes("dialog") || attributes["aria-modal"] === "true") return true;
+  const name = `${className} ${id} ${role} ${attributes["data-testid"] ?? ""}`;
+  return name.length > 3 && (UNSEEN.test(className) || NAMED.test(name.slice(0, NAME_CHARS_MAX)));
+}
+
+function isRights(text: string): boolean {
+  return text.length < RIGHTS_CHARS_MAX && RIGHTS.test(text);
+}
+
+function isCodes(text: string): boolean {
+  if (text.length < CODES_CHARS_MIN) return false;
+  let chars = 0;
+  for (const word of text.split(" "))
+    if (word.length >= CODE_CHARS_MIN && /\d/.test(word) && /[a-z]/i.test(word) && !word.includes("/"))
+      chars += word.length;
+  return chars > text.length * 0.5;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "bun:test";
+import { cutBlocks } from "../../src/pages/content/blocks.ts";
+import { setAside } from "../../src/pages/content/set-aside.ts";
+import { parsePage } from "../../src/pages/dom/parse.ts";
+
+const PROSE = "What a reader came for, told at length and with some care. ".repeat(8).trim();
+
+/** Verdicts on the prose and on what stands beside it, all of them 0.5 before. */
+function verdicts(beside: string): readonly number[] {
+  const blocks = cutBlocks(parsePage(`<body><div class="page"><p>${PROSE}</p>${beside}</div></body>`).body);
+  return setAside(
+    blocks,
+    blocks.map(() => 0.5),
+  );
+}
+
+describe("what a page sets aside counts less", () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ["a footer", "<footer><p>Where we are</p></footer>"],
+    ["a dialog by role", '<div role="alertdialog"><p>Are you sure?</p></div>'],
+    ["a modal part", '<div aria-modal="true"><p>Are you sure?</p></div>'],
+    ["a name among signs", '<div class="x-related_posts"><p>Another story</p></div>'],
+    ["a name in camel case", '<div id="pageDisclaimer"><p>No liability is taken.</p></div>'],
+    ["a name at the start of camel case", '<div class="cookieNotice"><p>We use them.</p></div>'],
+    ["text for screen readers", '<p class="visually-hidden">opens in a new window</p>'],
+    ["a note on rights", "<p>© 2026 Example. All rights reserved.</p>"],
+    ["ids and hashes", `<p>${"9303097ac1d3e541e1baf5303640756e ".repeat(4)}</p>`],
+  ];
+  for (const [name, beside] of cases) test(name, () => expect(verdicts(beside)).toEqual([0.5, 0.15]));
+});
+
+describe("other text is judged as before", () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ["a name inside a longer word", '<div class="illegally correlated"><p>Another story</p></div>'],
+    ["long words", `<p>${"Donaudampfschifffahrtsgesellschaft ".repeat(4)}</p>`],
+    ["addresses", `<p>${"https://example.com/a/1234567890/bcdef ".repeat(4)}</p>`],
+  ];
+  for (const [name, beside] of cases) test(name, () => expect(verdicts(beside)).toEqual([0.5, 0.5]));
+});
+
+test("a name around most of the text is no name for what is beside the point", () => {
+  const blocks = cutBlocks(
+    parsePage(`<body><div class="recipe cookies"><p>${PROSE}</p></div><p>More of it.</p></body>`).body,
+  );
+  expect(
+    setAside(
+      blocks,
+      blocks.map(() => 0.5),
+    ),
+  ).toEqual([0.5, 0.5]);
+});
