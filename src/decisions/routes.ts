@@ -16,6 +16,7 @@ import { type Decision, decide, routeOf, type Spent } from "./decide.ts";
 import type { DecisionModels } from "./models.ts";
 import { openaiAnswersView, readOpenaiDecisions } from "./openai-shape.ts";
 import { type DecisionRequest, readDecisionRequest } from "./questions.ts";
+import { refuseRepeats } from "./repeats.ts";
 import type { DecisionVersion } from "./versions.ts";
 
 /** Who asks. */
@@ -41,8 +42,8 @@ export interface DecisionRoutesDeps {
   authenticate(request: Request): unknown;
   /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
   admit(request: Request): DecisionCaller;
-  /** The body as a JSON object; throws 400, 408 or 413. */
-  readJson(request: Request): Promise<Readonly<Record<string, unknown>>>;
+  /** The body as text and as a JSON object; throws 400, 408 or 413. */
+  readJson(request: Request): Promise<{ readonly text: string; readonly body: Readonly<Record<string, unknown>> }>;
   models: DecisionModels;
   /** Unfit versions (their engine failed its probe) are not listed. */
   isListed(version: DecisionVersion): boolean;
@@ -101,7 +102,7 @@ export async function listed(deps: DecisionRoutesDeps): Promise<{ id: string; ve
 /** How a client's format is read and written. */
 interface Shape<R extends DecisionRequest> {
   readonly path: string;
-  read(body: Readonly<Record<string, unknown>>): R;
+  read(body: Readonly<Record<string, unknown>>, text: string): R;
   answers(decision: Decision, request: R): unknown;
   usage(decision: Decision): Record<string, unknown>;
 }
@@ -111,16 +112,21 @@ const plainUsage = ({ inputTokens, outputTokens }: Decision) => ({
   output_tokens: outputTokens,
 });
 
+function readOnce(text: string, request: DecisionRequest): DecisionRequest {
+  refuseRepeats(text);
+  return request;
+}
+
 const systemoneShape: Shape<DecisionRequest> = {
   path: "/v1/systemone",
-  read: readDecisionRequest,
+  read: (body, text) => readOnce(text, readDecisionRequest(body)),
   answers: ({ answered }) => answersView(answered),
   usage: plainUsage,
 };
 
 const nativeShape: Shape<DecisionRequest> = {
   path: "/typesafe/v1/systemone",
-  read: (body) => readDecisionRequest(body, { criteriaMayAsk: true }),
+  read: (body, text) => readOnce(text, readDecisionRequest(body, { criteriaMayAsk: true })),
   answers: ({ answered }) => nativeAnswersView(answered),
   usage: plainUsage,
 };
@@ -147,7 +153,8 @@ async function answer<R extends DecisionRequest>(
   // The name under which that format's clients look for it, on errors too.
   if (shape.path !== "/v1/decisions") exchange.headers["x-typesafe-request-id"] = exchange.requestId;
   const caller = deps.admit(request);
-  const asked = shape.read(await deps.readJson(request));
+  const { text, body } = await deps.readJson(request);
+  const asked = shape.read(body, text);
   const version = await versionFor(asked.model, caller, deps);
   exchange.log["model"] = version.id;
   exchange.headers["x-sallyport-model"] = headerText(version.id);

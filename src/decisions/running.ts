@@ -86,7 +86,7 @@ export function createDecisions(deps: DecisionsDeps) {
     exchangeOf,
     authenticate: deps.authenticate,
     admit: (request) => deps.admit(request, exchangeOf(request)),
-    readJson: async (request) => (await readJson(request, deps.bodyLimits())).body,
+    readJson: (request) => readJson(request, deps.bodyLimits()),
     models,
     isListed: (version) => watch.isFit(version),
     isChatModel: deps.isChatModel,

@@ -261,3 +261,43 @@ test("after one call has failed the rest are not begun", async () => {
   await Bun.sleep(20);
   expect(calls).toBe(4);
 });
+
+describe("what is named twice is refused, with its path", () => {
+  const noul = JSON.stringify(NOUL);
+  const choice = (criteria: string) => `{"type":"choice","criteria":${criteria}}`;
+  test.each([
+    ["a question", `{"q":${noul},"r":${noul},"q":${noul}}`, "questions.q"],
+    ["a question, spelt otherwise", `{"q":${noul},"\\u0071":${noul}}`, "questions.q"],
+    ["an option", `{"q":${choice('{"a":null,"b":"x","a":"y"}')}}`, "questions.q.criteria.a"],
+    ["the only option", `{"q":${noul},"r":${choice('{ "a" : null , "a" : null }')}}`, "questions.r.criteria.a"],
+    [
+      "what true means",
+      `{"q":{"type":"noul","instructions":"?","criteria":{"true":"x","true":"y"}}}`,
+      "questions.q.criteria.true",
+    ],
+  ])("%s", async (_, questions, param) => {
+    for (const path of ["/v1/systemone", "/typesafe/v1/systemone"]) {
+      const { status, body } = await gateway.post(
+        path,
+        `{"model":"native-1.0.0","state":"s","questions":${questions}}`,
+        key,
+      );
+      expect([status, body.error.code, body.error.param]).toEqual([422, "invalid_question", param]);
+    }
+    expect(native.calls).toHaveLength(0);
+  });
+
+  test.each([
+    ["in the state", `{"a":1,"a":2}`, `{"q":${noul}}`],
+    ["in texts", `"{\\"q\\":1,\\"q\\":2}"`, `{"q":${choice('{"a":"\\"a\\":1,\\"a\\":2","b":null}')}}`],
+    [
+      "within a level, or what an option means",
+      `"s"`,
+      `{"q":{"type":"score","criteria":[{"x":1,"x":2},"b"]},"r":${choice('{"a":{"x":1,"x":2},"b":null}')}}`,
+    ],
+    ["under two questions", `"s"`, `{"q":${choice('{"a":null,"b":null}')},"r":${choice('{"a":null,"b":null}')}}`],
+  ])("not %s", async (_, state, questions) => {
+    const sent = `{"questions":"x","model":"native-1.0.0","state":${state},"questions":${questions}}`;
+    expect((await gateway.post("/v1/systemone", sent, key)).status).toBe(200);
+  });
+});
