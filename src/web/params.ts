@@ -33,7 +33,9 @@ export function readUrl(body: Body, name = "url"): string {
 
 /** An address as a parameter's value. */
 export function checkUrl(value: unknown, param: string): string {
-  if (typeof value !== "string" || value.length > URL_CHARS_MAX || !URL.canParse(value.trim()))
+  if (typeof value === "string" && value.length > URL_CHARS_MAX)
+    throw invalid(param, `${param} may have at most ${URL_CHARS_MAX} characters.`);
+  if (typeof value !== "string" || !URL.canParse(value.trim()))
     throw invalid(param, `${param} must be a fully-qualified URL, as https://example.com/page.`);
   return value.trim();
 }

@@ -155,6 +155,7 @@ describe("POST /v1/scrape", () => {
     ["url of another type", { url: 1 }, 400, "invalid_request", "url"],
     ["no URL", { url: "example" }, 400, "invalid_request", "url"],
     ["a relative URL", { url: "/x" }, 400, "invalid_request", "url"],
+    ["a URL that is too long", { url: `http://site.example/${"x".repeat(8192)}` }, 400, "invalid_request", "url"],
     ["another scheme", { url: "file:///etc/passwd" }, 400, "url_not_allowed", "url"],
     ["a URL with a password", { url: "http://a:b@127.0.0.1/" }, 400, "url_not_allowed", "url"],
     ["formats of another type", { url: "U", formats: "markdown" }, 400, "invalid_request", "formats"],
