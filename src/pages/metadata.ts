@@ -66,11 +66,18 @@ export function readMetadata(document: PageDocument, url: string): Metadata {
   const metadata: Metadata = {
     title: document.title !== "" ? document.title : (first("og:title", "twitter:title") ?? clean(heading ?? "")),
     description: first("description", "og:description", "twitter:description", "dc.description") ?? "",
-    language: document.language !== "" ? document.language : (first("content-language", "og:locale", "language") ?? ""),
+    language: languageTag(
+      document.language !== "" ? document.language : (first("content-language", "og:locale", "language") ?? ""),
+    ),
   };
   for (const [name, value] of Object.entries(optional))
     if (value !== undefined && value !== "") metadata[name as keyof Metadata] = value;
   return metadata;
+}
+
+/** The first of a list, as a tag is spelled: Open Graph writes `de_DE`. */
+function languageTag(text: string): string {
+  return (text.split(/[,;]/, 1)[0] ?? "").trim().replace(/_/g, "-");
 }
 
 interface Structured {

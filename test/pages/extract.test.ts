@@ -60,6 +60,14 @@ describe("main content", () => {
     expect(`${text}\n`).toContain(found);
     expect(text).not.toContain("↩");
   });
+  test.each([
+    ['<html lang=" pt_BR ">', "pt-BR"],
+    ['<meta property="og:locale" content="de_DE">', "de-DE"],
+    ['<meta http-equiv="Content-Language" content="fr, en">', "fr"],
+    ["<html>", ""],
+  ])("the language of %s", (head, language) =>
+    expect(extract(`${head}<p>${PARAGRAPHS[0]}</p>`).metadata.language).toBe(language),
+  );
   test("a frameset has its parts for links", () => {
     const page = extract('<frameset cols="1,2"><frame src="/left"><frame src="right.html"></frameset>');
     expect(page.links).toEqual(["https://site.example/left", "https://site.example/blog/right.html"]);
