@@ -15,6 +15,9 @@ const HEAD_BYTES = 1024;
 /** Of a page that says it is HTML: single strays are in many a real one, and browsers read past them. */
 const STRAY_SHARE_MAX = 0.02;
 
+/** Behind comments, none of which may be taken for two or for a part: the ways to do so would double with each. */
+const BEGINS_AS_HTML = /^(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype html|html)\b/i;
+
 /** What the type and the first bytes say the body is. */
 export function kindOf(contentType: string | null, bytes: Uint8Array): "html" | DocumentKind | undefined {
   const type = (contentType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? "";
@@ -26,7 +29,7 @@ export function kindOf(contentType: string | null, bytes: Uint8Array): "html" | 
   const strays = wide === undefined ? strayShare(bytes.subarray(0, HEAD_BYTES)) : 0;
   if (head.startsWith("%PDF-")) return "pdf";
   if (type === "text/html" || type === "application/xhtml+xml") return strays > STRAY_SHARE_MAX ? undefined : "html";
-  if (/^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype html|html)\b/i.test(head)) return "html";
+  if (BEGINS_AS_HTML.test(head)) return "html";
   if (type === "application/json" || type.endsWith("+json")) return "json";
   if (type === "text/xml" || type === "application/xml" || type.endsWith("+xml")) return "xml";
   if (type === "" || type === "application/octet-stream" || type === "unknown/unknown") {

@@ -57,6 +57,9 @@ describe("kinds", () => {
     [null, "\xff\xfe<\0p\0>\0", "html"],
     [null, "", "html"],
     ["image/png", "", undefined],
+    ["text/plain", "<?xml version='1.0'?> <!-- a --> <!-- <p> --><html>", "html"],
+    // So many that trying each way to tell them apart would never end.
+    ["text/plain", "<!---->".repeat(140), "text"],
   ];
   for (const [type, body, kind] of cases)
     test(`${type} ${JSON.stringify(body)}`, () =>
