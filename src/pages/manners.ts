@@ -38,6 +38,8 @@ export interface Manners {
   work(job: JobRef, claim: Claim | undefined, signal: AbortSignal): Promise<PageTurn>;
   /** The same among the places of pages that somebody waits for. Throws `PoolFull` when too many wait, of all or of the account. */
   visit(accountId: string, claim: Claim | undefined, signal?: AbortSignal): Promise<PageTurn>;
+  /** Waits for one of the places in the browser, and for the host at the same moment: whoever waits for one holds up nobody at the other. */
+  show(claim: Claim, signal?: AbortSignal): Promise<PageTurn>;
   /** How many pages of jobs are under way, and how many requests of all kinds wait. */
   load(): { readonly running: number; readonly waiting: number };
   /** How many pages that somebody waits for are under way, and how many have no place yet. */
@@ -69,8 +71,8 @@ interface Share {
   served: number;
 }
 
-/** Pages that share places. */
-type Lane = "jobs" | "singles";
+/** Pages that share places. What is shown in the browser is under way already, as a page of a job or a single one. */
+type Lane = "jobs" | "singles" | "browser";
 
 interface Waiter {
   /** Undefined: needs none of the places. */
@@ -82,7 +84,7 @@ interface Waiter {
 }
 
 /** Those that go first have the lower number. */
-const RANKS: Readonly<Record<Lane, number>> = { singles: 1, jobs: 2 };
+const RANKS: Readonly<Record<Lane, number>> = { browser: 0, singles: 1, jobs: 2 };
 
 /** Makes them. The places are asked for each time: they may change. */
 export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>): Manners {
@@ -91,7 +93,7 @@ export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () 
   const shares = new Map<string, Share>();
   /** In the order they came. */
   const waiting = new Set<Waiter>();
-  const working = { jobs: 0, singles: 0 };
+  const working = { jobs: 0, singles: 0, browser: 0 };
   let turns = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -238,6 +240,7 @@ export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () 
     work: ({ accountId, id }, claim, signal) =>
       take({ lane: "jobs", owners: [accountId, `${accountId} ${id}`], claim }, signal),
     visit: (accountId, claim, signal) => take({ lane: "singles", owners: [`singles of ${accountId}`], claim }, signal),
+    show: (claim, signal) => take({ lane: "browser", owners: [], claim }, signal),
     load: () => ({ running: working.jobs, waiting: waiting.size }),
     singles: () => ({ running: working.singles, waiting: waitingSingles() }),
   };

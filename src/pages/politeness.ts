@@ -19,12 +19,29 @@ export function politeFetch(get: GuardedFetch, politeness: Politeness): GuardedF
     inTurn(politeness, { url, signal: options.signal }, (follow) => get(url, followed(options, follow)));
 }
 
-/** A renderer that takes its turns: a page shown in a browser asks its host once more. */
-export function politeRenderer(renderer: Renderer, politeness: Politeness): Renderer {
+/**
+ * A renderer that takes its turns: a page shown in a browser asks its host once more. It gets its place in the browser with
+ * its host's turn: pages that are sent on from within the browser wait for hosts, and those must never wait for the browser.
+ */
+export function politeRenderer(
+  renderer: Renderer,
+  politeness: Politeness & { readonly manners: Pick<Manners, "show"> },
+): Renderer {
   return {
     ...renderer,
-    render: (request) =>
-      inTurn(politeness, request, (follow) => renderer.render(followed<RenderRequest>(request, follow))),
+    render: async (request) => {
+      const { url, signal } = request;
+      const endsMs = performance.now() + request.timeoutMs;
+      const place = await politeness.manners.show(await politeness.claimOf(url, signal), signal);
+      const timeoutMs = Math.max(1, endsMs - performance.now());
+      try {
+        return await inTurn(politeness, { url, signal, leave: place.leaveHost }, (follow) =>
+          renderer.render(followed<RenderRequest>({ ...request, timeoutMs }, follow)),
+        );
+      } finally {
+        place.end();
+      }
+    },
   };
 }
 

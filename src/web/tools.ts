@@ -55,7 +55,11 @@ export interface WebToolsDeps {
 export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools {
   const web = () => config().web;
   const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
-  const manners = createManners(clock, { jobs: () => web().concurrency, singles: () => web().singleConcurrency });
+  const manners = createManners(clock, {
+    jobs: () => web().concurrency,
+    singles: () => web().singleConcurrency,
+    browser: () => web().browser.maxPages,
+  });
   // A remote browser's door outlives a change of configuration: pages under way still use it, and its port is taken.
   const doors = new Map<string, Door>();
   let isBrowserBroken = false;

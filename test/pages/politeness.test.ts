@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import type { GuardedFetch } from "../../src/net/fetch.ts";
 import { createManners } from "../../src/pages/manners.ts";
-import { inTurn, politeFetch } from "../../src/pages/politeness.ts";
+import { inTurn, politeFetch, politeRenderer } from "../../src/pages/politeness.ts";
+import type { RenderRequest } from "../../src/pages/render.ts";
+import { createSlots } from "../../src/pages/slots.ts";
 import { places } from "../support/places.ts";
 
 const LIMITS = { bytesMax: 1000, timeoutMs: 1000 };
@@ -76,4 +78,38 @@ test("what judges ends the request, without a place", async () => {
   await expect(work).rejects.toThrow("forbidden");
   await fill(manners, "a.example");
   await fill(manners, "b.example");
+});
+
+test("a page that the browser is sent on with waits for no host whose places wait for the browser", async () => {
+  const manners = createManners(new FakeClock(), { ...places(8), browser: () => 1 });
+  const browser = createSlots(1);
+  const shown: string[] = [];
+  const sent = Promise.withResolvers<void>();
+  const renderer = {
+    render: ({ url, signal, onRedirect }: RenderRequest) =>
+      browser.run(signal, async () => {
+        if (url === "http://a.example/") {
+          await sent.promise;
+          await onRedirect?.("http://b.example/", signal);
+        }
+        shown.push(url);
+        return { url, status: 200, html: "" };
+      }),
+    close: async () => undefined,
+  };
+  const polite = politeRenderer(renderer, { manners, claimOf });
+  const show = (url: string) =>
+    polite.render({ url, timeoutMs: 1000, signal: never, screenshot: "none", userAgent: "", bytesMax: 1000 });
+  const leading = show("http://a.example/");
+  await settle();
+  const others = [1, 2, 3, 4].map((n) => show(`http://b.example/${n}`));
+  await settle();
+  sent.resolve();
+  await settle();
+  expect([shown.length, shown[0]]).toEqual([5, "http://a.example/"]);
+  await Promise.all([leading, ...others]);
+  // All places were given back.
+  await fill(manners, "a.example");
+  await fill(manners, "b.example");
+  expect(manners.load().waiting).toBe(0);
 });

@@ -1,6 +1,6 @@
-// So many places for pages of either kind.
+// So many places for pages of any kind.
 
 /** For `createManners`. */
-export function places(count: number): Record<"jobs" | "singles", () => number> {
-  return { jobs: () => count, singles: () => count };
+export function places(count: number): Record<"jobs" | "singles" | "browser", () => number> {
+  return { jobs: () => count, singles: () => count, browser: () => count };
 }
