@@ -158,8 +158,12 @@ function readCriterion(value: unknown, path: string): Content | null {
   return value;
 }
 
+/** Keys and names of options are the caller's, of any length; an error need not hand all of one back. */
+const PARAM_CHARACTERS_MAX = 1000;
+
 /** 422 with the path of the culprit. */
-export function badQuestion(param: string, message: string): ApiError {
+export function badQuestion(path: string, message: string): ApiError {
+  const param = path.length > PARAM_CHARACTERS_MAX ? `${path.slice(0, PARAM_CHARACTERS_MAX)}…` : path;
   return new ApiError("invalid_question", message, { param });
 }
 

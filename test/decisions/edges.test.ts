@@ -240,6 +240,13 @@ test.each([{}, { true: null }, { true: "" }, { maybe: "x" }])("criteria %p alone
   expect(native.calls).toHaveLength(0);
 });
 
+test("a key without end is not handed back whole", async () => {
+  const { status, body } = await ask("native-1.0.0", { ["k".repeat(100_000)]: { type: "maybe" } });
+  expect(status).toBe(422);
+  expect(body.error.param.length).toBeLessThan(1100);
+  expect(body.error.param).toStartWith("questions.kkk");
+});
+
 test("after one call has failed the rest are not begun", async () => {
   const question = (at: number): Question => ({
     ...{ key: `q${at}`, type: "noul", instructions: "?" },

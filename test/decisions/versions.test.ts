@@ -220,6 +220,26 @@ test.each([
   expect(run.err.trim().split("\n")).toHaveLength(1);
 });
 
+test("a call goes on with the version it began with when its alias is moved meanwhile", async () => {
+  await runCommand(dir, ["decisions", "promote", "judge-1.0.0", "moving"]);
+  await Bun.sleep(300);
+  const [came, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const usual = model.answer;
+  model.answer = async (body, path) => {
+    came.resolve();
+    await go.promise;
+    return usual(body, path);
+  };
+  const under = gateway.post("/v1/systemone", asked("moving"), key);
+  await came.promise;
+  await runCommand(dir, ["decisions", "promote", "judge-1.10.0", "moving", "--force"]);
+  go.resolve();
+  expect((await under).body.model).toBe("judge-1.0.0");
+  model.answer = usual;
+  await Bun.sleep(300);
+  expect((await gateway.post("/v1/systemone", asked("moving"), key)).body.model).toBe("judge-1.10.0");
+});
+
 test("what is offered as its provider lists it must be named before it can be calibrated", async () => {
   const own = tempDir();
   await Bun.write(join(own, "sallyport.yaml"), "data_dir: ./data");
