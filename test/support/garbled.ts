@@ -84,7 +84,9 @@ function write({ holder, key }: Slot, value: unknown): void {
 export function garbled<T>(values: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
   return fc.tuple(values, fc.array(damage, { maxLength: 4 })).map(([value, damages]) => {
     const whole = { value: structuredClone(value) as unknown };
-    for (const { place, other, how, put, word } of damages) {
+    for (const { place, other, how, put: odd, word } of damages) {
+      // A copy each time, lest a value be put into itself.
+      const put = JSON.parse(JSON.stringify(odd)) as unknown;
       const slots = slotsOf(whole);
       const at = slots[place % slots.length] as Slot;
       const from = slots[other % slots.length] as Slot;
