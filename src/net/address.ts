@@ -72,7 +72,7 @@ function contains(range: Range, bytes: Bytes): boolean {
 
 function parseV4(text: string): Bytes | undefined {
   // Strict: four decimal parts. Other spellings are the URL parser's to normalise; here they are not addresses.
-  if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(text)) return undefined;
+  if (!/^(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}$/.test(text)) return undefined;
   const bytes = text.split(".").map(Number);
   return bytes.every((byte) => byte <= 255) ? bytes : undefined;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { isIP } from "node:net";
 import fc from "fast-check";
-import { classifyAddress, parseCidr } from "../../src/net/address.ts";
+import { classifyAddress, parseAddress, parseCidr } from "../../src/net/address.ts";
 import { BlockedAddress, createGuard, type GuardPolicy } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 
@@ -225,58 +226,158 @@ describe("the operator's policy", () => {
   });
 });
 
-describe("properties", () => {
-  const privateV4 = fc.oneof(
-    fc.tuple(fc.constantFrom(0, 10, 127), fc.nat(255), fc.nat(255), fc.nat(255)),
-    fc.tuple(fc.constant(192), fc.constant(168), fc.nat(255), fc.nat(255)),
-    fc.tuple(fc.constant(172), fc.integer({ min: 16, max: 31 }), fc.nat(255), fc.nat(255)),
-    fc.tuple(fc.constant(169), fc.constant(254), fc.nat(255), fc.nat(255)),
-    fc.tuple(fc.integer({ min: 224, max: 255 }), fc.nat(255), fc.nat(255), fc.nat(255)),
-  );
-  const part = (value: number, style: number) =>
-    style === 0 ? String(value) : style === 1 ? `0x${value.toString(16)}` : `0${value.toString(8)}`;
-  const spelling = fc
-    .tuple(privateV4, fc.integer({ min: 1, max: 4 }), fc.array(fc.nat(2), { minLength: 4, maxLength: 4 }), fc.nat(3))
-    .map(([bytes, count, styles, dress]) => {
-      const head = bytes.slice(0, count - 1);
-      const tail = bytes.slice(count - 1).reduce((sum, byte) => sum * 256 + byte, 0);
-      const host = [...head, tail].map((value, index) => part(value, styles[index] ?? 0)).join(".");
-      return dress === 1
-        ? `${host}.`
-        : dress === 2
-          ? [...host].map((c) => (/\d/.test(c) ? String.fromCodePoint(0xff10 + Number(c)) : c)).join("")
-          : dress === 3
-            ? [...host].map((c) => `%${c.charCodeAt(0).toString(16)}`).join("")
-            : host;
-    });
+/** First and last addresses of what is not the open internet, by the IANA registries, and of metadata services outside of it. */
+const CLOSED_V4: [string, string][] = [
+  ["0.0.0.0", "0.255.255.255"],
+  ["10.0.0.0", "10.255.255.255"],
+  ["100.64.0.0", "100.127.255.255"],
+  ["127.0.0.0", "127.255.255.255"],
+  ["168.63.129.16", "168.63.129.16"],
+  ["169.254.0.0", "169.254.255.255"],
+  ["172.16.0.0", "172.31.255.255"],
+  ["192.0.0.0", "192.0.0.255"],
+  ["192.0.2.0", "192.0.2.255"],
+  ["192.88.99.0", "192.88.99.255"],
+  ["192.168.0.0", "192.168.255.255"],
+  ["198.18.0.0", "198.19.255.255"],
+  ["198.51.100.0", "198.51.100.255"],
+  ["203.0.113.0", "203.0.113.255"],
+  ["224.0.0.0", "255.255.255.255"],
+];
+const numberOf = (dotted: string) => dotted.split(".").reduce((sum, byte) => sum * 256 + Number(byte), 0);
+const bytesOf = (number: number) => [24, 16, 8, 0].map((bits) => Math.floor(number / 2 ** bits) % 256);
+const isClosed = (number: number) =>
+  CLOSED_V4.some(([first, last]) => number >= numberOf(first) && number <= numberOf(last));
 
-  test("no spelling of a private IPv4 address passes", async () => {
+describe("properties", () => {
+  const nearby = fc
+    .tuple(fc.constantFrom(...CLOSED_V4.flat()), fc.integer({ min: -2, max: 2 }))
+    .map(([border, step]) => Math.min(2 ** 32 - 1, Math.max(0, numberOf(border) + step)));
+  const within = fc
+    .tuple(fc.constantFrom(...CLOSED_V4), fc.nat())
+    .map(([[first, last], n]) => numberOf(first) + (n % (numberOf(last) - numberOf(first) + 1)));
+  const v4 = fc.oneof(nearby, within, fc.nat(2 ** 32 - 1));
+
+  const part = (value: number, style: number) =>
+    [String(value), `0x${value.toString(16)}`, `0X00${value.toString(16).toUpperCase()}`, `0${value.toString(8)}`][
+      style
+    ];
+  /** What the URL parser reads as the letter. */
+  const dressed = (letter: string, dress: number) => {
+    if (dress === 1) return `%${letter.charCodeAt(0).toString(16)}`;
+    if (dress === 2 && letter !== ".") return String.fromCodePoint(letter.charCodeAt(0) + 0xfee0);
+    if (dress === 2 || dress === 3) return letter === "." ? "\u3002" : letter;
+    return dress === 4 ? `${letter}\u00ad` : letter;
+  };
+  const styles = fc.array(fc.nat(3), { minLength: 4, maxLength: 4 });
+  const dresses = fc.oneof(
+    fc.constant<number[]>([]),
+    fc.nat(4).map((dress) => Array<number>(60).fill(dress)),
+    fc.array(fc.nat(4), { minLength: 60, maxLength: 60 }),
+  );
+  const spelled = (number: number, given: { count: number; styles: number[]; dresses: number[]; dot: boolean }) => {
+    const bytes = bytesOf(number);
+    const tail = numberOf(bytes.slice(given.count - 1).join("."));
+    const parts = [...bytes.slice(0, given.count - 1), tail].map((value, at) => part(value, given.styles[at] ?? 0));
+    const plain = parts.join(".") + (given.dot ? "." : "");
+    return [...plain].map((letter, at) => dressed(letter, given.dresses[at] ?? 0)).join("");
+  };
+  const spelling = fc.record({ count: fc.integer({ min: 1, max: 4 }), styles, dresses, dot: fc.boolean() });
+
+  test("an IPv4 address passes when it is of the open internet, however it is spelled", async () => {
     await fc.assert(
-      fc.asyncProperty(spelling, async (host) => {
-        expect(await reason(`http://${host}/`)).not.toBe("passed");
+      fc.asyncProperty(v4, spelling, async (number, how) => {
+        const host = spelled(number, how);
+        expect([host, await reason(`http://${host}/`)]).toEqual([host, isClosed(number) ? "address" : "passed"]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("an IPv6 address that carries an IPv4 address never leads to a closed one", async () => {
+    const hex = (number: number) => `${Math.floor(number / 65536).toString(16)}:${(number % 65536).toString(16)}`;
+    const prefix = fc.constantFrom("::", "::ffff:", "::ffff:0:", "64:ff9b::", "64:ff9b:1::", "2002:");
+    await fc.assert(
+      fc.asyncProperty(v4, prefix, fc.boolean(), async (number, before, dotted) => {
+        const inside = dotted && before !== "2002:" ? bytesOf(number).join(".") : hex(number);
+        const host = before === "2002:" ? `2002:${inside}::1` : before + inside;
+        const isOpen = (before === "::ffff:" || before === "64:ff9b::") && !isClosed(number);
+        expect([host, await reason(`http://[${host}]/`)]).toEqual([host, isOpen ? "passed" : "address"]);
       }),
       { numRuns: 500 },
     );
   });
 
-  test("no IPv6 address that carries a private IPv4 address passes", async () => {
-    const hex = (bytes: number[]) =>
-      `${(bytes[0]! * 256 + bytes[1]!).toString(16)}:${(bytes[2]! * 256 + bytes[3]!).toString(16)}`;
-    const prefix = fc.constantFrom("::", "::ffff:", "::ffff:0:", "64:ff9b::", "64:ff9b:1::", "2002:");
-    await fc.assert(
-      fc.asyncProperty(privateV4, prefix, async (bytes, before) => {
-        const host = before === "2002:" ? `2002:${hex(bytes)}::1` : before + hex(bytes);
-        expect(await reason(`http://[${host}]/`)).toBe("address");
+  test("an IPv6 address is read as it is meant, in any of its spellings", () => {
+    const groups = fc.array(fc.oneof(fc.constant(0), fc.nat(65535)), { minLength: 8, maxLength: 8 });
+    fc.assert(
+      fc.property(groups, fc.nat(8), fc.nat(8), (given, from, length) => {
+        const numbers = given.map((group, at) => (at >= from && at < from + length ? 0 : group));
+        const hex = numbers.map((group) => group.toString(16));
+        const left = hex.slice(0, from).join(":");
+        const short = `${left}::${hex.slice(from + length).join(":")}`;
+        const bytes = numbers.flatMap((group) => [group >> 8, group & 255]);
+        const mixed = `${hex.slice(0, 6).join(":")}:${bytes.slice(12).join(".")}`;
+        const whole = hex.join(":");
+        const texts = [whole, whole.toUpperCase(), mixed, `[${whole}]`, `${whole}%eth0`];
+        if (from < 8 && length > 0) texts.push(short);
+        for (const text of texts) expect([text, parseAddress(text)]).toEqual([text, bytes]);
       }),
       { numRuns: 300 },
     );
   });
 
-  test("classifying never throws, and only addresses are global", () => {
+  test("what is no address is none", () => {
+    const piece = fc.constantFrom(
+      "0",
+      "1",
+      "00",
+      "a",
+      "F",
+      "g",
+      ":",
+      "::",
+      ".",
+      "ffff",
+      "255",
+      "256",
+      "1.2.3.4",
+      "01",
+      "x",
+      "-",
+    );
     fc.assert(
-      fc.property(fc.string(), (text) => {
-        if (classifyAddress(text) === "global") expect(text).toMatch(/^[\d.[\]%]|:/);
+      fc.property(
+        fc.oneof(
+          fc.array(piece, { maxLength: 9 }).map((parts) => parts.join("")),
+          fc.string(),
+        ),
+        (text) => {
+          const bytes = parseAddress(text);
+          if (bytes === undefined) expect(classifyAddress(text)).toBe("invalid");
+          else
+            expect([text, isIP(text.replace(/^\[|\]$/g, "").replace(/%.*$/, ""))]).toEqual([
+              text,
+              bytes.length === 4 ? 4 : 6,
+            ]);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("a CIDR holds the addresses that begin as it does", () => {
+    fc.assert(
+      fc.property(v4, fc.nat(32), v4, fc.nat(32), (base, bits, other, common) => {
+        // An address that has some bits in common with the first, so that the border is met.
+        const size = 2 ** (32 - common);
+        const near = Math.floor(base / size) * size + (other % size);
+        const holds = Math.floor(base / 2 ** (32 - bits)) === Math.floor(near / 2 ** (32 - bits));
+        const inside = parseCidr(`${bytesOf(base).join(".")}/${bits}`);
+        const text = bytesOf(near).join(".");
+        expect([inside?.(text), inside?.(`::ffff:${text}`)]).toEqual([holds, holds]);
       }),
+      { numRuns: 500 },
     );
   });
 });
