@@ -22,7 +22,9 @@ export function pageKey(address: string): string {
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     .sort()
     .join("&");
-  const path = plainPath(url.pathname.replace(/;jsessionid=[^/]*/i, ""))
+  // Set, not just cut out: what is left may be another way to write a shorter path.
+  if (/;jsessionid=/i.test(url.pathname)) url.pathname = url.pathname.replace(/;jsessionid=[^/]*/gi, "");
+  const path = plainPath(url.pathname)
     .replace(/\/{2,}/g, "/")
     .replace(/\/+$/, "");
   return `${siteKey(address)}${path === "" ? "/" : path}${query === "" ? "" : `?${query}`}`;

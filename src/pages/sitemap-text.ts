@@ -17,11 +17,12 @@ export interface SitemapLinks {
 }
 
 /** Reads one file by its tags: much of what is out there is not well-formed. */
-export function parseSitemap(text: string, url: string): SitemapLinks {
+export function parseSitemap(xml: string, url: string): SitemapLinks {
+  const text = withoutComments(xml);
   const head = text.slice(0, 2000);
   if (/<!doctype html|<html\b/i.test(head)) return { urls: [], sitemaps: [] };
   if (!/<\w/.test(head)) {
-    const lines = text.split(/\r?\n/).filter((line) => /^\s{0,100}https?:\/\//i.test(line.slice(0, 200)));
+    const lines = text.split(/[\r\n]/).filter((line) => /^\s{0,100}https?:\/\//i.test(line.slice(0, 200)));
     return { urls: addresses(lines.slice(0, ENTRIES_MAX), url), sitemaps: [] };
   }
   const isFeed = /<(?:rss|feed|rdf:RDF)\b/i.test(head);
@@ -51,6 +52,19 @@ export function parseSitemap(text: string, url: string): SitemapLinks {
   return { urls: addresses([...pages, ...links, ...hrefs], url).filter((address) => !known.has(address)), sitemaps };
 }
 
+/** What a site has taken out for now is no part of the file. Of a comment without an end, the rest of the file is one. */
+function withoutComments(xml: string): string {
+  let out = "";
+  let at = 0;
+  for (let start = xml.indexOf("<!--"); start >= 0; start = xml.indexOf("<!--", at)) {
+    out += xml.slice(at, start);
+    const end = xml.indexOf("-->", start + 4);
+    if (end < 0) return out;
+    at = end + 3;
+  }
+  return at === 0 ? xml : out + xml.slice(at);
+}
+
 /** The text from there to the next tag. */
 function contentAt(text: string, from: number): string {
   const near = text.slice(from, from + ADDRESS_CHARS_MAX);
@@ -68,7 +82,7 @@ function addresses(texts: readonly string[], base: string): string[] {
       .replace(/<!\[CDATA\[|\]\]>/g, "")
       .trim()
       .replace(/&amp;/g, "&")
-      .replace(/&#0*38;/g, "&")
+      .replace(/&#(?:0*38|x0*26);/gi, "&")
       .replace(/&apos;/g, "'")
       .replace(/&quot;/g, '"');
     if (plain === "" || !URL.canParse(plain, base)) continue;

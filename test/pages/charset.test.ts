@@ -132,6 +132,40 @@ describe("charset", () => {
   test("zeros are no text", () => expect(decodeHtml(bytes("a\0b"), "text/html")).toBe("ab"));
 
   test("any bytes give text", () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (input) => typeof decodeHtml(input, null) === "string"));
+    const label = fc.constantFrom(
+      ..."utf-8 utf-16le utf-16be windows-1251 koi8-r shift_jis euc-jp gbk gb18030 big5 euc-kr iso-2022-jp".split(" "),
+      ..."x-user-defined replacement iso-2022-kr constructor __proto__ \ud83d".split(" "),
+    );
+    const header = fc.oneof(
+      fc.constant(null),
+      label.map((name) => `text/html; charset=${name}`),
+      fc.string(),
+    );
+    const meta = fc.oneof(
+      fc.constant(""),
+      label.map((name) => `<meta charset="${name}">`),
+    );
+    fc.assert(
+      fc.property(meta, fc.uint8Array({ maxLength: 300 }), header, (head, input, contentType) => {
+        const text = decodeHtml(Buffer.concat([Buffer.from(head), input]), contentType);
+        expect([text.isWellFormed(), text.includes("\0")]).toEqual([true, false]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("text that is declared right, or marked, is read as it was written", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (given) => {
+        const text = given
+          .toWellFormed()
+          .replaceAll("\0", "")
+          .replace(/^\uFEFF+/, "");
+        expect(decodeHtml(Buffer.from(text), "text/html; charset=utf-8")).toBe(text);
+        expect(decodeHtml(Buffer.from(`\uFEFF${text}`), "text/html; charset=big5")).toBe(text);
+        expect(decodeHtml(Buffer.from(`\uFEFF${text}`, "utf16le"), null)).toBe(text);
+      }),
+      { numRuns: 300 },
+    );
   });
 });

@@ -32,10 +32,41 @@ describe("one page, many addresses", () => {
   ];
   for (const [a, b] of different) test(`${a} ≠ ${b}`, () => expect(pageKey(a)).not.toBe(pageKey(b)));
   test("a key of a key's address is that key", () => {
+    const piece = fc.constantFrom(
+      ...[
+        "a",
+        "B",
+        "/",
+        "//",
+        ".",
+        "..",
+        "%2F",
+        "%25",
+        "%7E",
+        "~",
+        "%",
+        "%E0%A4",
+        "ü",
+        "😀",
+        "?",
+        "&",
+        "=",
+        "+",
+        "%20",
+      ],
+      ...["#x", ";jsessionid=A", "utm_source=1", "sid=2", "x=1", "[", "|", "\\", "'", "\u0000", "\ud83d"],
+    );
+    const host = fc.constantFrom(
+      ...["a.example", "WWW.a.example", "a.example.", "a.example:80", "a.example:443", "a.example:8080"],
+      ...["1.2.3.4", "[::1]", "[2001:DB8::1]:8443", "münchen.example"],
+    );
     fc.assert(
-      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true, size: "xsmall" }), (url) => {
-        expect(pageKey(`https://${pageKey(url)}`)).toBe(pageKey(url));
+      fc.property(fc.constantFrom("http", "https"), host, fc.array(piece, { maxLength: 8 }), (scheme, name, parts) => {
+        const url = `${scheme}://${name}/${parts.join("")}`;
+        const key = pageKey(url);
+        expect([url, pageKey(`${scheme}://${key}`)]).toEqual([url, key]);
       }),
+      { numRuns: 1000, examples: [["http", "a.example", [";jsessionid=A", "/", "..", ";jsessionid=B"]]] },
     );
   });
   test("sites", () => {
@@ -53,6 +84,92 @@ describe("one page, many addresses", () => {
     ]).toEqual([false, true]);
     expect(mayBePage("https://a.example/x.html?f=a.zip", { documents: false })).toBe(true);
   });
+});
+
+describe("sitemaps in any spelling", () => {
+  const spellings: ((url: string) => string)[] = [
+    (url) => url.replaceAll("&", "&amp;"),
+    (url) => `<![CDATA[${url}]]>`,
+    (url) => ` <![CDATA[ ${url} ]]> `,
+    (url) => `\n   ${url.replaceAll("&", "&#38;").replaceAll("'", "&apos;")}\t`,
+    (url) => url.replaceAll("&", "&#x26;"),
+  ];
+  const between = fc.constantFrom(
+    "",
+    "<lastmod>2020-01-01</lastmod>",
+    "<image:image><image:loc>https://img.example/x</image:loc></image:image>",
+    "<!-- note -->",
+    "<!-- <url><loc>https://old.example/</loc></url> -->",
+    "<!-- --><!---->",
+  );
+  const entry = fc.tuple(
+    fc.webUrl({ withQueryParameters: true, size: "small" }),
+    fc.nat(spellings.length - 1),
+    between,
+    fc.constantFrom("loc", "LOC", 'loc xml:lang="a"'),
+  );
+
+  test("give their addresses, in order", () => {
+    fc.assert(
+      fc.property(
+        fc.array(entry, { maxLength: 6 }),
+        fc.constantFrom("", "sm:"),
+        fc.boolean(),
+        fc.constantFrom("", "\uFEFF", '<?xml version="1.0"?>\n', "<!-- made by hand -->"),
+        fc.constantFrom("\n", "\r\n", "\r", ""),
+        (entries, prefix, isIndex, head, newline) => {
+          const kind = prefix + (isIndex ? "sitemap" : "url");
+          const lines = entries.map(([url, spelling, more, tag]) => {
+            const text = spellings[spelling]?.(url);
+            return `<${kind}>${more}<${prefix}${tag}>${text}</${prefix}${tag.slice(0, 3)}></${kind}>`;
+          });
+          const xml = [`${head}<${prefix}${isIndex ? "sitemapindex" : "urlset"} xmlns="x">`, ...lines].join(newline);
+          const found = parseSitemap(xml, "https://site.example/sitemap.xml");
+          const expected = entries.map(([url]) => new URL(url).href);
+          expect([xml, isIndex ? found.sitemaps : found.urls]).toEqual([xml, expected]);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test("any text has some addresses or none", () => {
+    const piece = fc.constantFrom(
+      ...[
+        "<url>",
+        "<loc>",
+        "</loc>",
+        "<sitemap>",
+        "<rss>",
+        "<link href='",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "]]>",
+        "<",
+        ">",
+      ],
+      ...["https://a.example/", "&amp;", "\n", "\r", "\u0000", "\ud83d", "<html", " ", "'", "javascript:x", "//", "%"],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const { urls, sitemaps } = parseSitemap(pieces.join(""), "https://site.example/");
+        for (const url of [...urls, ...sitemaps]) expect(new URL(url).protocol).toMatch(/^https?:$/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each(["<!--", "<![CDATA[", "<loc", "<url><loc>", "<loc>https://", "&#0", "\r\n "])(
+    "made of %j take no longer than others",
+    (unit) => {
+      const started = performance.now();
+      parseSitemap(`<urlset>${unit.repeat(2_000_000 / unit.length)}`, "https://site.example/");
+      parseSitemap(unit.repeat(2_000_000 / unit.length), "https://site.example/");
+      // What grows with the square of the size takes minutes.
+      expect(performance.now() - started).toBeLessThan(5000);
+    },
+  );
 });
 
 describe("patterns", () => {
