@@ -137,6 +137,25 @@ const CASES: [name: string, html: string, markdown: string][] = [
     "```csharp\nx\n```\n\n```\ny\n```",
   ],
   ["a language that every object knows", '<pre class="language-constructor">x</pre>', "```constructor\nx\n```"],
+  ["words of a list between its items", "<ul>a<li>b</li>c<li>d</li></ul>", "a\n\n- b\nc\n\n- d"],
+  ["words of a list of definitions", "<dl><dt>a</dt>b<dd>c</dd></dl>", "a\nb\n: c"],
+  [
+    "forms around cells and rows",
+    "<table><tr><form><td>a<td>b</form></tr><form><tr><td>c<td>d</form></table>",
+    "|  |  |\n| --- | --- |\n| a | b |\n| c | d |",
+  ],
+  [
+    "words beside cells",
+    "<table>u<tr>v<td>a</td>w<td>b</tr>x<td>c<td>d</table>",
+    "u\n\n|  |  |\n| --- | --- |\n| v a w | b |\n| x |  |\n| c | d |",
+  ],
+  ["a caption of empty cells", "<table><caption>c</caption><tr><td> <td> </table>", "c"],
+  [
+    "a table within code",
+    "<pre><table><tr><td>1<td>x = 1<tr><td>2<td>y = 2</table></pre>",
+    "```\n1\tx = 1\n2\ty = 2\n```",
+  ],
+  ["lines that are no rules and underline nothing", "<p>a<br>--<br>b</p><p>-- -</p>", "a\n\\--\nb\n\n\\-- -"],
   ["cells without a table", "<p>x</p><td>y</td>", "x\n\ny"],
   ["definitions", "<dl><dt>Term</dt><dd>Meaning</dd></dl>", "Term\n: Meaning"],
   [
@@ -201,6 +220,55 @@ describe("conversion", () => {
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
         const html = pieces.join("");
         expect(convert(html)).toBe(convert(html));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("keeps every word in its place, whatever stands within what", () => {
+    const names = (
+      "p div section table tbody tr td th ul ol li a b i em strong s del pre code h1 h2 h3 sup sub dl dt dd " +
+      "blockquote q span figure figcaption details summary label kbd article main header center font abbr address"
+    ).split(" ");
+    const { node } = fc.letrec<{ node: string; row: string }>((tie) => ({
+      // Two cells and more, or it is no table of data; with what browsers move out of tables in between.
+      row: fc
+        .tuple(
+          fc.array(tie("node"), { minLength: 2, maxLength: 3 }),
+          fc.constantFrom("td", "th"),
+          tie("node"),
+          fc.nat(6),
+        )
+        .map(([cells, tag, stray, place]) => {
+          const whole = cells.map((inner) => `<${tag}>${inner}</${tag}>`);
+          if (place === 0) return `<tr>${stray}${whole.join("")}</tr>`;
+          if (place === 1) return `<tr>${whole.join(stray)}</tr>`;
+          if (place === 2) return `<tr><form>${whole.join("")}</form>${stray}</tr>`;
+          if (place === 3) return `<form><tr>${whole.join("")}</tr></form>${stray}`;
+          return `<tr>${whole.join("")}</tr>`;
+        }),
+      node: fc.oneof(
+        { depthSize: "medium", withCrossShrink: true },
+        fc.constant("#"),
+        fc
+          .tuple(
+            // Wherever it stands, it comes first.
+            fc.constantFrom("", "<tbody>", "<caption>#</caption><thead>"),
+            fc.array(tie("row"), { minLength: 1, maxLength: 3 }),
+          )
+          .map(([part, rows]) => `<table>${part}${rows.join("")}</table>`),
+        fc.constantFrom(" ", "\n", "<br>", "<hr>", "&nbsp;", "<!-- x -->"),
+        fc
+          .tuple(fc.constantFrom(...names), fc.array(tie("node"), { maxLength: 4 }))
+          .map(([name, inner]) => `<${name}>${inner.join("")}</${name}>`),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.array(node, { maxLength: 5 }), (nodes) => {
+        let count = 0;
+        const html = nodes.join("").replace(/#/g, () => ` word${count++} `);
+        const words = [...convert(html).matchAll(/word\d+/g)].map(([word]) => word);
+        expect([html, words]).toEqual([html, Array.from({ length: count }, (_, at) => `word${at}`)]);
       }),
       { numRuns: 300 },
     );

@@ -15,5 +15,5 @@ export function escapeMarkdown(text: string): string {
     .replace(/^([-+])(?=\s|$)/gm, "\\$1")
     .replace(/^(\d{1,9})([.)])(?=\s|$)/gm, "$1\\$2")
     .replace(/^>/gm, "\\>")
-    .replace(/^(=+|-{3,})$/gm, "\\$1");
+    .replace(/^(=+|--[- ]*)$/gm, "\\$1");
 }

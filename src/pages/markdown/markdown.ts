@@ -1,7 +1,7 @@
 // A tree → GitHub-flavoured Markdown. The same tree gives the same text, byte for byte. The tree is used up.
 
 import TurndownService from "turndown";
-import type { PageElement } from "../dom/node.ts";
+import { closest, PageElement, PageText } from "../dom/node.ts";
 import { escapeMarkdown } from "./escape.ts";
 import { languageAround } from "./language.ts";
 import { codeText, prepare } from "./prepare.ts";
@@ -16,6 +16,7 @@ export function toMarkdown(root: PageElement): string {
 }
 
 const RULE = "---";
+const CODE_TAGS = new Set(["pre", "code", "kbd", "samp", "tt"]);
 
 const service = createService();
 
@@ -51,7 +52,7 @@ function addCode(turndown: TurndownService): void {
     },
   });
   turndown.addRule("inline-code", {
-    filter: (node) => /^(?:CODE|KBD|SAMP|TT)$/.test(node.nodeName),
+    filter: (node) => node.nodeName !== "PRE" && CODE_TAGS.has(node.nodeName.toLowerCase()),
     replacement: (_, node) => {
       const code = fromDom(node).textContent.replace(/\s+/g, " ");
       if (code.trim() === "") return code;
@@ -70,6 +71,8 @@ function renderTables(root: PageElement): void {
       table.remove();
       continue;
     }
+    // Code is set as its text.
+    if (closest(table, ({ tag }) => CODE_TAGS.has(tag)) !== undefined) continue;
     // In an attribute, because white space in text is collapsed; with a word of text, because blank elements are dropped.
     const finished = textElement("finished-table", "table");
     finished.setAttribute("markdown", tableMarkdown(table, inlineOf));
@@ -167,7 +170,7 @@ function addBlocks(turndown: TurndownService): void {
         .replace(/^(\[[ x]\])\s+/, "$1 ")
         .replace(/\n{3,}/g, "\n\n")
         .replace(/\n(?=.)/g, `\n${indent}`);
-      return body === "" ? "" : `${marker}${body}\n`;
+      return body === "" ? "" : `${isBehindText(element) ? "\n\n" : ""}${marker}${body}\n`;
     },
   });
   turndown.addRule("term", {
@@ -176,7 +179,10 @@ function addBlocks(turndown: TurndownService): void {
   });
   turndown.addRule("definition", {
     filter: "dd",
-    replacement: (content) => (content.trim() === "" ? "" : `: ${content.trim().replace(/\n(?=.)/g, "\n    ")}\n`),
+    replacement: (content, node) => {
+      const body = content.trim().replace(/\n(?=.)/g, "\n    ");
+      return body === "" ? "" : `${isBehindText(fromDom(node)) ? "\n" : ""}: ${body}\n`;
+    },
   });
   turndown.addRule("summary", {
     filter: (node) => node.nodeName === "SUMMARY",
@@ -188,6 +194,13 @@ function addBlocks(turndown: TurndownService): void {
     filter: (node) => /^(?:BUTTON|LABEL|OPTION|LEGEND|FIGCAPTION)$/.test(node.nodeName),
     replacement: (content) => (content.trim() === "" ? "" : `\n\n${content.trim()}\n\n`),
   });
+}
+
+/** Whether words of the list itself stand before an item: they end no line. */
+function isBehindText(item: PageElement): boolean {
+  let before = item.previousSibling;
+  while (before instanceof PageText && before.data.trim() === "") before = before.previousSibling;
+  return before !== null && !(before instanceof PageElement && /^(?:li|dt|dd)$/.test(before.tag));
 }
 
 const numbers = new WeakMap<PageElement, ReadonlyMap<PageElement, number>>();

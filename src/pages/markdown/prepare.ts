@@ -102,6 +102,7 @@ export function codeText(element: PageElement): string {
     if (node instanceof PageText) text += node.data;
     else if ((node as PageElement).tag === "br") text += "\n";
     else if (isLine(node as PageElement) && text !== "" && !text.endsWith("\n")) text += "\n";
+    else if (/^t[dh]$/.test((node as PageElement).tag) && text !== "" && !text.endsWith("\n")) text += "\t";
   }
   return text.replace(/\u00a0/g, " ").replace(/\r\n?/g, "\n");
 }

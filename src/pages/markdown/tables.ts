@@ -2,6 +2,7 @@
 // that only arrange a page are dissolved instead.
 
 import { closest, elementsOf, PageElement, PageText } from "../dom/node.ts";
+import { gatherStrays } from "./strays.ts";
 
 /** A grid of cells; undefined where a span reaches. */
 type Grid = (PageElement | undefined)[][];
@@ -13,6 +14,7 @@ const COLUMNS_MAX = 100;
 /** Dissolves tables that arrange blocks instead of holding data. Innermost last, so that nested ones are seen as such. */
 export function dissolveLayoutTables(root: PageElement): void {
   for (const table of root.getElementsByTagName("table")) {
+    gatherStrays(table);
     if (!isLayout(table)) continue;
     for (const row of rowsOf(table)) {
       for (const cell of cellsOf(row)) asDivision(cell);
@@ -77,15 +79,15 @@ export function tableMarkdown(table: PageElement, inline: (cell: PageElement) =>
     }),
   );
   const filled = texts.filter((row) => row.some((text) => text !== ""));
-  if (filled.length === 0) return "";
+  const caption = table.children.find((child) => child.tag === "caption");
+  const title = caption === undefined ? "" : cellText(inline(caption));
+  if (filled.length === 0) return title;
   const columns = filledColumns(filled, width);
   const [first, second] = filled.map((row) => rows[texts.indexOf(row)]);
   const hasHeader = isHeader(first) || (isBold(first) && second !== undefined && !isBold(second));
   const header = hasHeader ? (filled[0] as string[]) : Array<string>(width).fill("");
   const body = hasHeader ? filled.slice(1) : filled;
   const line = (cells: readonly string[]) => `| ${columns.map((column) => cells[column]).join(" | ")} |`;
-  const caption = table.children.find((child) => child.tag === "caption");
-  const title = caption === undefined ? "" : cellText(inline(caption));
   return [...(title === "" ? [] : [title, ""]), line(header), line(alignments(grid, width)), ...body.map(line)].join(
     "\n",
   );
