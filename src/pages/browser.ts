@@ -38,6 +38,7 @@ const NAMES = [
   "microsoft-edge",
 ];
 const PATHS = [
+  "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
@@ -242,14 +243,23 @@ async function connectAlive(settings: BrowserSettings): Promise<Browser> {
   }
 }
 
+/** A browser's WebSocket address dies with it; whoever came after it at the same place tells its own by HTTP. */
+function successorOf(endpoint: string): string {
+  const { protocol, host } = new URL(endpoint);
+  return `${protocol === "wss:" ? "https:" : "http:"}//${host}/`;
+}
+
 async function launch(settings: BrowserSettings): Promise<Browser> {
   const { chromium } = await import("playwright-core");
   try {
     if (settings.endpoint !== "") {
-      const isCdp = /^https?:/.test(settings.endpoint) || settings.endpoint.includes("/devtools/");
-      return isCdp
-        ? await chromium.connectOverCDP(settings.endpoint, { timeout: CONNECT_TIMEOUT_MS })
-        : await chromium.connect(settings.endpoint, { timeout: CONNECT_TIMEOUT_MS });
+      const { endpoint } = settings;
+      const limits = { timeout: CONNECT_TIMEOUT_MS };
+      if (/^https?:/.test(endpoint)) return await chromium.connectOverCDP(endpoint, limits);
+      if (!endpoint.includes("/devtools/")) return await chromium.connect(endpoint, limits);
+      return await chromium
+        .connectOverCDP(endpoint, limits)
+        .catch(() => chromium.connectOverCDP(successorOf(endpoint), limits));
     }
     const executablePath = findBrowser(settings.executable);
     if (executablePath === undefined)
