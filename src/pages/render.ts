@@ -1,13 +1,13 @@
 // Shows a page in the shared browser, in a context of its own, and gives back what a reader would see. Everything the page
 // asks for passes the filtering proxy; pop-ups, dialogs, downloads, service workers and pages without end are tamed.
 
-import type { Browser } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { Guard } from "../net/guard.ts";
 import type { PageWay } from "../net/page-way.ts";
 import type { SharedBrowser } from "./browser.ts";
 import type { Door, ProxyTicket } from "./door.ts";
 import { FOREIGN_BROWSER } from "./in-page.ts";
-import { type OpenContext, openSeen, openUnseen } from "./open-page.ts";
+import { openSeen, openUnseen } from "./open-page.ts";
 import { PageError } from "./page-error.ts";
 import { photograph, READING_MS, readHtml, settle, wholeDocument, within } from "./read-page.ts";
 import { createSlots } from "./slots.ts";
@@ -50,11 +50,15 @@ export interface RendererDeps {
   readonly pagesMax: number;
   /** Undefined: a remote browser that goes out by itself (private networks are allowed). Not closed here. */
   readonly door: Door | undefined;
+  /** How long a browser may take to open a page before it is given up; 15 s without it. */
+  readonly openTimeoutMs?: number;
 }
 
 /** A page that waits for something that never comes is read as it stands. */
 const LOADING_MS_MAX = 20_000;
 const CLOSE_TIMEOUT_MS = 5000;
+/** A browser that opens no page in this time hangs. */
+const OPEN_TIMEOUT_MS = 15_000;
 
 /** Makes a renderer. */
 export function createRenderer(deps: RendererDeps): Renderer {
@@ -68,10 +72,14 @@ export function createRenderer(deps: RendererDeps): Renderer {
       out = await deps.door?.open(deps.guard);
       return await renderIn(browser, request, { deps, way: out?.way, ticket: out?.ticket });
     } catch (error) {
-      // What a page says of its browser's end depends on what it was doing.
-      if (browser.isConnected() && !isGone(error)) throw error;
+      if (!(error instanceof BrowserGone)) {
+        // A page that is taken down because its reader left says that its browser is gone, too.
+        request.signal.throwIfAborted();
+        // What a page says of its browser's end depends on what it was doing.
+        if (browser.isConnected() && !isGone(error)) throw error;
+      }
       if (!isCrash(error)) deps.browser.lost(browser);
-      throw new BrowserGone({ cause: error });
+      throw error instanceof BrowserGone ? error : new BrowserGone({ cause: error });
     } finally {
       deps.browser.released(browser);
       out?.way.close();
@@ -111,11 +119,17 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
   const endsMs = performance.now() + request.timeoutMs;
   // Windows of other people's browsers are theirs; what is photographed has to be painted.
   const open = request.screenshot === "none" && showing.deps.door?.isRemote === false ? openUnseen : openSeen;
-  const opened = await open(browser, {
+  const opening = open(browser, {
     userAgent: request.userAgent,
     acceptDownloads: false,
     serviceWorkers: "block",
     ...(showing.ticket === undefined ? {} : { proxy: { ...showing.ticket, bypass: "<-loopback>" } }),
+  });
+  const openTimeoutMs = showing.deps.openTimeoutMs ?? OPEN_TIMEOUT_MS;
+  const opened = await within(openTimeoutMs, opening).catch((error: unknown) => {
+    // What comes too late is nobody's.
+    void opening.then(({ context }) => context.close()).catch(() => undefined);
+    throw asHanging(error);
   });
   const { context } = opened;
   const stop = () => void context.close().catch(() => undefined);
@@ -123,7 +137,11 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
   if (request.signal.aborted) stop();
   try {
     if (showing.deps.door?.isRemote !== false) await context.addInitScript(FOREIGN_BROWSER);
-    return await showPage(opened, request, { ...showing, leftMs: () => Math.max(1, endsMs - performance.now()) });
+    const page = await within(openTimeoutMs, opened.newPage()).catch((error: unknown) => {
+      throw asHanging(error);
+    });
+    const leftMs = () => Math.max(1, endsMs - performance.now());
+    return await showPage(context, page, { request, ...showing, leftMs });
   } finally {
     request.signal.removeEventListener("abort", stop);
     // A context that does not close is left to the browser's own end.
@@ -131,12 +149,15 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
   }
 }
 
+function asHanging(error: unknown): unknown {
+  return error instanceof PageError ? new BrowserGone({ cause: error }) : error;
+}
+
 async function showPage(
-  { context, newPage }: OpenContext,
-  request: RenderRequest,
-  { deps, way, leftMs }: Showing & { readonly leftMs: () => number },
+  context: BrowserContext,
+  page: Page,
+  { deps, way, request, leftMs }: Showing & { readonly request: RenderRequest; readonly leftMs: () => number },
 ): Promise<Rendered> {
-  const page = await newPage();
   const { throwIfRefused, judged, stayed, status, answered } = tame(context, page, {
     guard: deps.guard,
     way,
