@@ -66,6 +66,13 @@ const CASES: [name: string, html: string, markdown: string][] = [
     "<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2|3</td></tr></table>",
     "| A | B |\n| --- | --- |\n| 1 | 2\\|3 |",
   ],
+  ["bold around a heading, further in", "<strong><span><h2>Head</h2></span></strong>", "## Head"],
+  [
+    "bold parts in a row",
+    "<p><b>Origin</b><b>: Spain</b> and <i>more</i> <i>of it</i></p>",
+    "**Origin: Spain** and *more* *of it*",
+  ],
+  ["icons that are words", '<p><i class="material-icons">star</i>Five of five</p>', "Five of five"],
   [
     "a header that is only bold",
     "<table><tr><td><b>A</b></td><td><p><strong>B</strong></p></td></tr><tr><td>1</td><td><b>2</b></td></tr></table>",

@@ -1,5 +1,6 @@
 // Where inline pieces meet: what style sheets keep apart gets a blank, so that words do not run together; what a soft
-// break parts becomes one word again; emphasis around whole blocks goes, since Markdown has it within a line only.
+// break parts becomes one word again; emphasis around whole blocks goes, since Markdown has it within a line only;
+// emphasis right after its like is one with it.
 
 import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 
@@ -8,12 +9,18 @@ const BLOCKS = new Set("h1 h2 h3 h4 h5 h6 p div ul ol table blockquote pre secti
 /** Their text is taken as it stands. */
 const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math"]);
 
+/** Icon fonts set a picture as the word for it. */
+const ICON = /(?:^|\s)material-(?:icons|symbols)/;
+
 /** Mends in place. */
 export function mendSeams(root: PageElement): void {
+  const holding = blockHolders(root);
   for (const element of elementsOf(root)) {
     if (element.parentNode === null) continue;
     if (element.tag === "wbr") joinAround(element);
-    else if (EMPHASIS.has(element.tag) && holdsBlock(element)) element.unwrap();
+    else if (ICON.test(element.className)) element.remove();
+    else if (EMPHASIS.has(element.tag) && holding.has(element)) element.unwrap();
+    else if (EMPHASIS.has(element.tag)) takeInLike(element, holding);
     else if ((element.tag === "span" || element.tag === "a") && isGlued(element, element.nextSibling))
       element.parentNode.insertBefore(new PageText(" "), element.nextSibling);
   }
@@ -28,10 +35,23 @@ function joinAround(soft: PageElement): void {
   after.remove();
 }
 
-function holdsBlock(element: PageElement): boolean {
-  for (let child: PageNode | null = element.firstChild; child !== null; child = child.nextSibling)
-    if (!(child instanceof PageText) && BLOCKS.has((child as PageElement).tag)) return true;
-  return false;
+/** All elements with a block anywhere in them. */
+function blockHolders(root: PageElement): ReadonlySet<PageElement> {
+  const holders = new Set<PageElement>();
+  for (const element of elementsOf(root))
+    if (BLOCKS.has(element.tag))
+      for (let at = element.parentNode; at !== null && !holders.has(at); at = at.parentNode) holders.add(at);
+  return holders;
+}
+
+/** Takes in what follows at once and is emphasized alike: two pairs of marks in a row would be read as text. */
+function takeInLike(element: PageElement, holding: ReadonlySet<PageElement>): void {
+  for (let next = element.nextSibling; next !== null && !(next instanceof PageText); next = element.nextSibling) {
+    const like = next as PageElement;
+    if (like.tag !== element.tag || holding.has(like)) return;
+    while (like.firstChild !== null) element.appendChild(like.firstChild);
+    like.remove();
+  }
 }
 
 /** Two links, or two spans of different classes, with words on both sides of the seam. Single letters are styling. */
