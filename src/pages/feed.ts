@@ -21,7 +21,7 @@ export function readFeed(xml: string, url: string): Extracted | undefined {
     if (link !== undefined) links.add(link);
     if (title === "" && summary === "" && link === undefined) continue;
     const heading = escapeMarkdown(title === "" ? (link ?? "Untitled") : title);
-    lines.push(link === undefined ? `## ${heading}` : `## [${heading.replace(/[[\]]/g, "\\$&")}](${link})`);
+    lines.push(link === undefined ? `## ${heading}` : `## [${withBrackets(heading)}](${link})`);
     for (const text of [field(item, "pubdate", "published", "updated", "dc:date"), escapeMarkdown(summary)])
       if (text !== "") lines.push(text);
   }
@@ -33,6 +33,11 @@ export function readFeed(xml: string, url: string): Extracted | undefined {
     metadata: { title: document.title, description: aboutOf(channel), language: field(channel, "language") },
     needsScript: undefined,
   };
+}
+
+/** Brackets would end a link's text, but for those that are escaped already. */
+function withBrackets(escaped: string): string {
+  return escaped.replace(/\\.|[[\]]/g, (found) => (found.length === 1 ? `\\${found}` : found));
 }
 
 /** The HTML parser knows no CDATA and no empty elements but its own: content is escaped, names are taken out of its way. */

@@ -96,6 +96,13 @@ describe("documents", () => {
       ["https://site.example/g"],
     ],
     [
+      "a title whose brackets look like Markdown",
+      "<rss><channel><title>B</title><item><title>[New]: a\\] (b)</title><link>https://site.example/b</link></item></channel></rss>",
+      "B",
+      "## [\\[New\\]: a\\\\\\] (b)](https://site.example/b)",
+      ["https://site.example/b"],
+    ],
+    [
       "no link that is no web address",
       "<rss><channel><title>J</title><item><title>T</title><link>javascript:alert(1)</link></item></channel></rss>",
       "J",
