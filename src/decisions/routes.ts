@@ -225,9 +225,9 @@ async function withDeadline<T>(
   // As elsewhere, so that the provider's breaker counts it.
   const late = () => abort.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
   const gone = () => abort.abort(clientGone());
-  const timer = setTimeout(late, timeoutMs);
   // Gone already, while its body was read or its model looked up: that event has been.
   if (request.signal.aborted) throw clientGone();
+  const timer = setTimeout(late, timeoutMs);
   request.signal.addEventListener("abort", gone, { once: true });
   try {
     const { span } = deps.exchangeOf(request);
