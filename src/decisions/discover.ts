@@ -105,7 +105,9 @@ export class DecisionDiscovery {
  * say what a model gives. Throws when it is none.
  */
 export function readModelList(body: unknown): string[] {
-  const lists = isRecord(body) ? [body["models"], body["data"]].filter((list) => list !== undefined) : [body];
+  const lists = isRecord(body)
+    ? [body["models"], body["data"]].filter((list) => list !== undefined && list !== null)
+    : [body];
   if (lists.length === 0 || !lists.every((list) => Array.isArray(list) && list.length <= MODELS_MAX)) {
     throw new Error("The model list cannot be read.");
   }

@@ -337,6 +337,8 @@ describe("a key alone is enough to begin", () => {
       },
       ["judge"],
     ],
+    // An empty list of a program written in Go.
+    [{ models: null, data: [{ id: "judge" }] }, ["judge"]],
   ])("the list %p is read", (body, names) => {
     expect(readModelList(body)).toEqual(names);
   });
