@@ -16,6 +16,8 @@ import { needsScript, refreshTarget } from "./needs-script.ts";
 export interface ExtractOptions {
   /** Address of the page, after redirects. */
   readonly url: string;
+  /** The header of that name. */
+  readonly refresh?: string | null;
   readonly onlyMainContent: boolean;
   readonly markdown: boolean;
   readonly html: boolean;
@@ -35,7 +37,7 @@ export interface Extracted {
   readonly metadata: Metadata;
   /** Why the page should be rendered in a browser; undefined when it is fine as it is. */
   readonly needsScript: string | undefined;
-  /** Where a <meta refresh> sends the reader at once. */
+  /** Where a refresh, of the page or of its header, sends the reader at once. */
   readonly refreshUrl?: string;
   readonly removals?: readonly Removal[];
 }
@@ -47,7 +49,7 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const metadata = readMetadata(document, options.url);
   const script = needsScript(document);
   if (script !== undefined) fillFromState(document);
-  const refreshUrl = refreshTarget(document, options.url);
+  const refreshUrl = refreshTarget(document, options.url, options.refresh);
   const allLinks = readLinks(document, options.url, { withoutFrame: false });
   const links = options.onlyMainContent ? readLinks(document, options.url, { withoutFrame: true }) : allLinks;
   tidy(document, options.url, trace);

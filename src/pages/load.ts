@@ -8,7 +8,6 @@ import { isChallenge } from "./challenge.ts";
 import type { Converter } from "./convert.ts";
 import { type DocumentKind, kindOf } from "./documents.ts";
 import type { Extracted } from "./extract.ts";
-import { readRefresh, TEXT_CHARS_MANY } from "./needs-script.ts";
 import { PageError } from "./page-error.ts";
 import type { Rendered, Renderer } from "./render.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
@@ -116,19 +115,13 @@ async function load(at: Load): Promise<LoadedPage> {
     if (at.request.screenshot !== "none") return orAsSent(at, answer, await renderPage(at, answer));
     if (settings.render === "always") return orAsSent(at, answer, await renderUnlessLost(at, answer));
     const page = await convert(at, answer);
-    const refreshUrl = page.refreshUrl ?? refreshOf(answer, page);
-    if (refreshUrl !== undefined && hop < REFRESHES_MAX) {
-      url = refreshUrl;
+    if (page.refreshUrl !== undefined && hop < REFRESHES_MAX) {
+      url = page.refreshUrl;
       continue;
     }
     const wantsBrowser = page.needsScript !== undefined && settings.render === "auto" && at.deps.renderer !== undefined;
     return wantsBrowser ? ((await renderBetter(at, answer, page)) ?? finish(answer, page)) : finish(answer, page);
   }
-}
-
-/** The header does what the element does, and like it nothing to a page that has something to read. */
-function refreshOf({ headers, url }: Fetched, { markdown, html }: Extracted): string | undefined {
-  return (markdown ?? html ?? "").length > TEXT_CHARS_MANY ? undefined : readRefresh(headers.get("refresh"), url);
 }
 
 async function obeyRobots({ deps, signal }: Load, url: string): Promise<void> {
@@ -193,8 +186,8 @@ function nameOf({ headers }: Fetched, kind: DocumentKind | undefined): string {
 }
 
 async function convert(at: Load, answer: Fetched): Promise<Extracted> {
-  const task = { kind: "html" as const, ...source(answer), options: extractOptions(at, answer.url) };
-  return at.deps.converter.convert(task, convertOptions(at));
+  const options = { ...extractOptions(at, answer.url), refresh: answer.headers.get("refresh") };
+  return at.deps.converter.convert({ kind: "html", ...source(answer), options }, convertOptions(at));
 }
 
 async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {

@@ -7,7 +7,7 @@ import type { PageDocument } from "./dom/parse.ts";
 const TEXT_CHARS_MIN = 200;
 const SCRIPT_CHARS_MIN = 400;
 /** A page with more text than this is there to be read. */
-export const TEXT_CHARS_MANY = TEXT_CHARS_MIN * 4;
+const TEXT_CHARS_MANY = TEXT_CHARS_MIN * 4;
 const APP_ROOTS = new Set([
   "root",
   "app",
@@ -22,15 +22,15 @@ const APP_ROOTS = new Set([
 ]);
 const APP_TAGS = /^(?:app-root|ion-app|discourse-assets)$/;
 
-/** Where a <meta refresh> leads within seconds; undefined without one, when it only reloads, or when there is much to read. */
-export function refreshTarget(document: PageDocument, url: string): string | undefined {
+/** Where a <meta refresh>, or the header of that name, leads within seconds; undefined without one, when it only reloads, or when there is much to read. */
+export function refreshTarget(document: PageDocument, url: string, header?: string | null): string | undefined {
   if (visibleChars(document.body) > TEXT_CHARS_MANY) return undefined;
   const refresh = document.head.find((element) => /^refresh$/i.test(element.attributes["http-equiv"] ?? ""));
-  return readRefresh(refresh?.attributes["content"], url);
+  return readRefresh(refresh?.attributes["content"], url) ?? readRefresh(header, url);
 }
 
-/** Where such a value, of the element or of the header, leads; undefined when that is no other web address. */
-export function readRefresh(value: string | null | undefined, url: string): string | undefined {
+/** Undefined when that is no other web address. */
+function readRefresh(value: string | null | undefined, url: string): string | undefined {
   const target = /^\s*[0-5](?:\.\d*)?\s*[;,]\s*url\s*=\s*["']?([^"']+)/i.exec(value ?? "")?.[1]?.trim();
   if (target === undefined || !URL.canParse(target, url)) return undefined;
   const { href, protocol } = new URL(target, url);

@@ -60,6 +60,8 @@ function answer(request: Request): Response | Promise<Response> {
     return html("<title>Just a moment...</title>", { status: 403, headers: { "cf-mitigated": "challenge" } });
   if (kind === "shell") return html(SHELL);
   if (kind === "refresh") return html('<meta http-equiv="refresh" content="0; url=/page">');
+  if (kind === "long")
+    return html(`<p>${"Much to read. ".repeat(80)}</p><a href="/on">On</a>`, { headers: { refresh: "1; url=/page" } });
   if (kind === "to-private") return Response.redirect("http://127.0.0.2:9/", 302);
   if (kind === "json") return Response.json({ a: 1 });
   if (kind === "image")
@@ -250,5 +252,11 @@ describe("rendering", () => {
   test("a refresh is followed without one", async () => {
     const page = await loader()(request("/refresh"));
     expect([page.url, page.rendered]).toEqual([`${base}/page`, false]);
+  });
+  test("a refresh is not followed from a page that has much to read, whatever is wanted of it", async () => {
+    for (const markdown of [true, false]) {
+      const page = await loader()(request("/long", { markdown, html: false, links: true }));
+      expect([page.url, page.links]).toEqual([`${base}/long`, [`${base}/on`]]);
+    }
   });
 });
