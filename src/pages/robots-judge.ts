@@ -31,8 +31,11 @@ export interface RobotsJudge {
 const BYTES_HERE_MAX = 16 * 1024;
 /** Judged at once: a millisecond or two at worst. */
 const STEPS_HERE_MAX = 250_000;
-/** In a thread. The largest honest files take tenths of a second, on a machine that is busy. */
-const TIMEOUT_MS = 2000;
+/**
+ * In a thread, its start included. Reading takes time in proportion to the file, tenths of a second for the largest: what takes
+ * longer is the machine, which may be busy with other pages. Judging is what a file can be made to hold up.
+ */
+const TIMEOUT_MS: Readonly<Record<RobotsTask["kind"], number>> = { read: 10_000, judge: 4000 };
 /** What was too slow is not tried again for so long. */
 const TOO_SLOW_KEPT_MS = 30_000;
 const THREADS = 2;
@@ -52,7 +55,7 @@ export function createRobotsJudge(clock: Clock): RobotsJudge {
   /** Runs a task; one that is too slow fails as a page. */
   const run = async (task: RobotsTask, options: Omit<RunOptions, "timeoutMs">): Promise<ReadAnswer | boolean> => {
     try {
-      return await pool.run(task, { ...options, timeoutMs: TIMEOUT_MS });
+      return await pool.run(task, { ...options, timeoutMs: TIMEOUT_MS[task.kind] });
     } catch (error) {
       throw error instanceof TaskTimeout ? tooSlow(error) : error;
     }

@@ -138,9 +138,9 @@ describe("a file made to be slow", () => {
       expect(await tooLong()).toBe("robots");
       const began = performance.now();
       expect(await file.allows(`${HOME}/short`, never)).toBe(true);
-      // Longer ones are not tried again: not one of these takes its two seconds.
+      // Longer ones are not tried again: not one of these takes its four seconds.
       expect(new Set(await Promise.all(Array.from({ length: 20 }, tooLong)))).toEqual(new Set(["robots"]));
-      expect(performance.now() - began).toBeLessThan(2000);
+      expect(performance.now() - began).toBeLessThan(4000);
     } finally {
       own.close();
     }
