@@ -158,7 +158,7 @@ async function showPage(
   page: Page,
   { deps, way, request, leftMs }: Showing & { readonly request: RenderRequest; readonly leftMs: () => number },
 ): Promise<Rendered> {
-  const { throwIfRefused, judged, stayed, status, answered } = tame(context, page, {
+  const { isOn, throwIfRefused, judged, stayed, status, answered } = tame(context, page, {
     guard: deps.guard,
     way,
     isTextOnly: request.screenshot === "none",
@@ -167,6 +167,7 @@ async function showPage(
   const reading = { leftMs, signal: request.signal };
   const arrived = new AbortController();
   try {
+    await within(leftMs(), isOn);
     const timeout = Math.max(1, Math.min(LOADING_MS_MAX, leftMs() - READING_MS));
     const loaded = page.goto(request.url, { waitUntil: "domcontentloaded", timeout });
     await Promise.race([loaded, stayed, wholeDocument(page, arrived.signal)]);
@@ -174,7 +175,7 @@ async function showPage(
     throwIfRefused();
     request.signal.throwIfAborted();
     const text = String(error);
-    if (isGone(error)) throw error;
+    if (error instanceof PageError || isGone(error)) throw error;
     const isEmpty = /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(text);
     if (/Download is starting/.test(text)) throw new PageError("not_html", "The address holds a download, not a page.");
     // A page that never finishes loading is read as far as it came.

@@ -18,6 +18,8 @@ export interface TamingOptions {
 
 /** A restrained page. */
 export interface Tamed {
+  /** Resolves when every request is decided on; a page sent anywhere earlier would go unasked. */
+  readonly isOn: Promise<unknown>;
   /** Throws `BlockedAddress`, or what `onRedirect` threw, when the main document was sent where it may not go. */
   throwIfRefused(): void;
   /** Resolves when the servers' redirects that the main document followed have been judged. */
@@ -98,7 +100,8 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
   };
 
   // A route of a page that is closing cannot be answered any more.
-  quietly(context.route("**/*", (route) => decide(route).catch(() => undefined)));
+  const isOn = context.route("**/*", (route) => decide(route).catch(() => undefined));
+  quietly(isOn);
   page.on("request", (request) => {
     if (!isMain(request)) return;
     answered = undefined;
@@ -140,6 +143,7 @@ export function tame(context: BrowserContext, page: Page, options: TamingOptions
     if (error instanceof BlockedAddress) isRefused = true;
   }
   return {
+    isOn,
     stayed: stayed.promise,
     status: () => status,
     answered: () => answered,
