@@ -53,6 +53,11 @@ const WAITING_MAX = 5000;
 /** Of them pages that somebody waits for, and those of one account: the others' find room. */
 const SINGLES_WAITING_MAX = 1000;
 const SINGLES_WAITING_EACH_MAX = 250;
+/**
+ * An account has at most so many times the places for single pages that are free, one of which is then for somebody else: such
+ * a page may take minutes, and what one account keeps busy no other can wait for. Alone it gets two thirds of them.
+ */
+const SHARE_OF_FREE = 2;
 /** Hosts remembered for their delay's sake. */
 const HOSTS_MAX = 5000;
 
@@ -107,7 +112,12 @@ export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () 
   };
 
   /** Whether there is a place, where that is needed. */
-  const isFree = ({ lane }: Waiter): boolean => lane === undefined || working[lane] < placesMax[lane]();
+  const isFree = ({ lane, owners }: Waiter): boolean => {
+    if (lane === undefined) return true;
+    const free = placesMax[lane]() - working[lane];
+    if (lane !== "singles" || free <= 0) return free > 0;
+    return (shares.get(owners[0] as string)?.active ?? 0) <= SHARE_OF_FREE * free;
+  };
 
   const shareOf = (name: string): Share => {
     const share = shares.get(name) ?? { active: 0, waiting: 0, served: 0 };

@@ -163,6 +163,22 @@ describe("pages that somebody waits for", () => {
     expect(order.slice(2)).toEqual(["few 4", "many 2", "few 5", "many 3"]);
   });
 
+  test("leave places to other accounts, however long those of one take", async () => {
+    const { order, visit, end } = line(createManners(new FakeClock(), places(32)));
+    for (let n = 0; n < 40; n++) visit(`${n}`, "slow", away(n));
+    await settle();
+    expect(order).toHaveLength(22);
+    for (let n = 40; n < 80; n++) visit(`${n}`, "slow too", away(n));
+    visit("other", "other", away(80));
+    await settle();
+    expect(order.at(-1)).toBe("other");
+    // What the slow give back is for others, as long as they have most of all.
+    await end("0");
+    visit("another", "other", away(81));
+    await settle();
+    expect([order.at(-1), order.filter((name) => Number(name) < 40).length]).toEqual(["another", 22]);
+  });
+
   test("take none while they wait for their host, and give the host back before their place", async () => {
     const { order, visit, leaveHost, end } = line(createManners(new FakeClock(), places(5)));
     for (const n of [0, 1, 2, 3, 4]) visit(`${n}`, "one", HOST);

@@ -68,7 +68,7 @@ test("pages that wait for their host keep nobody out", async () => {
   await app.reconfigure(
     webConfig(
       sites.map(({ host }) => host),
-      { single_concurrency: 5 },
+      { single_concurrency: 6 },
     ),
   );
   const holding = Array.from({ length: 10 }, () => app.post("/v1/scrape", { url: `${one.url}/held` }));
