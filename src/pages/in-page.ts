@@ -5,7 +5,7 @@
 /** Whether the document has been read to its end, or as far as it will be. */
 export const IS_WHOLE = `() => document.readyState === "complete"`;
 
-/** Returns when the document has not changed for `quietMs`, at the latest after `maxMs`. */
+/** Returns true when the document has not changed for `quietMs`, at the latest after `maxMs`. */
 export const WAIT_UNTIL_QUIET = `async ({ quietMs, maxMs }) => {
   await new Promise((resolve) => {
     let timer = setTimeout(done, quietMs);
@@ -14,6 +14,22 @@ export const WAIT_UNTIL_QUIET = `async ({ quietMs, maxMs }) => {
     function done() { observer.disconnect(); clearTimeout(timer); clearTimeout(last); resolve(); }
     observer.observe(document, { childList: true, subtree: true, characterData: true });
   });
+  return true;
+}`;
+
+/** Returns when an application has filled its place in the page, at the latest after `maxMs`. True: that was waited for. */
+export const WAIT_FOR_DRAWING = `async (maxMs) => {
+  const isEmpty = () => {
+    const root = document.querySelector("#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, #application, app-root");
+    const text = root === null ? "x" : ("" + (root.innerText || "")).trim();
+    return text === "" || (text.length < 200 && /^\\W{0,9}(?:loading|please wait|initiali[sz]ing|wird geladen|chargement|cargando)/i.test(text));
+  };
+  let hasWaited = false;
+  for (let left = maxMs; left > 0 && isEmpty(); left -= 100) {
+    hasWaited = true;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return hasWaited;
 }`;
 
 /** Scrolls down screen by screen, so that what waits to be seen is loaded, and back to the top. False: there was nowhere to go. */
@@ -22,6 +38,8 @@ export const SCROLL_THROUGH = `async ({ steps, pauseMs }) => {
   for (let step = 0; step < steps; step++) {
     const before = window.scrollY;
     window.scrollBy(0, window.innerHeight);
+    // The browser tells the page with its next frame, which may be too late when it is busy.
+    document.dispatchEvent(new Event("scroll", { bubbles: true }));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     if (window.scrollY === before) break;
     hasMoved = true;

@@ -2,6 +2,7 @@
 // Every step has a limit in time, and what comes back one in size.
 
 import type { Frame, Page } from "playwright-core";
+import type { Activity } from "./activity.ts";
 import { withFrames } from "./frames.ts";
 import {
   DISMISS_CONSENT,
@@ -10,6 +11,7 @@ import {
   PAGE_HEIGHT,
   SCROLL_THROUGH,
   SERIALIZE,
+  WAIT_FOR_DRAWING,
   WAIT_FOR_IMAGES,
   WAIT_UNTIL_QUIET,
 } from "./in-page.ts";
@@ -25,9 +27,17 @@ const SCREENSHOT_HEIGHT_MAX = 16_000;
 const SCREENSHOT_BYTES_MAX = 32 * 1024 * 1024;
 /** Most pages have said so by then. */
 const WHOLE_ASKED_MS = 500;
+const FAILURES_MAX = 3;
+const FAILURE_PAUSE_MS = 50;
+/** For a page that goes on fetching. */
+const SETTLING_MS_MAX = 8000;
+/** For one that shows nothing but that it is loading. */
+const DRAWING_MS_MAX = 3000;
 const QUIET = { quietMs: 250, maxMs: 5000 };
 const SCROLL = { steps: 12, pauseMs: 60 };
 const SCROLL_FOR_PICTURE = { steps: 25, pauseMs: 120 };
+/** Of a list that goes on each time its end is reached. */
+const SCROLLS_MAX = 3;
 const IMAGES_WAIT_MS = 4000;
 const FRAMES_MAX = 5;
 const FRAMES_ASKED_MAX = 20;
@@ -41,6 +51,7 @@ const STEP_TIMEOUT_MS = 10_000;
 export interface Reading {
   readonly leftMs: () => number;
   readonly signal: AbortSignal;
+  readonly activity: Activity;
 }
 
 /**
@@ -57,7 +68,8 @@ export async function wholeDocument(page: Page, signal: AbortSignal): Promise<vo
 }
 
 /** Waits until nothing moves, within the time there is. */
-export async function settle(page: Page, { leftMs, signal }: Reading, isPicture: boolean): Promise<void> {
+export async function settle(page: Page, reading: Reading, isPicture: boolean): Promise<void> {
+  const { leftMs, signal, activity } = reading;
   const timeLeft = () => leftMs() - READING_MS;
   const step = async (source: string, argument: unknown, maxMs: number): Promise<unknown> => {
     if (timeLeft() <= 0) return undefined;
@@ -66,13 +78,35 @@ export async function settle(page: Page, { leftMs, signal }: Reading, isPicture:
     signal.throwIfAborted();
     return result;
   };
-  const quiet = () =>
-    step(WAIT_UNTIL_QUIET, { ...QUIET, maxMs: Math.min(QUIET.maxMs, Math.max(1, timeLeft())) }, QUIET.maxMs + 500);
+  const quiet = async (): Promise<void> => {
+    const endsMs = performance.now() + SETTLING_MS_MAX;
+    let failures = 0;
+    for (let isBusy = true; isBusy && performance.now() < endsMs && timeLeft() > 0; ) {
+      isBusy = activity.isFetching();
+      const isQuiet = await step(
+        WAIT_UNTIL_QUIET,
+        { ...QUIET, maxMs: Math.min(QUIET.maxMs, Math.max(1, timeLeft())) },
+        QUIET.maxMs + 500,
+      );
+      // A page that goes elsewhere is asked again; one that is gone does not come back.
+      if (isQuiet !== true && ++failures > FAILURES_MAX) return;
+      if (isQuiet !== true) await Bun.sleep(FAILURE_PAUSE_MS);
+      // What came while nothing moved may be about to be drawn.
+      isBusy ||= activity.isFetching();
+    }
+  };
   await quiet();
-  const hasMoved = await step(SCROLL_THROUGH, isPicture ? SCROLL_FOR_PICTURE : SCROLL, STEP_TIMEOUT_MS);
+  // An application that has drawn nothing yet has a timer or a channel of its own to wait for.
+  if ((await step(WAIT_FOR_DRAWING, DRAWING_MS_MAX, DRAWING_MS_MAX + 500)) === true) await quiet();
+  // A list that is fetched further when its end is seen has a new end then.
+  for (let round = 0, isFed = true; isFed && round < SCROLLS_MAX; round++) {
+    const before = activity.count();
+    const hasMoved = await step(SCROLL_THROUGH, isPicture ? SCROLL_FOR_PICTURE : SCROLL, STEP_TIMEOUT_MS);
+    // What fits on one screen has shown all it has.
+    if (hasMoved !== false) await quiet();
+    isFed = hasMoved !== false && activity.count() > before;
+  }
   if (isPicture) await step(WAIT_FOR_IMAGES, IMAGES_WAIT_MS, IMAGES_WAIT_MS + 500);
-  // What fits on one screen has shown all it has.
-  if (hasMoved !== false) await quiet();
   await step(DISMISS_CONSENT, null, STEP_TIMEOUT_MS);
 }
 

@@ -4,6 +4,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { Guard } from "../net/guard.ts";
 import type { PageWay } from "../net/page-way.ts";
+import { watchActivity } from "./activity.ts";
 import type { SharedBrowser } from "./browser.ts";
 import type { Door, ProxyTicket } from "./door.ts";
 import { FOREIGN_BROWSER } from "./in-page.ts";
@@ -164,7 +165,7 @@ async function showPage(
     isTextOnly: request.screenshot === "none",
     onRedirect: async (url) => request.onRedirect?.(url, request.signal),
   });
-  const reading = { leftMs, signal: request.signal };
+  const reading = { leftMs, signal: request.signal, activity: watchActivity(page) };
   const arrived = new AbortController();
   try {
     await within(leftMs(), isOn);
