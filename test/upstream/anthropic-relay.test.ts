@@ -137,6 +137,15 @@ describe("tool arguments", () => {
     JSON.parse(argumentsIn(text));
   });
 
+  test("a call whose own end was lost is mended at the answer's", () => {
+    const one = relay();
+    const lost = call('{"a":1', ",}").replace(/event: content_block_stop\n.*\n\n/, "");
+    const text = relayStream(one, bytesOf(start + lost + stop));
+    expect(argumentsIn(text)).toBe('{"a":1}');
+    expect([one.finished, text.endsWith('{"type":"message_stop"}\n\n')]).toEqual([true, true]);
+    expect(relayStream(relay(), bytesOf(start + lost.replace("1", "<") + stop))).not.toContain("message_stop");
+  });
+
   test("what cannot be mended ends the stream with an error", () => {
     const one = relay();
     const text = relayStream(one, bytesOf(start + call('{"a":', "<<<>>>") + stop));

@@ -125,6 +125,18 @@ describe("tool arguments", () => {
     expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
   });
 
+  test("a fragment that was lost is sent when the whole is told", () => {
+    const whole = JSON.stringify('{"path":"a.txt"}');
+    const lost = withCall('{"path"', ':"a', '.txt"}').replace(/[^\n]*\n[^\n]*"delta":"\.txt[^\n]*\n\n/, "");
+    const text = lost.replace(
+      /("type":"response\.function_call_arguments\.done"[^\n]*"arguments":)"[^\n]*"(?=[,}])/,
+      `$1${whole}`,
+    );
+    const events = dataOf(relayStream(relay(), bytesOf(text)));
+    const deltas = events.filter(({ type }) => type === "response.function_call_arguments.delta");
+    expect(deltas.map(({ delta }) => delta)).toEqual(['{"path"', ':"a', '.txt"}']);
+  });
+
   test("what cannot be mended ends the stream with response.failed", () => {
     const one = relay();
     const text = relayStream(one, bytesOf(withCall('{"a":', "<<<>>>")));

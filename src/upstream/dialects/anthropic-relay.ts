@@ -138,10 +138,12 @@ export class AnthropicRelay implements FrameRelay {
       case "message_delta":
         this.#stopReason = asText(asRecord(event["delta"])["stop_reason"]) ?? this.#stopReason;
         this.#mergeUsage(event["usage"]);
-        return text;
-      case "message_stop":
-        this.#finished = true;
-        return text;
+        return this.#endCalls(text);
+      case "message_stop": {
+        const put = this.#endCalls(text);
+        this.#finished = this.#fault === undefined;
+        return put;
+      }
       case "error": {
         const error = asRecord(event["error"]);
         const said = asText(error["message"]) ?? "The provider reported an error.";
@@ -185,6 +187,16 @@ export class AnthropicRelay implements FrameRelay {
     }
     const delta = { type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json: rest } };
     return `event: content_block_delta\ndata: ${JSON.stringify(delta)}\n\n${text}`;
+  }
+
+  /** Calls whose own end was lost end with the answer. */
+  #endCalls(text: string): string {
+    let before = "";
+    for (const index of [...this.#calls.keys()]) {
+      before += this.#endCall(index, "");
+      if (this.#fault !== undefined) return before;
+    }
+    return before + text;
   }
 
   #mergeUsage(usage: unknown): void {

@@ -46,9 +46,12 @@ export class CallGuards {
       const whole = this.#mend(given);
       return whole === undefined ? undefined : { rest: "", whole };
     }
+    if (isJson(call.fed)) return { rest: "", whole: isJson(given) ? given : call.fed };
+    // A fragment was lost: the event that repeats them all has it.
+    const { sent } = call.guard;
+    if (isJson(given) && given.startsWith(sent)) return { rest: given.slice(sent.length), whole: given };
     const rest = call.guard.end();
     if (rest === undefined) return undefined;
-    if (isJson(call.fed)) return { rest: "", whole: given };
     const whole = call.guard.sent + rest;
     this.#mended.set(call.fed, whole);
     this.#mended.set(given, whole);
