@@ -42,6 +42,9 @@ const IMAGES_WAIT_MS = 4000;
 const FRAMES_MAX = 5;
 const FRAMES_ASKED_MAX = 20;
 const FRAME_CHARS_MAX = 500_000;
+/** A page is quiet before its frames are there; all of them together are given this much more. */
+const FRAMES_ARRIVE_MS = 1000;
+const FRAME_ASKED_MS = 50;
 /** A frame with less to read is a counter, a button or an advertisement. */
 const FRAME_TEXT_MIN = 100;
 /** Steps inside the page that may hang get this much. */
@@ -120,9 +123,10 @@ export async function readHtml(page: Page, { leftMs }: Reading, bytesMax: number
   const bodies = new Map<string, string>();
   const frames = page.frames().filter((frame) => frame.parentFrame() === page.mainFrame());
   let room = bytesMax - Buffer.byteLength(html);
+  const arrivedByMs = performance.now() + Math.min(FRAMES_ARRIVE_MS, leftMs() / 2);
   for (const frame of frames.slice(0, FRAMES_ASKED_MAX)) {
     if (bodies.size >= FRAMES_MAX || leftMs() < 200) break;
-    const found = await within(Math.min(1000, leftMs()), readFrame(frame)).catch(() => undefined);
+    const found = await within(Math.min(1000, leftMs()), readFrame(frame, arrivedByMs)).catch(() => undefined);
     if (found === undefined || Buffer.byteLength(found.body) > room) continue;
     bodies.set(found.number, found.body);
     room -= Buffer.byteLength(found.body);
@@ -131,12 +135,20 @@ export async function readHtml(page: Page, { leftMs }: Reading, bytesMax: number
 }
 
 /** A frame's number and body, when it has something to read. */
-async function readFrame(frame: Frame): Promise<{ number: string; body: string } | undefined> {
-  const number = await (await frame.frameElement()).getAttribute("data-frame-number");
+async function readFrame(frame: Frame, arrivedByMs: number): Promise<{ number: string; body: string } | undefined> {
+  const element = await frame.frameElement();
+  const number = await element.getAttribute("data-frame-number");
   if (number === null || !/^\d{1,4}$/.test(number)) return undefined;
+  const isComing = /^(?:https?:|[^:]+$)/i.test((await element.getAttribute("src")) ?? "");
+  while (isComing && isBlank(frame) && performance.now() < arrivedByMs) await Bun.sleep(FRAME_ASKED_MS);
   const body = await frame.evaluate<unknown>(call(FRAME_BODY, FRAME_CHARS_MAX));
   const isWorth = typeof body === "string" && body.replace(/<[^<>]*>/g, "").trim().length > FRAME_TEXT_MIN;
   return isWorth ? { number, body } : undefined;
+}
+
+/** Nothing has come of its address yet. */
+function isBlank(frame: Frame): boolean {
+  return frame.url() === "" || frame.url() === "about:blank";
 }
 
 /** A PNG. Throws `PageError` `too_large`. */
