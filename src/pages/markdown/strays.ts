@@ -20,8 +20,11 @@ function unwrapAround(container: PageElement): void {
       child = next;
       continue;
     }
-    if (PARTS.has(child.tag)) unwrapAround(child);
-    else if (holdsParts(child)) {
+    // Nor does a section stand within another one, or a row within a row.
+    const isNested =
+      container.tag !== "table" && PARTS.has(child.tag) && !(child.tag === "tr" && container.tag !== "tr");
+    if (PARTS.has(child.tag) && !isNested) unwrapAround(child);
+    else if (isNested || holdsParts(child)) {
       const first = child.firstChild;
       child.unwrap();
       child = first;
