@@ -38,6 +38,12 @@ describe("other text is judged as before", () => {
   for (const [name, beside] of cases) test(name, () => expect(verdicts(beside)).toEqual([0.5, 0.5]));
 });
 
+test("buttons, and short texts that are repeated many times, count somewhat less", () => {
+  expect(verdicts("<button>Buy</button>")).toEqual([0.5, 0.325]);
+  expect(verdicts("<p>Quick view</p>".repeat(6))).toEqual([0.5, ...Array<number>(6).fill(0.325)]);
+  expect(verdicts("<p>Quick view</p>".repeat(5))).toEqual([0.5, ...Array<number>(5).fill(0.5)]);
+});
+
 test("a name around most of the text is no name for what is beside the point", () => {
   const blocks = cutBlocks(
     parsePage(`<body><div class="recipe cookies"><p>${PROSE}</p></div><p>More of it.</p></body>`).body,

@@ -30,6 +30,10 @@ const RIGHTS_CHARS_MAX = 200;
 /** Ids and hashes: runs of letters with digits among them, too long for words. */
 const CODE_CHARS_MIN = 20;
 const CODES_CHARS_MIN = 60;
+/** Buttons, and what is said again and again ("Quick view"), count somewhat less: on some pages they say the most. */
+const MILD_DISCOUNT = 0.65;
+const LABEL_CHARS_MAX = 40;
+const LABEL_REPEATS_MIN = 6;
 
 /** The verdicts with those on text that is set aside lowered. */
 export function setAside(blocks: readonly Block[], verdicts: readonly number[]): readonly number[] {
@@ -42,8 +46,19 @@ export function setAside(blocks: readonly Block[], verdicts: readonly number[]):
     expected += share;
     if (isAside[block.index] === true) aside += share;
   }
-  if (aside > expected * SHARE_MAX) return verdicts;
-  return verdicts.map((verdict, index) => (isAside[index] === true ? verdict * DISCOUNT : verdict));
+  const isMeant = aside <= expected * SHARE_MAX;
+  const isLabel = labelsIn(blocks);
+  return verdicts.map((verdict, index) => {
+    if (isMeant && isAside[index] === true) return verdict * DISCOUNT;
+    return isLabel(blocks[index] as Block) ? verdict * MILD_DISCOUNT : verdict;
+  });
+}
+
+/** Tells buttons and short texts that are repeated many times. */
+function labelsIn(blocks: readonly Block[]): (block: Block) => boolean {
+  const counts = new Map<string, number>();
+  for (const { text } of blocks) if (text.length < LABEL_CHARS_MAX) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return ({ element, text }) => element.tag === "button" || (counts.get(text) ?? 0) >= LABEL_REPEATS_MIN;
 }
 
 function isWithin(element: PageElement, known: Map<PageElement, boolean>): boolean {
