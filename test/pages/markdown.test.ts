@@ -74,6 +74,11 @@ const CASES: [name: string, html: string, markdown: string][] = [
   ],
   ["icons that are words", '<p><i class="material-icons">star</i>Five of five</p>', "Five of five"],
   [
+    "a section of a table within another",
+    "<table><tbody><tr><td>1</td><td>2</td></tr><p><tbody>x</tbody></p><tr><td>3</td><td>4</td></tr></table>",
+    "|  |  |\n| --- | --- |\n| 1 | 2 |\n| x |  |\n| 3 | 4 |",
+  ],
+  [
     "a header that is only bold",
     "<table><tr><td><b>A</b></td><td><p><strong>B</strong></p></td></tr><tr><td>1</td><td><b>2</b></td></tr></table>",
     "| **A** | **B** |\n| --- | --- |\n| 1 | **2** |",

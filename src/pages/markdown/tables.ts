@@ -182,12 +182,12 @@ export function joinLines(text: string, joint: string): string {
     .join(joint);
 }
 
-function rowsOf(table: PageElement): PageElement[] {
+/** Rows in their order; a section that stands in another, as broken pages have it, counts as a part of it. */
+function rowsOf(container: PageElement): PageElement[] {
   const rows: PageElement[] = [];
-  for (const child of table.children) {
+  for (const child of container.children) {
     if (child.tag === "tr") rows.push(child);
-    else if (/^(?:tbody|thead|tfoot)$/.test(child.tag))
-      for (const row of child.children) if (row.tag === "tr") rows.push(row);
+    else if (/^(?:tbody|thead|tfoot)$/.test(child.tag)) for (const row of rowsOf(child)) rows.push(row);
   }
   return rows;
 }
