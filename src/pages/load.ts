@@ -16,6 +16,8 @@ import type { Robots } from "./robots.ts";
 /** What is wanted of a page. */
 export interface LoadRequest {
   readonly url: string;
+  /** Whose page it is. */
+  readonly accountId: string;
   readonly markdown: boolean;
   readonly html: boolean;
   readonly links: boolean;
@@ -196,6 +198,7 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
   const render = () =>
     renderer.render({
       url: answer.url,
+      accountId: at.request.accountId,
       timeoutMs: at.leftMs(),
       signal: at.signal,
       screenshot: at.request.screenshot,

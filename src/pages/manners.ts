@@ -39,7 +39,7 @@ export interface Manners {
   /** The same among the places of pages that somebody waits for. Throws `PoolFull` when too many wait, of all or of the account. */
   visit(accountId: string, claim: Claim | undefined, signal?: AbortSignal): Promise<PageTurn>;
   /** Waits for one of the places in the browser, and for the host at the same moment: whoever waits for one holds up nobody at the other. */
-  show(claim: Claim, signal?: AbortSignal): Promise<PageTurn>;
+  show(accountId: string, claim: Claim, signal?: AbortSignal): Promise<PageTurn>;
   /** How many pages of jobs are under way, and how many requests of all kinds wait. */
   load(): { readonly running: number; readonly waiting: number };
   /** How many pages that somebody waits for are under way, and how many have no place yet. */
@@ -54,8 +54,8 @@ const WAITING_MAX = 5000;
 const SINGLES_WAITING_MAX = 1000;
 const SINGLES_WAITING_EACH_MAX = 250;
 /**
- * An account has at most so many times the places for single pages that are free, one of which is then for somebody else: such
- * a page may take minutes, and what one account keeps busy no other can wait for. Alone it gets two thirds of them.
+ * An account has at most so many times the places for single pages that are free, and so it is in the browser; one is then for
+ * somebody else: such a page may take minutes, and what one account keeps busy no other can wait for. Alone it gets two thirds.
  */
 const SHARE_OF_FREE = 2;
 /** Hosts remembered for their delay's sake. */
@@ -115,7 +115,7 @@ export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () 
   const isFree = ({ lane, owners }: Waiter): boolean => {
     if (lane === undefined) return true;
     const free = placesMax[lane]() - working[lane];
-    if (lane !== "singles" || free <= 0) return free > 0;
+    if (lane === "jobs" || free <= 0) return free > 0;
     return (shares.get(owners[0] as string)?.active ?? 0) <= SHARE_OF_FREE * free;
   };
 
@@ -250,7 +250,7 @@ export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () 
     work: ({ accountId, id }, claim, signal) =>
       take({ lane: "jobs", owners: [accountId, `${accountId} ${id}`], claim }, signal),
     visit: (accountId, claim, signal) => take({ lane: "singles", owners: [`singles of ${accountId}`], claim }, signal),
-    show: (claim, signal) => take({ lane: "browser", owners: [], claim }, signal),
+    show: (accountId, claim, signal) => take({ lane: "browser", owners: [`browser of ${accountId}`], claim }, signal),
     load: () => ({ running: working.jobs, waiting: waiting.size }),
     singles: () => ({ running: working.singles, waiting: waitingSingles() }),
   };

@@ -30,9 +30,9 @@ export function politeRenderer(
   return {
     ...renderer,
     render: async (request) => {
-      const { url, signal } = request;
+      const { url, signal, accountId } = request;
       const endsMs = performance.now() + request.timeoutMs;
-      const place = await politeness.manners.show(await politeness.claimOf(url, signal), signal);
+      const place = await politeness.manners.show(accountId, await politeness.claimOf(url, signal), signal);
       const timeoutMs = Math.max(1, endsMs - performance.now());
       try {
         return await inTurn(politeness, { url, signal, leave: place.leaveHost }, (follow) =>

@@ -17,6 +17,8 @@ import { tame } from "./taming.ts";
 /** What to render. */
 export interface RenderRequest {
   readonly url: string;
+  /** Whose page it is: accounts share the places in the browser. */
+  readonly accountId: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly screenshot: "none" | "viewport" | "full";

@@ -195,7 +195,7 @@ class Crawl {
     await rules?.check(entry.url, signal);
     return visitPage({ job: this.#job, entry, signal }, this.#deps, (visiting) =>
       load({
-        ...loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal }),
+        ...loadRequest(entry.url, this.#input, { timeoutMs: PAGE_TIMEOUT_MS, signal, accountId: this.#job.accountId }),
         ...visiting,
         later: true,
       }),

@@ -45,7 +45,7 @@ export async function mapSite(body: Body, deps: MapDeps, from: Asker): Promise<R
     return { rules, place: await deps.manners.visit(accountId, undefined, both) };
   });
   try {
-    const links = await findLinks(begin.rules, deps, { url, limit, search, leftMs, signal });
+    const links = await findLinks(begin.rules, deps, { url, limit, search, leftMs, signal, accountId });
     return { success: true, links, total: links.length };
   } finally {
     begin.place.end();
@@ -59,10 +59,11 @@ interface Wanted {
   readonly search: string | undefined;
   readonly leftMs: () => number;
   readonly signal: AbortSignal;
+  readonly accountId: string;
 }
 
 async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Promise<readonly string[]> {
-  const { url, limit, signal, leftMs } = wanted;
+  const { url, limit, signal, leftMs, accountId } = wanted;
   const found = new SiteLinks(url, wanted);
   await found.add([url]);
   const starts = [...new Set([...rules.sitemaps, new URL("/sitemap.xml", url).href])];
@@ -79,6 +80,7 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
   try {
     const page = await deps.load({
       url,
+      accountId,
       markdown: false,
       html: false,
       links: true,

@@ -32,11 +32,12 @@ function isUndrawn({ rendered, needsScript, markdown, html }: LoadedPage): boole
 export function loadRequest(
   url: string,
   shape: PageShape,
-  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  { timeoutMs, signal, accountId }: { timeoutMs: number; signal: AbortSignal; accountId: string },
 ): LoadRequest {
   const has = (format: Format) => shape.formats.includes(format);
   return {
     url,
+    accountId,
     markdown: has("markdown"),
     html: has("html"),
     links: has("links"),

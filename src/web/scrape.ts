@@ -18,6 +18,6 @@ export async function scrape(body: Body, deps: SinglePageDeps, from: Asker): Pro
   const shape = readShape(body);
   const timeoutMs = readInteger(body, ["timeout_ms", "timeout"], { min: 1000, max: 300_000 }) ?? TIMEOUT_MS;
   const { signal, accountId } = from;
-  const page = await loadSingle(loadRequest(url, shape, { timeoutMs, signal }), deps, accountId);
+  const page = await loadSingle(loadRequest(url, shape, { timeoutMs, signal, accountId }), deps);
   return { success: true, data: pageView(page, shape.formats) };
 }

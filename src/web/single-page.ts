@@ -13,13 +13,13 @@ export interface SinglePageDeps extends Politeness {
   readonly manners: Pick<Manners, "ask" | "visit">;
 }
 
-/** Loads the page for an account. Throws what loading throws, and `PoolFull`. */
-export async function loadSingle(request: LoadRequest, deps: SinglePageDeps, accountId: string): Promise<LoadedPage> {
+/** Loads the page. Throws what loading throws, and `PoolFull`. */
+export async function loadSingle(request: LoadRequest, deps: SinglePageDeps): Promise<LoadedPage> {
   let place: PageTurn | undefined;
   const fetch: GuardedFetch = async (url, options) => {
     const { signal } = options;
     const isFirst = place === undefined;
-    place ??= await deps.manners.visit(accountId, await deps.claimOf(url, signal), signal);
+    place ??= await deps.manners.visit(request.accountId, await deps.claimOf(url, signal), signal);
     const begin = { url, signal, leave: isFirst ? place.leaveHost : undefined };
     return inTurn(deps, begin, (follow) => deps.fetch(url, followed(options, follow)));
   };

@@ -44,6 +44,7 @@ function rendererOf(browser: SharedBrowser, openTimeoutMs = () => 60_000) {
       signal,
       screenshot: "none",
       userAgent: "Sallyport/1.0",
+      accountId: "account",
       bytesMax: 1_000_000,
     });
 }

@@ -97,6 +97,7 @@ function loader(settings: Partial<LoaderSettings> = {}, rendered?: () => Promise
 
 const request = (path: string, more: Partial<LoadRequest> = {}): LoadRequest => ({
   url: base + path,
+  accountId: "account",
   markdown: true,
   html: false,
   links: false,

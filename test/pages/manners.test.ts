@@ -39,6 +39,11 @@ function line(manners: Manners) {
         order.push(name);
         turns.set(name, turn);
       }),
+    show: (name: string, account: string, claim: typeof HOST) =>
+      void manners.show(account, claim).then((turn) => {
+        order.push(name);
+        turns.set(name, turn);
+      }),
     leaveHost: async (name: string) => {
       turns.get(name)?.leaveHost();
       await settle();
@@ -226,6 +231,39 @@ describe("pages that somebody waits for", () => {
     stop.abort();
     await Promise.all(all);
     expect(manners.load().waiting).toBe(0);
+  });
+});
+
+describe("pages in the browser", () => {
+  const away = (n: number) => ({ host: `${n}.example`, delayMs: 0 });
+
+  test("have so many places, which accounts share evenly", async () => {
+    const { order, show, end } = line(createManners(new FakeClock(), places(2)));
+    for (const n of [0, 1, 2, 3]) show(`many ${n}`, "many", away(n));
+    for (const n of [4, 5]) show(`few ${n}`, "few", away(n));
+    await settle();
+    expect(order).toEqual(["many 0", "many 1"]);
+    for (const name of ["many 0", "many 1", "few 4", "many 2"]) await end(name);
+    expect(order.slice(2)).toEqual(["few 4", "many 2", "few 5", "many 3"]);
+  });
+
+  test("leave one to other accounts, whatever these have of other places", async () => {
+    const { order, show, visit, job, end } = line(createManners(new FakeClock(), places(4)));
+    for (let n = 0; n < 10; n++) show(`slow ${n}`, "slow", away(n));
+    for (let n = 10; n < 13; n++) {
+      visit(`visit ${n}`, "other", away(n));
+      job(`job ${n}`, "job", away(n + 10), "other");
+    }
+    show("other", "other", away(30));
+    await settle();
+    expect(order.filter((name) => name.startsWith("slow"))).toEqual(["slow 0", "slow 1", "slow 2"]);
+    expect(order.at(-1)).toBe("other");
+    await end("other");
+    show("again", "other", away(31));
+    await settle();
+    expect(order.at(-1)).toBe("again");
+    await end("slow 0");
+    expect(order.at(-1)).toBe("slow 3");
   });
 });
 

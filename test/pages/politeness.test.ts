@@ -98,11 +98,19 @@ test("a page that the browser is sent on with waits for no host whose places wai
     close: async () => undefined,
   };
   const polite = politeRenderer(renderer, { manners, claimOf });
-  const show = (url: string) =>
-    polite.render({ url, timeoutMs: 1000, signal: never, screenshot: "none", userAgent: "", bytesMax: 1000 });
-  const leading = show("http://a.example/");
+  const show = (url: string, accountId: string) =>
+    polite.render({
+      url,
+      timeoutMs: 1000,
+      signal: never,
+      screenshot: "none",
+      userAgent: "",
+      bytesMax: 1000,
+      accountId,
+    });
+  const leading = show("http://a.example/", "one");
   await settle();
-  const others = [1, 2, 3, 4].map((n) => show(`http://b.example/${n}`));
+  const others = [1, 2, 3, 4].map((n) => show(`http://b.example/${n}`, `account ${n % 2}`));
   await settle();
   sent.resolve();
   await settle();
@@ -112,4 +120,38 @@ test("a page that the browser is sent on with waits for no host whose places wai
   await fill(manners, "a.example");
   await fill(manners, "b.example");
   expect(manners.load().waiting).toBe(0);
+});
+
+test("accounts share the browser: the endless pages of one keep no other out", async () => {
+  const manners = createManners(new FakeClock(), { ...places(32), browser: () => 4 });
+  const shown: string[] = [];
+  const end = Promise.withResolvers<void>();
+  const renderer = {
+    render: async ({ url, accountId }: RenderRequest) => {
+      shown.push(url);
+      if (accountId === "endless") await end.promise;
+      return { url, status: 200, html: "" };
+    },
+    close: async () => undefined,
+  };
+  const polite = politeRenderer(renderer, { manners, claimOf });
+  const show = (url: string, accountId: string) =>
+    polite.render({
+      url,
+      accountId,
+      timeoutMs: 1000,
+      signal: never,
+      screenshot: "none",
+      userAgent: "",
+      bytesMax: 1000,
+    });
+  const endless = Array.from({ length: 10 }, (_, n) => show(`http://endless${n}.example/`, "endless"));
+  await settle();
+  // One of the four is for others, and stays theirs.
+  expect(shown).toHaveLength(3);
+  for (let n = 0; n < 5; n++) await show(`http://other${n}.example/`, "other");
+  expect([shown.length, shown.filter((url) => url.includes("endless")).length]).toEqual([8, 3]);
+  end.resolve();
+  await Promise.all(endless);
+  expect([shown.length, manners.load().waiting]).toEqual([15, 0]);
 });

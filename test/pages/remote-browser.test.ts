@@ -164,6 +164,7 @@ function rendererFor(endpoint: string, door: Door | undefined, policy: Partial<G
       signal: new AbortController().signal,
       screenshot: "none",
       userAgent: "Sallyport/1.0",
+      accountId: "account",
       bytesMax: 1_000_000,
       ...more,
     });

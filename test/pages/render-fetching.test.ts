@@ -63,6 +63,7 @@ const render = (path: string) =>
     timeoutMs: 15_000,
     screenshot: "none",
     userAgent: "Sallyport/1.0",
+    accountId: "account",
     bytesMax: 1_000_000,
     signal: new AbortController().signal,
   });

@@ -206,6 +206,7 @@ const REQUEST = {
   screenshot: "none",
   userAgent: "Sallyport/1.0",
   bytesMax: 1_000_000,
+  accountId: "account",
 } as const satisfies Partial<RenderRequest>;
 const render = (path: string, more: Partial<RenderRequest> = {}) =>
   renderer.render({ ...REQUEST, url: base + path, signal: new AbortController().signal, ...more });
