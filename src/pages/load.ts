@@ -3,7 +3,7 @@
 
 import { pause } from "../base/retry.ts";
 import { FetchError, type Fetched, type GuardedFetch } from "../net/fetch.ts";
-import { TaskFailed, TaskTimeout } from "../workers/pool.ts";
+import { PoolFull, TaskFailed, TaskTimeout } from "../workers/pool.ts";
 import { isChallenge } from "./challenge.ts";
 import type { Converter } from "./convert.ts";
 import { type DocumentKind, kindOf } from "./documents.ts";
@@ -249,8 +249,8 @@ async function renderBetter(at: Load, answer: Fetched, plain: Extracted): Promis
     return (page.markdown ?? page.html ?? "").length >= (plain.markdown ?? plain.html ?? "").length ? page : undefined;
   } catch (error) {
     at.request.signal?.throwIfAborted();
-    // What came by HTTP is a page, if a poor one; only a guard's refusal takes it back.
-    if (error instanceof PageError && error.fault !== "refused") return undefined;
+    // What came by HTTP is a page, if a poor one, however busy the browser is; only a guard's refusal takes it back.
+    if (error instanceof PoolFull || (error instanceof PageError && error.fault !== "refused")) return undefined;
     throw error;
   }
 }

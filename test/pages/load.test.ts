@@ -9,6 +9,7 @@ import { PageError } from "../../src/pages/page-error.ts";
 import type { Rendered } from "../../src/pages/render.ts";
 import { createRobots } from "../../src/pages/robots.ts";
 import { createRobotsJudge } from "../../src/pages/robots-judge.ts";
+import { PoolFull } from "../../src/workers/pool.ts";
 
 const PAGE =
   "<html lang=en><title>T</title><main><h1>Head</h1><p>A paragraph of text that is long enough to count as something.</p></main>";
@@ -245,6 +246,12 @@ describe("rendering", () => {
       throw new PageError("no_browser", "none");
     };
     expect((await loader({}, broken)(request("/shell"))).rendered).toBe(false);
+  });
+  test("so does one with no place left in its line, unless a picture is wanted", async () => {
+    const crowded = () => Promise.reject(new PoolFull("full"));
+    const { rendered, markdown } = await loader({}, crowded)(request("/shell"));
+    expect([rendered, typeof markdown]).toEqual([false, "string"]);
+    expect(await fault(loader({}, crowded)(request("/page", { screenshot: "full" })))).toBe("PoolFull");
   });
   test("without a browser a picture cannot be had", async () =>
     expect(await fault(loader()(request("/page", { screenshot: "full" })))).toBe("no_browser"));
