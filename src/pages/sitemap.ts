@@ -3,7 +3,7 @@
 
 import { createTurns } from "../base/turns.ts";
 import { decompress, type GuardedFetch, isGzip } from "../net/fetch.ts";
-import { TaskTimeout } from "../workers/pool.ts";
+import { TaskFailed, TaskTimeout } from "../workers/pool.ts";
 import type { Converter } from "./convert.ts";
 import { parseSitemap, type SitemapLinks } from "./sitemap-text.ts";
 
@@ -104,8 +104,8 @@ async function readLinks(
     return await converter.readSitemap({ bytes, url }, { timeoutMs, signal });
   } catch (error) {
     signal?.throwIfAborted();
-    // One that takes too long is as good as none.
-    if (error instanceof TaskTimeout) return { urls: [], sitemaps: [] };
+    // One that takes too long, or takes its thread down, is as good as none.
+    if (error instanceof TaskTimeout || error instanceof TaskFailed) return { urls: [], sitemaps: [] };
     throw error;
   }
 }

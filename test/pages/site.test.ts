@@ -4,7 +4,9 @@ import { isTrap, mayBePage, pageKey, siteKey } from "../../src/pages/addresses.t
 import { isChallenge } from "../../src/pages/challenge.ts";
 import { compileGlob } from "../../src/pages/globs.ts";
 import { retryAfterMs } from "../../src/pages/retry-after.ts";
+import { readSitemaps } from "../../src/pages/sitemap.ts";
 import { parseSitemap } from "../../src/pages/sitemap-text.ts";
+import { PoolFull, TaskFailed, TaskTimeout } from "../../src/workers/pool.ts";
 
 describe("one page, many addresses", () => {
   const same: [string, string][] = [
@@ -246,6 +248,30 @@ describe("sitemaps", () => {
     expect(read(`<urlset>${part.repeat(2_000_000 / part.length)}`).sitemaps).toEqual([]);
   });
   test("other schemes", () => expect(read("<urlset><url><loc>javascript:x</loc></url></urlset>").urls).toEqual([]));
+});
+
+test("a sitemap that takes its thread down is passed over, and none is read for who has gone", async () => {
+  const gone = new AbortController();
+  const big = new TextEncoder().encode(`<urlset><!--${"x".repeat(70_000)}--></urlset>`);
+  const small = new TextEncoder().encode("<urlset><url><loc>https://a.example/1</loc></url></urlset>");
+  const read = (failure: unknown) =>
+    readSitemaps(
+      {
+        fetch: async (url) => {
+          const body = url.endsWith("big.xml") ? big : small;
+          return { url, status: 200, headers: new Headers(), body, chain: [url] };
+        },
+        converter: { readSitemap: () => Promise.reject(failure) },
+        obey: async () => undefined,
+      },
+      ["https://a.example/big.xml", "https://a.example/small.xml"],
+      { urlsMax: 10, timeoutMs: 10_000, userAgent: "test", home: "https://a.example/", signal: gone.signal },
+    );
+  for (const failure of [new TaskFailed("out of memory"), new TaskTimeout("too long")])
+    expect(await read(failure)).toEqual(["https://a.example/1"]);
+  await expect(read(new PoolFull("full"))).rejects.toThrow(PoolFull);
+  gone.abort(new Error("gone"));
+  await expect(read(new TaskFailed("ended"))).rejects.toThrow("gone");
 });
 
 test("waits", () => {
