@@ -10,7 +10,7 @@ import { serialize } from "./dom/serialize.ts";
 import { readLinks } from "./links.ts";
 import { toMarkdown } from "./markdown/markdown.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
-import { needsScript, refreshTarget } from "./needs-script.ts";
+import { needsScript, refreshTarget, visibleChars } from "./needs-script.ts";
 
 /** What is wanted of a page. */
 export interface ExtractOptions {
@@ -37,6 +37,8 @@ export interface Extracted {
   readonly metadata: Metadata;
   /** Why the page should be rendered in a browser; undefined when it is fine as it is. */
   readonly needsScript: string | undefined;
+  /** How much there is to read on the whole page all the same; told only then. */
+  readonly textChars?: number;
   /** Where a refresh, of the page or of its header, sends the reader at once. */
   readonly refreshUrl?: string;
   readonly removals?: readonly Removal[];
@@ -49,6 +51,7 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const metadata = readMetadata(document, options.url);
   const script = needsScript(document);
   if (script !== undefined) fillFromState(document);
+  const textChars = script === undefined ? undefined : visibleChars(document.body);
   const refreshUrl = refreshTarget(document, options.url, options.refresh);
   const allLinks = readLinks(document, options.url, { withoutFrame: false });
   const links = options.onlyMainContent ? readLinks(document, options.url, { withoutFrame: true }) : allLinks;
@@ -62,6 +65,7 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
     allLinks,
     metadata,
     needsScript: script,
+    ...(textChars === undefined ? {} : { textChars }),
     ...(refreshUrl === undefined ? {} : { refreshUrl }),
     ...(options.trace === true ? { removals: trace.removals } : {}),
   };

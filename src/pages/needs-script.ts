@@ -58,7 +58,8 @@ function* elements(root: PageElement): Generator<PageElement> {
   for (const node of walk(root)) if (!(node instanceof PageText)) yield node as PageElement;
 }
 
-function visibleChars(root: PageElement): number {
+/** How much text a reader without scripts would see. */
+export function visibleChars(root: PageElement): number {
   let chars = 0;
   for (const node of walk(root))
     if (

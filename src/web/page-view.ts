@@ -24,8 +24,8 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
 const TEXT_CHARS_MIN = 200;
 
 /** The shell of an application that no browser has filled. */
-function isUndrawn({ rendered, needsScript, markdown, html }: LoadedPage): boolean {
-  return !rendered && needsScript !== undefined && (markdown ?? html ?? "").length < TEXT_CHARS_MIN;
+function isUndrawn({ rendered, needsScript, markdown, html, textChars }: LoadedPage): boolean {
+  return !rendered && needsScript !== undefined && ((markdown ?? html)?.length ?? textChars ?? 0) < TEXT_CHARS_MIN;
 }
 
 /** What `pages` is asked for. */

@@ -28,6 +28,7 @@ beforeAll(async () => {
     "/json": () => Response.json({ answer: 42 }),
     "/image": () => new Response(new Uint8Array([137, 80, 78, 71]), { headers: { "content-type": "image/png" } }),
     "/empty": () => html(""),
+    "/short": () => html(`<p>${"A few words. ".repeat(20)}</p><noscript>Enable JavaScript for more.</noscript>`),
     "/application": () => html(`<div id="root"></div><script>${"draw();".repeat(200)}</script>`),
     "/no-content": () => new Response(null, { status: 204 }),
     "/refresh": () => html("<p>Moved</p>", { headers: { refresh: "0; url=/article" } }),
@@ -277,6 +278,11 @@ test("a browser that does not start is told to the operator once, and its want t
   for (let times = 0; times < 2; times++) {
     const [status, { data }] = await read({ url: to("/application") });
     expect([status, data["warning"]]).toEqual([200, expect.stringContaining("without a browser")]);
+  }
+  // Whatever is wanted of a page, it is its text that counts.
+  for (const formats of [["markdown"], ["html"], ["links"]]) {
+    expect((await read({ url: to("/short"), formats }))[1].data["warning"]).toBeUndefined();
+    expect((await read({ url: to("/application"), formats }))[1].data["warning"]).toBeDefined();
   }
   const [status, { error }] = await read({ url: to("/article"), formats: ["screenshot"] });
   expect([status, error.code]).toEqual([502, "scrape_unavailable"]);
