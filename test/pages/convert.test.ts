@@ -20,16 +20,13 @@ test("pages are converted in a thread", async () => {
 
 test("a hostile page does not hold up the event loop", async () => {
   const html = `<table>${"<tr>".concat("<td>x".repeat(90)).repeat(800)}</table>`;
-  let longest = 0;
-  let last = performance.now();
-  const beat = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  }, 5);
+  let beats = 0;
+  const beat = setInterval(() => beats++, 5);
   await converter.convert({ kind: "html", bytes: bytes(html), contentType: null, options }, { timeoutMs: 60_000 });
   clearInterval(beat);
-  // Converting takes far longer than this; the bound is wide for busy machines.
-  expect(longest).toBeLessThan(400);
+  // It takes about a second. On the event loop nothing else would have run meanwhile; beside it, even what a busy machine
+  // leaves is more than this.
+  expect(beats).toBeGreaterThan(10);
 }, 60_000);
 
 describe("kinds", () => {

@@ -121,12 +121,12 @@ describe("a file made to be slow", () => {
     ["one line of nothing", full(" ")],
     ["few bytes of wildcards", `User-agent: *\nDisallow: /${"*a".repeat(8000)}b`],
   ])("never holds the event loop: %s", async (_, text) => {
-    // A judgement by itself would hold it for many seconds; the bar is what a busy machine may take of it.
+    // A judgement by itself would hold it for eight seconds and more; what a busy machine takes is far less.
     const held = await longestHold(async () => {
       const file = await rules(text);
       await Promise.all([HOME, LONG_PATH].map((url) => file.allows(url, never).catch(() => undefined)));
     });
-    expect(held).toBeLessThan(1000);
+    expect(held).toBeLessThan(4000);
   });
 
   test("forbids what cannot be judged in time, for a while, and judges the rest", async () => {
