@@ -1,7 +1,8 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { tidy } from "../../src/pages/content/tidy.ts";
 import { createTrace } from "../../src/pages/content/trace.ts";
+import { PageElement } from "../../src/pages/dom/node.ts";
 import { parsePage } from "../../src/pages/dom/parse.ts";
 import { escapeMarkdown } from "../../src/pages/markdown/escape.ts";
 import { toMarkdown } from "../../src/pages/markdown/markdown.ts";
@@ -307,4 +308,22 @@ describe("conversion", () => {
       { numRuns: 500 },
     );
   });
+});
+
+test("a tree without words is not searched again for each of its elements", () => {
+  const { body } = parsePage(`${"<div>".repeat(150)}${"<i></i>".repeat(200)}`);
+  const searched = spyOn(PageElement.prototype, "getElementsByTagName");
+  try {
+    expect(toMarkdown(body)).toBe("");
+    expect(searched.mock.calls.length).toBeLessThan(20);
+  } finally {
+    searched.mockRestore();
+  }
+});
+
+test("a picture keeps the blank elements around it", () => {
+  const { body } = parsePage(
+    '<div><div><b><a href="/x"><img src="/p.png" alt="P"></a></b></div><div><i> </i></div></div>',
+  );
+  expect(toMarkdown(body)).toBe("**[![P](/p.png)](/x)**");
 });

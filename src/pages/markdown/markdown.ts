@@ -5,6 +5,7 @@ import { closest, PageElement, PageText } from "../dom/node.ts";
 import { escapeMarkdown } from "./escape.ts";
 import { languageAround } from "./language.ts";
 import { codeText, prepare } from "./prepare.ts";
+import { readingCopy } from "./reading-copy.ts";
 import { dissolveLayoutTables, isEmptyTable, joinLines, tableMarkdown, textElement } from "./tables.ts";
 
 /** Converts the children of `root`. */
@@ -251,7 +252,7 @@ function lastOf(lines: readonly string[]): string | undefined {
 
 /** Our tree has the parts of the DOM that Turndown touches. */
 function asDom(element: PageElement): HTMLElement {
-  return element as unknown as HTMLElement;
+  return readingCopy(element) as unknown as HTMLElement;
 }
 
 function fromDom(node: Node): PageElement {

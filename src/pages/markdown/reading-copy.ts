@@ -1,0 +1,38 @@
+// The copy of a tree that Turndown reads. Turndown asks of every blank element, by one search of the tree for each of
+// many names, whether it holds a picture or the like: in a deep page without words those searches were all of its time.
+// The copy knows beforehand which of the names are not there to be found.
+
+import { PageElement } from "../dom/node.ts";
+
+/** What keeps a blank element from being dropped; searches for other names are made as ever. */
+const NAMES =
+  "area base br col command embed hr img input keygen link meta param source track wbr " +
+  "a table thead tbody tfoot th td iframe script audio video";
+const BITS: ReadonlyMap<string, number> = new Map(NAMES.split(" ").map((name, at) => [name, 1 << at]));
+
+/** Copies a tree for Turndown, which takes the copy itself. Nothing may be added to it: only removals keep it right. */
+export function readingCopy(root: PageElement): PageElement {
+  const copy = new ReadingElement(root.tag, { ...root.attributes });
+  for (let child = root.firstChild; child !== null; child = child.nextSibling)
+    if (child instanceof PageElement) {
+      const inner = readingCopy(child) as ReadingElement;
+      copy.held |= inner.held | (BITS.get(inner.tag) ?? 0);
+      copy.appendChild(inner);
+    } else copy.appendChild(child.cloneNode());
+  return copy;
+}
+
+class ReadingElement extends PageElement {
+  /** A bit for each of the names that is among the descendants. */
+  held = 0;
+
+  /** Turndown copies what it is given, since it changes it; this is such a copy. */
+  override cloneNode(): PageElement {
+    return this;
+  }
+
+  override getElementsByTagName(name: string): PageElement[] {
+    const bit = BITS.get(name.toLowerCase());
+    return bit !== undefined && (this.held & bit) === 0 ? [] : super.getElementsByTagName(name);
+  }
+}
