@@ -1,5 +1,7 @@
 // What is not HTML but can be read: PDF, plain text, JSON, XML and feeds, as Markdown.
 
+import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
+import { stringEnd } from "../base/json-splice.ts";
 import { decodeHtml, wideCharset } from "./charset.ts";
 import type { Extracted } from "./extract.ts";
 import { readFeed } from "./feed.ts";
@@ -9,6 +11,8 @@ export type DocumentKind = "pdf" | "text" | "json" | "xml";
 
 const PDF_PAGES_MAX = 500;
 const PDF_CHARS_MAX = 4 * 1024 * 1024;
+/** Of a JSON document, before its lines: some times the largest document as it comes. */
+const INDENT_CHARS_MAX = 64 * 1024 * 1024;
 
 /** Bytes looked at. */
 const HEAD_BYTES = 1024;
@@ -82,12 +86,29 @@ async function readPdf(bytes: Uint8Array): Promise<Extracted> {
   return plain(body, title);
 }
 
+/** One member or item to a line; as it came when it is no JSON, or so deep that it would be nearly all indentation. */
 function prettyJson(text: string): string {
+  if (isNestedDeeper(text, JSON_LEVELS_MAX) || isMostlyIndent(text)) return text.trim();
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
     return text.trim();
   }
+}
+
+/** True when indenting adds more than the named limit. Counts a line for each comma and bracket. */
+function isMostlyIndent(text: string): boolean {
+  let depth = 0;
+  let chars = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text[at];
+    if (code === '"') at = stringEnd(text, at) - 1;
+    else if (code === "[" || code === "{") chars += 2 * ++depth;
+    else if (code === "]" || code === "}") chars += 2 * --depth;
+    else if (code === ",") chars += 2 * depth;
+    if (chars > INDENT_CHARS_MAX) return true;
+  }
+  return false;
 }
 
 function fence(language: string, text: string): string {

@@ -42,10 +42,27 @@ function withBrackets(escaped: string): string {
 
 /** The HTML parser knows no CDATA and no empty elements but its own: content is escaped, names are taken out of its way. */
 function asHtml(xml: string): string {
-  return xml
-    .replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, (_, inner: string) => inner.replace(/&/g, "&amp;").replace(/</g, "&lt;"))
+  return withoutCdata(xml)
     .replace(/<(\/?)(link|source|image)\b/gi, "<$1feed-$2")
     .replace(/<(feed-link|feed-source)\b([^<>]*)\/>/gi, "<$1$2></$1>");
+}
+
+const CDATA = "<![CDATA[";
+const CDATA_END = "]]>";
+
+/** CDATA as escaped text. Behind a mark that nothing ends, none is looked at. */
+function withoutCdata(xml: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (;;) {
+    const start = xml.indexOf(CDATA, at);
+    const end = start < 0 ? -1 : xml.indexOf(CDATA_END, start + CDATA.length);
+    if (end < 0) break;
+    const inner = xml.slice(start + CDATA.length, end);
+    parts.push(xml.slice(at, start), inner.replace(/&/g, "&amp;").replace(/</g, "&lt;"));
+    at = end + CDATA_END.length;
+  }
+  return parts.join("") + xml.slice(at);
 }
 
 /** The first of these elements that says something. */

@@ -69,6 +69,24 @@ describe("documents", () => {
     expect((await documentMarkdown("json", bytes('{"a":[1]}'), source)).markdown).toBe(
       '```json\n{\n  "a": [\n    1\n  ]\n}\n```',
     ));
+  test("JSON that would be nothing but indentation stays as it came", async () => {
+    const wide = `${"[".repeat(999)}${"1,".repeat(200_000)}1${"]".repeat(999)}`;
+    for (const json of [`${"[".repeat(250_000)}${"]".repeat(250_000)}`, "[".repeat(500_000), wide])
+      expect((await documentMarkdown("json", bytes(json), source)).markdown).toBe(`\`\`\`json\n${json}\n\`\`\``);
+  });
+  test("brackets in the words of JSON are no depth", async () => {
+    const json = JSON.stringify({ a: `"${"[{,".repeat(20_000)}` });
+    expect((await documentMarkdown("json", bytes(json), source)).markdown).toStartWith('```json\n{\n  "a": ');
+  });
+  test("a feed of CDATA that nothing ends takes no longer than others", async () => {
+    const open = "<![CDATA[".repeat(200_000);
+    const read = await documentMarkdown(
+      "xml",
+      bytes(`<rss><title>Feed</title><item><title><![CDATA[A & <b>]]></title></item>${open}`),
+      source,
+    );
+    expect(read.markdown).toBe("## A &");
+  });
   test("text", async () => expect((await documentMarkdown("text", bytes("  a\nb "), source)).markdown).toBe("a\nb"));
   const feeds: [name: string, xml: string, title: string, markdown: string, links: string[]][] = [
     [
