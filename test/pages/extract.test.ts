@@ -311,11 +311,27 @@ describe("time grows with the size of the page and no faster", () => {
     ["tildes", `<p>${text}</p><p>${"~a ".repeat(60_000)}</p>`],
     ["no tilde after one", `<p>a ~ b</p><p>${"] ".repeat(300_000)}</p>`],
     ["metadata", `${"<meta>".repeat(300_000)}<p>${text}</p>`],
+    ["nothing but depth", "<div>".repeat(50_000)],
+    ["nothing but depth in a line", "<span>".repeat(40_000)],
+    ["depth of many kinds", "<b><i><u><p>".repeat(10_000)],
+    ["what is empty, at a depth", `${"<div>".repeat(199)}${"<a></a>".repeat(100_000)}`],
+    ["ends of nothing, at a depth", `${"<div>".repeat(60_000)}${"</x>".repeat(300_000)}`],
+    ["paragraphs that end only, at a depth", `${"<div>".repeat(60_000)}${"</p>".repeat(300_000)}`],
+    ["metadata at a depth", `${"<div>".repeat(80_000)}${"<meta>".repeat(150_000)}`],
+    ["titles in a picture, at a depth", `${"<div>".repeat(80_000)}<svg>${"<title></title>".repeat(130_000)}`],
   ];
   for (const [name, html] of cases)
     test(name, () => {
       expect(extract(html, { html: true }).markdown).toBeDefined();
     });
+});
+
+test("an end tag ends what it would have ended, however much is open", () => {
+  const deep = "<font>".repeat(1200);
+  const { markdown } = extract(`<p>One</p>${deep}<DIV>two</x></div></p><p>three</P>`, { onlyMainContent: false });
+  expect(markdown).toBe("One\n\ntwo\n\nthree");
+  const picture = parsePage(`${deep}<svg><foreignObject><b>in</b></foreignobject></SVG><title>After</title>`);
+  expect(picture.title).toBe("After");
 });
 
 test("cleaned HTML has no empty lines, but those of listings", () => {

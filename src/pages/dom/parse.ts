@@ -29,6 +29,8 @@ export interface PageDocument {
 const DEPTH_MAX = 200;
 /** Nodes kept; the largest real pages have some 100,000. */
 const NODES_MAX = 250_000;
+/** Elements open at once, up to which an end tag without a start is read as browsers do. */
+const OPEN_SEARCHED_MAX = 1000;
 const STRUCTURED_CHARS_MAX = 2 * 1024 * 1024;
 const ATTRIBUTE_CHARS_MAX = 64 * 1024;
 
@@ -43,19 +45,46 @@ const VOID_TAGS = new Set(
 /** Parses a page. */
 export function parsePage(html: string): PageDocument {
   const builder = new Builder();
-  const parser = new Parser(
-    {
-      onopentag: (name, attributes) => builder.open(name, attributes),
-      ontext: (text) => builder.text(text),
-      onclosetag: (name) => builder.close(name),
-    },
-    { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true, recognizeSelfClosing: false },
-  );
-  builder.full = () => parser.pause();
   // In HTML a CDATA mark is a broken comment that ends at the next ">"; the parser would wait for "]]>", maybe forever.
-  parser.write(html.includes("<![CDATA[") ? html.replaceAll("<![CDATA[", "") : html);
+  const markup = html.includes("<![CDATA[") ? html.replaceAll("<![CDATA[", "") : html;
+  const parser = new PageParser(markup, builder);
+  builder.full = () => parser.pause();
+  parser.write(markup);
   if (!builder.isFull) parser.end();
   return builder.finish();
+}
+
+/** The parser looks through all that is open for what an end tag ends; where much is open, those that end nothing are passed over. */
+class PageParser extends Parser {
+  readonly #markup: string;
+  readonly #builder: Builder;
+
+  /** `markup` is to be written in one piece. */
+  constructor(markup: string, builder: Builder) {
+    super(
+      {
+        onopentag: (name, attributes) => {
+          builder.opened(name);
+          builder.open(name, attributes);
+        },
+        ontext: (text) => builder.text(text),
+        onclosetag: (name) => {
+          builder.closed(name);
+          builder.close(name);
+        },
+      },
+      { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true, recognizeSelfClosing: false },
+    );
+    this.#markup = markup;
+    this.#builder = builder;
+  }
+
+  override onclosetag(start: number, end: number): void {
+    if (this.#builder.openCount > OPEN_SEARCHED_MAX && !this.#builder.isOpen(this.#markup.slice(start, end))) {
+      this.endIndex = end;
+      this.startIndex = end + 1;
+    } else super.onclosetag(start, end);
+  }
 }
 
 class Builder {
@@ -66,6 +95,9 @@ class Builder {
   readonly #rootAttributes: Record<string, string> = {};
   /** Open elements; undefined stands for a tag that made no element (roots, dropped ones, those too deep). */
   readonly #open: { name: string; element: PageElement | undefined }[] = [];
+  /** How many of each name are open, whether or not they made an element. */
+  readonly #openByName = new Map<string, number>();
+  openCount = 0;
   #current = this.#body;
   #depth = 0;
   #nodes = 0;
@@ -77,6 +109,22 @@ class Builder {
   #droppedDepth = 0;
   isFull = false;
   full: () => void = () => undefined;
+
+  opened(name: string): void {
+    this.openCount++;
+    const key = name.toLowerCase();
+    this.#openByName.set(key, (this.#openByName.get(key) ?? 0) + 1);
+  }
+
+  closed(name: string): void {
+    this.openCount--;
+    const key = name.toLowerCase();
+    this.#openByName.set(key, (this.#openByName.get(key) ?? 0) - 1);
+  }
+
+  isOpen(name: string): boolean {
+    return (this.#openByName.get(name.toLowerCase()) ?? 0) > 0;
+  }
 
   open(name: string, attributes: Record<string, string>): void {
     if (this.#droppedDepth > 0) {
@@ -90,7 +138,7 @@ class Builder {
     }
     if (HEAD_TAGS.has(name)) {
       // A refresh for readers without scripts is not for us: such pages are rendered when they must be.
-      if (this.#open.some((entry) => entry.name === "noscript") && attributes["http-equiv"] !== undefined) return;
+      if (this.isOpen("noscript") && attributes["http-equiv"] !== undefined) return;
       if (!this.#count()) return;
       // Microdata puts <meta> and <link> into the body; their place does not matter to us.
       this.#head.push(new PageElement(name, attributes));
@@ -103,7 +151,7 @@ class Builder {
       this.#droppedDepth = 1;
       return;
     }
-    if (name === "title" && this.#title === undefined && !this.#insideSvg()) {
+    if (name === "title" && this.#title === undefined && !this.isOpen("svg")) {
       this.#capture = "title";
       this.#captured = "";
       this.#open.push({ name, element: undefined });
@@ -197,10 +245,6 @@ class Builder {
     if (!this.isFull) this.full();
     this.isFull = true;
     return false;
-  }
-
-  #insideSvg(): boolean {
-    return this.#open.some((entry) => entry.name === "svg");
   }
 }
 
