@@ -26,7 +26,7 @@ export interface SharedBrowser {
   close(): Promise<void>;
 }
 
-/** The shells are browsers without windows: a third of the work for the same page, so they come first. */
+/** The shells are browsers without windows, which is less work for the same page, so they come first. */
 const NAMES = [
   "chrome-headless-shell",
   "chromium-headless-shell",
