@@ -134,10 +134,13 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
     async (width, alias) => {
       const { page, complaints, context } = await browser.visitor({ width, address: freshAddress() });
       const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
-      await page.goto(`${app.app.url}/dashboard/admin/decisions`);
+      await page.goto(`${app.app.url}/dashboard/admin/decisions/judge-1.1.0`);
       await page.getByLabel("Username").fill("boss");
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();
+      // Signing in leads to where one wanted to go.
+      await page.getByRole("heading", { name: "judge-1.1.0" }).waitFor();
+      await page.goto(`${app.app.url}/dashboard/admin/decisions`);
       await page.getByRole("heading", { name: "Decisions" }).waitFor();
       await page.getByRole("link", { name: LONG }).waitFor();
       expect(await fits()).toBe(true);

@@ -22,9 +22,12 @@ export function hrefOf(to: string): string {
   return to === "/" ? BASE : BASE + to;
 }
 
-/** A page of ours to go on to, from text that somebody else may have written; `/` for anything else. */
+/**
+ * A page of ours to go on to, from text that somebody else may have written; `/` for anything else. Names in it, of models
+ * say, have dots and percent signs.
+ */
 export function safeNext(next: string | null): string {
-  return next !== null && /^\/[a-z][\w/-]*$/.test(next) ? next : "/";
+  return next !== null && /^\/[a-z](?!.*(?:\.\.|\/\/))[\w/.%~-]*$/.test(next) ? next : "/";
 }
 
 addEventListener("popstate", arrive);
