@@ -40,8 +40,9 @@ export async function callProvider(
 ): Promise<Response> {
   const headers = {
     "content-type": "application/json",
-    ...request.headers,
+    // The card's protocol version is a default: a client that named one is asked to be understood by it.
     ...provider.card.headers(options.secret),
+    ...request.headers,
     ...options.headers,
     ...provider.extraHeaders,
   };
