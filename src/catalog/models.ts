@@ -15,6 +15,8 @@ export interface ModelFacts {
   readonly supportsVision?: boolean | undefined;
   readonly supportsReasoning?: boolean | undefined;
   readonly prices?: Prices | undefined;
+  /** When the model came out, as its provider says. */
+  readonly createdSeconds?: number | undefined;
 }
 
 /** A way to a model: the provider's key in the config and the id it knows the model by. */
@@ -77,6 +79,8 @@ export interface CatalogModel {
   readonly supportsReasoning: boolean;
   readonly known: KnownFacts;
   readonly prices: Prices | undefined;
+  /** 0 where nobody said. */
+  readonly createdSeconds: number;
   /** By priority; never empty. */
   readonly routes: readonly ModelRoute[];
 }
@@ -235,6 +239,7 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
       supportsReasoning: supportsReasoning !== undefined,
     },
     prices: pick("prices"),
+    createdSeconds: pick("createdSeconds") ?? 0,
     routes,
   };
 }

@@ -5,7 +5,7 @@ import { Elysia } from "elysia";
 import type { Catalog } from "./models.ts";
 import { modelNotFound, requireVisibleModel } from "./resolve.ts";
 import { type TierGrant, type TierId, tiersView } from "./tiers.ts";
-import { anthropicListView, modelListView, modelView } from "./view.ts";
+import { modelListView, modelView, type ViewOptions } from "./view.ts";
 
 export interface CatalogRoutesDeps {
   /** Throws `ApiError` 401 when the request carries no live key. */
@@ -25,18 +25,22 @@ export function catalogRoutes(deps: CatalogRoutesDeps) {
   return new Elysia()
     .get("/v1/models", async ({ request }) => {
       await deps.authenticate(request);
-      const view = request.headers.get("anthropic-version") === null ? modelListView : anthropicListView;
-      return Response.json(view(deps.catalog().models));
+      return Response.json(modelListView(deps.catalog().models, viewOptions(request)));
     })
     .get("/v1/models/*", async ({ request }) => {
       const caller = await deps.authenticate(request);
-      return Response.json(modelView(requireVisibleModel(deps.catalog(), idFromUrl(request.url), caller.tier)));
+      const model = requireVisibleModel(deps.catalog(), idFromUrl(request.url), caller.tier);
+      return Response.json(modelView(model, viewOptions(request)));
     })
     .get("/v1/tiers", async ({ request }) => {
       const caller = await deps.authenticate(request);
       const listed = deps.catalog().models.filter((model) => model.visibility === "list");
       return Response.json(tiersView(deps.tiers(), listed, caller.tier));
     });
+}
+
+function viewOptions({ headers }: Request): ViewOptions {
+  return { anthropic: headers.get("anthropic-version") !== null };
 }
 
 /** Read from the raw URL: routers differ in what they decode, and an id may hold an encoded slash or percent sign. */

@@ -1,4 +1,4 @@
-// The public face of a model: the specification's Model object, every field and no other.
+// The public face of a model: the specification's Model object, with the members that other families' clients read beside it.
 
 import type { CatalogModel } from "./models.ts";
 import type { TierId } from "./tiers.ts";
@@ -6,14 +6,14 @@ import type { TierId } from "./tiers.ts";
 /** The chat paths; every chat model answers all of them (contract §3 "catalog fields"). */
 const CHAT_ENDPOINTS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/completions"] as const;
 
-/** Spec: Model (catalog entry). */
+/** Spec: Model (catalog entry); contract §3 "model info for clients". */
 export interface ModelView {
   id: string;
   name: string;
   object: "model";
   owned_by: string;
   provider: string;
-  type: "chat";
+  type: "chat" | "model";
   tier: TierId;
   endpoints: string[];
   capabilities: string[];
@@ -28,26 +28,65 @@ export interface ModelView {
   supports_reasoning: boolean;
   description: string;
   visibility: string;
+  /** OpenAI: Unix seconds, 0 where nobody said. */
+  created: number;
+  /** Anthropic: the same as a date, and the name. */
+  display_name: string;
+  created_at: string;
+  /** OpenRouter, from here on: prices in dollars per token. */
+  pricing: { prompt: string; completion: string; input_cache_read?: string; input_cache_write?: string };
+  top_provider: { context_length: number; max_completion_tokens: number; is_moderated: boolean };
+  architecture: {
+    modality: string;
+    input_modalities: string[];
+    output_modalities: string[];
+    tokenizer: string;
+    instruct_type: null;
+  };
+  supported_parameters: string[];
+  canonical_slug: string;
+  default_parameters: null;
+  per_request_limits: null;
+  supported_voices: null;
+  links: { details: string };
+}
+
+/** A page of models, as all families' clients read it. There is one page only. */
+export interface ModelListView {
+  object: "list";
+  data: ModelView[];
+  has_more: false;
+  first_id: string | null;
+  last_id: string | null;
+}
+
+/** What differs by who asks. */
+export interface ViewOptions {
+  /** For Anthropic's clients: `type` is the kind of object, not the kind of model. */
+  anthropic?: boolean;
 }
 
 /** The catalog entry of one model. */
-export function modelView(model: CatalogModel): ModelView {
+export function modelView(model: CatalogModel, { anthropic = false }: ViewOptions = {}): ModelView {
   const capabilities = ["text"];
   if (model.supportsVision) capabilities.push("vision");
   if (model.supportsTools) capabilities.push("tool_use");
   if (model.supportsReasoning) capabilities.push("reasoning");
+  const modalities = {
+    input_modalities: model.supportsVision ? ["text", "image"] : ["text"],
+    output_modalities: ["text"],
+  };
   return {
     id: model.id,
     name: model.name,
     object: "model",
     owned_by: model.ownedBy,
     provider: model.ownedBy,
-    type: "chat",
+    type: anthropic ? "model" : "chat",
     tier: model.tier,
     endpoints: [...CHAT_ENDPOINTS],
     capabilities,
-    input_modalities: model.supportsVision ? ["text", "image"] : ["text"],
-    output_modalities: ["text"],
+    ...modalities,
     context_length: model.contextLength,
     context_window: model.contextLength,
     max_output_tokens: model.maxOutputTokens,
@@ -57,21 +96,61 @@ export function modelView(model: CatalogModel): ModelView {
     supports_reasoning: model.supportsReasoning,
     description: model.description,
     visibility: model.visibility,
+    created: model.createdSeconds,
+    display_name: model.name,
+    created_at: new Date(model.createdSeconds * 1000).toISOString().replace(".000Z", "Z"),
+    pricing: pricing(model),
+    top_provider: {
+      context_length: model.contextLength,
+      max_completion_tokens: model.maxOutputTokens,
+      is_moderated: false,
+    },
+    architecture: {
+      modality: `${modalities.input_modalities.join("+")}->text`,
+      ...modalities,
+      tokenizer: "Other",
+      instruct_type: null,
+    },
+    supported_parameters: supportedParameters(model),
+    canonical_slug: model.id,
+    default_parameters: null,
+    per_request_limits: null,
+    supported_voices: null,
+    links: { details: `/v1/models/${encodeURIComponent(model.id)}` },
   };
 }
 
 /** The body of `GET /v1/models`: listed models only, those above the caller's tier included. */
-export function modelListView(models: readonly CatalogModel[]): { object: "list"; data: ModelView[] } {
-  return { object: "list", data: models.filter((model) => model.visibility === "list").map(modelView) };
+export function modelListView(models: readonly CatalogModel[], options: ViewOptions = {}): ModelListView {
+  const data = models.filter((model) => model.visibility === "list").map((model) => modelView(model, options));
+  return { object: "list", data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
 }
 
-/** The same list as Anthropic's clients read it: one page, with that family's members beside the common ones. */
-export function anthropicListView(models: readonly CatalogModel[]): Record<string, unknown> {
-  const { object, data } = modelListView(models);
-  const entries = data.map((model) => ({ ...model, type: "model", display_name: model.name, created_at: CREATED }));
-  const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
-  return { object, data: entries, has_more: false, ...ends };
+function pricing({ prices }: CatalogModel): ModelView["pricing"] {
+  if (prices === undefined) return { prompt: "0", completion: "0" };
+  const { input, output, cacheRead, cacheWrite } = prices;
+  return {
+    prompt: perToken(input),
+    completion: perToken(output),
+    ...(cacheRead === undefined ? {} : { input_cache_read: perToken(cacheRead) }),
+    ...(cacheWrite === undefined ? {} : { input_cache_write: perToken(cacheWrite) }),
+  };
 }
 
-/** That family says this of models whose day is unknown. */
-const CREATED = "1970-01-01T00:00:00Z";
+/** Dollars per token in plain digits: clients parse no exponents. */
+function perToken(perMillion: number): string {
+  return (perMillion / 1_000_000).toFixed(15).replace(/\.?0+$/, "");
+}
+
+/** Those parameters of chat completions that the model takes whichever provider answers. */
+function supportedParameters({ supportsTools, supportsReasoning }: CatalogModel): string[] {
+  return [
+    "max_tokens",
+    "max_completion_tokens",
+    // Reasoning models of several vendors refuse both.
+    ...(supportsReasoning ? ["reasoning", "reasoning_effort"] : ["temperature", "top_p"]),
+    "response_format",
+    "structured_outputs",
+    ...(supportsTools ? ["tools", "tool_choice", "parallel_tool_calls"] : []),
+  ];
+}

@@ -92,11 +92,16 @@ function presentedKey(request: Request): string | undefined {
   return key !== null && takesXApiKey(request) ? key.trim() : undefined;
 }
 
+/** Where `x-api-key` counts: these paths and what is below them. */
+const X_API_KEY_PATHS = ["/v1/messages", "/v1/models"];
+/** The same, with an `anthropic-version` header only. */
+const VERSIONED_X_API_KEY_PATHS = ["/v1/files"];
+
 function takesXApiKey(request: Request): boolean {
   const path = pathOf(request.url);
-  if (path === "/v1/messages" || path.startsWith("/v1/messages/")) return true;
-  const isFiles = path === "/v1/files" || path.startsWith("/v1/files/");
-  return isFiles && request.headers.get("anthropic-version") !== null;
+  const isAt = (root: string) => path.startsWith(root) && (path.length === root.length || path[root.length] === "/");
+  if (X_API_KEY_PATHS.some(isAt)) return true;
+  return VERSIONED_X_API_KEY_PATHS.some(isAt) && request.headers.get("anthropic-version") !== null;
 }
 
 /** The path of an absolute or origin-form request target, without query and fragment. */

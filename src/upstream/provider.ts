@@ -13,6 +13,8 @@ export interface DiscoveredModel {
   supportsTools?: boolean;
   supportsVision?: boolean;
   supportsReasoning?: boolean;
+  /** When the model came out. */
+  createdSeconds?: number;
   /** False for embedding, speech and image models, which no chat endpoint can use. */
   chat?: boolean;
 }

@@ -87,6 +87,33 @@ test("every route opens to its credential and to no other", async () => {
   }
 });
 
+/** Where `x-api-key` is a key too (contract §3 "x-api-key"), and where only beside an `anthropic-version` header. */
+const X_API_KEY = /^\/v1\/(messages|models)(\/|$)/;
+const VERSIONED_X_API_KEY = /^\/v1\/files(\/|$)/;
+
+test("x-api-key opens what Anthropic's clients use, and is as if absent elsewhere", async () => {
+  let opened = 0;
+  for (const { method, path } of app.app.routes()) {
+    const route = `${method} ${path}`;
+    if (MATRIX.find(([pattern]) => pattern.test(route))?.[1] !== "key") continue;
+    const ask = async (headers: Record<string, string>) => {
+      const { status, json } = await app.ask(method, path.replace(/:\w+|\*/g, "x"), { headers });
+      return status === 401 ? json.error.code : "open";
+    };
+    const key = { "x-api-key": app.app.key };
+    const version = { "anthropic-version": "2023-06-01" };
+    const plain = X_API_KEY.test(path) ? "open" : "missing_api_key";
+    const versioned = VERSIONED_X_API_KEY.test(path) ? "open" : plain;
+    expect([route, await ask(key), await ask({ ...key, ...version })]).toEqual([route, plain, versioned]);
+    expect([route, await ask({ ...key, ...version, authorization: "Bearer sk-no" })]).toEqual([
+      route,
+      "invalid_api_key",
+    ]);
+    if (versioned === "open") opened++;
+  }
+  expect(opened).toBeGreaterThan(5);
+});
+
 test("no secret lies open in the data directory, but in secrets.json and the outbox", async () => {
   const account = await app.addAccount("grepped", { emailVerified: true });
   const { key } = await keyStore(app.store).createKey({ accountId: account.id, name: "k" });

@@ -18,6 +18,8 @@ const catalog = buildCatalog({
       supportsTools: true,
       supportsVision: false,
       supportsReasoning: true,
+      prices: { input: 0.05, output: 12, cacheRead: 0.005 },
+      createdSeconds: 1_700_000_000,
       routes: [{ provider: "alpha", model: "m" }],
     },
     { id: "gold", tier: "premium", routes: [{ provider: "alpha" }] },
@@ -46,13 +48,13 @@ const app = new Elysia()
     }),
   );
 
-const get = async (path: string, tier: string | null = "free") => {
-  const headers = new Headers(tier === null ? {} : { authorization: tier });
+const get = async (path: string, tier: string | null = "free", more: Record<string, string> = {}) => {
+  const headers = new Headers(tier === null ? more : { ...more, authorization: tier });
   const response = await app.handle(new Request(`http://localhost${path}`, { headers }));
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 
-// Spec: Model (catalog entry), every field and no other.
+// Spec: Model (catalog entry), every field; contract §3 "model info for clients".
 const FAST = {
   id: "fast",
   name: "Fast",
@@ -74,12 +76,58 @@ const FAST = {
   supports_reasoning: true,
   description: "Quick.",
   visibility: "list",
+  created: 1_700_000_000,
+  display_name: "Fast",
+  created_at: "2023-11-14T22:13:20Z",
+  pricing: { prompt: "0.00000005", completion: "0.000012", input_cache_read: "0.000000005" },
+  top_provider: { context_length: 1000, max_completion_tokens: 100, is_moderated: false },
+  architecture: {
+    modality: "text->text",
+    input_modalities: ["text"],
+    output_modalities: ["text"],
+    tokenizer: "Other",
+    instruct_type: null,
+  },
+  supported_parameters: [
+    "max_tokens",
+    "max_completion_tokens",
+    "reasoning",
+    "reasoning_effort",
+    "response_format",
+    "structured_outputs",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+  ],
+  canonical_slug: "fast",
+  default_parameters: null,
+  per_request_limits: null,
+  supported_voices: null,
+  links: { details: "/v1/models/fast" },
 };
+
+test("one entry is the list's entry, and Anthropic's clients get their object type in both", async () => {
+  expect((await get("/v1/models/fast")).body).toEqual(FAST);
+  const version = { "anthropic-version": "2023-06-01" };
+  expect((await get("/v1/models/fast", "free", version)).body).toEqual({ ...FAST, type: "model" });
+  const list = (await get("/v1/models", "free", version)).body;
+  expect((list["data"] as unknown[])[0]).toEqual({ ...FAST, type: "model" });
+  expect(list).toMatchObject({ has_more: false, first_id: "fast", last_id: "100%" });
+});
+
+test("what nobody said of a model has a value of the right type all the same", async () => {
+  expect((await get("/v1/models/gold")).body).toMatchObject({
+    created: 0,
+    created_at: "1970-01-01T00:00:00Z",
+    display_name: "gold",
+    pricing: { prompt: "0", completion: "0" },
+  });
+});
 
 test("the list has every listed model, those above the tier too, and no hidden one", async () => {
   const { status, body } = await get("/v1/models");
   expect(status).toBe(200);
-  expect(body["object"] as string).toBe("list");
+  expect(body).toMatchObject({ object: "list", has_more: false, first_id: "fast", last_id: "100%" });
   const data = body["data"] as { id: string }[];
   expect(data.map((model) => model.id)).toEqual(["fast", "gold", "vendor/model:1", "100%"]);
   expect(data[0]).toEqual(FAST);

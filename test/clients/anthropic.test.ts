@@ -120,6 +120,14 @@ test("models and files", async () => {
   const names: string[] = [];
   for await (const model of bearer.models.list({ limit: 1000 })) names.push(model.id);
   expect(names).toEqual(expect.arrayContaining([...DIALECTS]));
+  // With the library's own header too.
+  expect((await anthropic.models.list()).data.map(({ id }) => id)).toEqual(names);
+  expect(await anthropic.models.retrieve("gemini")).toMatchObject({
+    id: "gemini",
+    type: "model",
+    display_name: "gemini",
+    created_at: "1970-01-01T00:00:00Z",
+  });
   const png = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
     "base64",

@@ -212,6 +212,13 @@ describe("keys", () => {
       "invalid_api_key",
     ],
     ["x-api-key elsewhere", "/v1/chat/completions", () => ({ "x-api-key": app.key }), 401, "missing_api_key"],
+    [
+      "x-api-key on a path that begins alike",
+      "/v1/messages2",
+      () => ({ "x-api-key": app.key }),
+      404,
+      "route_not_found",
+    ],
     ["x-api-key on messages", "/v1/messages?beta=true", () => ({ "x-api-key": app.key }), 400, "invalid_json"],
     [
       "both: Authorization decides",

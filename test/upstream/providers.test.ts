@@ -42,6 +42,15 @@ test("no two cards share name and dialect", () => {
 describe("model lists", () => {
   test.each([
     ["openai", { id: "gpt-5-mini", object: "model", owned_by: "system" }, { id: "gpt-5-mini" }],
+    ["openai", { id: "gpt-5", created: 1_754_425_777 }, { id: "gpt-5", createdSeconds: 1_754_425_777 }],
+    ["openai", { id: "gpt-5", created: 0 }, { id: "gpt-5" }],
+    ["openai", { id: "gpt-5", created: "x" }, { id: "gpt-5" }],
+    [
+      "anthropic",
+      { id: "claude-x", created_at: "2026-02-04T00:00:00Z" },
+      { id: "claude-x", createdSeconds: 1_770_163_200 },
+    ],
+    ["anthropic", { id: "claude-x", created_at: "1970-01-01T00:00:00Z" }, { id: "claude-x" }],
     ["openai", { id: "text-embedding-3-small" }, { id: "text-embedding-3-small", chat: false }],
     ["openai", { id: "gpt-4o-mini-transcribe" }, { id: "gpt-4o-mini-transcribe", chat: false }],
     ["openai", { id: "gpt-image-1" }, { id: "gpt-image-1", chat: false }],

@@ -20,11 +20,23 @@ export function readModels(body: unknown, say: (entry: Entry) => Said = plain): 
     const said = say(entry);
     const id = said.id ?? text(entry["id"]);
     if (id === undefined || id === "") continue;
-    const known = Object.entries(said).filter(([, value]) => value !== undefined);
+    const known = Object.entries({ createdSeconds: createdSeconds(entry), ...said }).filter(
+      ([, value]) => value !== undefined,
+    );
     models.push({ ...Object.fromEntries(known), id } as DiscoveredModel);
   }
   return models;
 }
+
+/** OpenAI writes seconds, Anthropic a date; some servers write 0 or the epoch where they do not know. */
+function createdSeconds({ created, created_at }: Entry): number | undefined {
+  const seconds = typeof created_at === "string" ? Date.parse(created_at) / 1000 : created;
+  if (typeof seconds !== "number" || !Number.isFinite(seconds)) return undefined;
+  return seconds > EARLIEST_SECONDS && seconds < LATEST_SECONDS ? Math.floor(seconds) : undefined;
+}
+
+const EARLIEST_SECONDS = Date.UTC(2000, 0) / 1000;
+const LATEST_SECONDS = Date.UTC(2200, 0) / 1000;
 
 /** Lists that say nothing but ids: what the id itself tells. */
 export function plain(entry: Entry): Said {
