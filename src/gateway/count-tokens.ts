@@ -12,7 +12,7 @@ import { callProvider, readAnswer } from "../upstream/call.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { decodeCountTokens } from "../wire/messages-decode.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { forwardedHeaders } from "./job.ts";
+import { decodeOptions, forwardedHeaders } from "./job.ts";
 import { withFiles } from "./media.ts";
 import { promptText } from "./meter.ts";
 import { orderRoutes } from "./order.ts";
@@ -42,8 +42,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     const exchange = exchangeOf(request);
     const caller = deps.admit(request, exchange, { free: true });
     const { text, body } = await readJson(request, deps.bodyLimits());
-    const betas = request.headers.get("anthropic-beta");
-    const chat = decodeCountTokens(body, betas === null ? {} : { betas });
+    const chat = decodeCountTokens(body, decodeOptions(request));
     const { model, routes } = requireModel(deps.catalog(), chat.model, {
       tier: caller.account.tier,
       isDecisionModel: deps.isDecisionModel,

@@ -9,7 +9,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
 import type { UsageRecord } from "../store/usage-record.ts";
 import type { Provider } from "../upstream/provider.ts";
-import type { WireFormat } from "../wire/format.ts";
+import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import type { Admit } from "./admit.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Job, Keep } from "./job.ts";
@@ -45,7 +45,7 @@ export interface Draft {
   chat: ChatRequest;
   body: Readonly<Record<string, unknown>>;
   /** What the format reads a body with. */
-  options: { betas?: string };
+  options: DecodeOptions;
   model: CatalogModel;
   routes: readonly ModelRoute[];
 }

@@ -10,7 +10,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
 import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
-import type { WireFormat } from "../wire/format.ts";
+import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import { estimateUsage } from "./meter.ts";
 import { allowedDefaults, type Defaults, isOwnDefault } from "./policy.ts";
 import type { CallTrace } from "./turn.ts";
@@ -38,6 +38,8 @@ export interface Job {
   /** The answer's public id. */
   readonly id: string;
   readonly createdSeconds: number;
+  /** The time, in whole seconds. */
+  nowSeconds(): number;
   /**
    * The request's messages were changed here (stored history, resolved files, compaction): top-level members that replace
    * the client's on the lossless path. Undefined: cannot be said in the client's format, translate instead.
@@ -60,6 +62,13 @@ export function forwardedHeaders(request: Request): Record<string, string> {
     if (value !== null) out[name] = value;
   }
   return out;
+}
+
+/** What a format reads a body with. */
+export function decodeOptions({ headers }: Request): DecodeOptions {
+  const betas = headers.get("anthropic-beta");
+  const version = headers.get("anthropic-version");
+  return { ...(betas === null ? {} : { betas }), ...(version === null ? {} : { version }) };
 }
 
 /** A fresh public id for an answer. */
@@ -121,8 +130,10 @@ export function dressOf(job: Job, shortEventTypes: boolean) {
     id: job.id,
     model: job.model.id,
     createdSeconds: job.createdSeconds,
+    nowSeconds: job.nowSeconds,
     requestId: job.exchange.requestId,
     request: job.chat,
+    defaultTemperature: job.defaults.temperature,
     body: job.body,
     ...(shortEventTypes ? { shortEventTypes } : {}),
   };

@@ -8,12 +8,12 @@ import { readJson } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
 import { traceHeaders } from "../telemetry/span.ts";
-import type { WireFormat } from "../wire/format.ts";
+import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import { answerStreaming } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
 import { headerText } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { answerId, forwardedHeaders, type Job } from "./job.ts";
+import { answerId, decodeOptions, forwardedHeaders, type Job } from "./job.ts";
 import { checkAgainstModel, defaultsFor } from "./policy.ts";
 import { answerPrompts, severalPrompts } from "./prompts.ts";
 
@@ -28,13 +28,15 @@ interface Read {
   text: string;
   body: Record<string, unknown>;
   chat: ChatRequest;
-  options: { betas?: string };
+  options: DecodeOptions;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;
 
 /** Builds the pipeline. */
 export function createGateway(deps: GatewayDeps) {
+  const nowSeconds = () => Math.floor(deps.clock.now() / 1000);
+
   /** Answers a chat request in the given format. */
   async function handle(request: Request, format: WireFormat): Promise<Response> {
     const exchange = exchangeOf(request);
@@ -49,8 +51,7 @@ export function createGateway(deps: GatewayDeps) {
 
   async function answerOne(read: Omit<Read, "chat" | "options">): Promise<Response> {
     const { request, format, body } = read;
-    const betas = request.headers.get("anthropic-beta");
-    const options = betas === null ? {} : { betas };
+    const options = decodeOptions(request);
     const chat = format.decode(body, options);
     const job = await makeJob({ ...read, chat, options });
     return chat.stream ? answerStreaming(deps, request, job) : answerWhole(deps, request, job);
@@ -89,7 +90,8 @@ export function createGateway(deps: GatewayDeps) {
         topP: chat.topP,
       },
       id: answerId(format),
-      createdSeconds: Math.floor(deps.clock.now() / 1000),
+      createdSeconds: nowSeconds(),
+      nowSeconds,
       members: prepared === undefined ? NO_MEMBERS : prepared.members,
       ...(prepared?.dropped === undefined ? {} : { dropped: prepared.dropped }),
       ...(prepared?.keep === undefined ? {} : { keep: prepared.keep }),

@@ -35,13 +35,13 @@ export const chatCompletions: WireFormat = {
 };
 
 function encode(result: ChatResult, exchange: Exchange): Json {
-  const fingerprint = result.raw?.["system_fingerprint"];
   return {
     id: exchange.id,
     object: "chat.completion",
     created: exchange.createdSeconds,
     model: exchange.model,
-    ...(fingerprint === undefined ? {} : { system_fingerprint: fingerprint }),
+    // Not every protocol has one, and generated clients demand the member.
+    system_fingerprint: result.raw?.["system_fingerprint"] ?? null,
     choices: result.choices.map(encodeChoice),
     usage: encodeUsage(result.usage ?? { inputTokens: 0, outputTokens: 0 }),
   };

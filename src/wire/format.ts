@@ -12,10 +12,14 @@ export interface Exchange {
   /** Canonical catalog id. */
   model: string;
   createdSeconds: number;
+  /** The time, in whole seconds, for formats that say when an answer was complete. */
+  nowSeconds(): number;
   requestId: string;
   request: ChatRequest;
   /** The validated request body, for formats that echo it. */
   body: Readonly<Record<string, unknown>>;
+  /** The temperature that goes up where the request has none; absent: the provider's own. */
+  defaultTemperature?: number | undefined;
   /** `x-sallyport-event-types: short` was sent (responses only). */
   shortEventTypes?: boolean;
 }
@@ -37,6 +41,14 @@ export interface EventWriter {
   readonly answer?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Request headers that change what a body may hold; both loosen the messages format. */
+export interface DecodeOptions {
+  /** `anthropic-beta` */
+  betas?: string;
+  /** `anthropic-version` */
+  version?: string;
+}
+
 export interface WireFormat {
   /** Also the name of the dialect that speaks it, where there is one. */
   name: "openai-chat" | "openai-responses" | "anthropic-messages" | "openai-completions";
@@ -49,9 +61,9 @@ export interface WireFormat {
   keepalive: string;
   /**
    * Validates a parsed JSON body and reads it. Throws `ApiError` `invalid_request` with `param` for whatever breaks the
-   * specification's parameter table. `betas` is the `anthropic-beta` header, which loosens the messages format.
+   * specification's parameter table.
    */
-  decode(body: Readonly<Record<string, unknown>>, options: { betas?: string }): ChatRequest;
+  decode(body: Readonly<Record<string, unknown>>, options: DecodeOptions): ChatRequest;
   /** The non-streaming answer. */
   encode(result: ChatResult, exchange: Exchange): Record<string, unknown>;
   writer(exchange: Exchange): EventWriter;

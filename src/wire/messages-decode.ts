@@ -19,6 +19,7 @@ import {
   reject,
   remaining,
 } from "./check.ts";
+import type { DecodeOptions } from "./format.ts";
 import { cache, ORIGIN, readAssistant, readSystem, readUser } from "./messages-blocks.ts";
 
 /** Top-level members with a meaning here; the rest goes to `extra`. */
@@ -42,12 +43,12 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /** A body of `POST /v1/messages`. */
-export function decodeMessages(body: Fields, options: { betas?: string }): ChatRequest {
+export function decodeMessages(body: Fields, options: DecodeOptions): ChatRequest {
   return { ...decodeCountTokens(body, options), maxTokens: need(body, "max_tokens", expectInteger(1)) };
 }
 
 /** A body of `POST /v1/messages/count_tokens`: the same, and no output limit is asked for. */
-export function decodeCountTokens(body: Fields, options: { betas?: string }): ChatRequest {
+export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatRequest {
   const metadata = maybe(body, "metadata", expectFields) ?? {};
   const { user_id: _user, thread_id: _thread, conversation_id: _conversation, ...otherMetadata } = metadata;
   const choice = maybe(body, "tool_choice", expectFields);
@@ -75,7 +76,7 @@ export function decodeCountTokens(body: Fields, options: { betas?: string }): Ch
   };
 }
 
-function readMessages(body: Fields, options: { betas?: string }): ChatMessage[] {
+function readMessages(body: Fields, options: DecodeOptions): ChatMessage[] {
   const list = need(body, "messages", expectList);
   if (list.length === 0) reject("messages", "Invalid 'messages': at least one message is required.");
   const messages: ChatMessage[] = [];
@@ -88,7 +89,7 @@ function readMessages(body: Fields, options: { betas?: string }): ChatMessage[] 
   return messages;
 }
 
-function readMessage(message: Fields, path: string, options: { betas?: string }): ChatMessage[] {
+function readMessage(message: Fields, path: string, options: DecodeOptions): ChatMessage[] {
   const role = need(message, "role", expectString, path);
   const where = at(path, "content");
   const value = message["content"];
@@ -100,7 +101,7 @@ function readMessage(message: Fields, path: string, options: { betas?: string })
       return content.length === 0 ? [] : [{ role, content }];
     }
     case "system": {
-      if (options.betas === undefined || options.betas.trim() === "") {
+      if (!takesSystemTurns(options)) {
         reject(
           at(path, "role"),
           "System messages are not allowed in 'messages'; use the top-level 'system' parameter.",
@@ -113,6 +114,13 @@ function readMessage(message: Fields, path: string, options: { betas?: string })
     default:
       return reject(at(path, "role"), `Invalid '${at(path, "role")}': expected 'user' or 'assistant', got '${role}'.`);
   }
+}
+
+/** From this version of the API on, `system` is a role of messages. */
+const SYSTEM_TURNS_SINCE = "2026-10-21";
+
+function takesSystemTurns({ betas = "", version = "" }: DecodeOptions): boolean {
+  return betas.trim() !== "" || (/^\d{4}-\d{2}-\d{2}$/.test(version) && version >= SYSTEM_TURNS_SINCE);
 }
 
 const readTool: Check<Tool> = (value, path) => {

@@ -4,6 +4,7 @@ import type { FinishReason, Usage } from "../chat/event.ts";
 import { carry } from "./carry.ts";
 import { type Fields, given, isFields } from "./check.ts";
 import type { Exchange } from "./format.ts";
+import { requestEcho } from "./responses-echo.ts";
 import { ORIGIN } from "./responses-tools.ts";
 
 /** An output item, content part or payload. */
@@ -44,6 +45,7 @@ export class ResponseObject {
       id: this.#exchange.id,
       object: "response",
       created_at: this.#exchange.createdSeconds,
+      completed_at: status === "completed" ? this.#exchange.nowSeconds() : null,
       status,
       error: error ?? null,
       incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
@@ -54,35 +56,9 @@ export class ResponseObject {
   }
 
   #echoed(): Item {
-    this.#echo ??= echo(this.#exchange);
+    this.#echo ??= requestEcho(this.#exchange);
     return this.#echo;
   }
-}
-
-function echo({ body, request }: Exchange): Item {
-  const text = isFields(body["text"]) ? body["text"] : {};
-  return {
-    background: body["background"] ?? false,
-    instructions: body["instructions"] ?? null,
-    max_output_tokens: request.maxTokens ?? null,
-    max_tool_calls: body["max_tool_calls"] ?? null,
-    metadata: body["metadata"] ?? {},
-    parallel_tool_calls: request.parallelToolCalls ?? true,
-    previous_response_id: body["previous_response_id"] ?? null,
-    prompt_cache_key: body["prompt_cache_key"] ?? null,
-    reasoning: { effort: request.reasoning?.effort ?? null, summary: request.reasoning?.summary ?? null },
-    safety_identifier: body["safety_identifier"] ?? null,
-    service_tier: body["service_tier"] ?? "auto",
-    store: request.store ?? true,
-    temperature: request.temperature ?? null,
-    text: { format: { type: "text" }, ...text },
-    tool_choice: body["tool_choice"] ?? "auto",
-    tools: body["tools"] ?? [],
-    top_logprobs: request.topLogprobs ?? 0,
-    top_p: request.topP ?? null,
-    truncation: body["truncation"] ?? "disabled",
-    user: request.user ?? null,
-  };
 }
 
 function usageMembers(usage: Usage): Item {

@@ -316,6 +316,21 @@ describe("reads", () => {
     ]);
   });
 
+  test.each<[string | undefined, boolean]>([
+    [undefined, false],
+    ["2023-06-01", false],
+    ["2026-10-20", false],
+    ["2026-10-21", true],
+    ["2027-01-01", true],
+    ["latest", false],
+    ["9", false],
+  ])("system messages in between by the version of the API: %p", (version, taken) => {
+    const body = { ...base, messages: [...base.messages, { role: "system", content: "B" }] };
+    const read = () => messages.decode(body, version === undefined ? {} : { version });
+    if (taken) expect(read().messages.map(({ role }) => role)).toEqual(["user", "system"]);
+    else expectRejected(read, "messages[1].role");
+  });
+
   test("system messages in between when a beta header is there, also with nothing to say", () => {
     const chat = decode(
       {

@@ -30,6 +30,7 @@ export function exchangeFor(format: WireFormat, body: Json, more: Partial<Exchan
     id: `${format.idPrefix}0123456789abcdef0123456789abcdef`,
     model: "catalog-model",
     createdSeconds: 1_700_000_000,
+    nowSeconds: () => 1_700_000_002,
     requestId: "req-1",
     request: format.decode(body, {}),
     body,
