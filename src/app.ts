@@ -65,7 +65,10 @@ import { chatCompletions } from "./wire/chat-completions.ts";
 
 /** A running gateway. */
 export interface App {
+  /** The address it listens on. */
   url: string;
+  /** The address of the dashboard. */
+  dashboardUrl: string;
   /** The link of the first sign-up, while there is no account. */
   setupLink: string | undefined;
   /** Every route there is, as `GET /v1/models/*`. */
@@ -154,7 +157,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     config,
     accountsChanged: () => guard.invalidate(),
     ...(options.hasher === undefined ? {} : { hasher: options.hasher }),
-    dashboardUrl: () => linksOf(config().server, listener.url).dashboard,
+    dashboardUrl: () => linksOf(config().server, listener.link).dashboard,
   });
 
   const fleet = createFleet({
@@ -252,14 +255,14 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
         }),
       }),
     )
-    .use(accountRoutes({ accounts, urls: () => config().server, listeningUrl: () => listener.url }))
+    .use(accountRoutes({ accounts, urls: () => config().server, listeningUrl: () => listener.link }))
     .use(
       mountDashboard({
         ...parts,
         watch,
         uptimeSeconds,
         grants: () => grants,
-        listeningUrl: () => listener.url,
+        listeningUrl: () => listener.link,
         keysChanged: () => guard.invalidate(),
         chat(request, caller) {
           vouched.set(request, caller);
@@ -291,7 +294,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
         topAccounts: (limit) => usage.topAccounts(limit),
         isPublicModel: (id) => isListed(fleet, id),
         pseudonymSecret,
-        links: () => linksOf(config().server, listener.url),
+        links: () => linksOf(config().server, listener.link),
         ready: async () => {
           store.ping();
           return true;
@@ -321,7 +324,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
   const { host, port } = config().server;
   const listener: Listener = listen({ host, port, fetch: edge });
 
-  await settingsStore(store).writeSetting(LISTENING_SETTING, listener.url);
+  await settingsStore(store).writeSetting(LISTENING_SETTING, listener.link);
   const firstToken = await setupToken({ ...accountStore(store), ...secrets });
 
   const saveWindows = setInterval(() => {
@@ -343,9 +346,10 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
 
   return {
     url: listener.url,
+    dashboardUrl: linksOf(config().server, listener.link).dashboard,
     routes: () => routes.routes,
     setupLink:
-      firstToken === undefined ? undefined : setupLink(linksOf(config().server, listener.url).dashboard, firstToken),
+      firstToken === undefined ? undefined : setupLink(linksOf(config().server, listener.link).dashboard, firstToken),
     reconfigured() {
       redact = makeRedactor(secretsOf(config()));
       log.setSecrets(secretsOf(config()));

@@ -5,6 +5,7 @@ import { startApp } from "../app.ts";
 import { systemClock } from "../base/clock.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { secretsOf } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
 import { createLogger, type Logger, logFormat } from "../telemetry/log.ts";
 import { descriptorSink } from "../telemetry/log-sink.ts";
 import type { Command } from "./command.ts";
@@ -60,15 +61,24 @@ export async function start(live: LiveConfig, log: Logger) {
   try {
     return await startApp(live, log);
   } catch (error) {
-    const { host, port } = live.get().server;
-    const taken = (error as { code?: string }).code === "EADDRINUSE";
-    const message = taken
-      ? `the address ${host}:${port} is in use`
-      : error instanceof Error
-        ? error.message
-        : String(error);
-    throw new CommandError(`sallyport: ${message}`);
+    throw new CommandError(`sallyport: ${startFailure(error, live.get())}`);
   }
+}
+
+/** What to tell an operator about a start that failed: what was not possible, and which setting it came from. */
+function startFailure(error: unknown, { server: { host, port }, dataDir }: Config): string {
+  const { code, syscall, path } = error as { code?: string; syscall?: string; path?: string };
+  if (code === "EADDRINUSE")
+    return `the address ${host}:${port} is in use: stop what listens there, or choose another port with --port`;
+  if (code === "EADDRNOTAVAIL" || (code === "ENOENT" && syscall === "listen") || code === "ENOTFOUND")
+    return `cannot listen on ${host}:${port}: this machine has no address "${host}" (--host or server.host)`;
+  if (syscall === "listen" && code === "EACCES")
+    return `cannot listen on ${host}:${port}: this user may not use that port (--port or server.port)`;
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS")
+    return `cannot write to ${path ?? dataDir}: this user may not (--data-dir or data_dir)`;
+  if (code === "EEXIST" || code === "ENOTDIR")
+    return `cannot use ${path ?? dataDir} as the data directory: it is not a directory (--data-dir or data_dir)`;
+  return error instanceof Error ? error.message : String(error);
 }
 
 type Running = Awaited<ReturnType<typeof start>>;

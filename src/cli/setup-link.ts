@@ -1,6 +1,7 @@
 // `sallyport setup-link`: the one-time link of the first sign-up.
 import { setupLink, setupToken } from "../accounts/setup.ts";
 import type { Config } from "../config/schema.ts";
+import { linkOf } from "../http/listen.ts";
 import { accountStore } from "../store/accounts.ts";
 import type { Store } from "../store/open.ts";
 import { secretStore } from "../store/secrets.ts";
@@ -29,11 +30,5 @@ async function dashboardUrl(store: Store, { server, dataDir }: Config): Promise<
   if (server.publicUrl !== "") return `${server.publicUrl.replace(/\/+$/, "")}/dashboard`;
   // A running server may have been given another port than the configuration's.
   const running = isServing(dataDir) ? await settingsStore(store).readSetting(LISTENING_SETTING) : undefined;
-  return `${typeof running === "string" ? running : originOf(server)}/dashboard`;
-}
-
-function originOf({ host, port }: { host: string; port: number }): string {
-  const everywhere = host === "0.0.0.0" || host === "::";
-  const name = everywhere ? "localhost" : host.includes(":") ? `[${host}]` : host;
-  return `http://${name}:${port}`;
+  return `${typeof running === "string" ? running : linkOf(server.host, server.port)}/dashboard`;
 }

@@ -1,4 +1,4 @@
-// `sallyport up`: the first minute. Makes the admin account and a key where there is none, shows how to use them, serves.
+// `sallyport up`: the first minute. Serves, makes the admin account and a key where there is none, and shows how to use them.
 // `--once` asks the built-in demo model one question through the gateway's own HTTP edge and ends.
 
 import { systemClock } from "../base/clock.ts";
@@ -24,12 +24,20 @@ export const up: Command = {
     const once = context.flags.has("once");
     // One question must not fail because something else listens on the usual port.
     const live = context.liveConfig(once ? { port: 0, ...listenFlags(context.flags) } : listenFlags(context.flags));
-    const made = await firstAccount(live.get(), once);
     const log = loggerOf(live);
     if (once) log.setLevel("warn");
+    // The gateway listens before the account is made: a start that fails must not leave an account whose password nobody saw.
     const app = await start(live, log);
-    if (made !== undefined) context.err(welcome(made, app.url));
+    let made: Made | undefined;
+    try {
+      made = await firstAccount(live.get(), once);
+      context.err(made?.account === undefined ? "" : welcome(made.account, app));
+    } catch (error) {
+      await app.stop(0);
+      throw error;
+    }
     if (!once) {
+      if (made === undefined) context.err(welcomeBack(app));
       context.out(`sallyport listening on ${app.url}\n`);
       return await untilStopped(app, live, log);
     }
@@ -67,20 +75,39 @@ async function firstAccount(config: Config, always: boolean): Promise<Made | und
   }
 }
 
-function welcome({ account, key }: Made, url: string): string {
-  if (account === undefined) return "";
+function welcome({ username, email, password, key }: FirstAccount, { url, dashboardUrl }: Addresses): string {
   return `
-  Your admin account   ${account.username}  (e-mail ${account.email})
-  Password             ${account.password}
+  Your admin account   ${username}  (e-mail ${email})
+  Password             ${password}
   API key              ${key}
-  Both are shown this once.
+  Dashboard            ${dashboardUrl}
+  Save the password and the key: they are not shown again.
 
   Try it:
 
-  curl ${url}/v1/chat/completions \\
+${curlLine(url, key)}
+`;
+}
+
+/** What a second `up` can tell: keys and passwords are stored as hashes. */
+function welcomeBack({ url, dashboardUrl }: Addresses): string {
+  return `
+  Dashboard   ${dashboardUrl}
+  Keys        make one in the dashboard, or with \`sallyport key create --account EMAIL --name NAME\`
+
+${curlLine(url, "sk-…")}
+`;
+}
+
+interface Addresses {
+  readonly url: string;
+  readonly dashboardUrl: string;
+}
+
+function curlLine(url: string, key: string): string {
+  return `  curl ${url}/v1/chat/completions \\
     -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\
     -d '{"model":"demo-echo","messages":[{"role":"user","content":"Hello!"}]}'
-
 `;
 }
 

@@ -2,7 +2,10 @@
 
 /** A listening server. */
 export interface Listener {
+  /** The address it listens on. */
   url: string;
+  /** The address for people on this machine to open: `localhost` where it listens on every interface. */
+  link: string;
   port: number;
   /** The peer's address of a running request. */
   addressOf(request: Request): string;
@@ -35,12 +38,14 @@ export function listen(options: {
     idleTimeout: 0,
     maxRequestBodySize: PARSER_BODY_MAX,
     development: false,
+    // Bun shares the port outside development mode, and requests would then go to either of two gateways.
+    reusePort: false,
     fetch: options.fetch,
   });
   const port = server.port ?? options.port;
-  const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   return {
-    url: `http://${host}:${port}`,
+    url: originOf(options.host, port),
+    link: linkOf(options.host, port),
     port,
     addressOf: (request) => server.requestIP(request)?.address ?? "",
     release: (request) => server.timeout(request, idleSeconds),
@@ -56,4 +61,13 @@ export function listen(options: {
       return whole;
     },
   };
+}
+
+/** The address that a person on this machine can open: a host that stands for every interface is no address to go to. */
+export function linkOf(host: string, port: number): string {
+  return originOf(host === "0.0.0.0" || host === "::" ? "localhost" : host, port);
+}
+
+function originOf(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listen } from "../../src/http/listen.ts";
+import { linkOf, listen } from "../../src/http/listen.ts";
 
 // The parser counts in steps of four seconds.
 test("idle connections are closed, running requests are not", async () => {
@@ -46,3 +46,19 @@ test("idle connections are closed, running requests are not", async () => {
   expect([idle, half, slow].map(answers)).toEqual([1, 1, 2]);
   expect(await server.stop(1000)).toBe(true);
 }, 30_000);
+
+test("a second listener on the port is refused", async () => {
+  const options = { host: "127.0.0.1", fetch: () => new Response("ok") };
+  const first = listen({ ...options, port: 0 });
+  expect(() => listen({ ...options, port: first.port })).toThrow(expect.objectContaining({ code: "EADDRINUSE" }));
+  await first.stop(0);
+});
+
+test.each([
+  ["127.0.0.1", "http://127.0.0.1:80"],
+  ["0.0.0.0", "http://localhost:80"],
+  ["::", "http://localhost:80"],
+  ["::1", "http://[::1]:80"],
+])("people reach %s at %s", (host, link) => {
+  expect(linkOf(host, 80)).toBe(link);
+});

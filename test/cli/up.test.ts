@@ -1,0 +1,53 @@
+// `sallyport up` and `serve` as processes: what a start that fails leaves behind, and what it says.
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+const home = mkdtempSync(join(tmpdir(), "sallyport-up-"));
+const taken = Bun.serve({ hostname: "127.0.0.1", port: 0, reusePort: false, fetch: () => new Response("mine") });
+afterAll(async () => {
+  await taken.stop(true);
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function sallyport(...argv: string[]) {
+  const child = Bun.spawn([process.execPath, MAIN, ...argv], {
+    cwd: home,
+    env: { PATH: process.env["PATH"] ?? "", HOME: home },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { out, err, code };
+}
+
+test("up on a taken port makes no account; the next up shows its password", async () => {
+  const data = join(home, "up");
+  const refused = await sallyport("up", "--port", String(taken.port), "--data-dir", data);
+  expect(refused.code).toBe(1);
+  expect(refused.err).toContain(`127.0.0.1:${taken.port} is in use`);
+  expect(await sallyport("account", "list", "--json", "--data-dir", data)).toMatchObject({ out: "[]\n", code: 0 });
+  const made = await sallyport("up", "--once", "--port", "0", "--data-dir", data);
+  expect(made.err).toMatch(/Password {13}\w{24}\n/);
+  expect(made.err).toMatch(/Dashboard {12}http:\/\/127\.0\.0\.1:\d+\/dashboard\n/);
+  expect(made.code).toBe(0);
+});
+
+const FILE = join(home, "file");
+writeFileSync(FILE, "");
+const FAILURES: [name: string, argv: string[], says: string][] = [
+  ["an address that no interface has", ["--host", "192.0.2.1", "--port", "0"], 'no address "192.0.2.1" (--host'],
+  ["a file as data directory", ["--port", "0", "--data-dir", FILE], `cannot use ${FILE} as the data directory`],
+  ["a file above the data directory", ["--port", "0", "--data-dir", join(FILE, "x")], "it is not a directory"],
+];
+test.each(FAILURES)("serve refuses %s in one line", async (_name, argv, says) => {
+  const { out, err, code } = await sallyport("serve", ...argv);
+  expect({ out, code, lines: err.trimEnd().split("\n").length }).toEqual({ out: "", code: 1, lines: 1 });
+  expect(err).toContain(says);
+});
