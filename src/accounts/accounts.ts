@@ -18,7 +18,7 @@ import type { Client } from "./client.ts";
 import { type CookieSessions, cookieSessions } from "./cookie-sessions.ts";
 import { type PasswordHasher, passwordHasher } from "./hash-queue.ts";
 import { openKeyRing } from "./key-ring.ts";
-import { outboxTransport, smtpTransport } from "./mail-transport.ts";
+import { OUTBOX_DIR, outboxTransport, smtpTransport } from "./mail-transport.ts";
 import { createMailer, type Mailer, type MailerOptions } from "./mailer.ts";
 import { type OAuth, oauthFlow } from "./oauth/flow.ts";
 import { type ChangePassword, changePassword } from "./password-change.ts";
@@ -115,7 +115,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
   const mailer = createMailer({
     transport: () => {
       const { smtpUrl } = config().email;
-      return smtpUrl === "" ? outboxTransport(join(store.dataDir, "outbox")) : smtpTransport(smtpUrl);
+      return smtpUrl === "" ? outboxTransport(join(store.dataDir, OUTBOX_DIR)) : smtpTransport(smtpUrl);
     },
     from: () => config().email.from,
     log,

@@ -42,19 +42,7 @@ const SILENCE_MS = 30_000;
 
 /** Over SMTP, with TLS where the server offers it, and only with TLS where a password is sent over a network. */
 export function smtpTransport(smtpUrl: string): MailTransport {
-  const transport = lazily(({ createTransport }) =>
-    createTransport({
-      url: smtpUrl,
-      ...(needsTls(smtpUrl) ? { requireTLS: true } : {}),
-      connectionTimeout: CONNECT_MS,
-      greetingTimeout: CONNECT_MS,
-      dnsTimeout: CONNECT_MS,
-      socketTimeout: SILENCE_MS,
-      // A mail is made of its own text alone.
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    }),
-  );
+  const transport = lazily(({ createTransport }) => createTransport(smtpOptions(smtpUrl)));
   return {
     kind: "smtp",
     async deliver(mail, from) {
@@ -62,6 +50,37 @@ export function smtpTransport(smtpUrl: string): MailTransport {
       return undefined;
     },
   };
+}
+
+function smtpOptions(smtpUrl: string) {
+  return {
+    url: smtpUrl,
+    ...(needsTls(smtpUrl) ? { requireTLS: true } : {}),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    // A mail is made of its own text alone.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+/** Connects and signs in as a delivery would, sends nothing; what went wrong, or undefined. Never shows the password. */
+export async function checkSmtp(smtpUrl: string): Promise<string | undefined> {
+  const { createTransport } = await import("nodemailer");
+  const transport = createTransport(smtpOptions(smtpUrl));
+  try {
+    await transport.verify();
+    return undefined;
+  } catch (error) {
+    const { code, responseCode } = error as { code?: string; responseCode?: number };
+    return [`no session with ${new URL(smtpUrl).host}`, code, responseCode]
+      .filter((part) => part !== undefined)
+      .join(" ");
+  } finally {
+    transport.close();
+  }
 }
 
 /** The operator's word in the URL wins: `?ignoreTLS=true` or `?requireTLS=false`. */
@@ -76,6 +95,9 @@ function needsTls(smtpUrl: string): boolean {
 
 /** Mails that are kept when nobody fetches them; the oldest go first. */
 const OUTBOX_FILES_MAX = 500;
+
+/** The folder in the data directory for mails that no server takes. */
+export const OUTBOX_DIR = "outbox";
 
 /** Into files, for whoever has no mail server. */
 export function outboxTransport(directory: string): MailTransport {

@@ -9,7 +9,7 @@ import { sessionStore } from "../store/sessions.ts";
 import type { Command, CommandGroup, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { Option } from "./flags.ts";
-import { failure, isoTime, nowMs, printRecord, printRows, timeFlag, withStore } from "./workspace.ts";
+import { failure, futureFlag, isoTime, nowMs, printRecord, printRows, timeFlag, withStore } from "./workspace.ts";
 
 /** 24 of 62 characters: 142 bits. */
 const GENERATED_PASSWORD_CHARS = 24;
@@ -35,7 +35,7 @@ const create: Command = {
     const { flags } = context;
     const email = checked(flags.required("email"), "--email", emailFault);
     const username = checked(flags.required("username"), "--username", usernameFault);
-    const untilMs = timeFlag(flags, "until");
+    const untilMs = futureFlag(flags, "until");
     const given = flags.has("password-stdin") ? await readPassword(context) : undefined;
     const password = given ?? randomText(GENERATED_PASSWORD_CHARS);
     const account = await withStore(context, { create: true }, async (store, config) => {
@@ -71,7 +71,7 @@ const list: Command = {
         if (page.length === 0) return all.map(shown);
       }
     });
-    printRows(context, rows);
+    printRows(context, rows, { none: "No accounts yet." });
     return 0;
   },
 };

@@ -1,16 +1,21 @@
 // `sallyport backup FILE.tar` and `sallyport restore FILE.tar`.
+import { existsSync } from "node:fs";
 import { restoreBackup, writeBackup } from "../store/backup.ts";
 import type { Command } from "./command.ts";
-import { printRecord, withStore } from "./workspace.ts";
+import { failure, printRecord, withStore } from "./workspace.ts";
 
 /** Copies the database, the secrets and the uploads into one file, also beside a running server. */
 export const backup: Command = {
   summary: "copy the database, secrets and uploads into one file",
-  usage: "FILE.tar",
+  usage: "FILE.tar [--force]",
   args: [1, 1],
+  options: [{ name: "force", summary: "replace a file of that name" }],
   details: "The copy is of one moment, also while a server runs. It holds every secret of the gateway: keep it safe.",
   async run(context) {
     const file = context.args[0] ?? "";
+    if (existsSync(file) && !context.flags.has("force")) {
+      throw failure(`${file} is there already: choose another name, or replace it with --force`);
+    }
     const made = await withStore(context, { create: false }, (store) => writeBackup(store, file));
     printRecord(context, { file, ...made });
     return 0;

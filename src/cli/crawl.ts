@@ -37,7 +37,8 @@ export const crawl: Command = {
       if (page?.failed === true) line.note(`${page.url}: ${page.body["message"]}`);
       if (written !== undefined && !context.flags.has("json")) line.print(written);
       const read = Number(store.progress["completed"] ?? 0);
-      line.show(`${read} of ${Math.min(limit, read + store.ahead)} read  ${page?.url ?? ""}`);
+      const ahead = Math.min(store.ahead, limit - read);
+      line.show(`${read} read, ${ahead} to go  ${page?.url ?? ""}`);
     });
     const failed = await runCrawl(context, store)
       .then(
@@ -47,6 +48,7 @@ export const crawl: Command = {
       .finally(line.clear);
     // What was read before a crawl ran out of time, or was told to stop, is kept, as the server keeps it; without any there is only the failure.
     if (failed !== undefined && goodPages(store).length === 0) throw failed.error;
+    line.sum(summaryOf(store, folder));
     const status = failed === undefined ? "completed" : failed.error instanceof Interrupted ? "cancelled" : "failed";
     if (context.flags.has("json")) context.out(`${JSON.stringify({ ...jsonOf(store), status })}\n`);
     else if (files === undefined) for (const page of goodPages(store)) context.out(`${markdownOf(page)}\n`);
@@ -54,6 +56,13 @@ export const crawl: Command = {
     return 0;
   },
 };
+
+function summaryOf(store: MemoryCrawlStore, folder: string | undefined): string {
+  const read = goodPages(store).length;
+  const failed = store.pages.length - read;
+  const where = folder === undefined ? "" : `, written to ${folder}`;
+  return `${read} page${read === 1 ? "" : "s"} read${failed === 0 ? "" : `, ${failed} failed`}${where}`;
+}
 
 async function runCrawl(context: Context, store: MemoryCrawlStore): Promise<void> {
   const { flags, args } = context;

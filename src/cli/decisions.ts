@@ -32,7 +32,7 @@ const list: Command = {
         };
       });
     });
-    printRows(context, rows);
+    printRows(context, rows, { none: "No decision models yet: configure decisions.models." });
     return 0;
   },
 };

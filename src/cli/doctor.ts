@@ -2,25 +2,13 @@
 // older version, which it brings up to date as any start would.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { checkSmtp, OUTBOX_DIR } from "../accounts/mail-transport.ts";
 import type { Config } from "../config/schema.ts";
+import { findBrowser } from "../pages/browser.ts";
 import { DATABASE_FILE, openStore } from "../store/open.ts";
 import type { Command } from "./command.ts";
 import { type Finding, probeProvider } from "./doctor-provider.ts";
 import { CommandError } from "./failure.ts";
-
-/** Where a Chromium is found besides the PATH. */
-const BROWSER_PATHS = [
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-  "/Applications/Chromium.app/Contents/MacOS/Chromium",
-];
-const BROWSER_NAMES = [
-  "chromium",
-  "chromium-browser",
-  "google-chrome",
-  "google-chrome-stable",
-  "chrome",
-  "microsoft-edge",
-];
 
 /** `sallyport doctor`. */
 export const doctor: Command = {
@@ -40,6 +28,8 @@ export const doctor: Command = {
       add({ name: "config", status: "ok", message: exists ? file : "no file: defaults and the environment" });
       add(checkDatabase(config.dataDir));
       add(checkBrowser(config.web));
+      add(await checkMail(config));
+      if (config.providers.every(({ kind }) => kind === "demo")) add(ONLY_DEMO);
       for (const finding of await Promise.all(config.providers.map(probeProvider))) add(finding);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
@@ -47,9 +37,40 @@ export const doctor: Command = {
     }
     const ok = findings.every(({ status }) => status !== "failed");
     if (context.flags.has("json")) context.out(`${JSON.stringify({ ok, checks: findings })}\n`);
+    else context.out(summaryOf(findings));
     return ok ? 0 : 1;
   },
 };
+
+/** The last line: how much there is left to do. */
+function summaryOf(findings: readonly Finding[]): string {
+  const count = (status: Finding["status"]) => findings.filter((finding) => finding.status === status).length;
+  const [failed, warnings] = [count("failed"), count("warning")];
+  if (failed + warnings === 0) return "\nEverything is in order.\n";
+  const things = failed + warnings === 1 ? "1 thing to do" : `${failed + warnings} things to do`;
+  return `\n${things}: ${failed} failed, ${warnings} to consider.\n`;
+}
+
+const ONLY_DEMO: Finding = {
+  name: "providers",
+  status: "warning",
+  message:
+    "only the demo model: set OPENAI_API_KEY or another provider's variable, or add providers to the configuration",
+};
+
+async function checkMail({ email, dataDir }: Config): Promise<Finding> {
+  const name = "mail";
+  if (email.smtpUrl === "") {
+    return {
+      name,
+      status: "ok",
+      message: `no SMTP server (email.smtp_url): mails are written to ${join(dataDir, OUTBOX_DIR)}`,
+    };
+  }
+  const fault = await checkSmtp(email.smtpUrl);
+  if (fault === undefined) return { name, status: "ok", message: "the SMTP server takes mail" };
+  return { name, status: "failed", message: `the SMTP server of email.smtp_url does not take mail: ${fault}` };
+}
 
 function checkDatabase(dataDir: string): Finding {
   const name = "database";
@@ -89,8 +110,7 @@ function checkBrowser({ render, browser }: Config["web"]): Finding {
     const message = `web.browser.executable: there is no ${browser.executable}`;
     return { name, status: "warning", message };
   }
-  const found =
-    BROWSER_NAMES.map((word) => Bun.which(word)).find((path) => path !== null) ?? BROWSER_PATHS.find(existsSync);
+  const found = findBrowser("");
   if (found !== undefined) return { name, status: "ok", message: found };
   const message = "no Chromium found: pages that need a browser will fail; install one or set web.browser.executable";
   return { name, status: "warning", message };

@@ -1,4 +1,10 @@
 // `sallyport healthcheck`: for containers that have no other HTTP client.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { DATABASE_FILE, openStore } from "../store/open.ts";
+import { isServing } from "../store/serve-lock.ts";
+import { LISTENING_SETTING, settingsStore } from "../store/settings.ts";
 import type { Command } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 
@@ -10,10 +16,14 @@ export const healthcheck: Command = {
   summary: "exit 0 when the gateway answers",
   usage: "[--url U]",
   options: [
-    { name: "url", value: "U", summary: "the gateway's address (default: the one the configuration listens on)" },
+    {
+      name: "url",
+      value: "U",
+      summary: "the gateway's address (default: where it runs, else where it is configured to)",
+    },
   ],
   async run({ flags, config }) {
-    const base = flags.text("url") ?? listeningAddress(config().server);
+    const base = flags.text("url") ?? (await runningAddress(config())) ?? listeningAddress(config().server);
     if (!URL.canParse(base)) throw new UsageError(`--url: expected a URL, got "${base}"`);
     const url = new URL("/livez", base);
     let status: number;
@@ -22,12 +32,25 @@ export const healthcheck: Command = {
       await response.body?.cancel();
       status = response.status;
     } catch (error) {
-      throw new CommandError(`${url}: no answer (${error instanceof Error ? error.message : String(error)})`);
+      const { name, code = name } = error as { name?: string; code?: string };
+      throw new CommandError(`No gateway answers at ${url} (${code}). Is it running on another port?`);
     }
     if (status !== 200) throw new CommandError(`${url}: answered ${status}`);
     return 0;
   },
 };
+
+/** Where the server on the data directory listens, which may not be where the configuration says: `serve --port`. */
+async function runningAddress({ dataDir }: Config): Promise<string | undefined> {
+  if (!existsSync(join(dataDir, DATABASE_FILE)) || !isServing(dataDir)) return undefined;
+  const store = openStore({ dataDir, create: false });
+  try {
+    const url = await settingsStore(store).readSetting(LISTENING_SETTING);
+    return typeof url === "string" ? url : undefined;
+  } finally {
+    store.close();
+  }
+}
 
 /** Where a program on this machine reaches the gateway. */
 function listeningAddress({ host, port }: { readonly host: string; readonly port: number }): string {

@@ -1,12 +1,14 @@
 // `sallyport init`: from nothing to a configuration file, an admin account and a key. What is there already is kept.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { emailFault, usernameFault } from "../accounts/new-account.ts";
 import { FORMATS } from "../config/formats.ts";
 import { configJsonSchemaText, JSON_SCHEMA_FILE } from "../config/json-schema.ts";
 import { findPreset, type PresetName } from "../config/presets.ts";
 import { type SampleChoices, sampleConfig } from "../config/sample.ts";
-import { openStore } from "../store/open.ts";
+import { linkOf } from "../http/listen.ts";
+import { accountStore } from "../store/accounts.ts";
+import { DATABASE_FILE, openStore } from "../store/open.ts";
 import type { Command, Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import { createFirstAccount } from "./first-account.ts";
@@ -31,17 +33,28 @@ unless there is an account. Password and key are shown once.`,
     const { file, exists, presets } = context.survey();
     if (!exists) writeFiles(file, sampleConfig(await choose(context, presets, asks)));
     const config = context.config();
-    const who = await askWho(context, asks);
+    // Where there is an account, a name and an address would be asked for and thrown away.
+    const who = (await hasAccount(config.dataDir)) ? undefined : await askWho(context, asks);
     const store = openStore({ dataDir: config.dataDir });
     try {
-      const first = await createFirstAccount(store, config, who);
-      report(context, { file, wrote: !exists, first, address: `http://${config.server.host}:${config.server.port}` });
+      const first = who === undefined ? undefined : await createFirstAccount(store, config, who);
+      report(context, { file, wrote: !exists, first, address: linkOf(config.server.host, config.server.port) });
     } finally {
       store.close();
     }
     return 0;
   },
 };
+
+async function hasAccount(dataDir: string): Promise<boolean> {
+  if (!existsSync(join(dataDir, DATABASE_FILE))) return false;
+  const store = openStore({ dataDir, create: false });
+  try {
+    return (await accountStore(store).countAccounts()) > 0;
+  } finally {
+    store.close();
+  }
+}
 
 function writeFiles(file: string, text: string): void {
   try {
@@ -131,7 +144,7 @@ function report(context: Context, { file, wrote, first, address }: Outcome): voi
   }
   const { email, username, password, key } = first;
   context.out(`
-The first account, an admin. Password and key are shown this once:
+The first account, an admin. Save the password and the key: they are not shown again.
   e-mail     ${email}
   user name  ${username}
   password   ${password}
@@ -139,5 +152,6 @@ The first account, an admin. Password and key are shown this once:
 
 Start the gateway with \`sallyport\`, then:
   curl ${address}/v1/models -H 'Authorization: Bearer ${key}'
+and open ${address}/dashboard
 `);
 }

@@ -6,7 +6,7 @@ import type { Store } from "../store/open.ts";
 import type { Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { Flags, Option } from "./flags.ts";
-import { failure, isoTime, printRecord, printRows, timeFlag, withStore } from "./workspace.ts";
+import { failure, futureFlag, isoTime, printRecord, printRows, withStore } from "./workspace.ts";
 
 const MICROS_PER_USD = 1_000_000;
 const NAME_CHARS_MAX = 100;
@@ -30,7 +30,7 @@ const create: Command = {
     const name = flags.required("name");
     if (name.length > NAME_CHARS_MAX) throw new UsageError(`--name: at most ${NAME_CHARS_MAX} characters`);
     const rpm = flags.integer("rpm", 1) ?? null;
-    const expiresAtMs = timeFlag(flags, "expires") ?? null;
+    const expiresAtMs = futureFlag(flags, "expires") ?? null;
     const budget = budgetOf(flags);
     const made = await withStore(context, { create: false }, async (store) =>
       keyStore(store).createKey({ accountId: await accountId(store, email), name, rpm, expiresAtMs, ...budget }),
@@ -49,7 +49,7 @@ const list: Command = {
     const rows = await withStore(context, { create: false }, async (store) =>
       keyStore(store).listKeys(await accountId(store, email)),
     );
-    printRows(context, rows.map(shown));
+    printRows(context, rows.map(shown), { none: `${email} has no keys yet.` });
     return 0;
   },
 };

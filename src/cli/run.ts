@@ -1,8 +1,8 @@
 // From the argument list to an exit code: 0 done, 1 the command failed, 2 the arguments were wrong, 130
-// it was interrupted. Failures print one
-// line (one per problem), never a stack.
+// it was interrupted. Failures print one line (one per problem), never a stack.
 import { LiveConfig } from "../config/live.ts";
 import { type LoadOptions, loadConfig, surveyConfig } from "../config/load.ts";
+import { nearest } from "../config/show.ts";
 import type { Command, CommandGroup, Context, Io } from "./command.ts";
 import { CommandError, Interrupted, UsageError } from "./failure.ts";
 import { COMMON_OPTIONS, type Flags, parseArguments } from "./flags.ts";
@@ -49,14 +49,22 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
     program.io.out(`sallyport ${program.version}\n`);
     return 0;
   }
-  if (word === "--help" || word === "-h" || word === "help") {
+  if (word === "--help" || word === "-h" || (word === "help" && argv[at + 1] === undefined)) {
     program.io.out(programHelp(commands));
     return 0;
   }
+  // `help account create` is `account create --help`.
+  if (word === "help") return dispatch([...argv.slice(0, at), ...argv.slice(at + 1), "--help"], program);
   const named = word !== undefined && !word.startsWith("-");
   const name = named ? word : DEFAULT_COMMAND;
   const listed = commands.find((command) => command.name === name);
-  if (listed === undefined) throw new UsageError(`unknown command "${name}"`);
+  if (listed === undefined) {
+    const meant = nearest(
+      name,
+      commands.map((command) => command.name),
+    );
+    throw new UsageError(`unknown command "${name}"${meant === undefined ? "" : `, did you mean ${meant}?`}`);
+  }
   const loaded = await listed.load();
   const rest = named ? [...argv.slice(0, at), ...argv.slice(at + 1)] : argv;
   if (!("verbs" in loaded)) return runOne(loaded, { name, argv: rest, program });

@@ -1,22 +1,25 @@
 // `sallyport scrape`: one page from a terminal, without a server or a key.
 import { scrape as scrapePage } from "../web/scrape.ts";
 import type { Command } from "./command.ts";
+import { UsageError } from "./failure.ts";
 import { progressLine, withWebTools } from "./web-tools.ts";
 
-/** Prints the page in the formats asked for; a screenshot as base64 PNG. */
+/** Prints the page in the formats asked for (a screenshot as base64 PNG), or writes it into a file. */
 export const scrape: Command = {
   summary: "read one web page as Markdown",
-  usage: "URL [--format F]… [--full-page] [--timeout-ms N]",
+  usage: "URL [--format F]… [--full-page] [--timeout-ms N] [--out FILE]",
   args: [1, 1],
   options: [
     { name: "format", value: "F", multiple: true, summary: "markdown (default), html, links or screenshot" },
     { name: "full-page", summary: "screenshot of the whole page; with the other formats, navigation and footers too" },
     { name: "documents", summary: "read PDF, text, JSON, XML and feeds too" },
     { name: "timeout-ms", value: "N", summary: "how long it may take (default 60000)" },
+    { name: "out", value: "FILE", summary: "write into this file instead; one that ends in .png is the screenshot" },
   ],
   async run(context) {
     const { flags, args } = context;
-    const formats = flags.all("format");
+    const file = flags.text("out");
+    const formats = formatsOf(flags.all("format"), file);
     const line = progressLine(context);
     line.show(`reading ${args[0]}`);
     const answer = await withWebTools(context, "scrape", (tools, signal) =>
@@ -33,13 +36,29 @@ export const scrape: Command = {
         { signal, accountId: "" },
       ),
     ).finally(line.clear);
-    const { warning } = answer["data"] as { readonly warning?: string };
-    if (warning !== undefined) line.note(warning);
-    if (flags.has("json")) context.out(`${JSON.stringify(answer)}\n`);
-    else context.out(plain(answer["data"] as Record<string, unknown>));
+    const data = answer["data"] as Record<string, unknown>;
+    const { warning } = data;
+    if (typeof warning === "string") line.note(warning);
+    const text = () => (flags.has("json") ? `${JSON.stringify(answer)}\n` : plain(data));
+    if (file === undefined) context.out(text());
+    else await Bun.write(file, isPicture(file) ? Buffer.from(String(data["screenshot"]), "base64") : text());
     return 0;
   },
 };
+
+/** The formats to ask for. A UsageError where a screenshot and text are to share a file. */
+function formatsOf(asked: readonly string[], file: string | undefined): readonly string[] {
+  if (file === undefined) return asked;
+  const wantsPicture = isPicture(file);
+  if (wantsPicture ? asked.some((format) => format !== "screenshot") : asked.includes("screenshot")) {
+    throw new UsageError(`--out: a screenshot is written alone, into a file that ends in .png; got "${file}"`);
+  }
+  return wantsPicture ? ["screenshot"] : asked;
+}
+
+function isPicture(file: string): boolean {
+  return file.toLowerCase().endsWith(".png");
+}
 
 function plain(data: Readonly<Record<string, unknown>>): string {
   const parts = [

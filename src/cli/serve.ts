@@ -4,7 +4,7 @@
 import { startApp } from "../app.ts";
 import { systemClock } from "../base/clock.ts";
 import type { LiveConfig } from "../config/live.ts";
-import { secretsOf } from "../config/load.ts";
+import { environment, secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { createLogger, type Logger, logFormat } from "../telemetry/log.ts";
 import { descriptorSink } from "../telemetry/log-sink.ts";
@@ -46,10 +46,12 @@ export function listenFlags(flags: Flags): { host?: string; port?: number } {
 export function loggerOf(live: LiveConfig): Logger {
   const { level, format } = live.get().log;
   const terminal = process.stderr.isTTY === true;
+  // https://no-color.org: any value but an empty one turns colours off.
+  const noColour = (environment()["NO_COLOR"] ?? "") !== "";
   return createLogger({
     level,
     format: logFormat(format, terminal),
-    colour: terminal,
+    colour: terminal && !noColour,
     clock: systemClock,
     secrets: secretsOf(live.get()),
     ...descriptorSink(2),

@@ -38,6 +38,8 @@ export async function withWebTools<T>(
 /** A line of progress on a terminal, written over by the next. */
 export interface ProgressLine {
   show(text: string): void;
+  /** The last line of progress: it stays, where somebody watches. */
+  sum(text: string): void;
   /** A lasting line on stderr. */
   note(text: string): void;
   /** A lasting line on stdout. */
@@ -56,6 +58,10 @@ export function progressLine(context: Context): ProgressLine {
     clear,
     show: (text) => {
       if (width > 0) context.err(`\r${text.slice(0, width).padEnd(width)}`);
+    },
+    sum: (text) => {
+      clear();
+      if (width > 0) context.err(`${text}\n`);
     },
     note: (text) => {
       clear();

@@ -61,16 +61,26 @@ export function printRecord(context: Context, record: Readonly<Record<string, un
   for (const [name, value] of fields) context.out(`${name.padEnd(width)}  ${value}\n`);
 }
 
-/** Prints rows: a JSON array with `--json`, else a table. */
-export function printRows(context: Context, rows: readonly Readonly<Record<string, unknown>>[]): void {
+/**
+ * Prints rows: a JSON array with `--json`, else a table without the columns that no row has a value for. `none` is said on
+ * stderr where there is no row, so that stdout stays data.
+ */
+export function printRows(
+  context: Context,
+  rows: readonly Readonly<Record<string, unknown>>[],
+  options: { readonly none: string },
+): void {
   if (context.flags.has("json")) {
     context.out(`${JSON.stringify(rows)}\n`);
     return;
   }
-  const names = Object.keys(rows[0] ?? {});
-  const lines = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? "-")))];
+  if (rows.length === 0) {
+    context.err(`${options.none}\n`);
+    return;
+  }
+  const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => (row[name] ?? "") !== ""));
+  const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
   const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  if (rows.length === 0) return;
   for (const line of lines)
     context.out(
       `${line
@@ -78,4 +88,19 @@ export function printRows(context: Context, rows: readonly Readonly<Record<strin
         .join("  ")
         .trimEnd()}\n`,
     );
+}
+
+/** A value in a table: times to the minute, which is what fits. */
+function cell(value: unknown): string {
+  const text = String(value ?? "-");
+  return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? `${text.slice(0, 10)} ${text.slice(11, 16)}Z` : text;
+}
+
+/** A time of the future; a UsageError for one that has passed. */
+export function futureFlag(flags: Flags, name: string): number | undefined {
+  const timeMs = timeFlag(flags, name);
+  if (timeMs !== undefined && timeMs <= nowMs()) {
+    throw new UsageError(`--${name}: expected a time in the future, got "${flags.text(name)}"`);
+  }
+  return timeMs;
 }

@@ -95,7 +95,10 @@ export function createGuard(policy: GuardPolicy, resolve: Resolve): Guard {
     const purpose = options.purpose ?? "navigation";
     // All of them, not just the first: a mixed answer is how rebinding starts.
     if (!addresses.every((address) => permits(address, listed, purpose)))
-      throw new BlockedAddress("address", "This address may not be fetched: it leads to a private network.");
+      throw new BlockedAddress(
+        "address",
+        "This address may not be fetched: it leads to a private network. An operator can allow it with web.allow_hosts.",
+      );
     return { url, host, port, addresses };
   };
   return { check, isListed };

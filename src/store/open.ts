@@ -45,7 +45,10 @@ export interface Store {
 export function openStore(options: StoreOptions): Store {
   const { dataDir, clock = systemClock, busyTimeoutMs = 5000 } = options;
   const path = join(dataDir, DATABASE_FILE);
-  if (options.create === false && !existsSync(path)) throw new StoreError(`There is no database in ${dataDir}.`);
+  if (options.create === false && !existsSync(path))
+    throw new StoreError(
+      `No database in ${dataDir} yet. Run \`sallyport up\` or \`sallyport init\`, or pass --data-dir.`,
+    );
   const sqlite = openFile(path, dataDir);
   try {
     setPragmas(sqlite, busyTimeoutMs);

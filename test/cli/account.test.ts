@@ -214,5 +214,20 @@ test("commands other than account create make no database", async () => {
   const { run } = commandLine();
   const got = await run(["account", "list"]);
   expect(got.code).toBe(1);
-  expect(got.err).toContain("There is no database in ");
+  expect(got.err).toContain("No database in ");
+});
+
+test("an end that has passed is refused, and an empty list says so on stderr", async () => {
+  const { run, json } = commandLine();
+  const late = await run([...ANN, "--until", "2020-01-01"]);
+  expect(late).toMatchObject({ code: 2, err: expect.stringContaining("--until: expected a time in the future") });
+  await json(ANN);
+  const none = await run(["key", "list", "--account", "ann@x.example"]);
+  expect(none).toEqual({ code: 0, out: "", err: "ann@x.example has no keys yet.\n" });
+  const key = ["key", "create", "--account", "ann@x.example", "--name", "k"];
+  expect(await run([...key, "--expires", "2020-01-01"])).toMatchObject({ code: 2, out: "" });
+  await json([...key, "--expires", "2099-01-01"]);
+  const { out } = await run(["key", "list", "--account", "ann@x.example"]);
+  expect(out.split("\n")[0]).not.toContain("revoked_at");
+  expect(out).toContain("2099-01-01 00:00Z");
 });

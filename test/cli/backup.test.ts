@@ -110,7 +110,10 @@ test("a backup is read by any tar", async () => {
   const { store, accountId } = await fill(dataDir);
   store.close();
   writeFileSync(at("b.tar"), "an older backup");
-  await run("backup", at("b.tar"), "--data-dir", dataDir);
+  const refused = await run("backup", at("b.tar"), "--data-dir", dataDir);
+  expect([refused.code, readFileSync(at("b.tar"), "utf8")]).toEqual([1, "an older backup"]);
+  expect(refused.err).toContain("--force");
+  await run("backup", at("b.tar"), "--force", "--data-dir", dataDir);
   const names: string[] = [];
   const archive = extract();
   const ended = (async () => {
@@ -178,7 +181,7 @@ test("a backup that was cut short is refused and leaves nothing", async () => {
 
 test("what is missing or cannot be written is named", async () => {
   const { run, dataDir, at } = place();
-  expect((await run("backup", at("b.tar"), "--data-dir", dataDir)).err).toContain("There is no database in");
+  expect((await run("backup", at("b.tar"), "--data-dir", dataDir)).err).toContain("No database in");
   expect((await run("restore", at("b.tar"), "--data-dir", dataDir)).err).toContain("There is no file");
   const { store } = await fill(dataDir);
   store.close();

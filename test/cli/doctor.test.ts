@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { DATABASE_FILE, openStore } from "../../src/store/open.ts";
 import { tempDir } from "../store/support.ts";
+import { startMailServer } from "../support/mail-server.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 
 /** What the upstream saw and how it answers, by the first path segment. */
@@ -48,7 +49,11 @@ async function doctor(config: string, cwd = tempDir()) {
   expect(ok).toBe(code === 0);
   const plain = await run();
   expect(plain.code).toBe(code);
-  expect(plain.out.trimEnd().split("\n")).toHaveLength(checks.length);
+  const lines = plain.out.trimEnd().split("\n");
+  // A line for each check, an empty one, and the sum.
+  expect(lines).toHaveLength(checks.length + 2);
+  const open = checks.filter(({ status }) => status !== "ok").length;
+  expect(lines.at(-1)).toStartWith(open === 0 ? "Everything is in order." : `${open} thing`);
   return { code, all: out + plain.out, find: (name: string) => checks.find((check) => check.name === name) };
 }
 
@@ -126,4 +131,25 @@ test("a database that is sound, one that is damaged, and a data_dir that is a fi
   expect((await doctor("data_dir: bad", cwd)).find("database")).toMatchObject({ status: "failed" });
   writeFileSync(join(cwd, "file"), "");
   expect((await doctor("data_dir: file", cwd)).find("database")).toMatchObject({ status: "failed" });
+});
+
+test("only the demo model: a warning that says which variable to set", async () => {
+  const { code, find } = await doctor(`${REST}providers: {demo: {enabled: true}}`);
+  expect(code).toBe(0);
+  expect(find("providers")).toMatchObject({ status: "warning", message: expect.stringContaining("OPENAI_API_KEY") });
+  const { find: findMine } = await doctor(`${REST}providers: {mine: {base_url: BASE/good, api_key: k}}`);
+  expect(findMine("providers")).toBeUndefined();
+});
+
+test("mail: the outbox is named, a server is signed in to, one that refuses fails without its password", async () => {
+  const { find } = await doctor(REST);
+  expect(find("mail")).toMatchObject({ status: "ok", message: expect.stringContaining("/outbox") });
+  const mail = await startMailServer();
+  const takes = await doctor(`${REST}email: {smtp_url: "${mail.url}"}`);
+  expect(takes.find("mail")).toMatchObject({ status: "ok" });
+  const refused = await doctor(`${REST}email: {smtp_url: "${mail.url.replace("smtp-pass-word-1", "wrong-secret")}"}`);
+  expect(refused.find("mail")).toMatchObject({ status: "failed", message: expect.stringContaining("EAUTH") });
+  expect(refused.all).not.toContain("wrong-secret");
+  expect(mail.mails).toHaveLength(0);
+  await mail.close();
 });

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { COMMANDS } from "../../src/cli/index.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
+import { openStore } from "../../src/store/open.ts";
+import { acquireServeLock } from "../../src/store/serve-lock.ts";
+import { LISTENING_SETTING, settingsStore } from "../../src/store/settings.ts";
+import { tempDir } from "../store/support.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 
 let server: Bun.Server<undefined>;
@@ -33,7 +37,7 @@ test("nobody there: exit 1; not a URL: exit 2", async () => {
   await gone.stop(true);
   const { code, stderr } = await check(url);
   expect([code, stderr.split("\n").length]).toEqual([1, 2]);
-  expect(stderr).toContain("no answer");
+  expect(stderr).toContain(`No gateway answers at ${url}livez (`);
   expect((await check("nonsense")).code).toBe(2);
 });
 
@@ -48,4 +52,22 @@ test("without --url it asks where the configuration listens", async () => {
   expect(await run(env)).toEqual({ code: 0, stderr: "" });
   expect((await run({ SALLYPORT_SERVER_PORT: "0" })).code).toBe(2);
   expect((await run({ SALLYPORT_SERVER_PORT: "x" })).code).toBe(1);
+});
+
+test("a server on the data directory is asked where it runs, whatever port is configured", async () => {
+  status = 200;
+  const dataDir = tempDir();
+  const store = openStore({ dataDir });
+  await settingsStore(store).writeSetting(LISTENING_SETTING, server.url.href);
+  store.close();
+  const run = async () => {
+    const io = new FakeTerminal();
+    const argv = ["healthcheck", "--data-dir", dataDir];
+    const surroundings = { env: { SALLYPORT_SERVER_PORT: "1" }, cwd: dataDir };
+    return { code: await runCommandLine(argv, { version: "0", io, surroundings }), err: io.stderr };
+  };
+  const lock = acquireServeLock(dataDir);
+  expect(await run()).toEqual({ code: 0, err: "" });
+  lock.release();
+  expect((await run()).err).toContain("127.0.0.1:1/livez");
 });

@@ -55,6 +55,12 @@ describe("init", () => {
     expect(readFileSync(join(cwd, "sallyport.yaml"), "utf8")).toBe(before);
   });
 
+  test("a second time asks for no name that nobody would use", async () => {
+    const { cwd } = await init(["--yes"]);
+    const { code, err } = await init([], { cwd, answers: [] });
+    expect([code, err]).toEqual([0, ""]);
+  });
+
   test("asks, asks again after a mistake, and takes what was said", async () => {
     const env = { OPENAI_API_KEY: "sk-a", GROQ_API_KEY: "gsk-b" };
     const answers = ["0.0.0.0", "x", "9000", "store", "no", "", "me@x.example", "two words", "me"];

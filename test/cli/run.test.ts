@@ -101,9 +101,23 @@ describe("arguments reach the command", () => {
   });
 });
 
+test.each([
+  [
+    ["help", "thing"],
+    ["thing", "--help"],
+  ],
+  [
+    ["help", "thing", "make"],
+    ["thing", "make", "--help"],
+  ],
+])("%j is %j", async (argv, same) => {
+  expect(await run(...argv)).toEqual(await run(...same));
+});
+
 describe("bad arguments: exit 2, one line that says what is wrong", () => {
   const cases: [string[], string][] = [
     [["nonsense"], 'unknown command "nonsense"'],
+    [["serv"], 'unknown command "serv", did you mean serve?'],
     [["--nonsense"], "unknown option --nonsense"],
     [["--nonsense=secret"], "unknown option --nonsense "],
     [["-x"], "unknown option -x"],

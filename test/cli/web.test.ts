@@ -101,8 +101,8 @@ describe("crawl", () => {
   test("progress is for somebody who watches", async () => {
     // Whatever stdin is: a list may be piped in.
     const watched = await sallyOn(new FakeTerminal({ columns: 40 }), "crawl", site.url, "--limit", "2");
-    expect(watched.err).toMatch(/\r2 of 2 read {2}http/);
-    expect(watched.err).toEndWith("\r");
+    expect(watched.err).toMatch(/\r1 read, 1 to go {2}http/);
+    expect(watched.err).toEndWith("2 pages read\n");
     // A line as wide as the terminal would begin another one each time.
     for (const line of watched.err.split(/[\r\n]/)) expect(line.length).toBeLessThan(40);
     expect((await sallyOn(new FakeTerminal({ interactive: true }), "crawl", site.url)).err).not.toContain("\r");
