@@ -7,7 +7,7 @@ const SESSION =
   /^(?:phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|cfid|cftoken|sessionid|session_id|sess_id|sid|zenid|oscsid)$/i;
 
 /** Addresses beyond these bounds are traps more often than pages. */
-const ADDRESS_CHARS_MAX = 2000;
+export const ADDRESS_CHARS_MAX = 2000;
 const SEGMENTS_MAX = 20;
 const REPEATS_MAX = 3;
 

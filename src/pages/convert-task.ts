@@ -2,6 +2,7 @@
 
 import type { DocumentKind } from "./documents.ts";
 import type { ExtractOptions } from "./extract.ts";
+import type { SiteLinksTask } from "./site-links.ts";
 
 /** One conversion of a page. */
 export type PageTask =
@@ -26,7 +27,10 @@ export interface SitemapTask {
 }
 
 /** What a thread takes. */
-export type ConvertTask = PageTask | ({ readonly kind: "sitemap" } & SitemapTask);
+export type ConvertTask =
+  | PageTask
+  | ({ readonly kind: "sitemap" } & SitemapTask)
+  | ({ readonly kind: "links" } & SiteLinksTask);
 
 /** What a thread makes of a sitemap: its addresses line by line, as one text crosses between threads faster than many. */
 export interface SitemapLines {

@@ -4,6 +4,7 @@ import { createPool, type RunOptions, type WorkerPool } from "../workers/pool.ts
 import { startThread } from "../workers/start.ts";
 import type { ConvertTask, PageTask, SitemapLines, SitemapTask } from "./convert-task.ts";
 import type { Extracted } from "./extract.ts";
+import type { SiteLinks, SiteLinksTask } from "./site-links.ts";
 import type { SitemapLinks } from "./sitemap-text.ts";
 
 /** Converts in a thread. */
@@ -12,6 +13,8 @@ export interface Converter {
   convert(task: PageTask, options: RunOptions): Promise<Extracted>;
   /** The same. */
   readSitemap(task: SitemapTask, options: RunOptions): Promise<SitemapLinks>;
+  /** What a crawl goes on with. */
+  pickLinks(task: SiteLinksTask, options: RunOptions): Promise<SiteLinks>;
   /** How many conversions run, and how many wait for a thread. */
   load(): { readonly running: number; readonly waiting: number };
   close(): void;
@@ -22,10 +25,10 @@ const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
 /** Starts converting with up to `threads` threads. */
 export function createConverter(threads: number): Converter {
-  const pool: WorkerPool<ConvertTask, Extracted | SitemapLines> = createPool({
+  const pool: WorkerPool<ConvertTask, Extracted | SitemapLines | SiteLinks> = createPool({
     start: () => startThread("./pages/convert-worker.ts", new URL("./convert-worker.ts", import.meta.url)),
     size: threads,
-    weigh: ({ bytes }) => bytes.byteLength,
+    weigh: (task) => (task.kind === "links" ? task.links.length : task.bytes.byteLength),
     weightMax: WAITING_BYTES_MAX,
   });
   return {
@@ -37,6 +40,7 @@ export function createConverter(threads: number): Converter {
       )) as SitemapLines;
       return { urls: split(lines.urls), sitemaps: split(lines.sitemaps) };
     },
+    pickLinks: async (task, options) => (await pool.run({ kind: "links", ...task }, options)) as SiteLinks,
     load: () => pool.load(),
     close: () => pool.close(),
   };

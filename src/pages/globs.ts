@@ -1,82 +1,159 @@
 // Path patterns: `*` within a segment, `**` across, `?` one character; anchored at both ends. Matched against the path, or
-// against the whole address when the pattern has a scheme. A pattern without a leading slash gets one. Matching takes time
-// in proportion to pattern times address whatever both are: they come from strangers.
+// against the whole address when the pattern has a scheme. A pattern without a leading slash gets one. They come from
+// strangers: a match never takes a step back over what has matched, so it is a few native searches over the address.
 
 /** More than this in one pattern is no pattern. */
 const CHARS_MAX = 500;
-/** Each looks at every letter of an address once. */
+/** Each may be searched for anew in every segment of an address. */
 const WILDCARDS_MAX = 30;
 
+/** Whether a pattern takes an address; `paths` are the address's own, for callers that ask many patterns. */
+export type Glob = (address: string, paths?: readonly string[]) => boolean;
+
 /** A test for addresses; undefined when the pattern cannot be used. */
-export function compileGlob(pattern: string): ((address: string) => boolean) | undefined {
+export function compileGlob(pattern: string): Glob | undefined {
   const text = pattern.trim();
   if (text === "" || text.length > CHARS_MAX) return undefined;
   const isWhole = text.includes("://");
-  const parts = split(isWhole || text.startsWith("/") ? text : `/${text}`);
-  if (parts.filter(({ kind }) => kind !== "text").length > WILDCARDS_MAX) return undefined;
-  if (isWhole) return (address) => matches(parts, address);
-  return (address) => {
-    const { pathname } = new URL(address);
-    const plain = decoded(pathname);
-    return matches(parts, pathname) || (plain !== pathname && matches(parts, plain));
-  };
+  const tokens = (isWhole || text.startsWith("/") ? text : `/${text}`)
+    .replace(/\*{3,}/g, "**")
+    .split(/(\/\*\*\/|\*\*|\*|\?)/)
+    .filter((token) => token !== "");
+  if (tokens.filter((token) => WILDCARDS.has(token)).length > WILDCARDS_MAX) return undefined;
+  const runs = readRuns(tokens);
+  if (isWhole) return (address) => matches(runs, address);
+  return (address, paths = pathsOf(address)) => paths.some((path) => matches(runs, path));
+}
+
+/** The path of an address, and its plain spelling where that is another. */
+export function pathsOf(address: string): readonly string[] {
+  const { pathname } = new URL(address);
+  const plain = decoded(pathname);
+  return plain === pathname ? [pathname] : [pathname, plain];
+}
+
+/** What a pattern costs for each letter of an address it is matched against: all of it is searched for each `?`. */
+export function globCost(pattern: string): number {
+  return 1 + [...pattern].filter((letter) => letter === "?").length;
 }
 
 /** `**` together with the slashes around it is `/` or any number of whole segments. */
-type Part =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "segment" | "any" | "one" | "segments" };
+const WILDCARDS: ReadonlySet<string> = new Set(["*", "**", "?", "/**/"]);
 
-const WILDCARDS: Readonly<Record<string, Part>> = {
-  "*": { kind: "segment" },
-  "**": { kind: "any" },
-  "?": { kind: "one" },
-  "/**/": { kind: "segments" },
-};
-
-function split(glob: string): Part[] {
-  return glob
-    .replace(/\*{3,}/g, "**")
-    .split(/(\/\*\*\/|\*\*|\*|\?)/)
-    .filter((text) => text !== "")
-    .map((text) => (Object.hasOwn(WILDCARDS, text) ? (WILDCARDS[text] as Part) : { kind: "text", text }));
+/** Letters that stand together, and `?` among them. */
+interface Piece {
+  length: number;
+  readonly texts: { readonly offset: number; readonly text: string }[];
+  readonly anyAt: number[];
 }
 
-/** Follows all places at once that the parts so far can end at. */
-function matches(parts: readonly Part[], text: string): boolean {
-  let places = new Uint8Array(text.length + 1);
-  places[0] = 1;
-  for (const part of parts) {
-    const next = new Uint8Array(text.length + 1);
-    for (let place = places.indexOf(1); place >= 0; place = places.indexOf(1, place + 1))
-      advance(part, { text, place, next });
-    if (!next.includes(1)) return false;
-    places = next;
-  }
-  return places[text.length] === 1;
+/** What stands between two `**`: pieces with a `*` between each two. It covers as many slashes as it names. */
+interface Run {
+  /** Where it may begin: `anywhere` after the run before it, or only `after a slash`. */
+  readonly begins: "anywhere" | "after a slash";
+  readonly pieces: [Piece, ...Piece[]];
 }
 
-/** Adds to `next` where the part can end that begins at `place`. */
-function advance(part: Part, { text, place, next }: { text: string; place: number; next: Uint8Array }): void {
-  if (part.kind === "text") {
-    if (text.startsWith(part.text, place)) next[place + part.text.length] = 1;
-    return;
+const noPiece = (): Piece => ({ length: 0, texts: [], anyAt: [] });
+
+function readRuns(tokens: readonly string[]): [Run, ...Run[]] {
+  let piece = noPiece();
+  let run: Run = { begins: "anywhere", pieces: [piece] };
+  const runs: [Run, ...Run[]] = [run];
+  const begin = (begins: Run["begins"]) => {
+    piece = noPiece();
+    run = { begins, pieces: [piece] };
+    runs.push(run);
+  };
+  const add = (text: string) => {
+    piece.texts.push({ offset: piece.length, text });
+    piece.length += text.length;
+  };
+  for (const token of tokens) {
+    if (token === "**") begin("anywhere");
+    else if (token === "/**/") {
+      // Its first slash ends what was before; its last may be the same one.
+      add("/");
+      begin("after a slash");
+    } else if (token === "*") {
+      piece = noPiece();
+      run.pieces.push(piece);
+    } else if (token === "?") piece.anyAt.push(piece.length++);
+    else add(token);
   }
-  if (part.kind === "one") {
-    if (place < text.length && text[place] !== "/") next[place + 1] = 1;
-    return;
+  return runs;
+}
+
+/** The earliest end of a run leaves the most to those after it, so none needs to be tried twice. */
+function matches(runs: readonly [Run, ...Run[]], text: string): boolean {
+  const last = runs.length - 1;
+  let end = endFrom(runs[0], text, { at: 0, mustEnd: last === 0 });
+  for (let index = 1; index <= last && end >= 0; index++)
+    end = endAfter(runs[index] as Run, text, { from: end, mustEnd: index === last });
+  return end >= 0;
+}
+
+/** The earliest end of a run that begins at `from` or later; -1 when it is not there. */
+function endAfter(run: Run, text: string, { from, mustEnd }: { from: number; mustEnd: boolean }): number {
+  const [first, ...others] = run.pieces;
+  if (run.begins === "anywhere" && others.length === 0) {
+    const at = mustEnd ? text.length - first.length : find(first, text, { from, last: text.length });
+    return at >= from && fits(first, text, at) ? at + first.length : -1;
   }
-  if (part.kind === "segments") {
-    if (text[place] !== "/") return;
-    for (let at = text.indexOf("/", place); at >= 0 && next[at + 1] === 0; at = text.indexOf("/", at + 1))
-      next[at + 1] = 1;
-    return;
+  for (let at = from; at <= text.length; ) {
+    const start = run.begins === "anywhere" ? find(first, text, { from: at, last: text.length }) : at;
+    if (start < 0) return -1;
+    const end = endFrom(run, text, { at: start, mustEnd });
+    if (end >= 0) return end;
+    // A later beginning in the same segment finds no more than this one did.
+    const slash = text.indexOf("/", start);
+    if (slash < 0) return -1;
+    at = slash + 1;
   }
-  // Once a place is known, whoever made it known has gone on from there: each place is reached once.
-  for (let at = place; at <= text.length && next[at] === 0; at++) {
-    next[at] = 1;
-    if (part.kind === "segment" && text[at] === "/") return;
+  return -1;
+}
+
+/** The earliest end of a run that begins at `at`; -1 when it does not. */
+function endFrom(run: Run, text: string, { at, mustEnd }: { at: number; mustEnd: boolean }): number {
+  const { pieces } = run;
+  let end = at;
+  for (let index = 0; index < pieces.length; index++) {
+    const piece = pieces[index] as Piece;
+    let start = end;
+    if (mustEnd && index === pieces.length - 1) start = text.length - piece.length;
+    if (index > 0) {
+      const slash = text.indexOf("/", end);
+      const last = slash < 0 ? text.length : slash;
+      start = find(piece, text, { from: Math.max(start, end), last });
+    }
+    if (start < end || start < 0 || !fits(piece, text, start)) return -1;
+    if (index === 0 && start !== at) return -1;
+    end = start + piece.length;
   }
+  return mustEnd && end !== text.length ? -1 : end;
+}
+
+/** The first place of a piece that is not before `from` and not behind `last`; -1 when there is none. */
+function find(piece: Piece, text: string, { from, last }: { from: number; last: number }): number {
+  const [key] = piece.texts;
+  if (key === undefined) {
+    for (let at = from; at <= last; at++) if (fits(piece, text, at)) return at;
+    return -1;
+  }
+  for (let hit = text.indexOf(key.text, from + key.offset); hit >= 0; hit = text.indexOf(key.text, hit + 1)) {
+    const at = hit - key.offset;
+    if (at > last) return -1;
+    if (fits(piece, text, at)) return at;
+  }
+  return -1;
+}
+
+function fits({ length, texts, anyAt }: Piece, text: string, at: number): boolean {
+  return (
+    at + length <= text.length &&
+    texts.every((part) => text.startsWith(part.text, at + part.offset)) &&
+    anyAt.every((offset) => text[at + offset] !== "/")
+  );
 }
 
 function decoded(path: string): string {

@@ -1,8 +1,7 @@
 // What belongs to a crawl: which addresses are on its site and wanted, and which of them are one page.
 
-import { createTurns } from "../base/turns.ts";
-import { isTrap, mayBePage, pageKey, siteKey } from "../pages/addresses.ts";
-import { compileGlob } from "../pages/globs.ts";
+import { pageKey, siteKey } from "../pages/addresses.ts";
+import type { Converter } from "../pages/convert.ts";
 import type { LoadedPage } from "../pages/load.ts";
 import type { PageShape } from "./params.ts";
 
@@ -28,19 +27,29 @@ export interface Home {
   readonly title: string;
 }
 
+/** Links of one page; what they may cost is bounded, this is for a machine that is busy. */
+const PICK_TIMEOUT_MS = 20_000;
+
+/** What judging takes: a thread to compare in, and the signal that ends it. */
+interface Picking extends Pick<Converter, "pickLinks"> {
+  readonly signal: AbortSignal;
+}
+
+/** What came of a page. */
+export interface Judgement {
+  readonly links: readonly FrontierEntry[];
+  readonly isWanted: boolean;
+}
+
 /** Judges addresses and pages. */
 export class CrawlScope {
   readonly #input: CrawlInput;
   readonly #sites: Set<string>;
-  readonly #includes: readonly ((address: string) => boolean)[];
-  readonly #excludes: readonly ((address: string) => boolean)[];
   #home: Home | undefined;
 
   constructor(input: CrawlInput, home: Home | undefined) {
     this.#input = input;
     this.#sites = new Set([siteKey(input.url)]);
-    this.#includes = input.includePaths.flatMap((pattern) => compileGlob(pattern) ?? []);
-    this.#excludes = input.excludePaths.flatMap((pattern) => compileGlob(pattern) ?? []);
     if (home !== undefined) this.#settle(home);
   }
 
@@ -66,24 +75,26 @@ export class CrawlScope {
     return this.#sites.has(siteKey(address));
   }
 
-  /** Whether the patterns want it. */
-  wants(address: string): boolean {
-    if (this.#excludes.some((inside) => inside(address))) return false;
-    return this.#includes.length === 0 || this.#includes.some((inside) => inside(address));
-  }
-
-  /** The pages a page leads to, each once, stripped parts included. Lets others work meanwhile: pages may have thousands. */
-  async links(page: LoadedPage, depth: number): Promise<FrontierEntry[]> {
-    if (depth > (this.#input.maxDepth ?? Number.POSITIVE_INFINITY)) return [];
-    const found = new Map<string, FrontierEntry>();
-    const turn = createTurns();
-    for (const address of page.allLinks) {
-      await turn();
-      if (!this.isOnSite(address) || isTrap(address) || !mayBePage(address, this.#input)) continue;
-      const urlKey = pageKey(address);
-      if (!found.has(urlKey) && this.wants(address)) found.set(urlKey, { urlKey, url: withoutHash(address), depth });
-    }
-    return [...found.values()];
+  /** What a page leads to, stripped parts included, and whether the patterns want the page itself. */
+  async judge(page: LoadedPage, entry: FrontierEntry, { pickLinks, signal }: Picking): Promise<Judgement> {
+    const depth = entry.depth + 1;
+    const goesDeeper = depth <= (this.#input.maxDepth ?? Number.POSITIVE_INFINITY);
+    const { includePaths, excludePaths, documents } = this.#input;
+    const { keys, urls, isOwnWanted } = await pickLinks(
+      {
+        links: goesDeeper ? page.allLinks.join("\n") : "",
+        // The root is read for its links in any case; a page that redirects to an unwanted one is that one.
+        own: entry.depth === 0 ? [page.url, entry.url] : [page.url],
+        sites: [...this.#sites],
+        includes: includePaths,
+        excludes: excludePaths,
+        documents,
+      },
+      { timeoutMs: PICK_TIMEOUT_MS, signal, later: true },
+    );
+    const addresses = lines(urls);
+    const links = lines(keys).map((urlKey, index) => ({ urlKey, url: addresses[index] as string, depth }));
+    return { links, isWanted: isOwnWanted };
   }
 
   /** Every key that this page goes by: as asked for, after redirects, and by its own `rel=canonical` on the site. */
@@ -101,6 +112,10 @@ export class CrawlScope {
       pathname === "/" && search === "" && new URL(page.url).pathname !== "/" && title !== this.#home?.title;
     return isMistaken ? undefined : pageKey(canonical);
   }
+}
+
+function lines(text: string): string[] {
+  return text === "" ? [] : text.split("\n");
 }
 
 function withoutHash(address: string): string {

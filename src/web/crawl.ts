@@ -2,10 +2,11 @@
 // the store before anything else happens, so a killed crawl goes on where it was.
 
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../jobs/kind.ts";
+import type { Converter } from "../pages/convert.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import { PageError } from "../pages/page-error.ts";
 import type { Robots } from "../pages/robots.ts";
-import { type CrawlInput, CrawlScope, type FrontierEntry, type Home } from "./crawl-scope.ts";
+import { type CrawlInput, CrawlScope, type FrontierEntry, type Home, type Judgement } from "./crawl-scope.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "./crawl-visit.ts";
 import { asWebError } from "./failure.ts";
 import { creditsOf, loadRequest, pageView } from "./page-view.ts";
@@ -34,6 +35,7 @@ export interface Visit {
 export interface CrawlDeps extends Omit<VisitDeps, "store"> {
   readonly store: CrawlStore;
   readonly load: LoadPage;
+  readonly pickLinks: Converter["pickLinks"];
   readonly robots: Robots;
   readonly settings: () => { readonly respectRobots: boolean };
 }
@@ -159,15 +161,16 @@ class Crawl {
 
   async #visit(entry: FrontierEntry): Promise<void> {
     let page: LoadedPage;
+    let judged: Judgement;
     try {
       page = await this.#load(entry);
+      if (entry.depth === 0) this.#scope.foundRoot(page);
+      judged = await this.#scope.judge(page, entry, { pickLinks: this.#deps.pickLinks, signal: this.#signal });
     } catch (error) {
       this.#signal.throwIfAborted();
       return this.#saveFailure(entry, error);
     }
-    const isRoot = entry.depth === 0;
-    if (isRoot) this.#scope.foundRoot(page);
-    const links = await this.#scope.links(page, entry.depth + 1);
+    const { links, isWanted } = judged;
     // From here to the save nothing is waited for, so that what is stored with a visit counts that visit and those before.
     this.#signal.throwIfAborted();
     this.#progress.credits += creditsOf(page);
@@ -175,8 +178,6 @@ class Crawl {
       return this.#saveFailure(entry, new PageError("refused", "The page redirects to another site."));
     const keys = this.#scope.keysOf(entry, page);
     const isRepeat = keys.some((key) => this.#returned.has(key));
-    // The root is read for its links in any case; a page that redirects to an unwanted one is that one.
-    const isWanted = this.#scope.wants(page.url) || (isRoot && this.#scope.wants(entry.url));
     if (isRepeat) this.#progress.repeats++;
     else this.#count({ isFetched: true });
     // A page that is not returned stands for no other.

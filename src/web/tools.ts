@@ -9,7 +9,7 @@ import { createGuard, type Guard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
 import { siteKey } from "../pages/addresses.ts";
 import { createBrowser, findBrowser } from "../pages/browser.ts";
-import { createConverter } from "../pages/convert.ts";
+import { type Converter, createConverter } from "../pages/convert.ts";
 import { createRemoteDoor, type Door, LOCAL_DOOR } from "../pages/door.ts";
 import { createLoader, type LoadPage } from "../pages/load.ts";
 import { type Claim, createManners, type Manners } from "../pages/manners.ts";
@@ -25,6 +25,7 @@ export interface WebTools {
   readonly fetch: GuardedFetch;
   readonly robots: Robots;
   readonly load: LoadPage;
+  readonly pickLinks: Converter["pickLinks"];
   readSitemaps(starts: readonly string[], options: SitemapOptions): Promise<string[]>;
   /** Turns at hosts, over all jobs and single pages. */
   readonly manners: Manners;
@@ -125,6 +126,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     guard,
     fetch,
     load,
+    pickLinks: (task, options) => converter.pickLinks(task, options),
     manners,
     claimOf,
     conversions: () => converter.load(),
