@@ -60,8 +60,12 @@ export function defaultsFor(chat: ChatRequest, model: CatalogModel, format: stri
 }
 
 /** The defaults without what the provider refuses for this model. */
-export function allowedDefaults(defaults: Defaults, ctx: Pick<RequestContext, "model" | "quirks">): Defaults {
-  const refused = refusedFor(ctx);
+export function allowedDefaults(
+  defaults: Defaults,
+  ctx: Pick<RequestContext, "model" | "quirks">,
+  wanted: ChatRequest["reasoning"],
+): Defaults {
+  const refused = refusedFor(ctx, wanted);
   const out: Defaults = {};
   if (defaults.temperature !== undefined && !refused.includes("temperature")) out.temperature = defaults.temperature;
   if (defaults.maxTokens !== undefined && !refused.includes(ctx.quirks.max_tokens_field ?? "max_tokens"))

@@ -1,42 +1,71 @@
-// Questions about a provider's quirks that several dialects ask.
+// Questions about a provider's and a model's ways that several dialects ask. What is known of models is in vendors/.
 
 import type { ReasoningOptions } from "../chat/request.ts";
+import { factsOf } from "../vendors/model-facts.ts";
+import { EFFORTS, type Effort, type ModelFacts, type Taken } from "../vendors/model-family.ts";
 import type { RequestContext } from "./dialect.ts";
 
-/** The top-level parameters that this provider refuses for this model. */
-export function refusedFor(ctx: Pick<RequestContext, "model" | "quirks">): readonly string[] {
-  const always = ctx.quirks.refuses ?? [];
-  const byModel = ctx.quirks.refuses_by_model;
-  if (byModel === undefined) return always;
-  const refused = new Set(always);
-  for (const [glob, names] of Object.entries(byModel)) {
+/** The top-level parameters that this provider, or this model wherever it is served, refuses in such a request. */
+export function refusedFor(
+  ctx: Pick<RequestContext, "model" | "quirks">,
+  wanted: ReasoningOptions | undefined,
+): readonly string[] {
+  const facts = factsOf(ctx.model);
+  const { refuses = [], refuses_by_model: byModel } = ctx.quirks;
+  const samplers = takes(facts.sampling, facts, wanted) ? [] : facts.samplers;
+  if (byModel === undefined && facts.refuses.length === 0 && samplers.length === 0) return refuses;
+  const refused = new Set([...refuses, ...facts.refuses, ...samplers]);
+  for (const [glob, names] of Object.entries(byModel ?? {})) {
     if (matches(glob, ctx.model)) for (const name of names) refused.add(name);
   }
   return [...refused];
 }
 
-/** Models that are known to reason by their names, where the catalog does not say. */
-const REASONS =
-  /(?:^|\/)(?:o[1-9]|gpt-[5-9]|codex|gpt-oss)|reason|think|magistral|deepseek-(?:r\d|v[4-9]|flash)|grok-(?:3-mini|4\.[3-9]|[5-9])|qwen-?3/i;
-/** Models that know the effort `xhigh`. */
-const XHIGH = /gpt-5\.[2-9]|gpt-[6-9]|codex-max|grok-4\.[6-9]/i;
-
-/** Whether the model takes an effort at all: OpenAI's others, and many servers, answer 400 to it. */
-export function mayReason(ctx: Pick<RequestContext, "model" | "supportsReasoning">): boolean {
-  return ctx.supportsReasoning || REASONS.test(ctx.model);
+/** Whether the model takes what reasoning may exclude, in a request that asks for reasoning so. */
+export function takes(taken: Taken, facts: Readonly<ModelFacts>, wanted: ReasoningOptions | undefined): boolean {
+  return taken === "unless-reasoning" ? !willReason(facts, wanted) : taken === "always";
 }
 
-/** OpenAI's word for the effort that was asked for, in words of any protocol or as a token budget. */
-export function effortFor(wanted: ReasoningOptions, model: string): string | undefined {
+function willReason(facts: Readonly<ModelFacts>, wanted: ReasoningOptions = {}): boolean {
+  const { effort, enabled, budgetTokens } = wanted;
+  if (effort === "none" || enabled === false) return false;
+  return effort !== undefined || enabled === true || budgetTokens !== undefined || facts.reasonsByDefault;
+}
+
+/** Whether the model may think: some of what its protocol says of reasoning is refused by others. */
+export function mayReason(ctx: Pick<RequestContext, "model" | "supportsReasoning">): boolean {
+  return ctx.supportsReasoning || factsOf(ctx.model).reasons;
+}
+
+/** The efforts that a model takes; none where it takes no effort at all: many servers answer 400 to one. */
+export function effortsFor(
+  ctx: Pick<RequestContext, "model" | "supportsReasoning">,
+  protocol: "chat" | "responses",
+): readonly Effort[] {
+  if (!mayReason(ctx)) return [];
+  const facts = factsOf(ctx.model);
+  return protocol === "chat" ? facts.chatEfforts : facts.efforts;
+}
+
+/** OpenAI's word for the effort that was asked for, in words of any protocol or as a token budget; one of `taken`. */
+export function effortFor(wanted: ReasoningOptions, taken: readonly Effort[]): string | undefined {
   const { effort, budgetTokens, enabled } = wanted;
-  if (effort === "xhigh" || effort === "max") {
-    if (XHIGH.test(model)) return "xhigh";
-    return /deepseek/i.test(model) ? effort : "high";
-  }
-  if (effort !== undefined) return effort;
+  if (effort !== undefined) return nearestEffort(effort, taken);
   if (enabled === false || budgetTokens === undefined) return undefined;
-  if (budgetTokens <= 4096) return "low";
-  return budgetTokens <= 16_384 ? "medium" : "high";
+  if (budgetTokens <= 4096) return nearestEffort("low", taken);
+  return nearestEffort(budgetTokens <= 16_384 ? "medium" : "high", taken);
+}
+
+/**
+ * The word that is taken and comes nearest: above `high` the next below, so that nobody pays for more than was asked for,
+ * else the next above. A word that is no effort of ours stays; it may be the vendor's own.
+ */
+export function nearestEffort(effort: string, taken: readonly Effort[]): string {
+  const rank = EFFORTS.indexOf(effort as Effort);
+  if (rank < 0 || taken.length === 0 || taken.includes(effort as Effort)) return effort;
+  const above = taken.find((word) => EFFORTS.indexOf(word) > rank);
+  const below = taken.findLast((word) => EFFORTS.indexOf(word) < rank);
+  return (rank > EFFORTS.indexOf("high") ? (below ?? above) : (above ?? below)) ?? effort;
 }
 
 /** True when `*` in the glob stands for anything and all else for itself; letter case is ignored. */

@@ -27,6 +27,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   chat: 1,
   dialects: 1,
   base: 0,
+  vendors: 0,
 };
 
 /** What a rule found, and how much it looked at: a rule that looked at nothing proves nothing. */

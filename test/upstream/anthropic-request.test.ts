@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatMessage, ChatRequest } from "../../src/chat/request.ts";
 import { anthropicMessages } from "../../src/upstream/dialects/anthropic.ts";
-import { claudeTraits } from "../../src/upstream/dialects/anthropic-models.ts";
 import { chat, context } from "./support.ts";
 
 const send = (part: Partial<ChatRequest>, more: Parameters<typeof context>[0] = {}) => {
@@ -104,20 +103,6 @@ describe("tools", () => {
 });
 
 describe("parameters", () => {
-  test.each([
-    ["claude-3-5-haiku-latest", "none", true, false],
-    ["claude-3-7-sonnet-20250219", "budget", true, false],
-    ["claude-sonnet-4-20250514", "budget", true, false],
-    ["claude-opus-4-1-20250805", "budget", true, true],
-    ["claude-sonnet-4-5-20250929", "budget", true, true],
-    ["claude-opus-4-6", "adaptive", true, true],
-    ["anthropic/claude-opus-4.8", "adaptive", false, true],
-    ["claude-sonnet-5", "adaptive", false, true],
-    ["minimax-m2", "budget", true, false],
-  ] as const)("%s thinks by %s, sampling %j, structured %j", (model, thinking, sampling, structured) => {
-    expect(claudeTraits(model)).toMatchObject({ thinking, sampling, structured });
-  });
-
   test("limit, sampling, stop, stream, user", () => {
     const { json, dropped } = send(
       { maxTokens: 77, temperature: 1.6, topP: 0.5, topK: 3, stop: ["END", " "], user: "u-1", serviceTier: "flex" },

@@ -121,7 +121,7 @@ describe("model lists", () => {
 });
 
 describe("refusals", () => {
-  const refused = (name: string, model: string) => refusedFor({ model, quirks: card(name).quirks });
+  const refused = (name: string, model: string) => refusedFor({ model, quirks: card(name).quirks }, undefined);
 
   test.each([
     ["openai", "o3-mini", "temperature", true],
@@ -140,7 +140,7 @@ describe("refusals", () => {
 
   test("globs match whole ids, in any letter case", () => {
     const of = (glob: string, model: string) =>
-      refusedFor({ model, quirks: { refuses_by_model: { [glob]: ["x"] } } }).length > 0;
+      refusedFor({ model, quirks: { refuses_by_model: { [glob]: ["x"] } } }, undefined).length > 0;
     expect([of("a*c*e", "AbCdE"), of("a*c", "abcd"), of("a", "ab"), of("*", ""), of("a*a", "a")]).toEqual([
       true,
       false,

@@ -2,16 +2,29 @@
 // and refused where the answer would be another one.
 
 import { ApiError } from "../../base/errors.ts";
+import { lookUp } from "../../base/look-up.ts";
 import type { ChatRequest, FunctionTool } from "../../chat/request.ts";
 import { flattenTools } from "../../chat/tools.ts";
+import { factsOf } from "../../vendors/model-facts.ts";
+import type { ModelFacts } from "../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
-import { refusedFor } from "../quirks.ts";
+import { nearestEffort, refusedFor } from "../quirks.ts";
 import { ANTHROPIC, anthropicTurns, type Block, type Turn } from "./anthropic-messages.ts";
-import { budgetOf, type ClaudeTraits, claudeTraits, effortOf } from "./anthropic-models.ts";
 import { asText } from "./loose.ts";
 
 /** Anthropic's smallest thinking budget. */
 const BUDGET_TOKENS_MIN = 1024;
+/** Thinking budgets for the effort words; the middle one is what Anthropic's guide starts from for hard tasks. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 32_000,
+  max: 63_999,
+};
+
+type Facts = Readonly<ModelFacts>;
 
 /** The request; throws `ApiError` `unsupported_parameter`. */
 export function anthropicRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
@@ -19,22 +32,22 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   const dropped = new Set<string>();
   refuse(chat);
   nameDropped(chat, dropped);
-  const traits = claudeTraits(ctx.model);
+  const facts = factsOf(ctx.model);
   const { system, turns } = anthropicTurns(chat.messages, dropped);
   const body: Record<string, unknown> = { model: ctx.model, max_tokens: chat.maxTokens ?? ctx.maxOutputTokens };
-  addFormat(body, system, chat, traits);
+  addFormat(body, system, chat, facts);
   if (system.length > 0) body["system"] = system;
   body["messages"] = turns;
-  addTools(body, chat, turns, traits, dropped);
-  addThinking(body, { chat, traits, turns, dropped });
-  addSampling(body, chat, traits, dropped);
+  addTools(body, chat, turns, facts, dropped);
+  addThinking(body, { chat, facts, turns, dropped });
+  addSampling(body, chat, facts, dropped);
   const stop = chat.stop?.filter((text) => text.trim() !== "") ?? [];
   // Blank sequences are a 400 there.
   if (stop.length < (chat.stop?.length ?? 0)) dropped.add("stop");
   if (stop.length > 0) body["stop_sequences"] = stop;
   addIdentity(body, chat, dropped);
   if (ctx.stream) body["stream"] = true;
-  for (const name of refusedFor(ctx)) {
+  for (const name of refusedFor(ctx, chat.reasoning)) {
     if (body[name] === undefined) continue;
     delete body[name];
     dropped.add(name);
@@ -76,10 +89,10 @@ function nameDropped(chat: ChatRequest, dropped: Set<string>): void {
   for (const name of Object.keys(chat.extra)) dropped.add(name);
 }
 
-function addFormat(body: Record<string, unknown>, system: Block[], chat: ChatRequest, traits: ClaudeTraits): void {
+function addFormat(body: Record<string, unknown>, system: Block[], chat: ChatRequest, facts: Facts): void {
   const format = chat.responseFormat;
   if (format === undefined || format.type === "text") return;
-  if (format.type === "json_schema" && traits.structured) {
+  if (format.type === "json_schema" && facts.structured) {
     body["output_config"] = { format: { type: "json_schema", schema: format.schema } };
     return;
   }
@@ -95,7 +108,7 @@ function addTools(
   body: Record<string, unknown>,
   chat: ChatRequest,
   turns: readonly Turn[],
-  traits: ClaudeTraits,
+  facts: Facts,
   dropped: Set<string>,
 ): void {
   const choice = chat.toolChoice;
@@ -105,7 +118,7 @@ function addTools(
       if (tool.origin === ANTHROPIC) tools.push({ ...tool.value });
       else dropped.add(tool.name);
     } else if (tool.type === "function" && (choice?.type !== "allowed" || choice.names.includes(tool.name))) {
-      tools.push(toolBlock(tool, traits, dropped));
+      tools.push(toolBlock(tool, facts, dropped));
     }
   }
   if (tools.length === 0) {
@@ -127,13 +140,13 @@ function calledName(block: Block): string | undefined {
   return block["type"] === "tool_use" ? asText(block["name"]) : undefined;
 }
 
-function toolBlock(tool: FunctionTool, traits: ClaudeTraits, dropped: Set<string>): Block {
+function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): Block {
   const block: Block = { name: tool.name };
   if (tool.description) block["description"] = tool.description;
   // The schema must say that it is an object.
   block["input_schema"] = { ...(tool.parameters ?? { properties: {} }), type: "object" };
   if (tool.strict) {
-    if (traits.structured) block["strict"] = true;
+    if (facts.structured) block["strict"] = true;
     else dropped.add("strict");
   }
   if (tool.cacheControl !== undefined) block["cache_control"] = tool.cacheControl;
@@ -158,26 +171,32 @@ function choiceBlock(choice: ChatRequest["toolChoice"]): Block | undefined {
 
 function addThinking(
   body: Record<string, unknown>,
-  given: { chat: ChatRequest; traits: ClaudeTraits; turns: readonly Turn[]; dropped: Set<string> },
+  given: { chat: ChatRequest; facts: Facts; turns: readonly Turn[]; dropped: Set<string> },
 ): void {
-  const { chat, traits, dropped } = given;
+  const { chat, facts, dropped } = given;
   const wanted = chat.reasoning;
   if (wanted === undefined || wanted.enabled === false || wanted.effort === "none") return;
   if (wanted.effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
   const forced = (body["tool_choice"] as Block | undefined)?.["type"];
-  if (traits.thinking === "none" || forced === "any" || forced === "tool") {
+  if (facts.thinking === "none" || forced === "any" || forced === "tool") {
     // A forced tool and thinking exclude each other; the tool matters more to the caller.
     dropped.add("reasoning_effort");
     return;
   }
-  if (traits.thinking === "adaptive") {
-    body["thinking"] = { type: "adaptive", ...(traits.display ? { display: "summarized" } : {}) };
+  if (facts.thinking === "effort") {
+    body["thinking"] = { type: "adaptive", ...(facts.display ? { display: "summarized" } : {}) };
     if (wanted.effort !== undefined) {
-      body["output_config"] = { ...(body["output_config"] as Block), effort: effortOf(wanted.effort, traits) };
+      body["output_config"] = {
+        ...(body["output_config"] as Block),
+        effort: nearestEffort(wanted.effort, facts.efforts),
+      };
     }
     return;
   }
-  const budget = Math.min(wanted.budgetTokens ?? budgetOf(wanted.effort), Number(body["max_tokens"]) - 1);
+  const budget = Math.min(
+    wanted.budgetTokens ?? lookUp(BUDGETS, wanted.effort ?? "medium") ?? BUDGETS["medium"]!,
+    Number(body["max_tokens"]) - 1,
+  );
   if (budget < BUDGET_TOKENS_MIN || !mayThink(given.turns)) dropped.add("reasoning_effort");
   else body["thinking"] = { type: "enabled", budget_tokens: budget };
 }
@@ -190,25 +209,20 @@ function mayThink(turns: readonly Turn[]): boolean {
   return first === "thinking" || first === "redacted_thinking";
 }
 
-function addSampling(
-  body: Record<string, unknown>,
-  chat: ChatRequest,
-  traits: ClaudeTraits,
-  dropped: Set<string>,
-): void {
+function addSampling(body: Record<string, unknown>, chat: ChatRequest, facts: Facts, dropped: Set<string>): void {
   const thinks = body["thinking"] !== undefined;
   if (chat.temperature !== undefined) {
     // Thinking goes with temperature 1 only; the scale ends at 1 there and at 2 elsewhere.
-    if (thinks || !traits.sampling) dropped.add("temperature");
+    if (thinks || facts.sampling === "never") dropped.add("temperature");
     else body["temperature"] = Math.min(1, Math.max(0, chat.temperature));
   }
   if (chat.topP !== undefined) {
-    const second = body["temperature"] !== undefined && !traits.bothSamplers;
-    if (!traits.sampling || second || (thinks && chat.topP < 0.95)) dropped.add("top_p");
+    const second = body["temperature"] !== undefined && !facts.bothSamplers;
+    if (facts.sampling === "never" || second || (thinks && chat.topP < 0.95)) dropped.add("top_p");
     else body["top_p"] = chat.topP;
   }
   if (chat.topK !== undefined) {
-    if (!traits.sampling || thinks) dropped.add("top_k");
+    if (facts.sampling === "never" || thinks) dropped.add("top_k");
     else body["top_k"] = chat.topK;
   }
 }

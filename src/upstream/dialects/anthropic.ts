@@ -51,7 +51,7 @@ function losslessRequest(
     }
   }
   const edits = { ...set, ...members };
-  for (const name of refusedFor(ctx)) {
+  for (const name of refusedFor(ctx, chat.reasoning)) {
     if (name in body) dropped.push(name);
     edits[name] = undefined;
   }

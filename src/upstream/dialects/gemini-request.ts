@@ -48,7 +48,7 @@ function refuse(chat: ChatRequest): void {
 
 function configOf(chat: ChatRequest, ctx: RequestContext, dropped: Set<string>): Part {
   const config: Part = {};
-  const refused = refusedFor(ctx);
+  const refused = refusedFor(ctx, chat.reasoning);
   const set = (name: string, key: string, value: unknown) => {
     if (value === undefined) return;
     if (refused.includes(name)) dropped.add(name);

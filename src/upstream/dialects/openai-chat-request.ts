@@ -14,7 +14,7 @@ import type {
   UserContent,
 } from "../../chat/request.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
-import { effortFor, mayReason, refusedFor } from "../quirks.ts";
+import { effortFor, effortsFor, refusedFor } from "../quirks.ts";
 import { fitToQuirks } from "./openai-chat-quirks.ts";
 
 type Json = Record<string, unknown>;
@@ -23,7 +23,7 @@ type Json = Record<string, unknown>;
 export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const chat = fitToQuirks(given, ctx.quirks);
   const dropped: string[] = [];
-  const refused = refusedFor(ctx);
+  const refused = refusedFor(ctx, chat.reasoning);
   const body: Json = { model: ctx.model, messages: chat.messages.flatMap((message, at) => turnsOf(message, at, ctx)) };
   const set = (name: string, value: unknown) => {
     if (value === undefined) return;
@@ -45,8 +45,9 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   set("store", chat.store);
   set("service_tier", chat.serviceTier);
   set("verbosity", chat.verbosity);
-  const effort = effortFor(chat.reasoning ?? {}, ctx.model);
-  if (mayReason(ctx)) set("reasoning_effort", effort);
+  const efforts = effortsFor(ctx, "chat");
+  const effort = effortFor(chat.reasoning ?? {}, efforts);
+  if (efforts.length > 0) set("reasoning_effort", effort);
   else if (effort !== undefined) dropped.push("reasoning_effort");
   // OpenAI refuses metadata on completions that are not stored.
   if (chat.metadata !== undefined && chat.store === true) set("metadata", chat.metadata);

@@ -60,7 +60,7 @@ function losslessRequest(
   const body = ctx.body ?? (JSON.parse(text) as Readonly<Record<string, unknown>>);
   const edits: Record<string, unknown> = { ...OURS, ...members, model: ctx.model };
   const dropped: string[] = [];
-  for (const name of refusedFor(ctx)) {
+  for (const name of refusedFor(ctx, chat.reasoning)) {
     if (edits[name] === undefined && Object.hasOwn(body, name)) dropped.push(name);
     edits[name] = undefined;
   }

@@ -38,7 +38,7 @@ function losslessRequest(
   const choice = plainTool(body["tool_choice"]);
   if (choice !== body["tool_choice"]) set["tool_choice"] = choice;
   const edits = { ...members, ...set };
-  for (const name of refusedFor(ctx)) {
+  for (const name of refusedFor(ctx, chat.reasoning)) {
     if (name in body) dropped.push(name);
     edits[name] = undefined;
   }

@@ -6,7 +6,7 @@ import { sha256Hex } from "../../base/ids.ts";
 import type { ChatRequest, Tool } from "../../chat/request.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
-import { effortFor, mayReason, refusedFor } from "../quirks.ts";
+import { effortFor, effortsFor, mayReason, refusedFor } from "../quirks.ts";
 import { asRecord, asText } from "./loose.ts";
 import { type Item, RESPONSES, responsesInput } from "./responses-input.ts";
 
@@ -48,7 +48,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
     if (SAME.has(name)) body[name] = value;
     else dropped.add(name);
   }
-  for (const name of refusedFor(ctx)) {
+  for (const name of refusedFor(ctx, chat.reasoning)) {
     if (body[name] === undefined) continue;
     delete body[name];
     // Ours to set, so nobody misses it.
@@ -131,14 +131,17 @@ function addReasoning(
 ): void {
   const { chat, ctx, dropped } = given;
   const wanted = chat.reasoning ?? {};
-  const effort = effortFor(wanted, ctx.model);
+  const efforts = effortsFor(ctx, "responses");
+  const effort = effortFor(wanted, efforts);
   const { summary } = wanted;
   if (!mayReason(ctx)) {
     // Other models answer 400 to any of it.
     if (effort !== undefined) dropped.add("reasoning_effort");
     return;
   }
-  const reasoning = { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
+  if (efforts.length === 0 && effort !== undefined) dropped.add("reasoning_effort");
+  const sent = efforts.length === 0 ? undefined : effort;
+  const reasoning = { ...(sent === undefined ? {} : { effort: sent }), ...(summary === undefined ? {} : { summary }) };
   if (Object.keys(reasoning).length > 0) body["reasoning"] = reasoning;
   // What is not stored must be handed back by the client to be remembered.
   if (body["store"] === false) include.push("reasoning.encrypted_content");

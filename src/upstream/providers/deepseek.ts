@@ -15,8 +15,6 @@ export const deepseek: ProviderCard = {
     return_reasoning_content: true,
     json_schema: false,
     developer_role: false,
-    // The old reasoner's words; sending them is an error (api-docs.deepseek.com/guides/reasoning_model).
-    refuses_by_model: { "deepseek-reasoner": ["logprobs", "top_logprobs"] },
   },
   modelsPath: "/models",
   parseModels: readModels,

@@ -1,0 +1,110 @@
+// Anthropic's models, read from names such as `claude-opus-4-1-20250805`, `claude-3-7-sonnet-latest`,
+// `anthropic/claude-opus-4.8` or `us.anthropic.claude-sonnet-4-5-20250929-v1:0`: the API refuses with 400 what an older or
+// newer sibling takes.
+
+import { type ModelFamily, version } from "./model-family.ts";
+
+const SKILL = "anthropics/skills claude-api/shared";
+const DOCS = "platform.claude.com/docs";
+
+export const claude: ModelFamily = {
+  name: "claude",
+  // A version part has one or two digits; the eight of a date are not one.
+  pattern: /claude(?:-[a-z]+)?(?:-(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?)?/,
+  rules: [
+    {
+      facts: { thinking: "none", efforts: [] },
+      source: `${DOCS} build-with-claude/extended-thinking`,
+      seen: "2026-11",
+    },
+    {
+      from: version(3, 7),
+      facts: { reasons: true, thinking: "budget" },
+      source: `${DOCS} build-with-claude/extended-thinking`,
+      seen: "2026-11",
+    },
+    {
+      from: version(4, 1),
+      facts: { bothSamplers: false },
+      source: "BerriAI/litellm#15097, open-webui/pipelines#546",
+      seen: "2026-11",
+    },
+    {
+      lines: ["opus"],
+      from: version(4, 1),
+      facts: { structured: true },
+      source: `${DOCS} build-with-claude/structured-outputs`,
+      seen: "2026-11",
+    },
+    {
+      from: version(4, 5),
+      facts: { structured: true },
+      source: `${DOCS} build-with-claude/structured-outputs`,
+      seen: "2026-11",
+    },
+    {
+      from: version(4, 6),
+      facts: { thinking: "effort", efforts: ["low", "medium", "high"], prefill: false },
+      source: `${SKILL}/model-migration.md (adaptive thinking; a final assistant turn is a 400)`,
+      seen: "2026-11",
+    },
+    {
+      lines: ["opus"],
+      from: version(4, 6),
+      facts: { efforts: ["low", "medium", "high", "max"] },
+      source: `${DOCS} build-with-claude/effort`,
+      seen: "2026-11",
+    },
+    {
+      from: version(4, 7),
+      facts: {
+        sampling: "never",
+        samplers: ["temperature", "top_p", "top_k"],
+        display: true,
+        efforts: ["low", "medium", "high", "xhigh", "max"],
+      },
+      source: `${SKILL}/error-codes.md (sampling parameters and budgets are a 400)`,
+      seen: "2026-11",
+    },
+    {
+      from: version(4, 8),
+      facts: { lateSystem: true },
+      source: `${SKILL}/prompt-caching.md; langchain-ai/langchainjs#11922 lists the models; vercel/ai#15674`,
+      seen: "2026-11",
+    },
+    {
+      // Sources differ on this one alone, and a refused role is worse than a hoisted text.
+      lines: ["sonnet"],
+      from: version(5),
+      before: version(5, 1),
+      facts: { lateSystem: false },
+      source: `${SKILL}/prompt-caching.md against langchain-ai/langchainjs#11922`,
+      seen: "2026-11",
+    },
+    {
+      from: version(5),
+      facts: { reasonsByDefault: true, thinkingOff: "disabled" },
+      source: `${SKILL}/model-migration.md (thinks unless told not to)`,
+      seen: "2026-11",
+    },
+    {
+      lines: ["fable", "mythos"],
+      facts: { reasonsByDefault: true, thinkingOff: "never", forcedTool: false },
+      source: `${SKILL}/error-codes.md; ${DOCS} models/fable-5-1/migration-guide`,
+      seen: "2026-11",
+    },
+    {
+      from: version(5, 5),
+      facts: { thinkingOff: "never", forcedTool: false },
+      source: `${DOCS} models/opus-5-5/migration-guide`,
+      seen: "2026-11",
+    },
+    {
+      lines: ["sonnet"],
+      from: version(5, 5),
+      facts: { thinkingOff: "between_tools" },
+      source: `${DOCS} models/sonnet-5-5/whats-new-sonnet-5-5`,
+      seen: "2026-11",
+    },
+  ],
+};

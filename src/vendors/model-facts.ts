@@ -1,0 +1,83 @@
+// Reads a model's name: which family it belongs to, and what the family's rules say of it. A version that no rule knows yet
+// is read as the newest that one knows; a name of no family as a plain model that takes what the protocol has.
+
+import { FAMILIES } from "./index.ts";
+import type { Effort, ModelFacts, ModelFamily, ModelRule } from "./model-family.ts";
+import { version } from "./model-family.ts";
+
+const COMMON: readonly Effort[] = ["none", "minimal", "low", "medium", "high"];
+
+/** What holds where nothing is known. */
+const PLAIN: ModelFacts = {
+  reasons: false,
+  reasonsByDefault: false,
+  efforts: COMMON,
+  chatEfforts: COMMON,
+  refuses: [],
+  sampling: "always",
+  samplers: [],
+  chatTools: "always",
+  responsesOnly: false,
+  userAfterTool: true,
+  thinking: "budget",
+  thinkingOff: "",
+  budgetMin: 0,
+  display: false,
+  bothSamplers: true,
+  structured: false,
+  forcedTool: true,
+  prefill: true,
+  lateSystem: false,
+  callIds: false,
+};
+
+/** Words by which names of unknown families say that they reason. */
+const SAYS_SO = /reason|think/;
+
+/** What is known of a model, and whether its name belongs to a family at all. */
+export interface KnownModel {
+  readonly family: string | undefined;
+  readonly facts: Readonly<ModelFacts>;
+}
+
+/** Names come from the configuration and from model lists: few, and asked for again with every request. */
+const known = new Map<string, KnownModel>();
+const KNOWN_MAX = 5000;
+
+/** The facts of a model by its id, as any vendor or proxy writes it. */
+export function factsOf(model: string): Readonly<ModelFacts> {
+  return modelByName(model).facts;
+}
+
+/** The same, with the family's name. */
+export function modelByName(model: string): KnownModel {
+  const found = known.get(model);
+  if (found !== undefined) return found;
+  const made = readName(model.toLowerCase());
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(model, made);
+  return made;
+}
+
+function readName(name: string): KnownModel {
+  for (const family of FAMILIES) {
+    const match = family.pattern.exec(name);
+    if (match !== null) return { family: family.name, facts: read(family, match, name) };
+  }
+  return { family: undefined, facts: SAYS_SO.test(name) ? { ...PLAIN, reasons: true } : PLAIN };
+}
+
+function read(family: ModelFamily, match: RegExpExecArray, name: string): ModelFacts {
+  const { major, minor } = match.groups ?? {};
+  const at = major === undefined ? Number.POSITIVE_INFINITY : version(Number(major), Number(minor ?? 0));
+  const facts: ModelFacts = { ...PLAIN };
+  for (const rule of family.rules) if (holds(rule, at, name)) Object.assign(facts, rule.facts);
+  if (SAYS_SO.test(name) && !/non-?reasoning|non-?thinking/.test(name)) facts.reasons = true;
+  return facts;
+}
+
+function holds(rule: ModelRule, at: number, name: string): boolean {
+  if (at < (rule.from ?? 0) || (rule.before !== undefined && at >= rule.before)) return false;
+  if (rule.lines !== undefined && !rule.lines.some((word) => name.includes(word))) return false;
+  return rule.not === undefined || !rule.not.some((word) => name.includes(word));
+}

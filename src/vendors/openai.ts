@@ -1,0 +1,167 @@
+// OpenAI's models, read from names such as `gpt-5-mini-2025-08-07`, `openai/gpt-5.6-terra` or a deployment called `prod-gpt-5`.
+
+import { type Effort, type ModelFamily, version } from "./model-family.ts";
+
+/** What reasoning excludes. */
+const SAMPLING = [
+  "temperature",
+  "top_p",
+  "presence_penalty",
+  "frequency_penalty",
+  "logprobs",
+  "top_logprobs",
+  "logit_bias",
+];
+
+const LADDER: readonly Effort[] = ["low", "medium", "high"];
+const TO_XHIGH: readonly Effort[] = ["none", ...LADDER, "xhigh"];
+const SDK = "openai/openai-node ReasoningEffort";
+const AZURE = "learn.microsoft.com/azure/foundry/openai/how-to/reasoning";
+const MODELS = "developers.openai.com/api/docs/models";
+
+export const gpt: ModelFamily = {
+  name: "gpt",
+  pattern: /(?:^|[^a-z0-9])(?:chat)?gpt-(?<major>\d)(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?/,
+  rules: [
+    { facts: { efforts: [], chatEfforts: [] }, source: AZURE, seen: "2026-11" },
+    {
+      from: version(5),
+      not: ["chat"],
+      facts: {
+        reasons: true,
+        reasonsByDefault: true,
+        sampling: "never",
+        samplers: SAMPLING,
+        refuses: ["stop"],
+        efforts: ["minimal", ...LADDER],
+        chatEfforts: ["minimal", ...LADDER],
+      },
+      source: `${AZURE}; ${SDK}`,
+      seen: "2026-11",
+    },
+    {
+      from: version(5, 1),
+      not: ["chat"],
+      facts: { reasonsByDefault: false, sampling: "unless-reasoning", efforts: ["none", ...LADDER] },
+      source: `${SDK} (5.1 does not reason unless told to)`,
+      seen: "2026-11",
+    },
+    { from: version(5, 1), not: ["chat"], facts: { chatEfforts: ["none", ...LADDER] }, source: SDK, seen: "2026-11" },
+    {
+      from: version(5, 2),
+      not: ["chat"],
+      facts: { efforts: TO_XHIGH, chatEfforts: TO_XHIGH, chatTools: "unless-reasoning" },
+      source: `${SDK}; livekit/agents#5088, openai/openai-openapi#541 (tools beside an effort)`,
+      seen: "2026-11",
+    },
+    {
+      from: version(5, 5),
+      not: ["chat"],
+      facts: { reasonsByDefault: true },
+      source: "BerriAI/litellm#34569, danny-avila/LibreChat#14355, ItzCrazyKns/Vane#1173; 5.5 read with its successor",
+      seen: "2026-11",
+    },
+    {
+      from: version(5, 6),
+      not: ["chat"],
+      facts: { efforts: [...TO_XHIGH, "max"] },
+      source: "anomalyco/opencode#36141; livekit/agents#7169 (chat completions end at xhigh)",
+      seen: "2026-11",
+    },
+    {
+      lines: ["-codex"],
+      from: version(5),
+      before: version(5, 2),
+      facts: { efforts: LADDER, chatEfforts: LADDER, sampling: "never", reasonsByDefault: true },
+      source: SDK,
+      seen: "2026-11",
+    },
+    {
+      lines: ["codex-max"],
+      from: version(5, 1),
+      before: version(5, 2),
+      facts: { efforts: [...LADDER, "xhigh"], chatEfforts: [...LADDER, "xhigh"] },
+      source: SDK,
+      seen: "2026-11",
+    },
+    {
+      lines: ["-pro"],
+      from: version(5),
+      before: version(5, 1),
+      facts: { efforts: ["high"], chatEfforts: ["high"] },
+      source: SDK,
+      seen: "2026-11",
+    },
+    {
+      lines: ["-codex", "-pro"],
+      from: version(5),
+      facts: { responsesOnly: true },
+      source: `${MODELS}/gpt-5-codex, ${MODELS}/gpt-5-pro`,
+      seen: "2026-11",
+    },
+  ],
+};
+
+export const codex: ModelFamily = {
+  name: "codex",
+  pattern: /(?:^|[^a-z0-9])codex-/,
+  rules: [
+    {
+      facts: {
+        reasons: true,
+        reasonsByDefault: true,
+        sampling: "never",
+        samplers: SAMPLING,
+        refuses: ["stop"],
+        efforts: LADDER,
+        chatEfforts: LADDER,
+        responsesOnly: true,
+      },
+      source: `${MODELS}/codex-mini-latest`,
+      seen: "2026-11",
+    },
+  ],
+};
+
+export const oSeries: ModelFamily = {
+  name: "o-series",
+  pattern: /(?:^|[^a-z0-9])o(?<major>[1-9])(?![a-z0-9])/,
+  rules: [
+    {
+      facts: {
+        reasons: true,
+        reasonsByDefault: true,
+        sampling: "never",
+        samplers: SAMPLING,
+        efforts: LADDER,
+        chatEfforts: LADDER,
+      },
+      source: `${AZURE}; ${SDK}`,
+      seen: "2026-11",
+    },
+    {
+      from: version(3),
+      facts: { refuses: ["stop"] },
+      source: "platform.openai.com/docs/api-reference/chat/create (stop)",
+      seen: "2026-11",
+    },
+    {
+      lines: ["-pro", "-deep-research"],
+      facts: { responsesOnly: true },
+      source: `${MODELS}/o3-pro, ${MODELS}/o3-deep-research`,
+      seen: "2026-11",
+    },
+  ],
+};
+
+export const gptOss: ModelFamily = {
+  name: "gpt-oss",
+  pattern: /gpt-oss/,
+  rules: [
+    {
+      facts: { reasons: true, reasonsByDefault: true, efforts: LADDER, chatEfforts: LADDER },
+      source: "github.com/openai/gpt-oss README",
+      seen: "2026-11",
+    },
+  ],
+};

@@ -1,0 +1,18 @@
+// Alibaba's Qwen models.
+
+import { type ModelFamily, version } from "./model-family.ts";
+
+export const qwen: ModelFamily = {
+  name: "qwen",
+  pattern: /(?:^|[^a-z0-9])(?:qwen-?(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?|qwq|qwen)/,
+  rules: [
+    {
+      from: version(3),
+      not: ["instruct", "coder", "qwen-"],
+      facts: { reasons: true },
+      source: "qwen.readthedocs.io/en/latest/getting_started/quickstart.html",
+      seen: "2026-11",
+    },
+    { lines: ["qwq", "qwen-3"], facts: { reasons: true }, source: "qwenlm.github.io/blog/qwq-32b", seen: "2026-11" },
+  ],
+};

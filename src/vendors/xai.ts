@@ -1,0 +1,51 @@
+// xAI's Grok models. An effort is refused by all but grok-3-mini, 4.3 and what came from 4.5 on.
+
+import { type ModelFamily, version } from "./model-family.ts";
+
+const REASONING = "docs.x.ai/developers/model-capabilities/text/reasoning";
+const TAKES: Pick<ModelFamily["rules"][number]["facts"], "efforts" | "chatEfforts" | "refuses"> = {
+  efforts: ["low", "medium", "high"],
+  chatEfforts: ["low", "medium", "high"],
+  refuses: [],
+};
+
+export const grok: ModelFamily = {
+  name: "grok",
+  pattern: /(?:^|[^a-z0-9])grok(?:-[a-z]+)?(?:-(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?)?/,
+  rules: [
+    {
+      facts: { efforts: [], chatEfforts: [], refuses: ["reasoning_effort", "reasoning"] },
+      source: `${REASONING}; omnigent-ai/omnigent#1686`,
+      seen: "2026-11",
+    },
+    {
+      lines: ["grok-3-mini"],
+      facts: { reasons: true, reasonsByDefault: true, ...TAKES },
+      source: REASONING,
+      seen: "2026-11",
+    },
+    { from: version(4), facts: { reasons: true, reasonsByDefault: true }, source: REASONING, seen: "2026-11" },
+    { lines: ["grok-code"], facts: { reasons: true, reasonsByDefault: true }, source: REASONING, seen: "2026-11" },
+    {
+      from: version(4, 3),
+      before: version(4, 4),
+      facts: TAKES,
+      source: "mnfst/modelparams.dev#330",
+      seen: "2026-11",
+    },
+    {
+      from: version(4, 5),
+      not: ["grok-4.20", "grok-code"],
+      facts: TAKES,
+      source: "mnfst/modelparams.dev#330",
+      seen: "2026-11",
+    },
+    {
+      from: version(4, 6),
+      not: ["grok-4.20", "grok-code"],
+      facts: { efforts: ["low", "medium", "high", "xhigh"], chatEfforts: ["low", "medium", "high", "xhigh"] },
+      source: REASONING,
+      seen: "2026-11",
+    },
+  ],
+};
