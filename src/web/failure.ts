@@ -6,9 +6,23 @@ import { BlockedAddress } from "../net/guard.ts";
 import { UnknownHost } from "../net/resolve.ts";
 import { PageError } from "../pages/page-error.ts";
 import { PoolFull } from "../workers/pool.ts";
+import type { Body } from "./params.ts";
 
 /** The endpoints whose codes are told apart. */
 export type WebFeature = "scrape" | "crawl" | "map" | "extract" | "llmstxt" | "search";
+
+/**
+ * The same failure with `error` as text, where the body is of a Firecrawl client: those print `error` as it is, and name
+ * themselves in `origin` or `integration`, which are no parameters of ours.
+ */
+export function inClientsWords(error: ApiError, body: Body | undefined): ApiError {
+  if (typeof body?.["origin"] !== "string" && typeof body?.["integration"] !== "string") return error;
+  const { message, code, param } = error.body();
+  return new ApiError(error.apiCode, error.message, {
+    ...error.detail,
+    body: { ...error.detail.body, success: false, error: message, code, param },
+  });
+}
 
 /** Translates a failure of `pages` or `net`; an `ApiError` passes. */
 export function asWebError(feature: WebFeature, error: unknown): ApiError {

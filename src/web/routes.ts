@@ -2,10 +2,10 @@
 // cancellations need the key alone.
 
 import { Elysia } from "elysia";
-import type { ApiError } from "../base/errors.ts";
+import { ApiError } from "../base/errors.ts";
 import { jsonInTurns } from "../base/json-turns.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
-import { asWebError, type WebFeature } from "./failure.ts";
+import { asWebError, inClientsWords, type WebFeature } from "./failure.ts";
 import { type MapDeps, mapSite } from "./map.ts";
 import type { Body } from "./params.ts";
 import { type Asker, scrape } from "./scrape.ts";
@@ -38,6 +38,9 @@ export interface WebRoutesDeps {
 /** In logs and metrics only: by what web servers commonly write there. */
 const CLIENT_GONE = 499;
 
+/** Plan, rights and limits of a key that is good. */
+const TOLD_AFTER_READING: ReadonlySet<number> = new Set([402, 403, 429]);
+
 type Answer = (body: Body, from: Asker) => Promise<Record<string, unknown>>;
 
 /** Pages have megabytes, and streams do not wait for them. */
@@ -50,7 +53,7 @@ export function webRoutes(deps: WebRoutesDeps) {
   const answering =
     (feature: WebFeature, answer: Answer) =>
     async ({ request }: { request: Request }) => {
-      const { accountId } = deps.admit(request);
+      const { accountId } = await admit(request);
       const body = await deps.readJson(request);
       try {
         return await json(await answer(body, { signal: request.signal, accountId }));
@@ -60,9 +63,18 @@ export function webRoutes(deps: WebRoutesDeps) {
           deps.clientGone(request);
           return new Response(null, { status: CLIENT_GONE });
         }
-        throw translate(feature, request, error);
+        throw inClientsWords(translate(feature, request, error), body);
       }
     };
+  const admit = async (request: Request): Promise<WebCaller> => {
+    try {
+      return deps.admit(request);
+    } catch (error) {
+      // Whose key is good is told in its client's words, which only the body tells; nobody else's body is read.
+      if (!(error instanceof ApiError) || !TOLD_AFTER_READING.has(error.status)) throw error;
+      throw inClientsWords(error, await deps.readJson(request).catch(() => undefined));
+    }
+  };
   const translate = (feature: WebFeature, request: Request, error: unknown): ApiError => {
     const known = asWebError(feature, error);
     if (known.status === 500) deps.unexpected(request, error);

@@ -1,6 +1,7 @@
 // Firecrawl's own client (the v1 API) against the running program, unchanged but for its address.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import FirecrawlApp from "@mendable/firecrawl-js";
+import { startTestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
 import { type Program, startProgram } from "../support/program.ts";
 
@@ -41,6 +42,29 @@ test("scrapeUrl", async () => {
   expect(result.metadata).toMatchObject({ title: "A", sourceURL: `${site.url}/a`, statusCode: 200 });
   expect((await client.scrapeUrl(`${site.url}/b`)).success).toBe(true);
   await expect(client.scrapeUrl(`${site.url}/bad`)).rejects.toThrow("502");
+});
+
+test("a failure is told in words", async () => {
+  const wrong = { formats: ["smoke" as "markdown"] };
+  await expect(client.scrapeUrl(`${site.url}/a`, wrong)).rejects.toThrow(/Status code: 400. Error: .*formats/);
+  await expect(client.crawlUrl(site.url, { limit: -1 }, 0.05)).rejects.toThrow(/400. Error: limit must/);
+  // The specification's own shape for everybody else.
+  const plain = await fetch(`${app.url}/v1/scrape`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${app.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ url: `${site.url}/a`, ...wrong }),
+  });
+  expect(await plain.json()).toMatchObject({ error: { code: "invalid_request", type: "invalid_request_error" } });
+});
+
+test("a key without a plan is told so in words", async () => {
+  const ended = await startTestApp({ tier: "free", account: { trialEndsAtMs: 1 } });
+  try {
+    const late = new FirecrawlApp({ apiKey: ended.key, apiUrl: ended.url });
+    await expect(late.scrapeUrl(`${site.url}/a`)).rejects.toThrow(/Status code: 402. Error: .*trial/i);
+  } finally {
+    await ended.stop();
+  }
 });
 
 test("mapUrl", async () => {
