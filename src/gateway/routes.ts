@@ -28,6 +28,8 @@ export function gatewayRoutes({ gateway, responses, uploads, countTokens }: Gate
   }
   return app
     .post("/v1/messages/count_tokens", ({ request }) => countTokens(request), { parse: "none" })
+    .post("/v1/responses/compact", ({ request }) => responses.noEndpoint(request), { parse: "none" })
+    .post("/v1/responses/input_tokens", ({ request }) => responses.noEndpoint(request), { parse: "none" })
     .get("/v1/responses", ({ request }) => responses.refuseUpgrade(request))
     .get("/v1/responses/:id", ({ request, params }) => responses.get(request, params.id))
     .get("/v1/responses/:id/input_items", ({ request, params }) => responses.inputItems(request, params.id))
@@ -35,6 +37,7 @@ export function gatewayRoutes({ gateway, responses, uploads, countTokens }: Gate
     .post("/v1/files", ({ request }) => uploads.upload(request), { parse: "none" })
     .get("/v1/files", ({ request }) => uploads.list(request))
     .get("/v1/files/:id", ({ request, params }) => uploads.get(request, params.id))
+    .get("/v1/files/:id/content", ({ request, params }) => uploads.content(request, params.id))
     .delete("/v1/files/:id", ({ request, params }) => uploads.remove(request, params.id), { parse: "none" })
     .post(
       "/v1/moderations",

@@ -1,7 +1,10 @@
 // GET and DELETE of stored answers. An answer is its account's alone; to all others it is unknown.
 
 import { ApiError } from "../base/errors.ts";
+import { pathOf } from "../http/guards.ts";
+import { SSE_HEADERS } from "../http/sse-response.ts";
 import type { ResponseStore } from "../store/responses.ts";
+import { replayResponse } from "../wire/responses-replay.ts";
 
 export interface StoredResponsesDeps {
   store: Pick<ResponseStore, "findResponse" | "deleteResponse">;
@@ -18,7 +21,16 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       const { accountId } = authenticate(request);
       const found = await store.findResponse(accountId, id);
       if (found === undefined) throw notFound(id);
-      return Response.json(found.body);
+      const { searchParams } = new URL(request.url);
+      if (searchParams.get("stream") !== "true") return Response.json(found.body);
+      const after = sequenceNumber(searchParams.get("starting_after"));
+      return new Response(replayResponse(found.body, after === undefined ? {} : { after }), { headers: SSE_HEADERS });
+    },
+
+    /** A path that is no id, though it stands where ids do. */
+    noEndpoint(request: Request): never {
+      authenticate(request);
+      throw new ApiError("route_not_found", `There is no ${request.method} ${pathOf(request.url)}.`);
     },
 
     /** The input items of the answer's own request, newest first as OpenAI lists them. */
@@ -47,6 +59,14 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       throw new ApiError("method_not_allowed", "/v1/responses takes POST, not GET.", { headers: { allow: "POST" } });
     },
   };
+}
+
+function sequenceNumber(given: string | null): number | undefined {
+  if (given === null) return undefined;
+  if (/^\d{1,9}$/.test(given)) return Number(given);
+  throw new ApiError("invalid_request", "Invalid 'starting_after': expected a sequence number.", {
+    param: "starting_after",
+  });
 }
 
 function notFound(id: string): ApiError {

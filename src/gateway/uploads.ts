@@ -67,6 +67,21 @@ export function createUploads({ store, authenticate }: UploadDeps) {
       return Response.json(view(file, request));
     },
 
+    /** The bytes, as they were uploaded. */
+    async content(request: Request, id: string): Promise<Response> {
+      const { accountId } = authenticate(request);
+      const file = await store.findFile(accountId, id);
+      const bytes = file && (await store.readFile(accountId, id));
+      if (file === undefined || bytes === undefined) throw fileNotFound(id);
+      const headers = {
+        "content-type": file.mediaType,
+        // The name is the uploader's: written so that no character of it can end the header.
+        "content-disposition": `attachment; filename*=UTF-8''${headerName(file.filename)}`,
+        "x-content-type-options": "nosniff",
+      };
+      return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
+    },
+
     async remove(request: Request, id: string): Promise<Response> {
       const { accountId } = authenticate(request);
       if (!(await store.deleteFile(accountId, id))) throw fileNotFound(id);
@@ -94,7 +109,11 @@ function view(file: StoredFile, request: Request): Record<string, unknown> {
   const common = { id, object: "file", bytes, filename, purpose, status: "processed" };
   if (!isAnthropic(request)) return { ...common, created_at: Math.floor(createdAtMs / 1000) };
   const created_at = new Date(createdAtMs).toISOString();
-  return { ...common, created_at, type: "file", mime_type: mediaType, size_bytes: bytes, downloadable: false };
+  return { ...common, created_at, type: "file", mime_type: mediaType, size_bytes: bytes, downloadable: true };
+}
+
+function headerName(filename: string): string {
+  return encodeURIComponent(filename.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
 }
 
 function pageSize(given: string | null): number {

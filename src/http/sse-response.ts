@@ -27,7 +27,8 @@ const KEEPALIVE_MS = 15_000;
 /** A client that has taken nothing for this long is gone, whatever its connection says. */
 const UNREAD_MS = 600_000;
 
-const HEADERS = {
+/** Contract §3 "stream headers". */
+export const SSE_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache",
   "x-accel-buffering": "no",
@@ -102,5 +103,5 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
     },
     { highWaterMark: 0 },
   );
-  return new Response(stream, { headers: { ...HEADERS, ...options.headers } });
+  return new Response(stream, { headers: { ...SSE_HEADERS, ...options.headers } });
 }

@@ -134,6 +134,8 @@ test("models and files", async () => {
   );
   const file = await anthropic.beta.files.upload({ file: new File([png], "dot.png", { type: "image/png" }) });
   expect(file).toMatchObject({ type: "file", mime_type: "image/png", size_bytes: png.byteLength });
+  const bytes = await (await anthropic.beta.files.download(file.id)).arrayBuffer();
+  expect(Buffer.from(bytes)).toEqual(png);
   clients.sent();
   await anthropic.beta.messages.create({
     model: "gemini",

@@ -112,6 +112,10 @@ describe.each([...DIALECTS])("over %s", (model) => {
     expect(second.output_text).toBe(`It is ${WEATHER} in Oslo.`);
     expect(second.previous_response_id).toBe(first.id);
     expect((await openai.responses.retrieve(second.id)).output_text).toBe(second.output_text);
+    const again = await openai.responses.retrieve(second.id, { stream: true });
+    let last: unknown;
+    for await (const event of again) last = event.type === "response.completed" ? event.response : undefined;
+    expect(last).toMatchObject({ id: second.id, output: second.output });
     await openai.responses.delete(second.id);
     const gone = await openai.responses.retrieve(second.id).catch((error: unknown) => error);
     expect(gone).toMatchObject({ status: 404, code: "response_not_found" });
@@ -164,6 +168,7 @@ test("models and files", async () => {
     input: [{ role: "user", content: [{ type: "input_image", file_id: file.id, detail: "auto" }] }],
   });
   expect(clients.sent()[0]?.text).toContain(png.toString("base64"));
+  expect(Buffer.from(await (await openai.files.content(file.id)).arrayBuffer())).toEqual(png);
   const ids: string[] = [];
   for await (const one of openai.files.list({ limit: 1 })) ids.push(one.id);
   expect(ids).toEqual([file.id]);

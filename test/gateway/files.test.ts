@@ -129,6 +129,11 @@ describe("POST, GET and DELETE /v1/files", () => {
     const anthropic = { "anthropic-version": "2023-06-01" };
     const fetched = (await (await app.call(`/v1/files/${body["id"]}`, { headers: anthropic })).json()) as Json;
     expect(fetched).toMatchObject({ type: "file", mime_type: mediaType, size_bytes: content.byteLength });
+    const bytes = await app.call(`/v1/files/${body["id"]}/content`);
+    expect(Buffer.from(await bytes.arrayBuffer())).toEqual(Buffer.from(content));
+    expect(bytes.headers.get("content-type")).toBe(mediaType);
+    expect(bytes.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(bytes.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''no-extension");
   });
 
   test.each([
@@ -163,6 +168,7 @@ describe("POST, GET and DELETE /v1/files", () => {
     const { id } = (await upload(PNG)).body;
     const deleted = await app.call(`/v1/files/${id}`, { method: "DELETE" });
     expect(await deleted.json()).toEqual({ id, object: "file", deleted: true });
+    expect((await app.call(`/v1/files/${id}/content`)).status).toBe(404);
     for (const method of ["GET", "DELETE"]) {
       const gone = await app.call(`/v1/files/${id}`, { method });
       expect(gone.status).toBe(404);

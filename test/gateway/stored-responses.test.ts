@@ -115,6 +115,14 @@ describe.each(["translated", "lossless"])("over a %s upstream", (model) => {
     const fetched = await app.call(path);
     expect(fetched.status).toBe(200);
     expect(await fetched.json()).toEqual(answer);
+    const again = await app.call(`${path}?stream=true&starting_after=1`);
+    expect(again.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    const frames = (await framesOf(again)) as Json[];
+    expect(frames[0]).toMatchObject({ type: "response.output_item.added", sequence_number: 2 });
+    expect(frames.slice(-2)).toMatchObject([{ type: "response.completed", response: answer }, "[DONE]"]);
+    const odd = await app.call(`${path}?stream=true&starting_after=x`);
+    expect(odd.status).toBe(400);
+    expect(await odd.json()).toMatchObject({ error: { param: "starting_after" } });
     const deleted = await app.call(path, { method: "DELETE" });
     expect(await deleted.json()).toEqual({ id: answer["id"], object: "response", deleted: true });
     for (const method of ["GET", "DELETE"]) {

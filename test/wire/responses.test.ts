@@ -4,6 +4,7 @@ import OpenAI from "openai";
 import type { ChatEvent, FinishReason } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
 import { responses } from "../../src/wire/responses.ts";
+import { replayResponse } from "../../src/wire/responses-replay.ts";
 import { legalAnswer } from "./events.ts";
 import { gatherResponse } from "./responses-order.ts";
 import { exchangeFor, interruption, type Json, readStream, streamOf } from "./support.ts";
@@ -20,6 +21,32 @@ describe("streams", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test("a finished answer can be streamed again", () => {
+    fc.assert(
+      fc.property(legalAnswer, (events) => {
+        const whole = responses.encode(fold(events), exchange);
+        const { frames, done } = readStream(replayResponse(whole));
+        expect(done).toBe(true);
+        expect(gatherResponse(frames)).toEqual(whole);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a stream that is taken up again goes on after the number, and ends with the whole answer in any case", () => {
+    const block = { type: "text" as const, text: "x" };
+    const whole = responses.encode({ choices: [{ index: 0, blocks: [block], reason: "stop" }] }, exchange);
+    const numbers = (after?: number) =>
+      readStream(replayResponse(whole, after === undefined ? {} : { after })).frames.map(({ event, data }) => [
+        event,
+        data["sequence_number"],
+      ]);
+    const all = numbers();
+    expect(all.map(([, number]) => number)).toEqual(all.map((_, i) => i));
+    expect(numbers(3)).toEqual(all.slice(4));
+    expect(numbers(100)).toEqual([["response.completed", 101]]);
   });
 
   test("text and calls never share an output index, and ids stay", () => {
