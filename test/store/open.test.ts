@@ -44,7 +44,7 @@ test("closing leaves everything in the one file", async () => {
 });
 
 test("opening without creating needs a database", () => {
-  expect(() => openStore({ dataDir: join(tempDir(), "none"), create: false })).toThrow("There is no database");
+  expect(() => openStore({ dataDir: join(tempDir(), "none"), create: false })).toThrow("No database in");
 });
 
 test("a file that is not a database and a directory that cannot be made are named in one line", () => {
