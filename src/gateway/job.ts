@@ -93,7 +93,7 @@ export function buildRequest(job: Job, provider: Provider, upstreamModel: string
     maxOutputTokens: job.model.maxOutputTokens,
     clientHeaders: job.clientHeaders,
   };
-  const defaults = allowedDefaults(job.defaults, ctx, job.chat.reasoning);
+  const defaults = allowedDefaults(job.defaults, ctx, job.model);
   if (isLossless(job, provider)) {
     const members: Record<string, unknown> = { ...job.members };
     if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;

@@ -6,7 +6,7 @@ import type { CatalogModel } from "../catalog/models.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { RequestContext } from "../upstream/dialect.ts";
 import type { FaultKind, UpstreamFault } from "../upstream/fault.ts";
-import { refusedFor } from "../upstream/quirks.ts";
+import { mayReasonByName, refusedFor } from "../upstream/quirks.ts";
 
 /** Chat formats' default, where the client gives no limit (specification "Limits"). */
 const DEFAULT_MAX_TOKENS = 4096;
@@ -48,10 +48,21 @@ export interface Defaults {
   maxTokens?: number;
 }
 
-/** Contract §3 "defaults": none for reasoning models, nor for formats that have no such default. */
+/** Words for reasoning that clients of compatible servers use beside those of the protocol. */
+const REASONING_WORDS = [
+  "reasoning",
+  "reasoning_effort",
+  "thinking",
+  "enable_thinking",
+  "thinking_budget",
+  "include_reasoning",
+  "chat_template_kwargs",
+];
+
+/** Contract §3 "defaults": none beside reasoning, for reasoning models, nor for formats that have no such default. */
 export function defaultsFor(chat: ChatRequest, model: CatalogModel, format: string): Defaults {
   const out: Defaults = {};
-  if (format === "anthropic-messages" || model.supportsReasoning) return out;
+  if (format === "anthropic-messages" || model.supportsReasoning || speaksOfReasoning(chat)) return out;
   if (chat.temperature === undefined) out.temperature = DEFAULT_TEMPERATURE;
   if (chat.maxTokens === undefined && format !== "openai-responses") {
     out.maxTokens = Math.min(DEFAULT_MAX_TOKENS, model.maxOutputTokens);
@@ -59,13 +70,18 @@ export function defaultsFor(chat: ChatRequest, model: CatalogModel, format: stri
   return out;
 }
 
-/** The defaults without what the provider refuses for this model. */
+function speaksOfReasoning({ reasoning, extra }: ChatRequest): boolean {
+  return reasoning !== undefined || REASONING_WORDS.some((word) => extra[word] !== undefined && extra[word] !== null);
+}
+
+/** The defaults without what the provider refuses for this model; none where its name says that it may reason. */
 export function allowedDefaults(
   defaults: Defaults,
   ctx: Pick<RequestContext, "model" | "quirks">,
-  wanted: ChatRequest["reasoning"],
+  { known }: Pick<CatalogModel, "known">,
 ): Defaults {
-  const refused = refusedFor(ctx, wanted);
+  if (!known.supportsReasoning && mayReasonByName(ctx)) return {};
+  const refused = refusedFor(ctx, undefined);
   const out: Defaults = {};
   if (defaults.temperature !== undefined && !refused.includes("temperature")) out.temperature = defaults.temperature;
   if (defaults.maxTokens !== undefined && !refused.includes(ctx.quirks.max_tokens_field ?? "max_tokens"))

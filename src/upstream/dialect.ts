@@ -37,6 +37,10 @@ export interface Quirks {
   developer_role?: boolean;
   /** false: json_schema response formats are refused; sent as json_object with the schema in the system text. */
   json_schema?: boolean;
+  /** true: model names are the operator's own (deployments), so that one of no known family says nothing of the model. */
+  free_model_names?: boolean;
+  /** true: the same base URL serves the Responses API, by which go models whose tools chat completions refuse. */
+  responses?: boolean;
   /** The provider has no `/responses` endpoint state of its own. */
   [key: string]: unknown;
 }

@@ -1,7 +1,7 @@
 // Questions about a provider's and a model's ways that several dialects ask. What is known of models is in vendors/.
 
 import type { ReasoningOptions } from "../chat/request.ts";
-import { factsOf } from "../vendors/model-facts.ts";
+import { factsOf, modelByName } from "../vendors/model-facts.ts";
 import { EFFORTS, type Effort, type ModelFacts, type Taken } from "../vendors/model-family.ts";
 import type { RequestContext } from "./dialect.ts";
 
@@ -35,6 +35,12 @@ function willReason(facts: Readonly<ModelFacts>, wanted: ReasoningOptions = {}):
 /** Whether the model may think: some of what its protocol says of reasoning is refused by others. */
 export function mayReason(ctx: Pick<RequestContext, "model" | "supportsReasoning">): boolean {
   return ctx.supportsReasoning || factsOf(ctx.model).reasons;
+}
+
+/** Whether a model of which nothing else is known may think: its name says so, or cannot say anything. */
+export function mayReasonByName({ model, quirks }: Pick<RequestContext, "model" | "quirks">): boolean {
+  const { family, facts } = modelByName(model);
+  return facts.reasons || (family === undefined && quirks.free_model_names === true);
 }
 
 /** The efforts that a model takes; none where it takes no effort at all: many servers answer 400 to one. */

@@ -16,12 +16,12 @@ export const azure: ProviderCard = {
   dialect: "openai-chat",
   baseUrl: "",
   headers,
-  quirks: openai.quirks,
+  quirks: { ...openai.quirks, free_model_names: true },
 };
 
 /** Responses. */
 export const azureByResponses: ProviderCard = {
   ...azure,
   dialect: "openai-responses",
-  quirks: openaiByResponses.quirks,
+  quirks: { ...openaiByResponses.quirks, free_model_names: true },
 };

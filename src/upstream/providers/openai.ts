@@ -10,7 +10,7 @@ export const openai: ProviderCard = {
   baseUrl: "https://api.openai.com/v1",
   headers: bearer,
   // `max_tokens` is deprecated there and refused by reasoning models (platform.openai.com/docs/api-reference/chat/create).
-  quirks: { max_tokens_field: "max_completion_tokens", custom_tools: true },
+  quirks: { max_tokens_field: "max_completion_tokens", custom_tools: true, responses: true },
   modelsPath: "/models",
   parseModels: readModels,
 };
