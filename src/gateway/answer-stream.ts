@@ -29,6 +29,7 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
     remainingMs: () => deadlineMs - performance.now(),
     attempt: (turn) => liveFrom(deps, { request, turn, job, signal: abort.signal }),
     trace: job.trace,
+    chat: job.chat,
   });
   const late = Promise.withResolvers<undefined>();
   const patience = limit(deps.peekMs ?? PEEK_MS, () => late.resolve(undefined));

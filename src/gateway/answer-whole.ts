@@ -32,6 +32,7 @@ export async function answerWhole(deps: GatewayDeps, request: Request, job: Job)
       remainingMs: () => deadlineMs - performance.now(),
       attempt: (turn) => wholeFrom(deps, turn, job, abort.signal),
       trace: job.trace,
+      chat: job.chat,
     });
   } finally {
     deadline.cancel();

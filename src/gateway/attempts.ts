@@ -5,9 +5,11 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { pause, retryWaitMs } from "../base/retry.ts";
 import type { ModelRoute } from "../catalog/models.ts";
+import type { ChatRequest } from "../chat/request.ts";
 import { type Breakers, outcomeOfFault, type Permit } from "../upstream/breaker.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
+import { spokenFor } from "../upstream/spoken.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError, mayRetry, mayTryElsewhere } from "./policy.ts";
 import { type CallTrace, Turn } from "./turn.ts";
@@ -32,6 +34,8 @@ export interface TryOptions<T> {
   /** The turn is ended by `tryRoutes` when this throws; else by whoever sees the answer's end. */
   attempt(turn: Turn): Promise<T>;
   trace?: CallTrace;
+  /** What is asked, where that decides by which protocol a provider is spoken to. */
+  chat?: ChatRequest;
 }
 
 interface Candidate {
@@ -58,7 +62,7 @@ export async function tryRoutes<T>(
   deps: AttemptDeps,
   options: TryOptions<T>,
 ): Promise<T> {
-  const candidates = candidatesOf(routes, deps);
+  const candidates = candidatesOf(routes, deps, options.chat);
   let last: Failure | undefined;
   for (let round = 0; ; round++) {
     for (const candidate of candidates) {
@@ -149,12 +153,14 @@ function permitOf(provider: Provider, deps: AttemptDeps): Permit | undefined {
   return breaker === undefined ? FREE : breaker.acquire();
 }
 
-function candidatesOf(routes: readonly ModelRoute[], deps: AttemptDeps): Candidate[] {
+function candidatesOf(routes: readonly ModelRoute[], deps: AttemptDeps, chat: ChatRequest | undefined): Candidate[] {
   const out: Candidate[] = [];
   const ordered = routes.length === 1 ? routes : orderRoutes(routes, { random: deps.random });
   for (const route of ordered) {
-    const provider = deps.provider(route.provider);
-    if (provider !== undefined) out.push({ route, provider, tries: 0, over: false, restsUntilMs: 0 });
+    const named = deps.provider(route.provider);
+    if (named === undefined) continue;
+    const provider = chat === undefined ? named : spokenFor(named, route.model, chat);
+    out.push({ route, provider, tries: 0, over: false, restsUntilMs: 0 });
   }
   if (out.length === 0) throw new ApiError("provider_unavailable", "No provider of this model is configured.");
   return out;

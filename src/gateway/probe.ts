@@ -19,6 +19,14 @@ export interface ProbeDeps extends AttemptDeps {
 const PROBE_MS = 30_000;
 /** The Responses API refuses less. */
 const RESPONSES_TOKENS_MIN = 16;
+const QUESTION: ChatRequest = {
+  model: "",
+  messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
+  stream: false,
+  includeUsage: false,
+  tools: [],
+  extra: {},
+};
 
 /** The probe: true when one of the model's routes answered. */
 export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSignal) => Promise<boolean> {
@@ -31,6 +39,7 @@ export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSigna
       signal,
       remainingMs: () => deadlineMs - performance.now(),
       attempt,
+      chat: QUESTION,
     });
     return true;
   };
@@ -43,15 +52,8 @@ async function ask(
 ): Promise<void> {
   const startedMs = performance.now();
   const { provider, route } = turn;
-  const chat: ChatRequest = {
-    model: route.model,
-    messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
-    maxTokens: provider.dialect.name === "openai-responses" ? RESPONSES_TOKENS_MIN : 1,
-    stream: false,
-    includeUsage: false,
-    tools: [],
-    extra: {},
-  };
+  const maxTokens = provider.dialect.name === "openai-responses" ? RESPONSES_TOKENS_MIN : 1;
+  const chat: ChatRequest = { ...QUESTION, model: route.model, maxTokens };
   const request = provider.dialect.request(chat, {
     model: route.model,
     stream: false,

@@ -3,6 +3,7 @@
 import type { ProviderConfig, ProviderKind } from "../config/schema.ts";
 import type { Dialect, DialectName, Quirks } from "./dialect.ts";
 import { DIALECTS } from "./dialects/index.ts";
+import { openaiResponses } from "./dialects/responses.ts";
 import { KeyRing, type Provider, type ProviderCard, type Transport } from "./provider.ts";
 import { demo, demoTransport } from "./providers/demo.ts";
 import { CARDS } from "./providers/index.ts";
@@ -25,12 +26,13 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
   if (name === undefined || dialect === undefined) return undefined;
   const embedded = config.kind === "demo";
   const card = embedded ? demo : cardOf(config.preset, name);
-  return {
+  const quirks: Quirks = { ...card.quirks, ...(config.quirks as Quirks) };
+  const provider: Provider = {
     name: config.name,
     dialect,
     card,
     baseUrl: config.baseUrl,
-    quirks: { ...card.quirks, ...(config.quirks as Quirks) },
+    quirks,
     extraHeaders: config.headers,
     keys: new KeyRing(config.apiKeys),
     timeoutsMs: config.timeoutMs,
@@ -38,6 +40,10 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
     transport: embedded ? demoTransport : fetchTransport,
     embedded,
   };
+  if (name !== "openai-chat" || quirks.responses !== true) return provider;
+  const other = cardOf(config.preset, "openai-responses");
+  const byResponses = { ...provider, dialect: openaiResponses, card: other };
+  return { ...provider, byResponses: { ...byResponses, quirks: { ...other.quirks, ...(config.quirks as Quirks) } } };
 }
 
 /** The preset's card where it speaks that dialect, else the generic one of the dialect. */

@@ -54,6 +54,8 @@ export interface Provider {
   transport: Transport;
   /** True for `demo`: never chosen as a fallback for another model. */
   embedded: boolean;
+  /** The same provider, spoken to by its other protocol at the same base URL; absent where it has one only. */
+  byResponses?: Provider;
 }
 
 /** How long a key that the upstream refused or limited is passed over, when it does not say. */

@@ -23,7 +23,8 @@ const SERVICE_TIERS = new Set(["auto", "default", "flex", "priority", "scale"]);
 export function responsesRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const chat = flattenTools(original, { native: ctx.quirks.custom_tools !== false });
   const dropped = new Set<string>();
-  refuse(chat);
+  const refused = refusedFor(ctx, chat.reasoning);
+  refuse(chat, refused);
   const body: Record<string, unknown> = {
     model: ctx.model,
     input: responsesInput(chat.messages, dropped),
@@ -34,7 +35,9 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   if (chat.maxTokens !== undefined) body["max_output_tokens"] = Math.max(OUTPUT_TOKENS_MIN, chat.maxTokens);
   if (chat.temperature !== undefined) body["temperature"] = chat.temperature;
   if (chat.topP !== undefined) body["top_p"] = chat.topP;
-  if (chat.logprobs || chat.topLogprobs) {
+  if (refused.includes("logprobs")) {
+    if (chat.logprobs || chat.topLogprobs) dropped.add("logprobs");
+  } else if (chat.logprobs || chat.topLogprobs) {
     include.push("message.output_text.logprobs");
     if (chat.topLogprobs) body["top_logprobs"] = chat.topLogprobs;
   }
@@ -48,7 +51,8 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
     if (SAME.has(name)) body[name] = value;
     else dropped.add(name);
   }
-  for (const name of refusedFor(ctx, chat.reasoning)) {
+  if ((chat.stop?.length ?? 0) > 0) dropped.add("stop");
+  for (const name of refused) {
     if (body[name] === undefined) continue;
     delete body[name];
     // Ours to set, so nobody misses it.
@@ -63,10 +67,12 @@ export function responsesHeaders(ctx: RequestContext): Record<string, string> {
   return beta === undefined || beta === "" ? {} : { "openai-beta": beta };
 }
 
-function refuse(chat: ChatRequest): void {
+function refuse(chat: ChatRequest, refused: readonly string[]): void {
   const cannot = (param: string, message: string) => new ApiError("unsupported_parameter", message, { param });
   if ((chat.n ?? 1) > 1) throw cannot("n", "This model's provider gives one answer at a time: n must be 1.");
-  if ((chat.stop?.length ?? 0) > 0) throw cannot("stop", "This model's provider knows no stop sequences.");
+  // What the model takes by no protocol is left out on all of them.
+  const stops = (chat.stop?.length ?? 0) > 0 && !refused.includes("stop");
+  if (stops) throw cannot("stop", "This model's provider knows no stop sequences.");
   const modalities = chat.extra["modalities"];
   if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
     throw cannot("modalities", "This model's provider answers in text only.");

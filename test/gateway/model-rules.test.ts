@@ -1,0 +1,229 @@
+// What models are known to refuse never reaches them, whichever client asks: no default beside reasoning, and the protocol
+// that serves a model's tools.
+
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { startTestApp } from "../support/app.ts";
+import { dialectOf, type Said, say } from "../support/fake-model.ts";
+import { CLIENT_FORMATS } from "../support/heard.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+type Json = Record<string, unknown>;
+
+const SAID: Said = {
+  text: "Let me look.",
+  calls: [{ id: "call_1", name: "weather", args: { city: "Oslo" } }],
+  usage: { input: 12, output: 7, cached: 3, reasoning: 2 },
+};
+const upstream = startUpstream((received) => say(received, SAID));
+const provider = (more: Json) => ({ base_url: upstream.baseUrl, api_key: "k", discover: false, ...more });
+const MODELS = {
+  openai: [
+    "gpt-4.1",
+    "gpt-5-mini",
+    "gpt-5.1",
+    "gpt-5.4",
+    "gpt-5.5",
+    "gpt-5.6-terra",
+    "gpt-5-codex",
+    "gpt-6",
+    "o4-mini",
+  ],
+  azure: ["gpt-5.6-sol", "prod-chat"],
+  proxy: ["claude-6", "gemini-4", "plain-model", "gpt-5.6", "anthropic/claude-opus-4.8", "glm-5"],
+  claude: ["claude-opus-4-8"],
+};
+const app = await startTestApp({
+  config: {
+    providers: {
+      openai: provider({ preset: "openai" }),
+      azure: provider({ preset: "azure" }),
+      proxy: provider({ kind: "openai" }),
+      claude: provider({ kind: "anthropic" }),
+      single: provider({ preset: "openai", quirks: { responses: false } }),
+    },
+    models: [
+      ...Object.entries(MODELS).flatMap(([name, ids]) =>
+        ids.map((model) => ({ id: `${name}:${model}`, routes: [{ provider: name, model }] })),
+      ),
+      { id: "single:gpt-5.6", routes: [{ provider: "single", model: "gpt-5.6" }] },
+      { id: "said:gpt-9", supports_reasoning: false, routes: [{ provider: "proxy", model: "gpt-9" }] },
+    ],
+    tiers: { premium: { rpm: 100_000 } },
+  },
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+beforeEach(() => {
+  upstream.received.length = 0;
+});
+
+const CHAT = { path: "/v1/chat/completions", body: { messages: [{ role: "user", content: "hi" }] } as Json };
+const RESPONSES = { path: "/v1/responses", body: { input: "hi" } as Json };
+const COMPLETIONS = { path: "/v1/completions", body: { prompt: "hi" } as Json };
+const MESSAGES = {
+  path: "/v1/messages",
+  body: { max_tokens: 9, messages: [{ role: "user", content: "hi" }] } as Json,
+};
+
+async function up({ path, body }: typeof CHAT, model: string, more: Json = {}) {
+  const answer = await app.post(path, { ...body, model, ...more });
+  await answer.text();
+  expect(answer.status).toBe(200);
+  const received = upstream.received.at(-1);
+  return {
+    by: dialectOf(received?.path ?? ""),
+    json: received?.json ?? {},
+    dropped: answer.headers.get("x-sallyport-dropped") ?? "",
+  };
+}
+
+describe("a temperature that nobody sent", () => {
+  const NEVER = ["temperature", "max_tokens", "max_completion_tokens"];
+
+  test.each([
+    ["plain-model", CHAT, {}, true],
+    ["plain-model", RESPONSES, {}, true],
+    ["plain-model", CHAT, { reasoning_effort: "low" }, false],
+    ["plain-model", CHAT, { reasoning_effort: "none" }, false],
+    ["plain-model", CHAT, { reasoning: { enabled: true } }, false],
+    ["plain-model", CHAT, { thinking: { type: "enabled" } }, false],
+    ["plain-model", CHAT, { chat_template_kwargs: { enable_thinking: true } }, false],
+    ["plain-model", RESPONSES, { reasoning: { effort: "low" } }, false],
+    ["plain-model", COMPLETIONS, {}, true],
+    ["plain-model", COMPLETIONS, { reasoning_effort: "low" }, false],
+    ["claude-6", CHAT, {}, false],
+    ["claude-6", RESPONSES, {}, false],
+    ["gemini-4", CHAT, {}, false],
+    ["gpt-5.6", COMPLETIONS, {}, false],
+    ["anthropic/claude-opus-4.8", CHAT, {}, false],
+    ["glm-5", RESPONSES, {}, false],
+  ] as const)("proxy %s, %j with %j: %j", async (model, client, more, sent) => {
+    const { json } = await up(client, `proxy:${model}`, more);
+    expect(json["temperature"]).toBe(sent ? 0.7 : undefined);
+    if (!sent) for (const name of NEVER) expect(json).not.toHaveProperty(name);
+  });
+
+  test.each([
+    ["openai:gpt-6", false],
+    ["openai:gpt-5.4", false],
+    ["openai:gpt-4.1", true],
+    ["azure:prod-chat", false],
+    ["said:gpt-9", false],
+  ])("%s: %j", async (model, sent) => {
+    for (const client of [CHAT, RESPONSES]) {
+      const { json, dropped } = await up(client, model);
+      expect(json["temperature"]).toBe(sent ? 0.7 : undefined);
+      expect(dropped).toBe("");
+    }
+  });
+});
+
+describe("parameters that reasoning excludes", () => {
+  test.each([
+    ["openai:gpt-5-mini", { temperature: 0.2, stop: ["x"] }, ["temperature", "stop"]],
+    ["openai:o4-mini", { stop: ["x"] }, ["stop"]],
+    ["openai:gpt-5.1", { temperature: 0.2 }, []],
+    ["openai:gpt-5.1", { temperature: 0.2, reasoning_effort: "low" }, ["temperature"]],
+    ["openai:gpt-5.6-terra", { temperature: 0.2 }, ["temperature"]],
+    ["openai:gpt-5.6-terra", { temperature: 0.2, reasoning_effort: "none" }, []],
+    ["openai:gpt-4.1", { temperature: 0.2, stop: ["x"] }, []],
+  ])("%s with %j: %j are left out and named", async (model, more, refused) => {
+    // The legacy format has no word for an effort.
+    for (const client of "reasoning_effort" in more ? [CHAT] : [CHAT, COMPLETIONS]) {
+      const { json, dropped } = await up(client, model, more);
+      expect(Object.keys(more).filter((name) => json[name] === undefined)).toEqual(refused);
+      expect(dropped.split(", ").sort().join()).toBe([...refused].sort().join());
+    }
+  });
+
+  test("on the lossless path of messages too", async () => {
+    const { json, dropped } = await up(MESSAGES, "claude:claude-opus-4-8", { temperature: 0.2, top_k: 4 });
+    expect(json).not.toHaveProperty("temperature");
+    expect(json).not.toHaveProperty("top_k");
+    expect(dropped).toBe("temperature, top_k");
+  });
+});
+
+describe("tools that chat completions refuse", () => {
+  const TOOLS = { tools: [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }] };
+  const MESSAGES_TOOLS = { tools: [{ name: "weather", input_schema: { type: "object" } }] };
+
+  test.each([
+    ["openai:gpt-5.6-terra", TOOLS, "openai-responses"],
+    ["openai:gpt-5.6-terra", { ...TOOLS, reasoning_effort: "high" }, "openai-responses"],
+    ["openai:gpt-5.6-terra", { ...TOOLS, reasoning_effort: "none" }, "openai-chat"],
+    ["openai:gpt-5.6-terra", {}, "openai-chat"],
+    ["openai:gpt-6", TOOLS, "openai-responses"],
+    ["openai:gpt-5.5", TOOLS, "openai-responses"],
+    ["openai:gpt-5.4", TOOLS, "openai-chat"],
+    ["openai:gpt-5.4", { ...TOOLS, reasoning_effort: "low" }, "openai-responses"],
+    ["openai:gpt-5.1", { ...TOOLS, reasoning_effort: "low" }, "openai-chat"],
+    ["openai:gpt-4.1", TOOLS, "openai-chat"],
+    ["openai:gpt-5-codex", {}, "openai-responses"],
+    ["azure:gpt-5.6-sol", TOOLS, "openai-responses"],
+    ["azure:prod-chat", TOOLS, "openai-chat"],
+    ["proxy:gpt-5.6", TOOLS, "openai-chat"],
+    ["single:gpt-5.6", TOOLS, "openai-chat"],
+  ])("%s with %j go by %s", async (model, more, by) => {
+    expect((await up(CHAT, model, more)).by).toBe(by as "openai-chat");
+  });
+
+  test("messages clients' too, and the highest effort is sent as it is", async () => {
+    const more = { ...MESSAGES_TOOLS, output_config: { effort: "max" }, max_tokens: 4000 };
+    const { by, json } = await up(MESSAGES, "openai:gpt-5.6-terra", more);
+    expect(by).toBe("openai-responses");
+    expect(json["reasoning"]).toMatchObject({ effort: "max" });
+    const plain = await up(MESSAGES, "openai:gpt-5.6-terra", { output_config: { effort: "max" } });
+    expect(plain).toMatchObject({ by: "openai-chat", json: { reasoning_effort: "xhigh" } });
+  });
+
+  test("responses clients' body goes up as it came", async () => {
+    const tools = [{ type: "function", name: "weather", parameters: { type: "object" }, strict: false, odd: 1 }];
+    const { by, json } = await up(RESPONSES, "openai:gpt-5.6-terra", { tools });
+    expect(by).toBe("openai-responses");
+    expect(json["tools"]).toEqual(tools);
+  });
+
+  test("chat parameters keep their meaning", async () => {
+    const { json, dropped } = await up(CHAT, "openai:gpt-5.6-terra", {
+      ...TOOLS,
+      max_completion_tokens: 300,
+      reasoning_effort: "high",
+      verbosity: "low",
+      prompt_cache_key: "k",
+      tool_choice: { type: "function", function: { name: "weather" } },
+      parallel_tool_calls: false,
+      response_format: { type: "json_schema", json_schema: { name: "n", schema: { type: "object" } } },
+      stop: ["x"],
+      logprobs: true,
+    });
+    expect(json).toMatchObject({
+      max_output_tokens: 300,
+      reasoning: { effort: "high" },
+      text: { verbosity: "low", format: { type: "json_schema", name: "n" } },
+      prompt_cache_key: "k",
+      tool_choice: { type: "function", name: "weather" },
+      parallel_tool_calls: false,
+      tools: [{ type: "function", name: "weather", strict: false }],
+    });
+    expect(json["include"]).toEqual(["reasoning.encrypted_content"]);
+    expect(dropped.split(", ").sort()).toEqual(["logprobs", "stop"]);
+  });
+
+  test.each(CLIENT_FORMATS.filter(({ name }) => name !== "openai-completions"))(
+    "a client of $name hears everything, whole and streamed",
+    async (format) => {
+      const ask = async (stream: boolean) => {
+        const body = { ...format.body({ stream, tools: true }), model: "openai:gpt-5.6-terra" };
+        return (await app.post(format.path, body)).text();
+      };
+      const whole = format.whole(JSON.parse(await ask(false)) as Json);
+      expect(whole).toMatchObject({ text: "Let me look.", calls: [{ name: "weather", args: { city: "Oslo" } }] });
+      expect(whole.usage).toMatchObject({ input: 12, output: 7, cached: 3 });
+      expect(format.streamed(await ask(true))).toEqual(whole);
+      expect(upstream.received.map(({ path }) => dialectOf(path))).toEqual(["openai-responses", "openai-responses"]);
+    },
+  );
+});
