@@ -27,6 +27,8 @@ export interface Quirks {
   refuses_by_model?: Readonly<Record<string, readonly string[]>>;
   /** true: Anthropic's cache markers on text are known; elsewhere they are left out, as strict servers refuse them. */
   cache_control?: boolean;
+  /** true: Anthropic's `cache_control` on the request itself is known. */
+  automatic_cache?: boolean;
   /** "nine": call ids are nine letters and digits. */
   tool_call_ids?: "nine";
   /** true: `tool_choice` must be a word. */
@@ -55,6 +57,8 @@ export interface RequestContext {
   maxOutputTokens: number;
   /** What the client's text parses to, where that is known already: long histories are not parsed twice. */
   body?: Readonly<Record<string, unknown>>;
+  /** The client's protocol has cache markers of its own: what it leaves unmarked is not to be cached. */
+  clientCaches?: boolean;
   /** Client headers the dialect forwards, lower-case names (`anthropic-beta`, `openai-beta` …). */
   clientHeaders: Readonly<Record<string, string>>;
 }

@@ -68,14 +68,16 @@ describe("tools", () => {
     [{ type: "tool", name: "f" }, false, { type: "tool", name: "f", disable_parallel_tool_use: true }],
     [undefined, false, { type: "auto", disable_parallel_tool_use: true }],
     [undefined, true, undefined],
-    [{ type: "allowed", mode: "required", names: ["f"] }, undefined, { type: "any" }],
+    [{ type: "allowed", mode: "required", names: ["f"] }, undefined, { type: "tool", name: "f" }],
+    [{ type: "allowed", mode: "required", names: ["f", "g"] }, undefined, { type: "any" }],
+    [{ type: "allowed", mode: "auto", names: ["f"] }, undefined, { type: "auto" }],
   ] as const)("14: tool_choice %j with parallel calls %j", (toolChoice, parallelToolCalls, expected) => {
     const part: Partial<ChatRequest> = { tools: [...tools, { type: "function", name: "g" }] };
     if (toolChoice !== undefined) part.toolChoice = toolChoice as NonNullable<ChatRequest["toolChoice"]>;
     if (parallelToolCalls !== undefined) part.parallelToolCalls = parallelToolCalls;
     const { json } = send(part);
     expect(json.tool_choice).toEqual(expected);
-    expect(json.tools).toHaveLength(toolChoice?.type === "allowed" ? 1 : 2);
+    expect(json.tools).toHaveLength(2);
   });
 
   test("custom tools and namespaces become plain functions", () => {

@@ -221,10 +221,16 @@ describe("tools", () => {
       { mode: "ANY", allowedFunctionNames: ["g"] },
     ],
     [{ type: "allowed", mode: "auto", names: ["g"] }, { mode: "AUTO" }],
+    [
+      { type: "allowed", mode: "required", names: ["g"] },
+      { mode: "ANY", allowedFunctionNames: ["g"] },
+    ],
   ] as const)("14: tool_choice %j", (toolChoice, expected) => {
     const { json } = send({ tools, toolChoice: toolChoice as NonNullable<ChatRequest["toolChoice"]> });
     expect(json.toolConfig.functionCallingConfig).toEqual(expected);
-    expect(json.tools[0].functionDeclarations).toHaveLength(toolChoice.type === "allowed" ? 1 : 2);
+    expect(json.tools[0].functionDeclarations).toHaveLength(
+      toolChoice.type === "allowed" && toolChoice.mode === "auto" ? 1 : 2,
+    );
   });
 });
 
@@ -264,10 +270,21 @@ describe("parameters", () => {
     ["gemini-2.5-pro", { enabled: false }, { thinkingBudget: 128, includeThoughts: false }],
     ["gemini-2.5-flash", { enabled: true }, { thinkingBudget: -1, includeThoughts: true }],
     ["gemini-2.0-flash", { effort: "high" }, undefined],
+    ["gemini-4-ultra", { effort: "max" }, { thinkingLevel: "high", includeThoughts: true }],
+    ["gemini-flash-latest", { effort: "low" }, { thinkingLevel: "low", includeThoughts: true }],
   ] as const)("%s with reasoning %j", (model, reasoning, expected) => {
     const { json, dropped } = send({ reasoning }, { model });
     expect(json.generationConfig?.thinkingConfig).toEqual(expected);
     expect(dropped).toEqual(expected === undefined ? ["reasoning_effort"] : []);
+  });
+
+  test("a budget of ours leaves a share of the output limit for the answer", () => {
+    const budget = (maxTokens: number, reasoning: ChatRequest["reasoning"], model = "gemini-2.5-flash") =>
+      send({ maxTokens, ...(reasoning === undefined ? {} : { reasoning }) }, { model }).json.generationConfig
+        .thinkingConfig.thinkingBudget;
+    expect(budget(2000, { effort: "high" })).toBe(1500);
+    expect(budget(2000, { budgetTokens: 1900 })).toBe(1900);
+    expect(budget(100, { effort: "high" }, "gemini-2.5-pro")).toBe(128);
   });
 
   test("structured output: by parameter, or told where tools forbid it", () => {

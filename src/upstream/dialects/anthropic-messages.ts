@@ -14,6 +14,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../chat/request.ts";
+import type { ModelFacts } from "../../vendors/model-family.ts";
 import { asRecord, asText, type Loose } from "./loose.ts";
 
 /** The protocol's name, as it stands in `origin`. */
@@ -24,27 +25,31 @@ export type Block = Record<string, unknown>;
 
 /** A turn of the protocol. */
 export interface Turn {
-  role: "user" | "assistant";
+  role: "user" | "assistant" | "system";
   content: Block[];
 }
+
+/** What a model takes of a history. */
+export type TurnFacts = Pick<ModelFacts, "lateSystem" | "prefill">;
 
 /** The history in Anthropic's words. `dropped` gets the names of harmless pieces that were left out. */
 export function anthropicTurns(
   messages: readonly ChatMessage[],
   dropped: Set<string>,
+  facts: TurnFacts,
 ): { system: Block[]; turns: Turn[] } {
   const ids = new CallIds();
   const system: Block[] = [];
-  const turns: Turn[] = [];
-  const add = (role: Turn["role"], content: Block[]) => {
-    if (content.length === 0) return;
-    const last = turns.at(-1);
-    if (last?.role === role) last.content.push(...content);
-    else turns.push({ role, content });
-  };
+  const list = new TurnList();
+  const { turns } = list;
+  const add = (role: "user" | "assistant", content: Block[]) => list.add(role, content);
   for (const message of messages) {
-    if (message.role === "system") system.push(...blocksOf(message.content, (part) => userBlock(part, dropped)));
-    else if (message.role === "user")
+    if (message.role === "system") {
+      const content = blocksOf(message.content, (part) => userBlock(part, dropped));
+      // Text that moves to the top changes what comes before every turn: caches and the check of kept thinking break.
+      if (facts.lateSystem && turns.length > 0) list.addSystem(content);
+      else system.push(...content);
+    } else if (message.role === "user")
       add(
         "user",
         blocksOf(message.content, (part) => userBlock(part, dropped)),
@@ -60,13 +65,45 @@ export function anthropicTurns(
         blocksOf(message.content, (part) => assistantBlock(part, ids, dropped)),
       );
   }
+  list.end();
   pairResults(turns);
   // The protocol starts with a user turn: a request of system text alone is asked as the user.
   if (turns.length === 0 && system.length > 0) turns.push({ role: "user", content: system.splice(-1) });
   if (turns.length === 0) throw new ApiError("invalid_request", "The messages hold no content.", { param: "messages" });
   if (turns[0]?.role === "assistant") turns.unshift({ role: "user", content: [{ type: "text", text: "Go on." }] });
-  trimPrefill(turns);
+  if (facts.prefill) trimPrefill(turns);
+  else askOn(turns, dropped);
   return { system, turns };
+}
+
+/** Turns as they are added: alike ones are one, and system text stands right after a user turn. */
+class TurnList {
+  readonly turns: Turn[] = [];
+  /** System text that waits for the next user turn. */
+  #waiting: Block[] = [];
+
+  add(role: "user" | "assistant", content: Block[]): void {
+    if (content.length === 0) return;
+    const last = this.turns.at(-1);
+    // Between system text and the next answer no user turn may stand.
+    const target = role === "user" && last?.role === "system" ? this.turns.at(-2) : last;
+    if (target?.role === role) target.content.push(...content);
+    else this.turns.push({ role, content });
+    if (role === "user") this.addSystem(this.#waiting.splice(0));
+  }
+
+  addSystem(content: Block[]): void {
+    const last = this.turns.at(-1);
+    if (content.length === 0) return;
+    if (last?.role === "system") last.content.push(...content);
+    else if (last?.role === "user") this.turns.push({ role: "system", content });
+    else this.#waiting.push(...content);
+  }
+
+  /** System text that no user turn follows is asked as the user. */
+  end(): void {
+    if (this.#waiting.length > 0) this.turns.push({ role: "user", content: this.#waiting.splice(0) });
+  }
 }
 
 function blocksOf<P>(parts: readonly P[], block: (part: P) => Block | undefined): Block[] {
@@ -232,6 +269,13 @@ function strayAsText(block: Block): Block {
   const content = block["content"];
   const text = typeof content === "string" ? content : JSON.stringify(content ?? "");
   return { type: "text", text: `Result of the tool call ${idOf(block)}:\n${text}` };
+}
+
+/** A final assistant turn is refused by models that continue none: they are asked to. */
+function askOn(turns: Turn[], dropped: Set<string>): void {
+  if (turns.at(-1)?.role !== "assistant") return;
+  turns.push({ role: "user", content: [{ type: "text", text: "Go on from where your last message ends." }] });
+  dropped.add("prefill");
 }
 
 /** A final assistant turn is a prefill, which may not end in white space. */

@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { lookUp } from "../../base/look-up.ts";
-import type { ChatRequest, FunctionTool } from "../../chat/request.ts";
+import type { ChatRequest, FunctionTool, ReasoningOptions } from "../../chat/request.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import { factsOf } from "../../vendors/model-facts.ts";
 import type { ModelFacts } from "../../vendors/model-family.ts";
@@ -14,6 +14,8 @@ import { asText } from "./loose.ts";
 
 /** Anthropic's smallest thinking budget. */
 const BUDGET_TOKENS_MIN = 1024;
+/** Of the output limit at most this share is thought with: the rest is the answer's. */
+const THINKING_SHARE_MAX = 0.75;
 /** Thinking budgets for the effort words; the middle one is what Anthropic's guide starts from for hard tasks. */
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: 1024,
@@ -33,7 +35,7 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   refuse(chat);
   nameDropped(chat, dropped);
   const facts = factsOf(ctx.model);
-  const { system, turns } = anthropicTurns(chat.messages, dropped);
+  const { system, turns } = anthropicTurns(chat.messages, dropped, facts);
   const body: Record<string, unknown> = { model: ctx.model, max_tokens: chat.maxTokens ?? ctx.maxOutputTokens };
   addFormat(body, system, chat, facts);
   if (system.length > 0) body["system"] = system;
@@ -46,6 +48,7 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   if (stop.length < (chat.stop?.length ?? 0)) dropped.add("stop");
   if (stop.length > 0) body["stop_sequences"] = stop;
   addIdentity(body, chat, dropped);
+  if (shouldCache(chat, ctx)) body["cache_control"] = { type: "ephemeral" };
   if (ctx.stream) body["stream"] = true;
   for (const name of refusedFor(ctx, chat.reasoning)) {
     if (body[name] === undefined) continue;
@@ -63,6 +66,24 @@ export function anthropicHeaders(ctx: RequestContext): Record<string, string> {
   const beta = ctx.clientHeaders["anthropic-beta"];
   if (beta !== undefined && beta !== "") headers["anthropic-beta"] = beta;
   return headers;
+}
+
+/**
+ * Whether the vendor is asked to cache what repeats. Writing to the cache costs more than plain input, so only where the
+ * same beginning is likely to come again; and never beside markers of the client's own. The marker is the request's, not a
+ * block's: what was sent before stays the same from turn to turn.
+ */
+function shouldCache(chat: ChatRequest, ctx: RequestContext): boolean {
+  if (ctx.quirks.automatic_cache !== true || ctx.clientCaches === true) return false;
+  const key = chat.extra["prompt_cache_key"];
+  const repeats = chat.tools.length > 0 || chat.messages.some(({ role }) => role === "assistant") || key != null;
+  return repeats && !isMarked(chat);
+}
+
+function isMarked(chat: ChatRequest): boolean {
+  const marked = (part: object): boolean =>
+    "cacheControl" in part || ("content" in part && Array.isArray(part.content) && part.content.some(marked));
+  return chat.tools.some(marked) || chat.messages.some(marked);
 }
 
 function refuse(chat: ChatRequest): void {
@@ -107,19 +128,16 @@ function addFormat(body: Record<string, unknown>, system: Block[], chat: ChatReq
 function addTools(
   body: Record<string, unknown>,
   chat: ChatRequest,
-  turns: readonly Turn[],
+  turns: Turn[],
   facts: Facts,
   dropped: Set<string>,
 ): void {
-  const choice = chat.toolChoice;
   const tools: Block[] = [];
   for (const tool of chat.tools) {
     if (tool.type === "server") {
       if (tool.origin === ANTHROPIC) tools.push({ ...tool.value });
       else dropped.add(tool.name);
-    } else if (tool.type === "function" && (choice?.type !== "allowed" || choice.names.includes(tool.name))) {
-      tools.push(toolBlock(tool, facts, dropped));
-    }
+    } else if (tool.type === "function") tools.push(toolBlock(tool, facts, dropped));
   }
   if (tools.length === 0) {
     // A history with calls needs its tools declared (anthropic-sdk-python#494).
@@ -130,7 +148,11 @@ function addTools(
     return;
   }
   body["tools"] = tools;
-  const word = choiceBlock(choice);
+  const { word, told } = choiceOf(chat, facts);
+  if (told !== undefined) {
+    tell(turns, facts, told);
+    dropped.add("tool_choice");
+  }
   if (chat.parallelToolCalls === false && word?.["type"] !== "none") {
     body["tool_choice"] = { ...(word ?? { type: "auto" }), disable_parallel_tool_use: true };
   } else if (word !== undefined) body["tool_choice"] = word;
@@ -153,20 +175,42 @@ function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): Bloc
   return block;
 }
 
-function choiceBlock(choice: ChatRequest["toolChoice"]): Block | undefined {
+/** The choice by parameter, and what of it the model must be told because there is none. */
+function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { word?: Block; told?: string } {
   switch (choice?.type) {
     case undefined:
-      return undefined;
+      return {};
     case "auto":
     case "none":
-      return { type: choice.type };
+      return { word: { type: choice.type } };
     case "required":
-      return { type: "any" };
+      if (facts.forcedTool) return { word: { type: "any" } };
+      return { word: { type: "auto" }, told: "Answer by calling at least one of the tools." };
     case "tool":
-      return { type: "tool", name: choice.name };
-    case "allowed":
-      return { type: choice.mode === "required" ? "any" : "auto" };
+      if (facts.forcedTool) return { word: { type: "tool", name: choice.name } };
+      return { word: { type: "auto" }, told: `Answer by calling the tool ${JSON.stringify(choice.name)}.` };
+    case "allowed": {
+      // Fewer tools in the list would change what comes before every turn, and caches break.
+      const { names, mode } = choice;
+      const all = tools.every((tool) => names.includes(tool.name));
+      const forced = mode === "required";
+      if (forced && facts.forcedTool && names.length === 1) return { word: { type: "tool", name: names[0] } };
+      const word = { type: forced && facts.forcedTool ? "any" : "auto" };
+      const must = forced && !facts.forcedTool ? " Answer by calling at least one of them." : "";
+      if (all && must === "") return { word };
+      const list = names.map((name) => JSON.stringify(name)).join(", ");
+      return { word, told: `Of the tools, call none but these: ${list}.${must}` };
+    }
   }
+}
+
+/** Tells the model at the end, where nothing that was sent before changes. */
+function tell(turns: Turn[], facts: Facts, text: string): void {
+  const block = { type: "text", text };
+  const last = turns.at(-1);
+  if (last?.role === "system") last.content.push(block);
+  else if (last?.role === "user" && facts.lateSystem) turns.push({ role: "system", content: [block] });
+  else turns.findLast((turn) => turn.role === "user")?.content.push(block);
 }
 
 function addThinking(
@@ -175,7 +219,15 @@ function addThinking(
 ): void {
   const { chat, facts, dropped } = given;
   const wanted = chat.reasoning;
-  if (wanted === undefined || wanted.enabled === false || wanted.effort === "none") return;
+  if (wanted === undefined) return;
+  if (wanted.enabled === false || wanted.effort === "none") {
+    if (facts.thinkingOff === "never") {
+      // The least there is.
+      body["output_config"] = { ...(body["output_config"] as Block), effort: facts.efforts[0] };
+      dropped.add("reasoning_effort");
+    } else if (facts.thinkingOff !== "") body["thinking"] = { type: facts.thinkingOff };
+    return;
+  }
   if (wanted.effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
   const forced = (body["tool_choice"] as Block | undefined)?.["type"];
   if (facts.thinking === "none" || forced === "any" || forced === "tool") {
@@ -193,12 +245,16 @@ function addThinking(
     }
     return;
   }
-  const budget = Math.min(
-    wanted.budgetTokens ?? lookUp(BUDGETS, wanted.effort ?? "medium") ?? BUDGETS["medium"]!,
-    Number(body["max_tokens"]) - 1,
-  );
+  const budget = budgetFor(wanted, Number(body["max_tokens"]));
   if (budget < BUDGET_TOKENS_MIN || !mayThink(given.turns)) dropped.add("reasoning_effort");
   else body["thinking"] = { type: "enabled", budget_tokens: budget };
+}
+
+/** Tokens to think with. The client's own budget holds where it leaves an answer; ours leaves a share of the limit. */
+function budgetFor({ effort, budgetTokens }: ReasoningOptions, maxTokens: number): number {
+  if (budgetTokens !== undefined && budgetTokens < maxTokens) return budgetTokens;
+  const wanted = budgetTokens ?? lookUp(BUDGETS, effort ?? "medium") ?? BUDGETS["medium"]!;
+  return Math.min(wanted, Math.floor(maxTokens * THINKING_SHARE_MAX));
 }
 
 /** With a budget, a tool loop goes on thinking only when the turn with the calls starts with its signed thinking. */
@@ -210,7 +266,7 @@ function mayThink(turns: readonly Turn[]): boolean {
 }
 
 function addSampling(body: Record<string, unknown>, chat: ChatRequest, facts: Facts, dropped: Set<string>): void {
-  const thinks = body["thinking"] !== undefined;
+  const thinks = ["enabled", "adaptive"].includes(String((body["thinking"] as Block | undefined)?.["type"]));
   if (chat.temperature !== undefined) {
     // Thinking goes with temperature 1 only; the scale ends at 1 there and at 2 elsewhere.
     if (thinks || facts.sampling === "never") dropped.add("temperature");

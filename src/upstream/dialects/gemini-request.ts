@@ -6,8 +6,10 @@ import { ApiError } from "../../base/errors.ts";
 import { lookUp } from "../../base/look-up.ts";
 import type { ChatRequest, FunctionTool, ToolChoice } from "../../chat/request.ts";
 import { flattenTools } from "../../chat/tools.ts";
+import { factsOf } from "../../vendors/model-facts.ts";
+import type { ModelFacts } from "../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
-import { refusedFor } from "../quirks.ts";
+import { nearestEffort, refusedFor } from "../quirks.ts";
 import { type Content, GEMINI, geminiContents, type Part } from "./gemini-contents.ts";
 
 /** More stop sequences than this are a 400. */
@@ -18,10 +20,11 @@ export function geminiRequest(original: ChatRequest, ctx: RequestContext): Upstr
   const chat = flattenTools(original);
   const dropped = new Set<string>();
   refuse(chat);
-  const third = /gemini-(?:[3-9]|\d\d)/i.test(ctx.model);
+  const facts = factsOf(ctx.model);
+  const third = facts.callIds;
   const { system, contents } = geminiContents(chat.messages, { third }, dropped);
   const config = configOf(chat, ctx, dropped);
-  addThinking(config, { chat, model: ctx.model, third, dropped });
+  addThinking(config, { chat, facts, dropped });
   const body: Record<string, unknown> = { contents };
   addTools(body, chat, dropped);
   addFormat(config, system, { chat, beside: third || body["tools"] === undefined });
@@ -96,9 +99,9 @@ function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set
   if (functionCallingConfig !== undefined && declarations.length > 0) body["toolConfig"] = { functionCallingConfig };
 }
 
-/** "May call one of these" has no word there, so the others are not offered. */
+/** "May call one of these" has no word there, so the others are not offered; "must" has one. */
 function offered(name: string, choice: ToolChoice | undefined): boolean {
-  return choice?.type !== "allowed" || choice.names.includes(name);
+  return choice?.type !== "allowed" || choice.mode === "required" || choice.names.includes(name);
 }
 
 function declaration(tool: FunctionTool): Part {
@@ -124,7 +127,7 @@ function callingConfig(choice: ToolChoice | undefined): Part | undefined {
     case "tool":
       return { mode: "ANY", allowedFunctionNames: [choice.name] };
     case "allowed":
-      return { mode: choice.mode === "required" ? "ANY" : "AUTO" };
+      return choice.mode === "required" ? { mode: "ANY", allowedFunctionNames: choice.names } : { mode: "AUTO" };
   }
 }
 
@@ -146,29 +149,28 @@ function addFormat(config: Part, system: Part[], given: { chat: ChatRequest; bes
 
 /** Budgets for the effort words, for models that take budgets; the highest is what every 2.5 model takes. */
 const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 8192, high: 24_576 };
-/** 2.5 Pro cannot stop thinking; this is its least. */
-const PRO_BUDGET_MIN = 128;
+/** Of the output limit, which counts thoughts too, at most this share is thought with: the rest is the answer's. */
+const THINKING_SHARE_MAX = 0.75;
 
 function addThinking(
   config: Part,
-  given: { chat: ChatRequest; model: string; third: boolean; dropped: Set<string> },
+  given: { chat: ChatRequest; facts: Readonly<ModelFacts>; dropped: Set<string> },
 ): void {
   const wanted = given.chat.reasoning;
   if (wanted === undefined) return;
   const off = wanted.enabled === false || wanted.effort === "none";
   const effort = wanted.effort === "xhigh" || wanted.effort === "max" ? "high" : wanted.effort;
   if (!off && effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
-  const pro = /pro/i.test(given.model);
-  if (given.third) {
-    const level = off ? "minimal" : (effort ?? levelOf(wanted.budgetTokens));
+  const { facts } = given;
+  if (facts.thinking === "effort") {
+    const level = off ? "none" : (effort ?? levelOf(wanted.budgetTokens));
     config["thinkingConfig"] = {
-      // Pro knows no minimal level; its first generation knows no medium one either.
-      ...(level === undefined ? {} : { thinkingLevel: levelFor(level, given.model, pro) }),
+      ...(level === undefined ? {} : { thinkingLevel: nearestEffort(level, facts.efforts) }),
       includeThoughts: !off,
     };
-  } else if (/gemini-2\.5/i.test(given.model)) {
-    const budget = off ? 0 : (wanted.budgetTokens ?? (effort === undefined ? -1 : (lookUp(BUDGETS, effort) ?? -1)));
-    const thinkingBudget = budget < 0 ? -1 : Math.min(Math.max(budget, pro ? PRO_BUDGET_MIN : 0), BUDGETS["high"]!);
+  } else if (facts.thinking === "budget") {
+    const budget = off ? 0 : (wanted.budgetTokens ?? budgetOf(effort, given.chat.maxTokens));
+    const thinkingBudget = budget < 0 ? -1 : Math.min(Math.max(budget, facts.budgetMin), BUDGETS["high"]!);
     config["thinkingConfig"] = { thinkingBudget, includeThoughts: !off };
   } else if (!off) given.dropped.add("reasoning_effort");
 }
@@ -179,7 +181,9 @@ function levelOf(budgetTokens: number | undefined): string | undefined {
   return budgetTokens <= 16_384 ? "medium" : "high";
 }
 
-function levelFor(level: string, model: string, pro: boolean): string {
-  if (level === "minimal" && pro) return "low";
-  return level === "medium" && /gemini-3-pro/i.test(model) ? "high" : level;
+/** The budget of an effort, within its share of the output limit; -1 leaves it to the model. */
+function budgetOf(effort: string | undefined, maxTokens: number | undefined): number {
+  const budget = effort === undefined ? undefined : lookUp(BUDGETS, effort);
+  if (budget === undefined) return -1;
+  return maxTokens === undefined ? budget : Math.min(budget, Math.floor(maxTokens * THINKING_SHARE_MAX));
 }
