@@ -91,6 +91,7 @@ export function buildRequest(job: Job, provider: Provider, upstreamModel: string
     quirks: provider.quirks,
     supportsReasoning: job.model.supportsReasoning,
     maxOutputTokens: job.model.maxOutputTokens,
+    clientCaches: job.format.name === "anthropic-messages",
     clientHeaders: job.clientHeaders,
   };
   const defaults = allowedDefaults(job.defaults, ctx, job.model);

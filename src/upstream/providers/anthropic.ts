@@ -9,7 +9,8 @@ export const anthropic: ProviderCard = {
   dialect: "anthropic-messages",
   baseUrl: "https://api.anthropic.com/v1",
   headers: (secret) => ({ "anthropic-version": "2023-06-01", ...(secret === "" ? {} : { "x-api-key": secret }) }),
-  quirks: {},
+  // Other platforms with the same models refuse it (anthropics/skills claude-api/shared/prompt-caching.md, 2026-11).
+  quirks: { automatic_cache: true },
   // Twenty a page by default.
   modelsPath: "/models?limit=1000",
   parseModels: (body) =>
