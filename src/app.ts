@@ -23,6 +23,7 @@ import { createImageFetch } from "./gateway/media.ts";
 import { createPrepare } from "./gateway/prepare.ts";
 import { createProbe } from "./gateway/probe.ts";
 import { createFleet } from "./gateway/providers.ts";
+import { ReasoningMemory } from "./gateway/reasoning-memory.ts";
 import { directRoutes, gatewayRoutes } from "./gateway/routes.ts";
 import { createGateway } from "./gateway/run.ts";
 import { createStoredResponses } from "./gateway/stored-responses.ts";
@@ -182,6 +183,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
       observer.spent(row);
     },
     random: Math.random,
+    reasoning: new ReasoningMemory(),
     scrub: (text: string) => redact(text),
     failed: observer.failed,
     called: metrics.upstream,

@@ -89,6 +89,19 @@ export function topLevelMembers(
   }
 }
 
+/** Where the elements of a JSON array text stand; `from` is the `[`'s offset. */
+export function arrayElements(text: string, from: number): { start: number; end: number }[] {
+  const elements: { start: number; end: number }[] = [];
+  let i = skipSpace(text, from + 1);
+  while (i < text.length && text.charCodeAt(i) !== 93) {
+    const end = valueEnd(text, i);
+    elements.push({ start: i, end });
+    i = skipSpace(text, end);
+    if (text.charCodeAt(i) === 44) i = skipSpace(text, i + 1);
+  }
+  return elements;
+}
+
 /**
  * Sets and removes top-level members of a JSON object text: a value of undefined removes, anything else is put in place
  * of the old value or appended as the last member. Everything else keeps its bytes.

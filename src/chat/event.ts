@@ -85,6 +85,8 @@ export interface ReasoningEnd {
   signature?: string;
   redacted?: string;
   encrypted?: string;
+  /** OpenRouter's `reasoning_details`, verbatim. */
+  details?: readonly unknown[];
   /** The protocol that minted the opaque values. */
   origin?: string;
 }
@@ -98,6 +100,8 @@ export interface ToolStart {
   kind: "function" | "custom";
   namespace?: string;
   signature?: string;
+  /** The protocol that minted the signature; absent: Gemini. */
+  origin?: string;
   itemId?: string;
 }
 export interface ToolDelta {

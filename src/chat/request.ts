@@ -52,8 +52,12 @@ export interface ReasoningPart {
   itemId?: string;
   encrypted?: string;
   summary?: string[];
+  /** OpenRouter's `reasoning_details`, verbatim. */
+  details?: readonly unknown[];
   /** Which protocol minted the signature or encrypted value; another protocol cannot read it. */
   origin?: string;
+  /** Which provider did, where it is known; another one cannot read it either. */
+  minter?: string;
 }
 
 export interface RefusalPart {
@@ -72,6 +76,10 @@ export interface ToolCallPart {
   namespace?: string;
   /** Signature of the reasoning behind the call (Gemini `thoughtSignature`). */
   signature?: string;
+  /** The protocol that minted it; absent: Gemini. */
+  origin?: string;
+  /** Which provider did, where it is known. */
+  minter?: string;
   itemId?: string;
   cacheControl?: CacheControl;
 }

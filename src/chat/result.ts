@@ -13,6 +13,7 @@ export type ResultBlock =
       signature?: string;
       redacted?: string;
       encrypted?: string;
+      details?: readonly unknown[];
       origin?: string;
     }
   | {
@@ -23,6 +24,7 @@ export type ResultBlock =
       arguments: string;
       namespace?: string;
       signature?: string;
+      origin?: string;
       itemId?: string;
     }
   | { type: "opaque"; origin: string; value: Readonly<Record<string, unknown>> };

@@ -1,19 +1,88 @@
-// Sealed values (signatures, encrypted reasoning) are readable by the protocol that minted them and by no other.
+// Sealed values (signatures, encrypted reasoning) can be read by the provider that minted them and by no other: not by
+// another protocol, and not by another vendor or account that speaks the same one.
 
-import type { ChatRequest } from "./request.ts";
+import type { AssistantContent, ChatMessage, ChatRequest, ReasoningPart, ToolCallPart } from "./request.ts";
 
-/**
- * True when the history holds values that another protocol sealed, as after a conversation moved between models: then
- * the client's bytes cannot go up as they are, even where its format is the upstream's own.
- */
-export function hasForeignSeals(chat: ChatRequest, protocol: string): boolean {
-  return chat.messages.some(
-    (message) =>
-      message.role === "assistant" &&
-      message.content.some((part) => {
-        if (part.type === "reasoning") return part.origin !== undefined && part.origin !== protocol;
-        // Chat completions have a place of their own for a call's signature; elsewhere it came in an envelope.
-        return part.type === "tool-call" && part.signature !== undefined && protocol !== "openai-chat";
-      }),
-  );
+/** The protocol that has signatures of tool calls; others hand them on and say so. */
+export const CALL_SIGNER = "gemini";
+
+/** Who may be given sealed values. */
+export interface SealReader {
+  /** The protocol it speaks. */
+  protocol: string;
+  /** What tells it from every other provider. */
+  minter: string;
+  /** It gives reasoning without a seal and takes it back. */
+  unsigned: boolean;
+  /** Who minted a value that does not tell; undefined where that was not seen here. */
+  minterOf(value: string): string | undefined;
+}
+
+/** A provider and what it takes of reasoning in a history. */
+export interface HistoryReader extends SealReader {
+  /** Chat completions: turns that hold reasoning are refused. */
+  refusesReasoning: boolean;
+  /** Chat completions: turns that call tools must bring their reasoning back. */
+  needsReasoning: boolean;
+  /** The reasoning behind a tool call, where the client did not hand it back. */
+  reasoningOf(callId: string): readonly ReasoningPart[] | undefined;
+}
+
+/** A sealed value and what is known of its origin. */
+export interface Seal {
+  /** The protocol; undefined where it is not known. */
+  origin?: string | undefined;
+  minter?: string | undefined;
+  value: string;
+}
+
+/** True when the provider minted the value, or may have: what nobody knows the origin of is the client's word. */
+export function canRead(seal: Seal, reader: SealReader): boolean {
+  if (seal.origin !== undefined && seal.origin !== reader.protocol) return false;
+  const minter = seal.minter ?? reader.minterOf(seal.value);
+  return minter === undefined || minter === reader.minter;
+}
+
+/** The request without the seals that this provider did not mint; the texts beside them stay. The original is not touched. */
+export function withoutForeignSeals(chat: ChatRequest, reader: SealReader): ChatRequest {
+  let changed = false;
+  const messages = chat.messages.map((message): ChatMessage => {
+    if (message.role !== "assistant") return message;
+    const content = message.content.map((part) => ownPart(part, reader));
+    if (content.every((part, i) => part === message.content[i])) return message;
+    changed = true;
+    return { ...message, content };
+  });
+  return changed ? { ...chat, messages } : chat;
+}
+
+function ownPart(part: AssistantContent, reader: SealReader): AssistantContent {
+  if (part.type === "tool-call") return ownCall(part, reader);
+  if (part.type !== "reasoning") return part;
+  const value = sealOf(part);
+  if (value === undefined || canRead({ ...part, value }, reader)) return part;
+  const { text, summary } = part;
+  return { type: "reasoning", text, ...(summary === undefined ? {} : { summary }) };
+}
+
+function ownCall(part: ToolCallPart, reader: SealReader): ToolCallPart {
+  const { signature, origin = CALL_SIGNER, minter } = part;
+  if (signature === undefined || canRead({ origin, minter, value: signature }, reader)) return part;
+  const { signature: _signature, origin: _origin, minter: _minter, ...call } = part;
+  return call;
+}
+
+/** What of a reasoning part is sealed, as one value; undefined for plain text. */
+function sealOf({ signature, redacted, encrypted, details }: ReasoningPart): string | undefined {
+  return signature ?? redacted ?? encrypted ?? (details === undefined ? undefined : valueOfDetails(details));
+}
+
+/** The value that tells a list of OpenRouter's `reasoning_details`: the first that is sealed. */
+export function valueOfDetails(details: readonly unknown[]): string {
+  for (const detail of details) {
+    if (typeof detail !== "object" || detail === null) continue;
+    const { signature, data } = detail as Record<string, unknown>;
+    for (const value of [signature, data]) if (typeof value === "string" && value !== "") return value;
+  }
+  return "";
 }

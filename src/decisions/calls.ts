@@ -187,6 +187,7 @@ export function decisionProvider(config: ProviderConfig, chat: Dialect): Provide
       headers: (secret) => (secret === "" ? {} : { authorization: `Bearer ${secret}` }),
       quirks: {},
     },
+    minter: config.name,
     baseUrl: config.baseUrl,
     quirks: {},
     extraHeaders: config.headers,

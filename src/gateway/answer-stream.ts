@@ -97,7 +97,7 @@ function pump(
             exchange.log["error"] = asApiError(error).apiCode;
             settle(false);
             return job.format
-              .writer(dressOf(job, false))
+              .writer(dressOf(job, undefined))
               .fail({ ...asApiError(error).body(), request_id: exchange.requestId });
           }
         }
@@ -134,16 +134,16 @@ async function liveFrom(
 ): Promise<LiveAnswer> {
   const { provider, route } = turn;
   const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
-  const built = buildRequest(fitted, provider, route.model);
+  const built = buildRequest(deps, fitted, { provider, model: route.model });
   const secret = provider.keys.take(deps.clock.now());
-  const identity = identityOf(job);
+  const identity = identityOf(deps, job, provider);
   const short = request.headers.get("x-sallyport-event-types") === "short";
   const relay =
     isLossless(job, provider) && !short
       ? provider.dialect.lossless.relay(identity)
       : new Translation({
           reader: provider.dialect.reader(),
-          writer: job.format.writer(dressOf(job, short)),
+          writer: job.format.writer(dressOf(job, provider, short)),
           request: job.chat,
           requestId: identity.requestId,
           estimate: identity.estimate,

@@ -43,7 +43,7 @@ export async function answerWhole(deps: GatewayDeps, request: Request, job: Job)
 async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortSignal): Promise<Response> {
   const { provider, route } = turn;
   const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
-  const built = buildRequest(fitted, provider, route.model);
+  const built = buildRequest(deps, fitted, { provider, model: route.model });
   const secret = provider.keys.take(deps.clock.now());
   let response: Response;
   let text: string;
@@ -55,11 +55,11 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     throw error;
   }
   const ttfbMs = performance.now() - job.exchange.startedMs;
-  const read = readWhole(provider, job, text);
+  const read = readWhole(deps, provider, job, text);
   const finish = read.events.findLast((event) => event.type === "finish");
   let written: WrittenAnswer;
   try {
-    written = writeWhole(job, read);
+    written = writeWhole(job, provider, read);
   } catch (error) {
     // A failed attempt that cost tokens counts once, under the model that spent them.
     const failed = read.events.findLast((event) => event.type === "error");
@@ -86,10 +86,10 @@ interface WholeAnswer {
 }
 
 /** What a whole upstream answer says. Throws `UpstreamFault` when it is not one, so that another route may be tried. */
-function readWhole(provider: Provider, job: Job, text: string): WholeAnswer {
+function readWhole(deps: GatewayDeps, provider: Provider, job: Job, text: string): WholeAnswer {
   try {
     if (isLossless(job, provider)) {
-      const result = provider.dialect.lossless.result(text, identityOf(job));
+      const result = provider.dialect.lossless.result(text, identityOf(deps, job, provider));
       return { events: result.events, lossless: result.text };
     }
     return { events: restoreTools(job.chat, provider.dialect.events(JSON.parse(text))), lossless: undefined };
@@ -105,7 +105,7 @@ interface WrittenAnswer {
 }
 
 /** The client's text of it. Throws for an answer that reports a failure or cannot be said. */
-function writeWhole(job: Job, { events, lossless }: WholeAnswer): WrittenAnswer {
+function writeWhole(job: Job, provider: Provider, { events, lossless }: WholeAnswer): WrittenAnswer {
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw new UpstreamFault(kindOfCode(failure.code), failure.message);
   if (lossless !== undefined) {
@@ -115,7 +115,7 @@ function writeWhole(job: Job, { events, lossless }: WholeAnswer): WrittenAnswer 
   try {
     const result = fold(events);
     result.usage ??= estimateUsage(job.chat, outputOf(events));
-    const body = job.format.encode(result, dressOf(job, false));
+    const body = job.format.encode(result, dressOf(job, provider));
     return { text: JSON.stringify(body), body };
   } catch (error) {
     throw readable(error);

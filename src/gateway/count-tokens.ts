@@ -4,17 +4,18 @@
 import { TokenCounter } from "../base/tokens.ts";
 import { requireModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import { hasForeignSeals } from "../chat/seals.ts";
 import { readJson } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import type { FileStore } from "../store/files.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
+import { messages } from "../wire/messages.ts";
 import { decodeCountTokens } from "../wire/messages-decode.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { decodeOptions, forwardedHeaders } from "./job.ts";
 import { withFiles } from "./media.ts";
 import { promptText } from "./meter.ts";
+import { historyReader, openHistory } from "./open-history.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError } from "./policy.ts";
 
@@ -33,7 +34,7 @@ const TIMEOUT_MS = 15_000;
 
 type CountDeps = Pick<
   GatewayDeps,
-  "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock"
+  "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock" | "reasoning"
 > & { files: FileStore };
 
 /** Builds the handler. */
@@ -54,10 +55,11 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     const build = provider?.dialect.tokenCount;
     if (route === undefined || provider === undefined || build === undefined)
       return Response.json(await estimate(chat));
-    if (hasForeignSeals(chat, provider.dialect.name)) return Response.json(await estimate(chat));
     const filled = await withFiles(deps.files, caller.accountId, body);
+    const history = { text, body, members: filled === body ? {} : { messages: filled["messages"] } };
+    const opened = openHistory(history, messages, historyReader(provider, route.model, deps.reasoning));
     const built = build(
-      text,
+      opened.text,
       chat,
       {
         model: route.model,
@@ -66,8 +68,10 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
         supportsReasoning: model.supportsReasoning,
         maxOutputTokens: model.maxOutputTokens,
         clientHeaders: forwardedHeaders(request),
+        body: opened.body,
+        reasoningRemoved: opened.removed,
       },
-      filled === body ? {} : { messages: filled["messages"] },
+      opened.members,
     );
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {

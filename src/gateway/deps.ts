@@ -13,6 +13,7 @@ import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import type { Admit } from "./admit.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Job, Keep } from "./job.ts";
+import type { ReasoningMemory } from "./reasoning-memory.ts";
 
 /** What the pipeline needs of the rest of the program. */
 export interface GatewayDeps extends AttemptDeps {
@@ -27,6 +28,8 @@ export interface GatewayDeps extends AttemptDeps {
   /** How long a stream's headers wait for the upstream's first event; the contract's 10 s unless a test is in a hurry. */
   peekMs?: number | undefined;
   record(usage: UsageRecord): void;
+  /** What is remembered of the reasoning that went through. */
+  reasoning: ReasoningMemory;
   /** Changes a request before it is routed: stored history, uploaded files, compaction. */
   prepare?(draft: Draft): Promise<Prepared | undefined>;
   /** Makes a job fit one provider: images it cannot take by URL are fetched. */

@@ -4,7 +4,7 @@ import { prefixedId } from "../base/ids.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import { hasForeignSeals } from "../chat/seals.ts";
+import { withoutForeignSeals } from "../chat/seals.ts";
 import { flattenTools } from "../chat/tools.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
@@ -12,7 +12,9 @@ import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import { estimateUsage } from "./meter.ts";
+import { historyReader, openHistory } from "./open-history.ts";
 import { allowedDefaults, type Defaults, isOwnDefault } from "./policy.ts";
+import type { ReasoningMemory } from "./reasoning-memory.ts";
 import type { CallTrace } from "./turn.ts";
 import { refuseUnsayable } from "./unsayable.ts";
 
@@ -78,13 +80,16 @@ export function answerId(format: WireFormat): string {
 
 /** True when the client's bytes may go up as they are: same protocol on both sides. */
 export function isLossless(job: Job, provider: Provider): boolean {
-  if (job.format.dialect !== provider.dialect.name || job.members === undefined) return false;
-  // What another protocol sealed travels in envelopes of ours, which only a translation opens.
-  return !hasForeignSeals(job.chat, provider.dialect.name);
+  return job.format.dialect === provider.dialect.name && job.members !== undefined;
 }
 
 /** The request for one provider. Throws `ApiError` 400 for what it cannot express. */
-export function buildRequest(job: Job, provider: Provider, upstreamModel: string): UpstreamRequest {
+export function buildRequest(
+  { reasoning }: { reasoning: ReasoningMemory },
+  job: Job,
+  { provider, model: upstreamModel }: { provider: Provider; model: string },
+): UpstreamRequest {
+  const reader = historyReader(provider, upstreamModel, reasoning);
   const ctx: RequestContext = {
     model: upstreamModel,
     stream: job.chat.stream,
@@ -96,13 +101,16 @@ export function buildRequest(job: Job, provider: Provider, upstreamModel: string
   };
   const defaults = allowedDefaults(job.defaults, ctx, job.model);
   if (isLossless(job, provider)) {
-    const members: Record<string, unknown> = { ...job.members };
+    const opened = openHistory({ text: job.text, body: job.body, members: job.members ?? {} }, job.format, reader);
+    const members: Record<string, unknown> = { ...opened.members };
     if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
     if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
-    return provider.dialect.lossless.request(job.text, job.chat, { ...ctx, body: job.body }, members);
+    const { text, body, removed } = opened;
+    return provider.dialect.lossless.request(text, job.chat, { ...ctx, body, reasoningRemoved: removed }, members);
   }
   refuseUnsayable(job.chat, job.format.name, provider);
-  const chat = provider.dialect.name === "openai-responses" ? job.chat : flattenTools(job.chat);
+  const own = withoutForeignSeals(job.chat, reader);
+  const chat = provider.dialect.name === "openai-responses" ? own : flattenTools(own);
   const { store, ...plain } = { ...chat, ...defaults };
   // Answers of the responses format are stored here; the upstream is not asked to.
   const stored = job.format.name === "openai-responses" || store === undefined ? {} : { store };
@@ -111,7 +119,11 @@ export function buildRequest(job: Job, provider: Provider, upstreamModel: string
 }
 
 /** The values of ours in an answer. */
-export function identityOf(job: Job): RelayIdentity {
+export function identityOf(
+  { reasoning }: { reasoning: ReasoningMemory },
+  job: Job,
+  { minter }: Provider,
+): RelayIdentity {
   const previous = job.body["previous_response_id"];
   return {
     id: job.id,
@@ -121,12 +133,13 @@ export function identityOf(job: Job): RelayIdentity {
     includeUsage: job.chat.includeUsage,
     requestId: job.exchange.requestId,
     createdSeconds: job.createdSeconds,
+    sealed: (value) => reasoning.minted(value, minter),
     estimate: (outputText): Usage => estimateUsage(job.chat, outputText),
   };
 }
 
-/** What the format's writers dress an answer in. */
-export function dressOf(job: Job, shortEventTypes: boolean) {
+/** What the format's writers dress an answer in. `provider` is who answers, where somebody does. */
+export function dressOf(job: Job, provider: Provider | undefined, shortEventTypes = false) {
   return {
     id: job.id,
     model: job.model.id,
@@ -136,6 +149,7 @@ export function dressOf(job: Job, shortEventTypes: boolean) {
     request: job.chat,
     defaultTemperature: job.defaults.temperature,
     body: job.body,
+    ...(provider === undefined ? {} : { source: { protocol: provider.dialect.name, minter: provider.minter } }),
     ...(shortEventTypes ? { shortEventTypes } : {}),
   };
 }

@@ -1,5 +1,6 @@
 // From the configuration to providers that can be called.
 
+import { sha256Hex } from "../base/ids.ts";
 import type { ProviderConfig, ProviderKind } from "../config/schema.ts";
 import type { Dialect, DialectName, Quirks } from "./dialect.ts";
 import { DIALECTS } from "./dialects/index.ts";
@@ -31,6 +32,7 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
     name: config.name,
     dialect,
     card,
+    minter: minterOf(config, card),
     baseUrl: config.baseUrl,
     quirks,
     extraHeaders: config.headers,
@@ -44,6 +46,15 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
   const other = cardOf(config.preset, "openai-responses");
   const byResponses = { ...provider, dialect: openaiResponses, card: other };
   return { ...provider, byResponses: { ...byResponses, quirks: { ...other.quirks, ...(config.quirks as Quirks) } } };
+}
+
+/**
+ * Sealed values are read by who minted them: another entry may have another account. Short and without secrets, because it
+ * stands in what clients hand back.
+ */
+function minterOf({ name, baseUrl }: ProviderConfig, card: ProviderCard): string {
+  if (card.portableSeals === true && baseUrl === card.baseUrl) return card.name;
+  return sha256Hex(`${card.dialect} ${baseUrl} ${name}`).slice(0, 12);
 }
 
 /** The preset's card where it speaks that dialect, else the generic one of the dialect. */

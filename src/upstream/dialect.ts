@@ -19,6 +19,8 @@ export interface Quirks {
   max_tokens_field?: "max_tokens" | "max_completion_tokens";
   /** Assistant turns with tool calls must carry their `reasoning_content` back. */
   return_reasoning_content?: boolean;
+  /** true: assistant turns with `reasoning_content`, `reasoning` or `reasoning_details` are refused. */
+  refuses_reasoning?: boolean;
   /** false: the upstream cannot take image URLs; they must become base64. */
   image_urls?: boolean;
   /** Top-level parameters the upstream refuses: left out and named in `x-sallyport-dropped`. */
@@ -55,6 +57,8 @@ export interface RequestContext {
   /** The catalog's word: reasoning models get no default temperature and some parameters differ. */
   supportsReasoning: boolean;
   maxOutputTokens: number;
+  /** Reasoning that another provider minted was taken out of the history. */
+  reasoningRemoved?: boolean;
   /** What the client's text parses to, where that is known already: long histories are not parsed twice. */
   body?: Readonly<Record<string, unknown>>;
   /** The client's protocol has cache markers of its own: what it leaves unmarked is not to be cached. */
@@ -92,6 +96,8 @@ export interface RelayIdentity {
   createdSeconds: number;
   /** Further top-level members of the answer, for protocols that echo the request. */
   echo?: Readonly<Record<string, unknown>>;
+  /** Told of every sealed value that goes to the client as it came; undefined: of reasoning that has none. */
+  sealed?(value: string | undefined): void;
   /** Counts tokens here where the upstream reported none; `outputText` is what was streamed. */
   estimate(outputText: string): Usage;
 }

@@ -29,6 +29,8 @@ export interface ProviderCard {
   /** Request headers that carry the credential and protocol version; `secret` is "" where no key is needed. */
   headers(secret: string): Record<string, string>;
   quirks: Quirks;
+  /** true: what it seals for one account it reads for every other. */
+  portableSeals?: boolean;
   /** Path of the model list, relative to the base URL; absent where the vendor has none. */
   modelsPath?: string;
   /** Reads the model list; throws on a body that is not one. */
@@ -44,6 +46,8 @@ export interface Provider {
   name: string;
   dialect: Dialect;
   card: ProviderCard;
+  /** Whose sealed values it can read: its own, and those of other providers with the same word here. */
+  minter: string;
   baseUrl: string;
   quirks: Quirks;
   /** Headers of the operator's, sent last so that they win. */

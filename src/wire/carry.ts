@@ -1,18 +1,26 @@
 // Opaque values of one protocol, carried through a client of another: where a client hands back a signature byte for byte,
 // a foreign signature, encrypted item or tool signature rides in that field as an envelope and is read back on return.
-// Values of the client's own protocol are never wrapped.
+// Values of the client's own protocol are never wrapped. Reasoning without any seal gets an envelope too, because clients
+// hand back only what has one.
 
 import type { ReasoningPart } from "../chat/request.ts";
-import { isFields } from "./check.ts";
+import { CALL_SIGNER } from "../chat/seals.ts";
+import { given, isFields } from "./check.ts";
 
 /** What an envelope holds. */
 export interface Carried {
   /** The protocol that minted the values. */
   origin: string;
+  /** The provider that did. The first release wrote envelopes without it. */
+  minter?: string;
   signature?: string;
   redacted?: string;
   encrypted?: string;
   itemId?: string;
+  /** OpenRouter's `reasoning_details`. */
+  details?: readonly unknown[];
+  /** The reasoning itself, where the client may not hand it back beside the envelope. */
+  text?: string;
   /** The text beside the envelope is a summary, not the reasoning itself. */
   summary?: boolean;
   /** `signature` belongs to this tool call. */
@@ -38,11 +46,12 @@ export function uncarry(text: string): Carried | undefined {
   }
   if (!isFields(read) || typeof read["origin"] !== "string") return undefined;
   const values: Carried = { origin: read["origin"] };
-  for (const key of ["signature", "redacted", "encrypted", "itemId", "callId"] as const) {
+  for (const key of ["signature", "redacted", "encrypted", "itemId", "callId", "minter", "text"] as const) {
     const value = read[key];
     if (typeof value === "string") values[key] = value;
   }
   if (read["summary"] === true) values.summary = true;
+  if (Array.isArray(read["details"])) values.details = read["details"];
   return values;
 }
 
@@ -51,7 +60,61 @@ export type CarriedPart = ReasoningPart & { callId?: string };
 
 /** The part that an envelope and the text beside it stand for. */
 export function fromCarried(text: string, carried: Carried): CarriedPart {
-  const { summary, ...values } = carried;
+  const { summary, text: kept, ...values } = carried;
   if (summary === true) return { type: "reasoning", text: "", ...(text === "" ? {} : { summary: [text] }), ...values };
-  return { type: "reasoning", text, ...values };
+  return { type: "reasoning", text: kept ?? text, ...values };
+}
+
+/** What the envelope of a tool call's signature gives the call. */
+export function callSeal(part: CarriedPart | undefined): { signature?: string; origin?: string; minter?: string } {
+  const { signature, origin, minter } = part ?? {};
+  return given({ signature, origin: origin === CALL_SIGNER ? undefined : origin, minter });
+}
+
+/** The provider that an answer comes from. */
+export interface Source {
+  protocol: string;
+  minter: string;
+}
+
+/** Opaque values of a finished reasoning block. */
+export interface Seals {
+  signature?: string;
+  redacted?: string;
+  encrypted?: string;
+  details?: readonly unknown[];
+  itemId?: string;
+  origin?: string;
+}
+
+/**
+ * The envelope of a block's seals; undefined for a block that has none and cannot be given one. `text`: whether anything
+ * was said beside it.
+ */
+export function sealed(
+  seals: Seals,
+  how: { summary: boolean; text: boolean; source: Source | undefined },
+): Carried | undefined {
+  const { signature, redacted, encrypted, details, itemId, origin } = seals;
+  const { source, summary } = how;
+  const from = { origin: origin ?? source?.protocol ?? "", ...given({ minter: source?.minter }) };
+  if (signature === undefined && redacted === undefined && encrypted === undefined && details === undefined) {
+    return source === undefined || !how.text
+      ? undefined
+      : { ...from, ...given({ summary: summary ? true : undefined }) };
+  }
+  return {
+    ...from,
+    ...given({ signature, redacted, encrypted, details, itemId, summary: summary ? true : undefined }),
+  };
+}
+
+/** The envelope of a tool call's own signature; undefined when it has none. */
+export function sealedCall(
+  call: { callId: string; signature?: string; origin?: string },
+  source: Source | undefined,
+): string | undefined {
+  const { callId, signature, origin } = call;
+  if (signature === undefined) return undefined;
+  return carry({ origin: origin ?? CALL_SIGNER, ...given({ minter: source?.minter }), signature, callId });
 }

@@ -4,6 +4,7 @@ import { ERRORS } from "../base/errors.ts";
 import type { ChatEvent, FinishReason, Usage } from "../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../chat/result.ts";
 import { decodeChatCompletions } from "./chat-completions-decode.ts";
+import { openChat } from "./chat-completions-seals.ts";
 import { isFields } from "./check.ts";
 import type { EventWriter, Exchange, StreamError, WireFormat } from "./format.ts";
 
@@ -29,6 +30,7 @@ export const chatCompletions: WireFormat = {
   dialect: "openai-chat",
   keepalive: ": ping\n\n",
   decode: decodeChatCompletions,
+  openSeals: openChat,
   encode,
   writer: (exchange) => new ChatWriter(exchange),
   error: (body) => ({ error: body }),

@@ -1,9 +1,12 @@
 // A client's protocol: reads requests into neutral words and writes neutral answers in the client's. Knows no upstream.
 
 import type { ErrorBody } from "../base/errors.ts";
+import type { JsonEdit } from "../base/json-edit.ts";
 import type { ChatEvent } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { ChatResult } from "../chat/result.ts";
+import type { HistoryReader } from "../chat/seals.ts";
+import type { Source } from "./carry.ts";
 
 /** What an answer is dressed in: ids and names of ours, and what the request asked to be echoed. */
 export interface Exchange {
@@ -20,6 +23,8 @@ export interface Exchange {
   body: Readonly<Record<string, unknown>>;
   /** The temperature that goes up where the request has none; absent: the provider's own. */
   defaultTemperature?: number | undefined;
+  /** The provider that answers, which its seals are bound to. */
+  source?: Source;
   /** `x-sallyport-event-types: short` was sent (responses only). */
   shortEventTypes?: boolean;
 }
@@ -27,6 +32,12 @@ export interface Exchange {
 /** An error as it stands in a stream. */
 export interface StreamError extends ErrorBody {
   request_id: string;
+}
+
+/** The changes that open a history's seals. */
+export interface OpenedSeals {
+  edits: JsonEdit[];
+  removed: boolean;
 }
 
 /** Writes one streamed answer. Text in, text out; whoever holds it does the bytes. */
@@ -64,6 +75,11 @@ export interface WireFormat {
    * specification's parameter table.
    */
   decode(body: Readonly<Record<string, unknown>>, options: DecodeOptions): ChatRequest;
+  /**
+   * What must change in a body before it may go up as it came: our envelopes are opened for the provider that minted what
+   * is in them, and what another one minted is taken out. `removed`: reasoning is missing now.
+   */
+  openSeals?(body: Readonly<Record<string, unknown>>, reader: HistoryReader): OpenedSeals;
   /** The non-streaming answer. */
   encode(result: ChatResult, exchange: Exchange): Record<string, unknown>;
   writer(exchange: Exchange): EventWriter;

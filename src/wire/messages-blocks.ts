@@ -15,7 +15,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../chat/request.ts";
-import { type CarriedPart, fromCarried, uncarry } from "./carry.ts";
+import { type CarriedPart, callSeal, fromCarried, uncarry } from "./carry.ts";
 import {
   at,
   expectBoolean,
@@ -63,17 +63,15 @@ export function readUser(value: unknown, path: string): ChatMessage[] {
 export function readAssistant(value: unknown, path: string): AssistantContent[] {
   if (typeof value === "string") return value === "" ? [] : [{ type: "text", text: value }];
   const parts: AssistantContent[] = [];
-  const signatures = new Map<string, string>();
+  const signatures = new Map<string, CarriedPart>();
   for (const [block, at] of blocks(value, path)) {
     const part = readAssistantBlock(block, at);
-    if (part.type === "reasoning" && "callId" in part && part.callId !== undefined)
-      signatures.set(part.callId, part.signature ?? "");
+    if (part.type === "reasoning" && "callId" in part && part.callId !== undefined) signatures.set(part.callId, part);
     else parts.push(part);
   }
   if (signatures.size > 0) {
     for (const part of parts) {
-      const signature = part.type === "tool-call" ? signatures.get(part.callId) : undefined;
-      if (part.type === "tool-call" && signature !== undefined) part.signature = signature;
+      if (part.type === "tool-call") Object.assign(part, callSeal(signatures.get(part.callId)));
     }
   }
   return parts;

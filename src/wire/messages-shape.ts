@@ -1,7 +1,7 @@
 // What whole and streamed answers of the messages format share: envelope, stop reasons, usage, citations, signatures.
 
 import type { FinishReason, Usage } from "../chat/event.ts";
-import { carry } from "./carry.ts";
+import { carry, type Seals, type Source, sealed } from "./carry.ts";
 import { given, isFields } from "./check.ts";
 import type { Exchange } from "./format.ts";
 import { ORIGIN } from "./messages-blocks.ts";
@@ -65,34 +65,18 @@ export function citationsOf(annotations: readonly unknown[] | undefined): unknow
   );
 }
 
-/** Opaque values of a finished reasoning block. */
-export interface Seals {
-  signature?: string;
-  redacted?: string;
-  encrypted?: string;
-  itemId?: string;
-  origin?: string;
-}
-
 /** The `signature` of a thinking block: this protocol's own as it is, others' in an envelope; "" when there is none. */
-export function signatureOf(seals: Seals, summary: boolean): string {
-  const { signature, redacted, encrypted, itemId, origin = ORIGIN } = seals;
-  if (origin === ORIGIN) return signature ?? "";
-  if (signature === undefined && redacted === undefined && encrypted === undefined) return "";
-  return carry({ origin, ...given({ signature, redacted, encrypted, itemId, summary: summary ? true : undefined }) });
+export function signatureOf(
+  seals: Seals,
+  how: { summary: boolean; text: boolean; source: Source | undefined },
+): string {
+  const origin = seals.origin ?? how.source?.protocol ?? ORIGIN;
+  if (origin === ORIGIN) return seals.signature ?? "";
+  const values = sealed(seals, how);
+  return values === undefined ? "" : carry(values);
 }
 
 /** The `data` of a redacted block of this protocol; undefined when the block is none. */
 export function redactedOf(seals: Seals): string | undefined {
   return (seals.origin ?? ORIGIN) === ORIGIN ? seals.redacted : undefined;
-}
-
-/**
- * A tool call's own signature has no place in a `tool_use` block; it goes before the call in an empty thinking block,
- * which clients hand back unchanged.
- */
-export function callSignature(call: { callId: string; signature?: string }): string | undefined {
-  return call.signature === undefined
-    ? undefined
-    : carry({ origin: "gemini", signature: call.signature, callId: call.callId });
 }

@@ -16,12 +16,12 @@ import type {
   ToolEnd,
   ToolStart,
 } from "../chat/event.ts";
+import { sealedCall } from "./carry.ts";
 import { given } from "./check.ts";
 import type { EventWriter, Exchange, StreamError } from "./format.ts";
 import { ORIGIN } from "./messages-blocks.ts";
 import {
   type Block,
-  callSignature,
   citationsOf,
   envelope,
   redactedOf,
@@ -225,7 +225,12 @@ export class MessagesWriter implements EventWriter {
 
   #thinkingEnd(event: ReasoningEnd): string {
     const seals = { ...event, ...given({ itemId: this.#itemId }) };
-    const signature = signatureOf(seals, this.#opened && !this.#saidReasoning);
+    const { source } = this.#exchange;
+    const signature = signatureOf(seals, {
+      summary: this.#opened && !this.#saidReasoning,
+      text: this.#opened,
+      source,
+    });
     let out = "";
     if (signature !== "") out = this.#openThinking() + this.#delta({ type: "signature_delta", signature });
     const data = redactedOf(event);
@@ -238,7 +243,8 @@ export class MessagesWriter implements EventWriter {
 
   #toolStart(event: ToolStart): string {
     this.#calledTool = true;
-    const signature = callSignature(event);
+    // It has no place in a `tool_use` block: it goes before the call in an empty thinking block, which clients hand back.
+    const signature = sealedCall(event, this.#exchange.source);
     let out = "";
     if (signature !== undefined) {
       out = this.#openThinking() + this.#delta({ type: "signature_delta", signature }) + this.#stopBlock();

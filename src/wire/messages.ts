@@ -1,12 +1,13 @@
 // The client format of `POST /v1/messages`: its entry and whole answers.
 
 import type { ChatResult, ResultBlock } from "../chat/result.ts";
+import { sealedCall } from "./carry.ts";
 import type { Exchange, WireFormat } from "./format.ts";
 import { ORIGIN } from "./messages-blocks.ts";
 import { decodeMessages } from "./messages-decode.ts";
+import { openMessages } from "./messages-seals.ts";
 import {
   type Block,
-  callSignature,
   citationsOf,
   envelope,
   redactedOf,
@@ -24,6 +25,7 @@ export const messages: WireFormat = {
   dialect: "anthropic-messages",
   keepalive: 'event: ping\ndata: {"type":"ping"}\n\n',
   decode: decodeMessages,
+  openSeals: openMessages,
   encode,
   writer: (exchange) => new MessagesWriter(exchange),
   error: (body) => ({ type: "error", error: body }),
@@ -36,13 +38,13 @@ function encode(result: ChatResult, exchange: Exchange): Block {
   const calledTool = blocks.some((block) => block.type === "tool-call");
   return {
     ...envelope(exchange),
-    content: blocks.flatMap(encodeBlock),
+    content: blocks.flatMap((block) => encodeBlock(block, exchange)),
     ...stopMembers(choice?.reason ?? "unknown", choice?.stopSequence, calledTool),
     usage: usageMembers(result.usage),
   };
 }
 
-function encodeBlock(block: ResultBlock): Block[] {
+function encodeBlock(block: ResultBlock, exchange: Exchange): Block[] {
   switch (block.type) {
     case "text": {
       // An empty text block handed back would be refused by the protocol's own servers.
@@ -51,9 +53,9 @@ function encodeBlock(block: ResultBlock): Block[] {
       return [{ type: "text", text: block.text, ...(citations.length > 0 ? { citations } : {}) }];
     }
     case "reasoning":
-      return encodeReasoning(block);
+      return encodeReasoning(block, exchange);
     case "tool-call": {
-      const signature = callSignature(block);
+      const signature = sealedCall(block, exchange.source);
       const call = { type: "tool_use", id: block.callId, name: block.name, input: inputOf(block) };
       return signature === undefined ? [call] : [{ type: "thinking", thinking: "", signature }, call];
     }
@@ -62,10 +64,14 @@ function encodeBlock(block: ResultBlock): Block[] {
   }
 }
 
-function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>): Block[] {
+function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>, { source }: Exchange): Block[] {
   const summary = (block.summary ?? []).filter((part) => part !== "").join("\n\n");
   const thinking = block.text === "" || summary === "" ? block.text + summary : `${block.text}\n\n${summary}`;
-  const signature = signatureOf(block, block.text === "" && summary !== "");
+  const signature = signatureOf(block, {
+    summary: block.text === "" && summary !== "",
+    text: thinking !== "",
+    source,
+  });
   const out: Block[] = [];
   if (thinking !== "" || signature !== "") out.push({ type: "thinking", thinking, signature });
   const data = redactedOf(block);

@@ -15,7 +15,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../chat/request.ts";
-import { fromCarried, uncarry } from "./carry.ts";
+import { type CarriedPart, callSeal, fromCarried, uncarry } from "./carry.ts";
 import {
   at,
   expectFields,
@@ -58,7 +58,7 @@ class Turns {
   readonly messages: ChatMessage[] = [];
   readonly tools: Tool[] = [];
   /** Signatures of tool calls, carried ahead of them. */
-  readonly signatures = new Map<string, string>();
+  readonly signatures = new Map<string, CarriedPart>();
 
   assistant(parts: AssistantContent[]): void {
     const last = this.messages.at(-1);
@@ -235,9 +235,9 @@ function readCall(item: Fields, path: string, turns: Turns): ToolCallPart {
     arguments: need(item, custom ? "input" : "arguments", expectString, path),
     ...given({
       namespace: maybe(item, "namespace", expectText, path),
-      signature: turns.signatures.get(callId),
       itemId: maybe(item, "id", expectText, path),
     }),
+    ...callSeal(turns.signatures.get(callId)),
   };
 }
 
@@ -267,7 +267,7 @@ function readReasoning(item: Fields, path: string, turns: Turns): void {
   const carried = encrypted === undefined ? undefined : uncarry(encrypted);
   if (carried !== undefined) {
     const part = fromCarried(text === "" ? summary.join("\n\n") : text, carried);
-    if (part.callId !== undefined) turns.signatures.set(part.callId, part.signature ?? "");
+    if (part.callId !== undefined) turns.signatures.set(part.callId, part);
     else turns.assistant([part]);
     return;
   }

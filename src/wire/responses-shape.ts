@@ -1,7 +1,7 @@
 // What whole and streamed answers of the responses format share: the response object, item ids, usage, status, seals.
 
 import type { FinishReason, Usage } from "../chat/event.ts";
-import { carry } from "./carry.ts";
+import { carry, type Seals, type Source, sealed } from "./carry.ts";
 import { type Fields, given, isFields } from "./check.ts";
 import type { Exchange } from "./format.ts";
 import { requestEcho } from "./responses-echo.ts";
@@ -116,23 +116,22 @@ export function annotationsOf(annotations: readonly unknown[] | undefined): Fiel
 
 /** The `encrypted_content` of a reasoning item: this protocol's own as it is, others' seals in an envelope. */
 export function encryptedOf(
-  seals: { signature?: string; redacted?: string; encrypted?: string; origin?: string },
-  summary: boolean,
+  seals: Seals,
+  how: { summary: boolean; text: boolean; source: Source | undefined },
 ): { encrypted_content?: string } {
-  const { signature, redacted, encrypted, origin = ORIGIN } = seals;
-  if (origin === ORIGIN) return given({ encrypted_content: encrypted });
-  if (signature === undefined && redacted === undefined && encrypted === undefined) return {};
-  const values = given({ signature, redacted, encrypted, summary: summary ? true : undefined });
-  return { encrypted_content: carry({ origin, ...values }) };
+  const origin = seals.origin ?? how.source?.protocol ?? ORIGIN;
+  if (origin === ORIGIN) return given({ encrypted_content: seals.encrypted });
+  const { itemId: _itemId, ...values } = seals;
+  const envelope = sealed(values, how);
+  return envelope === undefined ? {} : { encrypted_content: carry(envelope) };
 }
 
 /**
  * A function call's own signature has no place in its item; it goes before the call in an empty reasoning item, which
  * clients hand back unchanged.
  */
-export function callSignatureItem(id: string, call: { callId: string; signature: string }): Item {
-  const encrypted = carry({ origin: "gemini", signature: call.signature, callId: call.callId });
-  return { id, type: "reasoning", summary: [], encrypted_content: encrypted };
+export function callSignatureItem(id: string, envelope: string): Item {
+  return { id, type: "reasoning", summary: [], encrypted_content: envelope };
 }
 
 /** The finished item of a tool call. */

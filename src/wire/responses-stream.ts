@@ -15,6 +15,7 @@ import type {
   ToolEnd,
   ToolStart,
 } from "../chat/event.ts";
+import { sealedCall } from "./carry.ts";
 import type { Fields } from "./check.ts";
 import type { EventWriter, Exchange, StreamError } from "./format.ts";
 import {
@@ -288,18 +289,19 @@ export class ResponsesWriter implements EventWriter {
     this.#open.delete(event.id);
     const { id, index, summary, raw } = open;
     const parts = summary.map((text) => ({ type: "summary_text", text }));
-    const seal = encryptedOf(event, !raw && summary.length > 0);
+    const text = summary.length > 0;
+    const seal = encryptedOf(event, { summary: !raw && text, text, source: this.#exchange.source });
     return this.#summaryPartDone(open) + this.#done(index, { id, type: "reasoning", summary: parts, ...seal });
   }
 
   #toolStart(event: ToolStart): string {
     let out = this.#settleMessage();
-    const { callId, signature } = event;
-    if (signature !== undefined) {
+    const envelope = sealedCall(event, this.#exchange.source);
+    if (envelope !== undefined) {
       const index = this.#output.length;
       const id = itemId("reasoning", this.#exchange, index);
       out += this.#add({ id, type: "reasoning", summary: [] });
-      out += this.#done(index, callSignatureItem(id, { callId, signature }));
+      out += this.#done(index, callSignatureItem(id, envelope));
     }
     const index = this.#output.length;
     const custom = event.kind === "custom";

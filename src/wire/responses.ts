@@ -1,8 +1,10 @@
 // The client format of `POST /v1/responses`: its entry and whole answers.
 
 import type { ChatResult, ResultBlock } from "../chat/result.ts";
+import { sealedCall } from "./carry.ts";
 import type { Exchange, WireFormat } from "./format.ts";
 import { decodeResponses } from "./responses-decode.ts";
+import { openResponses } from "./responses-seals.ts";
 import {
   annotationsOf,
   callItem,
@@ -25,6 +27,7 @@ export const responses: WireFormat = {
   dialect: "openai-responses",
   keepalive: ": keepalive\n\n",
   decode: decodeResponses,
+  openSeals: openResponses,
   encode,
   writer: (exchange) => new ResponsesWriter(exchange),
   error: (body) => ({ error: body }),
@@ -82,14 +85,18 @@ function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>, exc
     id: block.itemId ?? itemId("reasoning", exchange, index),
     type: "reasoning",
     summary: summary.map((text) => ({ type: "summary_text", text })),
-    ...encryptedOf(block, block.text === "" && parts.length > 0),
+    ...encryptedOf(block, {
+      summary: block.text === "" && parts.length > 0,
+      text: summary.length > 0,
+      source: exchange.source,
+    }),
   };
 }
 
 function pushCall(call: Extract<ResultBlock, { type: "tool-call" }>, exchange: Exchange, output: Item[]): void {
-  const { callId, signature } = call;
-  if (signature !== undefined) {
-    output.push(callSignatureItem(itemId("reasoning", exchange, output.length), { callId, signature }));
+  const envelope = sealedCall(call, exchange.source);
+  if (envelope !== undefined) {
+    output.push(callSignatureItem(itemId("reasoning", exchange, output.length), envelope));
   }
   const type = call.kind === "custom" ? "custom_tool_call" : "function_call";
   output.push(callItem(call.itemId ?? itemId(type, exchange, output.length), call, call.arguments, "completed"));

@@ -23,6 +23,8 @@ export class AnthropicRelay implements FrameRelay {
   readonly #identity: RelayIdentity;
   readonly #output = new OutputText();
   readonly #calls = new Map<number, GuardedCall>();
+  /** Open thinking blocks and their signatures so far. */
+  readonly #thinking = new Map<number, string>();
   /** How a text frame of the present block begins, up to its text; learnt from the first one. */
   #plain = "";
   #stopReason: string | undefined;
@@ -126,14 +128,13 @@ export class AnthropicRelay implements FrameRelay {
       }
       case "content_block_start":
         this.#committed = true;
-        if (asRecord(event["content_block"])["type"] === "tool_use") {
-          this.#calls.set(asNumber(event["index"]) ?? -1, { guard: new ArgumentGuard(), fed: false });
-        }
+        this.#openBlock(asNumber(event["index"]) ?? -1, asRecord(event["content_block"]));
         return text;
       case "content_block_delta":
         this.#committed = true;
         return this.#delta(asNumber(event["index"]) ?? -1, asRecord(event["delta"]), text);
       case "content_block_stop":
+        this.#endThinking(asNumber(event["index"]) ?? -1);
         return this.#endCall(asNumber(event["index"]) ?? -1, text);
       case "message_delta":
         this.#stopReason = asText(asRecord(event["delta"])["stop_reason"]) ?? this.#stopReason;
@@ -154,9 +155,34 @@ export class AnthropicRelay implements FrameRelay {
     }
   }
 
+  #openBlock(index: number, block: Loose): void {
+    switch (block["type"]) {
+      case "tool_use":
+        this.#calls.set(index, { guard: new ArgumentGuard(), fed: false });
+        break;
+      case "thinking":
+        this.#thinking.set(index, asText(block["signature"]) ?? "");
+        break;
+      case "redacted_thinking":
+        this.#identity.sealed?.(asText(block["data"]));
+        break;
+    }
+  }
+
+  #endThinking(index: number): void {
+    const signature = this.#thinking.get(index);
+    if (signature === undefined) return;
+    this.#thinking.delete(index);
+    this.#identity.sealed?.(signature === "" ? undefined : signature);
+  }
+
   #delta(index: number, delta: Loose, text: string): string {
     const words = asText(delta["text"]) ?? asText(delta["thinking"]) ?? asText(delta["partial_json"]);
-    if (words === undefined) return text;
+    if (words === undefined) {
+      const before = this.#thinking.get(index);
+      if (before !== undefined) this.#thinking.set(index, before + (asText(delta["signature"]) ?? ""));
+      return text;
+    }
     this.#output.add(words);
     if (delta["type"] !== "input_json_delta") {
       this.#learn(text);

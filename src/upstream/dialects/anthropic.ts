@@ -9,7 +9,7 @@ import { ANTHROPIC } from "./anthropic-messages.ts";
 import { AnthropicReader, anthropicEvents } from "./anthropic-reader.ts";
 import { AnthropicRelay } from "./anthropic-relay.ts";
 import { anthropicHeaders, anthropicRequest } from "./anthropic-request.ts";
-import { asRecord, asText, parseRecord } from "./loose.ts";
+import { asList, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
 
 /** The dialect. */
 export const anthropicMessages: Dialect = {
@@ -21,10 +21,11 @@ export const anthropicMessages: Dialect = {
   lossless: {
     request: losslessRequest,
     relay: (identity) => new AnthropicRelay(identity),
-    result: (text, { id, model }) => ({
-      text: spliceMembers(text, { id, model }),
-      events: anthropicEvents(parseRecord(text)),
-    }),
+    result: (text, { id, model, sealed }) => {
+      const events = anthropicEvents(parseRecord(text));
+      for (const event of events) if (event.type === "reasoning-end") sealed?.(event.signature ?? event.redacted);
+      return { text: spliceMembers(text, { id, model }), events };
+    },
   },
   tokenCount: (text, chat, ctx, members) => ({
     ...losslessRequest(text, chat, ctx, members),
@@ -51,11 +52,32 @@ function losslessRequest(
     }
   }
   const edits = { ...set, ...members };
+  if (ctx.reasoningRemoved === true) stopThinking({ ...body, ...members }, edits, dropped);
   for (const name of refusedFor(ctx, chat.reasoning)) {
     if (name in body) dropped.push(name);
     edits[name] = undefined;
   }
   return { path: "/messages", headers: anthropicHeaders(ctx), body: spliceMembers(text, edits), dropped };
+}
+
+/** With a budget, a tool loop goes on thinking only when its turn starts with thinking: without it the model is not asked to. */
+function stopThinking(body: Loose, edits: Record<string, unknown>, dropped: string[]): void {
+  if (asRecord(body["thinking"])["type"] !== "enabled" || !isCutLoop(asList(body["messages"]).map(asRecord))) return;
+  edits["thinking"] = undefined;
+  dropped.push("thinking");
+  const management = asRecord(body["context_management"]);
+  const rules = asList(management["edits"]);
+  const kept = rules.filter((rule) => !asText(asRecord(rule)["type"])?.startsWith("clear_thinking"));
+  // What clears thinking is refused where nobody thinks.
+  if (kept.length === rules.length) return;
+  edits["context_management"] = kept.length > 0 ? { ...management, edits: kept } : undefined;
+}
+
+/** The last turn of the model calls tools and does not begin with thinking. */
+function isCutLoop(messages: readonly Loose[]): boolean {
+  const blocks = asList(messages.findLast((message) => message["role"] === "assistant")?.["content"]).map(asRecord);
+  const first = asText(blocks[0]?.["type"]) ?? "";
+  return blocks.some((block) => block["type"] === "tool_use") && !first.endsWith("thinking");
 }
 
 /** Reads `{type:"error",error:{type,message}}`. */

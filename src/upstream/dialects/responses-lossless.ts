@@ -8,7 +8,7 @@ import { refusedFor } from "../quirks.ts";
 import { asList, asRecord, type Loose, parseRecord } from "./loose.ts";
 import { CallGuards } from "./responses-guards.ts";
 import { responsesEvents } from "./responses-reader.ts";
-import { ResponsesRelay } from "./responses-relay.ts";
+import { noteSeal, ResponsesRelay } from "./responses-relay.ts";
 import { responsesHeaders } from "./responses-request.ts";
 
 /** The lossless path. */
@@ -89,5 +89,8 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
     return { text, events: [{ type: "error", code: "tool_arguments_invalid", message }] };
   }
   if (output !== undefined) set["output"] = output;
+  for (const item of asList(body["output"]).map(asRecord)) {
+    if (item["type"] === "reasoning") noteSeal(item, body["store"] !== false, identity);
+  }
   return { text: spliceMembers(text, set), events };
 }

@@ -167,6 +167,9 @@ export class ResponsesRelay implements FrameRelay {
 
   #item(event: Loose, type: string, was: { frame: SseFrame; text: string }): string {
     const item = asRecord(event["item"]);
+    if (item["type"] === "reasoning" && type.endsWith(".done")) {
+      noteSeal(item, this.#response["store"] !== false, this.#identity);
+    }
     if (item["type"] !== "function_call") return this.#pass(event, was);
     if (type.endsWith(".added")) {
       this.#guards.open(event, item);
@@ -241,6 +244,12 @@ export class ResponsesRelay implements FrameRelay {
     const failed = { type, sequence_number: this.#lastSequence() + 1, response, error, request_id };
     return `event: ${type}\ndata: ${JSON.stringify(failed)}\n\n`;
   }
+}
+
+/** What the client may hand back: the encrypted content, or the id of what the upstream itself keeps. */
+export function noteSeal(item: Loose, stored: boolean, { sealed }: RelayIdentity): void {
+  const value = asText(item["encrypted_content"]) || (stored ? asText(item["id"]) : undefined);
+  if (value) sealed?.(value);
 }
 
 function isPlain(block: string, at: number): boolean {

@@ -11,6 +11,8 @@ export const anthropic: ProviderCard = {
   headers: (secret) => ({ "anthropic-version": "2023-06-01", ...(secret === "" ? {} : { "x-api-key": secret }) }),
   // Other platforms with the same models refuse it (anthropics/skills claude-api/shared/prompt-caching.md, 2026-11).
   quirks: { automatic_cache: true },
+  // Signatures are compatible across accounts and clouds (platform.claude.com/docs/en/build-with-claude/extended-thinking).
+  portableSeals: true,
   // Twenty a page by default.
   modelsPath: "/models?limit=1000",
   parseModels: (body) =>

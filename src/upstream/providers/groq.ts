@@ -12,6 +12,7 @@ export const groq: ProviderCard = {
   headers: bearer,
   quirks: {
     max_tokens_field: "max_completion_tokens",
+    refuses_reasoning: true,
     refuses: ["logprobs", "top_logprobs", "logit_bias", "store", "verbosity"],
   },
   modelsPath: "/models",

@@ -16,6 +16,8 @@ export const mistral: ProviderCard = {
     max_tokens_field: "max_tokens",
     tool_call_ids: "nine",
     developer_role: false,
+    // A 422 (BerriAI/litellm#30835): its own thinking stands in content parts.
+    refuses_reasoning: true,
     refuses: ["seed", "user", "store", "logprobs", "top_logprobs", "logit_bias", "service_tier", "verbosity"],
   },
   modelsPath: "/models",

@@ -10,7 +10,13 @@ export const openai: ProviderCard = {
   baseUrl: "https://api.openai.com/v1",
   headers: bearer,
   // `max_tokens` is deprecated there and refused by reasoning models (platform.openai.com/docs/api-reference/chat/create).
-  quirks: { max_tokens_field: "max_completion_tokens", custom_tools: true, responses: true },
+  // Completions give no reasoning there: what a history holds of it was made elsewhere.
+  quirks: {
+    max_tokens_field: "max_completion_tokens",
+    custom_tools: true,
+    responses: true,
+    refuses_reasoning: true,
+  },
   modelsPath: "/models",
   parseModels: readModels,
 };

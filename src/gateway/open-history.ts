@@ -1,0 +1,49 @@
+// The history of a request as one provider may be given it: what it minted itself goes up, what another one minted does not.
+
+import { editJson, editValue } from "../base/json-edit.ts";
+import type { HistoryReader } from "../chat/seals.ts";
+import type { Provider } from "../upstream/provider.ts";
+import type { WireFormat } from "../wire/format.ts";
+import type { ReasoningMemory } from "./reasoning-memory.ts";
+
+/** A parsed JSON object. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A request of the provider's own format. */
+export interface History {
+  text: string;
+  body: Fields;
+  /** Members that were changed here and win over the text's. */
+  members: Fields;
+}
+
+/** Who reads a history. */
+export function historyReader(provider: Provider, model: string, memory: ReasoningMemory): HistoryReader {
+  const { minter, quirks, dialect } = provider;
+  return {
+    protocol: dialect.name,
+    minter,
+    // Claude signs all of its thinking and refuses what has no signature, whoever serves it.
+    unsigned: memory.gaveUnsigned(minter) && provider.card.name !== "anthropic" && !/claude/i.test(model),
+    minterOf: (value) => memory.minterOf(value),
+    refusesReasoning: quirks.refuses_reasoning === true,
+    needsReasoning: quirks.return_reasoning_content === true,
+    reasoningOf: () => undefined,
+  };
+}
+
+/** The request with its seals opened. `removed`: reasoning is missing now. */
+export function openHistory(
+  history: History,
+  format: WireFormat,
+  reader: HistoryReader,
+): History & { removed: boolean } {
+  const { text, body, members } = history;
+  const key = format.dialect === "openai-responses" ? "input" : "messages";
+  const ours = Object.hasOwn(members, key);
+  const opened = format.openSeals?.(ours ? { ...body, [key]: members[key] } : body, reader);
+  if (opened === undefined || opened.edits.length === 0) return { ...history, removed: false };
+  const { edits, removed } = opened;
+  if (ours) return { text, body, members: { ...members, ...editValue({ [key]: members[key] }, edits) }, removed };
+  return { text: editJson(text, edits), body: editValue(body, edits), members, removed };
+}

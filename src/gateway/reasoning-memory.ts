@@ -1,0 +1,37 @@
+// What this process remembers of reasoning: which provider minted a sealed value that carries no mark of ours, because it
+// went to the client as it came. Bounded, and lost with the process: what is not known is left to the provider's judgement.
+
+/** Sealed values whose provider is remembered; a few dozen bytes each. */
+const VALUES_MAX = 50_000;
+
+/** The memory. */
+export class ReasoningMemory {
+  /** Fingerprints of values to providers, oldest first. */
+  readonly #minters = new Map<number | bigint, string>();
+  /** Providers that gave reasoning without a seal. */
+  readonly #unsigned = new Set<string>();
+
+  /** A provider gave a sealed value; undefined: reasoning without one. */
+  minted(value: string | undefined, minter: string): void {
+    if (value === undefined) {
+      this.#unsigned.add(minter);
+      return;
+    }
+    const print = Bun.hash(value);
+    this.#minters.delete(print);
+    this.#minters.set(print, minter);
+    if (this.#minters.size <= VALUES_MAX) return;
+    const oldest = this.#minters.keys().next().value;
+    if (oldest !== undefined) this.#minters.delete(oldest);
+  }
+
+  /** Who minted a value; undefined where that was not seen. */
+  minterOf(value: string): string | undefined {
+    return this.#minters.get(Bun.hash(value));
+  }
+
+  /** Whether the provider gave reasoning without a seal: such a one takes it back. */
+  gaveUnsigned(minter: string): boolean {
+    return this.#unsigned.has(minter);
+  }
+}
