@@ -1,8 +1,9 @@
 // Makes a parsed tree fit for reading: shadow roots opened, things that are no content taken out, lazy images resolved,
 // addresses made absolute. Runs before anything is chosen, with or without main-content extraction.
 
-import { elementsOf, PageElement, type PageNode, PageText } from "../dom/node.ts";
+import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
+import { removeInvisible } from "./invisible.ts";
 import type { Trace } from "./trace.ts";
 
 /** Never content, whatever is in them. */
@@ -36,18 +37,10 @@ const WEB_SCHEMES = /^(?:https?|mailto|tel):/i;
 /** Tidies in place. `url` is the address of the page; <base> is honoured. */
 export function tidy(document: PageDocument, url: string, trace: Trace): void {
   const base = baseOf(document, url);
-  const hidden = new Set<PageElement>();
-  let all: number | undefined;
-  // Measured once, and only for pages with hidden data.
-  const chars = () => {
-    all ??= document.body.textContent.length;
-    return all;
-  };
   for (const element of elementsOf(document.body)) {
     if (element.parentNode === null) continue;
     if (element.tag === "template" && element.attributes["shadowrootmode"] !== undefined) element.unwrap();
     else if (element.tag === "noscript") tidyNoscript(element, base);
-    else if (isHiddenData(element) && element.textContent.length * 2 < chars()) hidden.add(element);
     else if (NO_CONTENT.has(element.tag)) trace.remove(element, "not-content");
     else if (element.tag === "img") tidyImage(element, base);
     else if (element.tag === "a") tidyLink(element, base);
@@ -55,23 +48,7 @@ export function tidy(document: PageDocument, url: string, trace: Trace): void {
     else if (element.attributes["src"] !== undefined)
       element.attributes["src"] = absolute(element.attributes["src"], base) ?? "";
   }
-  // A page that shows nothing else keeps it.
-  if (hidden.size > 0 && hasWords(document.body, hidden))
-    for (const element of hidden) trace.remove(element, "hidden-data");
-}
-
-/** Whether there is a letter or a digit below `root` that is in none of the elements left out. The tree's depth is bounded. */
-function hasWords(root: PageElement, leftOut: ReadonlySet<PageNode>): boolean {
-  for (let node = root.firstChild; node !== null; node = node.nextSibling) {
-    if (leftOut.has(node)) continue;
-    if (node instanceof PageElement ? hasWords(node, leftOut) : /[\p{L}\p{N}]/u.test(node.textContent)) return true;
-  }
-  return false;
-}
-
-/** The page once more as microdata that nobody is shown. */
-function isHiddenData({ attributes }: PageElement): boolean {
-  return attributes["itemscope"] !== undefined && /display\s*:\s*none/i.test(attributes["style"] ?? "");
+  removeInvisible(document, trace);
 }
 
 /** The address relative ones are held against. */
