@@ -200,7 +200,16 @@ describe("what is said again", () => {
     return PARAGRAPHS.map((text) => markdown.split(text).length - 1);
   };
   const paragraphs = PARAGRAPHS.map((text) => `<p>${text}</p>`).join("");
-  test("a second run of the same paragraphs goes", () => expect(twin(paragraphs, paragraphs)).toEqual([1, 1, 1, 1]));
+  test("a second container with the same paragraphs goes", () => {
+    const screen = `<div class="screen">${paragraphs}</div>`;
+    expect(twin(screen, `<div class="other">${paragraphs}</div>`)).toEqual([1, 1, 1, 1]);
+    expect(twin(paragraphs, `<section><div class="print-version">${paragraphs}</div></section>`)).toEqual([1, 1, 1, 1]);
+  });
+  test("what stands beside its like stays", () => {
+    expect(twin(paragraphs, paragraphs)).toEqual([2, 2, 2, 2]);
+    const part = `<div class="stanza">${paragraphs}</div>`;
+    expect(twin(part, part)).toEqual([2, 2, 2, 2]);
+  });
   test("the text in one piece goes, its paragraphs stay", () => {
     expect(twin(`<div>${PARAGRAPHS.join(" ")}</div>`, paragraphs)).toEqual([1, 1, 1, 1]);
     expect(extract(`<article><div>${PARAGRAPHS.join(" ")}</div>${paragraphs}</article>`).markdown).toContain("\n\n");

@@ -1,7 +1,7 @@
 // What a page says it is (type, title, description, address), and how its text is built as a whole: the same block
 // means something else on an article, a shop page and a forum thread.
 
-import type { PageElement } from "../dom/node.ts";
+import { elementsOf, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 
@@ -37,9 +37,7 @@ const STRINGS_CHARS_MAX = 200_000;
 
 /** Reads them once per page. */
 export function readPageTraits(document: PageDocument, blocks: readonly Block[], url: string): PageTraits {
-  const meta = (name: string) =>
-    document.head.find((element) => (element.attributes["property"] ?? element.attributes["name"]) === name)
-      ?.attributes["content"] ?? "";
+  const meta = (name: string) => metaContent(document, name);
   const title = words(`${document.title} ${meta("og:title")}`);
   const description = words(`${meta("description")} ${meta("og:description")}`);
   const structured = document.structured.join("\n");
@@ -109,6 +107,29 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
       firstProse < 0 ? 0 : Math.max(-100, Math.min(100, block.index - firstProse)),
     ],
   };
+}
+
+/** What a <meta> of this name says; "" when there is none. */
+export function metaContent(document: PageDocument, name: string): string {
+  return (
+    document.head.find((element) => (element.attributes["property"] ?? element.attributes["name"]) === name)
+      ?.attributes["content"] ?? ""
+  );
+}
+
+const CART =
+  /add to (?:cart|bag|basket)|buy (?:it )?now|in den warenkorb|ajouter au panier|añadir al carrito|aggiungi al carrello/i;
+
+/** Whether the page says that it is about a product: by its type, its data, its address, or a button to buy it. */
+export function saysProduct(document: PageDocument, blocks: readonly Block[]): boolean {
+  if (metaContent(document, "og:type").toLowerCase().includes("product")) return true;
+  if (document.structured.some((source) => SCHEMA_TYPES[1]?.test(source) === true)) return true;
+  const own = ownAddress(document, "");
+  if (URL.canParse(own) && PRODUCT_PATH.test(new URL(own).pathname)) return true;
+  if (blocks.some(({ text }) => text.length < 60 && CART.test(text))) return true;
+  return elementsOf(document.body).some(({ attributes }) =>
+    /schema\.org\/Product$/i.test(attributes["itemtype"] ?? ""),
+  );
 }
 
 /** The article text of the structured data, in the form of `compact`; "" when there is none. */

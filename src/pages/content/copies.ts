@@ -1,0 +1,147 @@
+// Pages carry their text again, for print or for small screens. Only such a second container goes, and only when it says
+// nothing but what the first one says, word for word: text that merely resembles other text, or stands beside its like,
+// was meant as it is.
+
+import { closest, type PageElement } from "../dom/node.ts";
+import type { Block } from "./blocks.ts";
+import { type Judged, sumChars } from "./judged.ts";
+
+/** Shorter texts repeat for good reasons. */
+const COPY_CHARS_MIN = 100;
+/** Share of all kept text from which a container that repeats another one is a copy, whatever its name. */
+const COPY_SHARE_MIN = 0.25;
+/** Places of a text that are looked at. */
+const PLACES_MAX = 8;
+const RUN_BLOCKS_MAX = 2000;
+const LONG_RUN_MIN = 50;
+/** Names of parts made for one kind of screen or for paper. */
+const MEDIUM =
+  /(?:^|[^a-z])(?:print|printable|mobile|phone|tablet|desktop|amp|small|large|hidden-(?:xs|sm|md|lg)|visible-(?:xs|sm|md|lg)|(?:xs|sm|md|lg|xl|max-\w+):hidden|d-(?:none|(?:sm|md|lg|xl)-none))(?![a-z])|(?:Print|Mobile|Desktop)(?![a-z])/;
+
+/** Drops the second of two containers that say the same. */
+export function dropCopies({ blocks, kept }: Judged): void {
+  const order = blocks.filter((block) => kept.has(block));
+  const places = new Map<string, number[]>();
+  order.forEach((block, at) => {
+    const list = places.get(block.text);
+    if (list === undefined) places.set(block.text, [at]);
+    else if (list.length < PLACES_MAX) list.push(at);
+  });
+  dropRuns(order, places, kept);
+  dropPieces(order, places, kept);
+}
+
+/** Two or more blocks in a row that stand in the same words in another container before. */
+function dropRuns(order: readonly Block[], places: ReadonlyMap<string, readonly number[]>, kept: Set<Block>): void {
+  const total = sumChars(order);
+  for (let at = 0; at < order.length; at++) {
+    let longest = 0;
+    for (const before of places.get((order[at] as Block).text) ?? []) {
+      if (before >= at) break;
+      const length = runLength(order, before, at);
+      longest = Math.max(longest, length);
+      const [first, second] = [order.slice(before, before + length), order.slice(at, at + length)];
+      if (length < 2 || sumChars(second) < COPY_CHARS_MIN || !isTwin({ first, second, order, at, total })) continue;
+      for (const block of second) kept.delete(block);
+      break;
+    }
+    // What repeats at such length is looked at once, copy or not.
+    if (longest > LONG_RUN_MIN || !kept.has(order[at] as Block)) at += Math.max(0, longest - 1);
+  }
+}
+
+/** How many blocks in a row say the same from both places on. */
+function runLength(order: readonly Block[], before: number, at: number): number {
+  let length = 1;
+  while (
+    length < RUN_BLOCKS_MAX &&
+    before + length < at &&
+    at + length < order.length &&
+    order[before + length]?.text === order[at + length]?.text
+  )
+    length++;
+  return length;
+}
+
+/** One block that says what several in another container say, one after the other. */
+function dropPieces(order: readonly Block[], places: ReadonlyMap<string, readonly number[]>, kept: Set<Block>): void {
+  const starts = new Map<string, number[]>();
+  for (const [text, list] of places) {
+    const key = text.slice(0, COPY_CHARS_MIN / 4);
+    starts.set(key, [...(starts.get(key) ?? []), ...list].slice(0, PLACES_MAX));
+  }
+  const total = sumChars(order);
+  order.forEach((piece, at) => {
+    if (piece.text.length < COPY_CHARS_MIN) return;
+    for (const start of starts.get(piece.text.slice(0, COPY_CHARS_MIN / 4)) ?? []) {
+      const first = partsOf(piece, order, start);
+      if (first.length < 2 || !first.every((part) => kept.has(part))) continue;
+      const isMuch = piece.text.length >= total * COPY_SHARE_MIN;
+      if (!isMuch && !isTwin({ first, second: [piece], order, at, total })) continue;
+      kept.delete(piece);
+      break;
+    }
+  });
+}
+
+/** The blocks from `start` on whose texts, set together, are that of the piece; none when they are not. */
+function partsOf(piece: Block, order: readonly Block[], start: number): Block[] {
+  const parts: Block[] = [];
+  let said = 0;
+  for (let at = start; said < piece.text.length; at++) {
+    const block = order[at];
+    if (block === undefined || block === piece || !piece.text.startsWith(block.text, said)) return [];
+    parts.push(block);
+    said += block.text.length;
+    if (piece.text[said] === " ") said++;
+  }
+  return parts;
+}
+
+interface Repeat {
+  readonly first: readonly Block[];
+  readonly second: readonly Block[];
+  /** All kept blocks, and where the second run starts among them. */
+  readonly order: readonly Block[];
+  readonly at: number;
+  /** Characters of all kept blocks. */
+  readonly total: number;
+}
+
+/** Whether the second run is all that its container says, apart from the first, and no neighbour of the same kind. */
+function isTwin({ first, second, order, at, total }: Repeat): boolean {
+  const one = commonElement(first);
+  const two = commonElement(second);
+  const around = [order[at - 1], order[at + second.length]];
+  if (around.some((block) => block !== undefined && isIn(block, two))) return false;
+  const above = new Set(pathOf(one));
+  // One in the other: no second container.
+  if (above.has(two) || isIn(first[0] as Block, two)) return false;
+  const below = pathOf(two).filter((element) => !above.has(element));
+  const shared = below[below.length - 1]?.parentNode ?? null;
+  const path = pathOf(one);
+  const beside = path.slice(0, Math.max(0, shared === null ? 0 : path.indexOf(shared)));
+  const [branch, other] = [below[below.length - 1], beside[beside.length - 1]];
+  if (branch === undefined || (branch.tag === other?.tag && branch.className === other.className)) return false;
+  // Flat beside a container, the name of the container must tell.
+  if (other !== undefined && sumChars(second) >= total * COPY_SHARE_MIN) return true;
+  return [...below, ...beside].some(({ className, id }) => MEDIUM.test(`${className} ${id}`));
+}
+
+function isIn({ element }: Block, container: PageElement): boolean {
+  return element === container || closest(element, (above) => above === container) !== undefined;
+}
+
+/** The smallest element that holds blocks that follow one another. */
+function commonElement(blocks: readonly Block[]): PageElement {
+  const start = (blocks[0] as Block).element;
+  const path = new Set(pathOf((blocks[blocks.length - 1] as Block).element));
+  return path.has(start) ? start : (closest(start, (element) => path.has(element)) ?? start);
+}
+
+/** The element and those above it, from the inside out. */
+function pathOf(element: PageElement): PageElement[] {
+  const path: PageElement[] = [];
+  for (let at: PageElement | null = element; at !== null; at = at.parentNode) path.push(at);
+  return path;
+}

@@ -1,0 +1,276 @@
+// What a reader expects of a page whatever the fitted look makes of it: the headline, the price beside a product's
+// headline, the captions of pictures amid kept text, the notes that kept text points to.
+
+import { closest, elementsOf, type PageElement } from "../dom/node.ts";
+import type { PageDocument } from "../dom/parse.ts";
+import { BLOCK_TAGS, type Block } from "./blocks.ts";
+import { headingLevel, type Judged, shareOfKept } from "./judged.ts";
+import { metaContent, saysProduct } from "./page-traits.ts";
+
+/** Longer ones are paragraphs set as headings. */
+const HEADLINE_CHARS_MAX = 300;
+/** Words of a headline that the page's title must hold. */
+const TITLE_SHARE = 0.7;
+
+/** Keeps the headline of the page. */
+export function keepHeadline({ document, blocks, kept }: Judged): void {
+  if (kept.size > 0) for (const block of headlineOf(document, blocks)) kept.add(block);
+}
+
+/** The blocks of the page's h1: the one that the title names, else the only one. None when neither is sure. */
+export function headlineOf(document: PageDocument, blocks: readonly Block[]): readonly Block[] {
+  const found = new Map<PageElement, Block[]>();
+  for (const block of blocks) {
+    const heading = isH1(block.element) ? block.element : closest(block.element, isH1);
+    if (heading === undefined) continue;
+    const list = found.get(heading);
+    if (list === undefined) found.set(heading, [block]);
+    else list.push(block);
+  }
+  const site = wordsOf(metaContent(document, "og:site_name"));
+  const candidates = [...found].filter(([heading, own]) => isHeadline(heading, own, site));
+  const titles = [document.title, metaContent(document, "og:title")].map(wordsOf).filter((words) => words.length > 0);
+  const titled = candidates.filter(([, own]) => {
+    const words = wordsOf(own.map(({ text }) => text).join(" "));
+    return titles.some((title) => names(title, words));
+  });
+  const [only] = titled.length > 0 ? titled : candidates.length === 1 ? candidates : [];
+  return only?.[1] ?? [];
+}
+
+/** Not the name of the site, and not in a part beside the page. */
+function isHeadline(heading: PageElement, own: readonly Block[], site: readonly string[]): boolean {
+  const text = own.map((block) => block.text).join(" ");
+  const words = wordsOf(text);
+  if (words.length === 0 || text.length > HEADLINE_CHARS_MAX) return false;
+  if (site.length > 0 && words.join(" ") === site.join(" ")) return false;
+  if (/(?:^|[\s_-])(?:site|blog)-?(?:title|name)|(?:^|\s)logo(?:\s|$)/i.test(heading.className)) return false;
+  return (
+    closest(heading, ({ tag }) => tag === "nav" || tag === "footer" || tag === "aside" || tag === "dialog") ===
+    undefined
+  );
+}
+
+/** Whether a title names the heading: nearly all of its words, or the title is a part of it. */
+function names(title: readonly string[], words: readonly string[]): boolean {
+  const said = new Set(title);
+  const shared = words.filter((word) => said.has(word)).length;
+  if (shared >= words.length * TITLE_SHARE) return true;
+  const own = new Set(words);
+  return title.every((word) => own.has(word));
+}
+
+function isH1({ tag }: PageElement): boolean {
+  return tag === "h1";
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** An amount of money, in more spellings than are needed to tell kinds of pages apart. */
+const AMOUNT =
+  /(?:[$€£¥₹₽₩₺₴฿]|\b(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|rs\.?|r\$|kr\.?))\s?\d|\d(?:[\d.,' ]*\d)?(?:,-|,–)?\s?(?:[$€£¥₹₽₩₺₴฿]|(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|zł|kr|kč|ft|lei|руб)(?![\p{L}]))/iu;
+const PRICE_NAME = /(?:^|[^a-z])(?:price|prices|pricing|amount|preis|prix|precio|prezzo)(?![a-z])|Price(?![a-z])/;
+/** A text with an amount that is longer says more than the price. */
+const PRICE_CHARS_MAX = 160;
+/** Blocks around the headline that are looked at, and headings between that end the look. */
+const PRICE_REACH = 40;
+const PRICE_REACH_BEFORE = 4;
+/** Parts of one price: the old and the new one, what it holds for. */
+const PRICE_PARTS_MAX = 8;
+const PRICE_LEVELS = 5;
+/** From here on parts of one kind are a list of other products. */
+const TILES_MIN = 3;
+
+/** Keeps the price beside a product's headline. */
+export function keepPrice({ document, blocks, kept }: Judged): void {
+  if (kept.size > 0) for (const block of pricesBeside(document, blocks)) kept.add(block);
+}
+
+/** The blocks of the price that stands beside the headline of a product page. */
+export function pricesBeside(document: PageDocument, blocks: readonly Block[]): readonly Block[] {
+  const headline = headlineOf(document, blocks);
+  const [first] = headline;
+  const last = headline[headline.length - 1];
+  if (first === undefined || last === undefined) return [];
+  const after = blocks.slice(last.index + 1, last.index + 1 + PRICE_REACH);
+  const end = after.findIndex((block) => headingLevel(block) > 0 && !isNamed(block));
+  const before = blocks.slice(Math.max(0, first.index - PRICE_REACH_BEFORE), first.index);
+  const found =
+    (end < 0 ? after : after.slice(0, end)).find(isPriceBlock) ??
+    before.find((block) => isPriceBlock(block) && isNamed(block));
+  if (found === undefined || isInTile(found, first) || !saysProduct(document, blocks)) return [];
+  const box = boxOf(found, first);
+  if (box === undefined) return [found];
+  const parts = blocks.filter(({ element }) => element === box || closest(element, (at) => at === box) !== undefined);
+  const isPart = ({ element, text }: Block) =>
+    element.tag !== "button" && (AMOUNT.test(text) || text.length < PRICE_CHARS_MAX / 4);
+  return parts.length <= PRICE_PARTS_MAX ? parts.filter(isPart) : [found];
+}
+
+/** Whether the block is in one of several parts of one kind that all name a price, none of which is the headline's. */
+function isInTile({ element }: Block, headline: Block): boolean {
+  const above = new Set<PageElement>();
+  for (let at: PageElement | null = headline.element; at !== null; at = at.parentNode) above.add(at);
+  for (let at = element; at.parentNode !== null && !above.has(at); at = at.parentNode) {
+    const { tag, className } = at;
+    const alike = at.parentNode.children.filter((other) => other.tag === tag && other.className === className);
+    if (alike.length >= TILES_MIN && alike.filter((other) => AMOUNT.test(other.textContent)).length >= TILES_MIN)
+      return true;
+  }
+  return false;
+}
+
+function isPriceBlock(block: Block): boolean {
+  return block.text.length <= PRICE_CHARS_MAX && AMOUNT.test(block.text);
+}
+
+function isNamed({ element }: Block): boolean {
+  return isPrice(element) || closest(element, isPrice) !== undefined;
+}
+
+/** The outermost element around a block that is named after the price, without the headline. */
+function boxOf({ element }: Block, headline: Block): PageElement | undefined {
+  let box: PageElement | undefined;
+  let at: PageElement | null = element;
+  for (let level = 0; at !== null && level < PRICE_LEVELS; level++, at = at.parentNode) {
+    const around = at;
+    if (closest(headline.element, (above) => above === around) !== undefined) break;
+    if (isPrice(at)) box = at;
+  }
+  return box;
+}
+
+function isPrice({ attributes, className, id }: PageElement): boolean {
+  return (
+    PRICE_NAME.test(`${className} ${id}`) || attributes["itemprop"] === "price" || attributes["itemprop"] === "offers"
+  );
+}
+
+const CAPTION_CLASS = /(?:^|[\s_-])(?:caption|captions|wp-caption-text|gallery-caption)(?:$|[\s_-])/i;
+const CAPTION_CHARS_MAX = 800;
+/** Share of kept text around a picture from which its caption is kept too. */
+const AROUND_PICTURE_SHARE = 0.6;
+
+/** Keeps the captions of pictures that stand amid kept text; the picture follows its caption. */
+export function keepCaptions({ blocks, kept }: Judged): void {
+  const captions = captionsOf(blocks);
+  if (captions.size === 0) return;
+  const share = shareOfKept(
+    blocks.filter((block) => !captions.has(block)),
+    kept,
+  );
+  for (const [caption, figure] of captions) {
+    let around = figure.parentNode;
+    while (around !== null && share(around) === undefined) around = around.parentNode;
+    if (around !== null && (share(around)?.kept ?? 0) >= AROUND_PICTURE_SHARE) kept.add(caption);
+  }
+}
+
+/** The captions of pictures, each with the element that holds both. */
+export function captionsOf(blocks: readonly Block[]): ReadonlyMap<Block, PageElement> {
+  const found = new Map<Block, PageElement>();
+  for (const block of blocks) {
+    if (block.text.length > CAPTION_CHARS_MAX) continue;
+    const figure = figureOf(block.element);
+    if (figure !== undefined && elementsOf(figure).some(isPicture)) found.set(block, figure);
+  }
+  return found;
+}
+
+function figureOf(element: PageElement): PageElement | undefined {
+  const caption = isCaption(element) ? element : closest(element, isCaption);
+  if (caption === undefined) return undefined;
+  return caption.tag === "figcaption"
+    ? (closest(caption, ({ tag }) => tag === "figure") ?? undefined)
+    : (caption.parentNode ?? undefined);
+}
+
+function isCaption({ tag, className }: PageElement): boolean {
+  return (
+    tag === "figcaption" || (className !== "" && CAPTION_CLASS.test(className) && /^(?:p|div|span|small|em)$/.test(tag))
+  );
+}
+
+function isPicture({ tag }: PageElement): boolean {
+  return tag === "img" || tag === "video" || tag === "audio" || tag === "picture" || tag === "iframe";
+}
+
+/** What a mark of a note shows: a figure, a letter, a sign. */
+const MARK = /^[[(]?(?:\d{1,3}|[a-z]{1,2}|[ivx]{1,6}|[*†‡§¶]{1,4}|note \d{1,3})[\])]?$/i;
+const NOTE_NAME = /(?:^|[^a-z])_?(?:fn|ftn|edn|note|cite|foot|endnote|bib|ref|doc-noteref)/i;
+const NOTE_CHARS_MAX = 4000;
+
+/** Keeps the notes that kept text points to, and the heading over them. */
+export function keepNotes({ document, blocks, kept }: Judged): void {
+  const notes = notesOf(document.body, blocks, (block) => kept.has(block));
+  for (const block of notes) kept.add(block);
+  for (const block of notes) {
+    const above = blocks[block.index - 1];
+    if (above !== undefined && !notes.has(above) && headingLevel(above) > 1) kept.add(above);
+  }
+}
+
+/** The blocks of notes to which marks in the text of certain blocks point. */
+export function notesOf(
+  body: PageElement,
+  blocks: readonly Block[],
+  isSource: (block: Block) => boolean,
+): ReadonlySet<Block> {
+  const targets = markTargets(body, blocks, isSource);
+  const notes = new Set<Block>();
+  if (targets.size === 0) return notes;
+  const holders = new Set<PageElement>();
+  for (const element of elementsOf(body)) {
+    const id = element.id === "" ? element.attributes["name"] : element.id;
+    if (id === undefined || !targets.has(id)) continue;
+    // An anchor at the start of a note stands for the note.
+    const holder = isBlockLevel(element) ? element : closest(element, isBlockLevel);
+    if (holder !== undefined && holder !== body && holder.textContent.length <= NOTE_CHARS_MAX) holders.add(holder);
+  }
+  const isNote = (element: PageElement) => holders.has(element);
+  for (const block of blocks)
+    if (isNote(block.element) || closest(block.element, isNote) !== undefined) notes.add(block);
+  return notes;
+}
+
+/** Ids that marks in the text point to. */
+function markTargets(
+  body: PageElement,
+  blocks: readonly Block[],
+  isSource: (block: Block) => boolean,
+): ReadonlySet<string> {
+  const targets = new Set<string>();
+  const links = body.getElementsByTagName("a").filter(isMark);
+  if (links.length === 0) return targets;
+  const sources = new Set<PageElement>();
+  for (const block of blocks)
+    if (isSource(block)) for (const { parentNode } of block.nodes) if (parentNode !== null) sources.add(parentNode);
+  for (const link of links)
+    if (sources.has(link) || elementsOf(link).some((inner) => sources.has(inner)))
+      targets.add(decoded((link.attributes["href"] ?? "").replace(/^.*#/s, "")));
+  return targets;
+}
+
+function isMark(link: PageElement): boolean {
+  const href = link.attributes["href"];
+  if (href === undefined || !/#./.test(href) || !MARK.test(link.textContent.trim())) return false;
+  return (
+    NOTE_NAME.test(`${href.replace(/^.*#/s, "")} ${link.className} ${link.attributes["role"] ?? ""}`) ||
+    link.getElementsByTagName("sup").length > 0 ||
+    closest(link, ({ tag }) => tag === "sup") !== undefined
+  );
+}
+
+function isBlockLevel({ tag }: PageElement): boolean {
+  return BLOCK_TAGS.has(tag);
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}

@@ -1,0 +1,54 @@
+// A page with its blocks judged, and what the steps of choosing among them ask of it.
+
+import { closest, type PageElement } from "../dom/node.ts";
+import type { PageDocument } from "../dom/parse.ts";
+import type { Block } from "./blocks.ts";
+
+/** A page with its blocks judged. */
+export interface Judged {
+  readonly document: PageDocument;
+  readonly blocks: readonly Block[];
+  /** Probability of each block to be main content. */
+  readonly verdicts: readonly number[];
+  readonly kept: Set<Block>;
+}
+
+/** 1 to 6 for a heading, 0 for other blocks. */
+export function headingLevel(block: Block): number {
+  return /^h[1-6]$/.test(block.element.tag) ? Number(block.element.tag[1]) : 0;
+}
+
+/** Characters of all of them. */
+export function sumChars(blocks: Iterable<Block>): number {
+  let chars = 0;
+  for (const block of blocks) chars += block.text.length;
+  return chars;
+}
+
+/** Whether the block is in a part that frames the page, or is one. */
+export function isInFrame({ element }: Block): boolean {
+  return isFrame(element) || closest(element, isFrame) !== undefined;
+}
+
+function isFrame(element: PageElement): boolean {
+  return element.tag === "nav" || element.tag === "footer" || element.tag === "header" || element.tag === "aside";
+}
+
+/** For each element, how much text it has and which share of it was kept. */
+export function shareOfKept(
+  blocks: Iterable<Block>,
+  kept: ReadonlySet<Block>,
+): (element: PageElement) => { readonly chars: number; readonly kept: number } | undefined {
+  const chars = new Map<PageElement, { all: number; kept: number }>();
+  for (const block of blocks)
+    for (let element: PageElement | null = block.element; element !== null; element = element.parentNode) {
+      const sums = chars.get(element) ?? { all: 0, kept: 0 };
+      sums.all += block.text.length;
+      if (kept.has(block)) sums.kept += block.text.length;
+      chars.set(element, sums);
+    }
+  return (element) => {
+    const sums = chars.get(element);
+    return sums === undefined ? undefined : { chars: sums.all, kept: sums.kept / sums.all };
+  };
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "bun:test";
+import { extractPage } from "../../src/pages/extract.ts";
+
+const PROSE = [
+  "The pump lifts water from a depth of eight metres and runs on a single battery for a whole day.",
+  "Its housing is cast in one piece, so that there is no seam through which water could find its way in.",
+  "The hose is not part of the delivery, but every common hose with a thread of one inch fits.",
+  "Should it ever fail, every part of it can be ordered and changed with nothing but a screwdriver.",
+].map((text) => `<p>${text}</p>`);
+const FRAME = [
+  `<nav><a href="/">Home</a> <a href="/all">All articles</a></nav>`,
+  `<footer>© 2026 Example. All rights reserved.</footer>`,
+];
+
+function read(head: string, main: string): string {
+  const page = `<head>${head}</head><body>${FRAME[0]}${main}${FRAME[1]}</body>`;
+  const options = { url: "https://site.example/x", onlyMainContent: true, markdown: true, html: false, links: false };
+  return extractPage(page, options).markdown ?? "";
+}
+
+describe("the headline", () => {
+  const long = PROSE.join("").repeat(8).replace(/<p>/g, "<p>Once more: ");
+  const h1 = "<h1>A pump for the garden</h1>";
+  const cases: readonly (readonly [string, string])[] = [
+    ["plain", `<article>${h1}${long}</article>`],
+    ["in the header of an entry", `<article><header class="entry-header">${h1}</header>${long}</article>`],
+    ["in a hero", `<div class="hero"><div class="hero-inner">${h1}</div></div><article>${long}</article>`],
+    ["in a header of the page", `<header class="page-header">${h1}</header><main>${long}</main>`],
+    ["with a part in a line of its own", `<article><h1>A pump <span>for the garden</span></h1>${long}</article>`],
+    [
+      "beside the name of the site",
+      `<header><h1 class="site-title">Example</h1></header><article>${h1}${long}</article>`,
+    ],
+  ];
+  for (const [name, main] of cases)
+    test(`${name} is kept`, () => {
+      const markdown = read("<title>A pump for the garden | Example</title>", main);
+      expect(markdown).toStartWith("# A pump for the garden\n");
+      expect(markdown).not.toContain("# Example");
+    });
+  test("is the only one, whatever the title says", () =>
+    expect(read("<title>Home</title>", `<article>${h1}${long}</article>`)).toStartWith("# A pump"));
+  test("is not the name of the site", () => {
+    const head = `<title>Ten pumps</title><meta property="og:site_name" content="Example">`;
+    expect(read(head, `<header><h1>Example</h1></header><article>${long}</article>`)).not.toContain("# Example");
+  });
+});
+
+describe("the price beside a product's headline", () => {
+  const product = `<title>Garden pump</title><meta property="og:type" content="product">`;
+  const others = `<section class="related"><h2>Others also bought</h2>${`<div class="card"><a href="/p/2">Red hose</a><span class="price">$9.99</span></div>`.repeat(4)}</section>`;
+  const cases: readonly (readonly [string, string, string])[] = [
+    ["a span", '<span class="price">$24.99</span>', "$24.99"],
+    ["a part", '<div class="product-price">$24.99</div>', "$24.99"],
+    ["a box", '<p class="price-box">$24.99</p>', "$24.99"],
+    ["without a name", "<div>24,99 €</div>", "24,99 €"],
+    ["in another currency", '<div class="preis">CHF 24.90</div>', "CHF 24.90"],
+    ["the old and the new one", '<div class="price"><del>$30.00</del> <ins>$24.99</ins></div>', "~~$30.00~~ $24.99"],
+    ["in parts", '<div class="price"><div>From</div><div>$24.99</div></div>', "From\n\n$24.99"],
+  ];
+  for (const [name, price, expected] of cases)
+    test(name, () => {
+      const main = `<main><div><h1>Garden pump</h1>${price}<button>Add to cart</button>${PROSE.join("")}</div>${others}</main>`;
+      const markdown = read(product, main);
+      expect(markdown).toStartWith(`# Garden pump\n\n${expected}\n\nThe pump lifts`);
+      expect(markdown).not.toContain("9.99\n\n$9.99");
+    });
+  test("is not the price of a tile below the headline", () => {
+    const tiles = `<ul class="grid">${["Hose", "Valve", "Filter"].map((name) => `<li class="tile"><a href="/${name}">${name}</a><span class="price">$9.99</span></li>`).join("")}</ul>`;
+    const blog = `<main><h1>Garden pump</h1>${tiles}<div>${PROSE.join("")}</div></main>`;
+    expect(read(product, blog)).not.toStartWith("# Garden pump\n\n$9.99");
+  });
+});
+
+describe("captions", () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ["a figure", '<figure><img src="/a.jpg" alt="A"><figcaption>The pump in use. Photo: Ann</figcaption></figure>'],
+    [
+      "a paragraph",
+      '<div class="wp-caption"><img src="/a.jpg" alt="A"><p class="wp-caption-text">The pump in use.</p></div>',
+    ],
+  ];
+  for (const [name, figure] of cases)
+    test(`${name} amid kept text keeps picture and caption`, () => {
+      const main = `<article><h1>A pump</h1>${PROSE[0]}${PROSE[1]}${figure}${PROSE[2]}${PROSE[3]}</article>`;
+      expect(read("<title>A pump</title>", main)).toMatch(
+        /!\[A\]\(https:\/\/site\.example\/a\.jpg\)\s+The pump in use/,
+      );
+    });
+  test("one beside what is not kept goes with it", () => {
+    const aside = `<aside class="related"><h3>Read also</h3><figure><a href="/b"><img src="/b.jpg"></a><figcaption><a href="/b">Ten hoses</a></figcaption></figure></aside>`;
+    expect(read("<title>A pump</title>", `<article><h1>A pump</h1>${PROSE.join("")}</article>${aside}`)).not.toContain(
+      "hoses",
+    );
+  });
+});
+
+describe("notes that kept text points to are kept", () => {
+  const mark = (target: string, shown: string) =>
+    `<p>The first was cast in 1911<sup><a href="#${target}">${shown}</a></sup> in a barn.</p>`;
+  const cases: readonly (readonly [string, string, string])[] = [
+    [
+      "a list in a section",
+      mark("fn1", "1"),
+      '<section class="footnotes"><h2>Notes</h2><ol><li id="fn1">Records of the town.</li></ol></section>',
+    ],
+    [
+      "references",
+      mark("cite_note-1", "[1]"),
+      '<ol class="references"><li id="cite_note-1"><span>Records of the town.</span></li></ol>',
+    ],
+    [
+      "a paragraph with an anchor",
+      mark("_ftn1", "[1]"),
+      '<div class="notes"><p><a name="_ftn1" href="#_ftnref1">[1]</a> Records of the town.</p></div>',
+    ],
+    ["an aside", mark("note-a", "*"), '<aside class="footnote" id="note-a"><p>Records of the town.</p></aside>'],
+  ];
+  for (const [name, text, notes] of cases)
+    test(name, () => {
+      const main = `<article><h1>A pump</h1>${text}${PROSE.join("")}${notes}</article>`;
+      expect(read("<title>A pump</title>", main)).toContain("Records of the town.");
+    });
+});
