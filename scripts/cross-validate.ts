@@ -1,9 +1,10 @@
 // What the extractor's method is worth on sites it has not seen:
-//   bun scripts/cross-validate.ts DIR [--seeds N]
-// DIR as for fit-extraction.ts, with a scorer DIR/score.ts beside the sets that exports `score` and `stripMarkdown`.
-// Every page is judged by weights fitted without its site. Prints each seed's scores, their mean and their spread.
+//   bun scripts/cross-validate.ts DIR [--seeds N] [--folds FILE]
+// DIR as for fit-extraction.ts, with a scorer DIR/score.ts beside the sets that exports `score`,
+// `stripMarkdown` and `withoutTitle`. Every page with a reference is judged by weights fitted without its site. With --folds,
+// the fitted weights of the first seed are kept in FILE, or taken from there: what follows the fit can be tried by itself. Prints each seed's scores, their mean and their spread.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Weights } from "../src/pages/content/choose.ts";
 import { fillFromState } from "../src/pages/content/embedded.ts";
@@ -13,6 +14,7 @@ import { createTrace } from "../src/pages/content/trace.ts";
 import { parsePage } from "../src/pages/dom/parse.ts";
 import { toMarkdown } from "../src/pages/markdown/markdown.ts";
 import { needsScript } from "../src/pages/needs-script.ts";
+import type { Truth } from "./fit/label.ts";
 import { ADDRESS, type LabelledPage, readHtml, readPages } from "./fit/labelled-pages.ts";
 import { foldsOf, trainFolds } from "./fit/train.ts";
 
@@ -26,16 +28,25 @@ interface Score {
 interface Scorer {
   score(set: string, truths: unknown, ids: string[], texts: Record<string, string>): Score;
   stripMarkdown(markdown: string): string;
+  withoutTitle(markdown: string, title: string | undefined, reference: string): string;
+}
+
+/** The weights of one dealing of sites into folds. */
+interface Folds {
+  readonly fold: Readonly<Record<string, number>>;
+  readonly weights: readonly Weights[];
 }
 
 const [directory] = process.argv.slice(2);
 if (directory === undefined) {
-  console.error("usage: bun scripts/cross-validate.ts DIR [--seeds N]");
+  console.error("usage: bun scripts/cross-validate.ts DIR [--seeds N] [--folds FILE]");
   process.exit(2);
 }
 const root = resolve(directory);
 const seedsAt = process.argv.indexOf("--seeds");
 const seeds = seedsAt > 0 ? Number(process.argv[seedsAt + 1]) : 1;
+const foldsAt = process.argv.indexOf("--folds");
+const foldsFile = foldsAt > 0 ? process.argv[foldsAt + 1] : undefined;
 const scorer = (await import(join(root, "score.ts"))) as Scorer;
 const pages = readPages(root);
 const found = new Map<string, number[]>();
@@ -53,14 +64,14 @@ for (const [name, values] of found) {
 
 /** Scores of one dealing of sites into folds. */
 function judge(seed: number): Map<string, number> {
-  const folds = foldsOf(pages, seed);
-  const weights = trainFolds(pages, folds);
+  const { fold, weights } = foldsFor(seed);
   const scores = new Map<string, number>();
   for (const set of new Set(pages.map((page) => page.set))) {
     const texts: Record<string, string> = {};
+    const truths = JSON.parse(readFileSync(join(root, set, "ground-truth.json"), "utf8")) as Record<string, Truth>;
     for (const page of pages)
-      if (page.set === set) texts[page.id] = textOf(page, weights[folds.get(page) ?? 0] as Weights);
-    const truths: unknown = JSON.parse(readFileSync(join(root, set, "ground-truth.json"), "utf8"));
+      if (page.set === set)
+        texts[page.id] = textOf(page, weights[fold[keyOf(page)] ?? 0] as Weights, truths[page.id] as Truth);
     const { f1, precision, recall, byType = {} } = scorer.score(set, truths, Object.keys(texts), texts);
     scores.set(set, f1).set(`${set} precision`, precision).set(`${set} recall`, recall);
     for (const [type, value] of Object.entries(byType)) scores.set(`${set} ${type}`, value);
@@ -68,12 +79,29 @@ function judge(seed: number): Map<string, number> {
   return scores;
 }
 
+function foldsFor(seed: number): Folds {
+  if (seed === 1 && foldsFile !== undefined && existsSync(foldsFile))
+    return JSON.parse(readFileSync(foldsFile, "utf8")) as Folds;
+  const dealt = foldsOf(pages, seed);
+  const folds: Folds = {
+    fold: Object.fromEntries(pages.map((page) => [keyOf(page), dealt.get(page) ?? 0])),
+    weights: trainFolds(pages, dealt),
+  };
+  if (seed === 1 && foldsFile !== undefined) writeFileSync(foldsFile, JSON.stringify(folds));
+  return folds;
+}
+
+function keyOf({ set, id }: LabelledPage): string {
+  return `${set}/${id}`;
+}
+
 /** What a reader gets, as the scorer reads it. */
-function textOf(page: LabelledPage, weights: Weights): string {
+function textOf(page: LabelledPage, weights: Weights, truth: Truth): string {
   const document = parsePage(readHtml(root, page.set, page.id));
   if (needsScript(document) !== undefined) fillFromState(document);
   const trace = createTrace(false);
   tidy(document, ADDRESS, trace);
   keepMainContent(document, { url: ADDRESS, weights, trace });
-  return scorer.stripMarkdown(toMarkdown(document.body));
+  const markdown = toMarkdown(document.body);
+  return scorer.stripMarkdown(scorer.withoutTitle(markdown, document.title, truth.text ?? ""));
 }

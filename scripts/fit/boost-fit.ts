@@ -228,7 +228,8 @@ function round5(value: number): number {
   return Number(value.toPrecision(5));
 }
 
-function seeded(seed: number): () => number {
+/** Figures from 0 to 1, the same for the same seed. */
+export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state * 1664525 + 1013904223) % 4294967296;

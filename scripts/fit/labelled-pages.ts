@@ -6,12 +6,13 @@ import { gunzipSync } from "node:zlib";
 import { decodeHtml } from "../../src/pages/charset.ts";
 import { type Block, cutBlocks } from "../../src/pages/content/blocks.ts";
 import { fillFromState } from "../../src/pages/content/embedded.ts";
+import { captionsOf, headlineOf, notesOf, pricesBeside } from "../../src/pages/content/expected-parts.ts";
 import { readFeatures } from "../../src/pages/content/features.ts";
 import { tidy } from "../../src/pages/content/tidy.ts";
 import { createTrace } from "../../src/pages/content/trace.ts";
 import { type PageDocument, parsePage } from "../../src/pages/dom/parse.ts";
 import { needsScript } from "../../src/pages/needs-script.ts";
-import { type Label, labelByPieces, labelByText, type Truth } from "./label.ts";
+import { type Label, labelByPieces, labelByText, type Truth, tokensOf } from "./label.ts";
 
 /** One page. */
 export interface LabelledPage {
@@ -47,7 +48,10 @@ export function readPages(root: string): LabelledPage[] {
       tidy(document, ADDRESS, createTrace(false));
       const blocks = cutBlocks(document.body);
       const truth = truths[id] as Truth;
+      // What people left empty is no page without text: nothing is known about it.
+      if (set !== "trafilatura" && tokensOf(truth.text).length === 0) continue;
       const labels = set === "trafilatura" ? labelByPieces(blocks, truth) : labelByText(blocks, truth.text);
+      forgiveExpected(document, blocks, labels);
       const { rows, beside } = readFeatures(document, blocks, ADDRESS);
       found.push({
         set,
@@ -62,6 +66,21 @@ export function readPages(root: string): LabelledPage[] {
     }
   }
   return found;
+}
+
+/** References leave out headlines, prices, captions and notes, which readers want: nothing is learned from that. */
+function forgiveExpected(document: PageDocument, blocks: readonly Block[], labels: readonly Label[]): void {
+  const isMain = (block: Block) => (labels[block.index]?.target ?? 0) >= 0.5;
+  const expected = [
+    ...headlineOf(document, blocks),
+    ...pricesBeside(document, blocks),
+    ...captionsOf(blocks).keys(),
+    ...notesOf(document.body, blocks, isMain),
+  ];
+  for (const block of expected) {
+    const label = labels[block.index];
+    if (label !== undefined && !isMain(block)) label.weight = 0;
+  }
 }
 
 /** The registrable part of a host name, near enough. */

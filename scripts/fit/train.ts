@@ -3,7 +3,7 @@
 import { type Ensemble, evaluate, sigmoid } from "../../src/pages/content/boost.ts";
 import type { Weights } from "../../src/pages/content/choose.ts";
 import { contextRows } from "../../src/pages/content/context.ts";
-import { type FitOptions, fit, type Samples } from "./boost-fit.ts";
+import { type FitOptions, fit, type Samples, seeded } from "./boost-fit.ts";
 import type { LabelledPage } from "./labelled-pages.ts";
 
 /** Small trees, each looking at a tenth of the traits: on pages that were not seen they err less than large ones. */
@@ -86,17 +86,22 @@ function fitSecond(pages: readonly LabelledPage[], held: ReadonlyMap<LabelledPag
   );
 }
 
+/** Rows of less weight are thinned out: a few of them stand for all. */
+const LIGHT = 0.004;
+
 function samples(from: readonly LabelledPage[], rowsOf: (page: LabelledPage) => readonly Float32Array[]): Samples {
   const rows: Float32Array[] = [];
   const targets: number[] = [];
   const weights: number[] = [];
+  const random = seeded(11);
   for (const page of from) {
     const own = rowsOf(page);
     page.labels.forEach((label, i) => {
       if (label.weight === 0) return;
+      if (label.weight < LIGHT && random() > label.weight / LIGHT) return;
       rows.push(own[i] as Float32Array);
       targets.push(label.target);
-      weights.push(label.weight * (SET_WEIGHT[page.set] ?? 1));
+      weights.push(Math.max(LIGHT, label.weight) * (SET_WEIGHT[page.set] ?? 1));
     });
   }
   return { rows, targets, weights };
