@@ -76,10 +76,11 @@ export function createObserver({ clock, log, startedMs, mayName, mayQuote }: Obs
       log.request(logFields(exchange, status, tookMs));
     },
     /** A call to a provider failed. Its words about a request it refuses may quote the prompt. */
-    failed({ provider, model }: ModelRoute, { kind, status, message }: UpstreamFault): void {
+    failed({ provider, model }: ModelRoute, { kind, status, message, said }: UpstreamFault): void {
       keepFault(provider, kind, status);
       const quotes = kind === "bad_request" && !mayQuote();
-      log.info("a provider failed", { provider, model, kind, status, ...(quotes ? {} : { error: message }) });
+      const words = quotes ? {} : { error: message, ...(said.code === undefined ? {} : { code: said.code }) };
+      log.info("a provider failed", { provider, model, kind, status, ...words });
     },
     /** A provider's model list could not be had; what it offered before is kept. */
     discoveryFailed(provider: string, cause: unknown, kept: number): void {

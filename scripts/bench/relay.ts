@@ -18,6 +18,7 @@ const identity: RelayIdentity = {
   requestId: "r",
   createdSeconds: 1,
   estimate: () => ({ inputTokens: 1, outputTokens: 1 }),
+  say: ({ message }) => message,
 };
 
 const named = (data: Record<string, unknown>) => `event: ${data["type"]}\ndata: ${JSON.stringify(data)}\n\n`;

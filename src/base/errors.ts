@@ -96,6 +96,7 @@ export const ERRORS = {
   provider_auth_failed: row(502, "provider_error"),
   provider_model_missing: row(502, "provider_error"),
   provider_stream_interrupted: row(502, "provider_error"),
+  provider_answer_invalid: row(502, "provider_error"),
   tool_arguments_invalid: row(502, "provider_error"),
   provider_circuit_open: row(503, "overloaded_error"),
   service_maintenance: row(503, "overloaded_error"),
@@ -121,6 +122,10 @@ export interface ApiErrorDetail {
   readonly retryAfterSeconds?: number;
   /** Further response headers. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Another status than the code's own. */
+  readonly status?: number;
+  /** A provider's own code, shown in place of ours, and what it said beside it. */
+  readonly upstream?: { readonly code: string; readonly details?: unknown };
   /** Further top-level members of the body beside `error` (a job's `job_id`). */
   readonly body?: Readonly<Record<string, unknown>>;
   /** Logged under the request id, never shown. */
@@ -133,6 +138,7 @@ export interface ErrorBody {
   type: ErrorType;
   code: string;
   param: string | null;
+  details?: unknown;
 }
 
 /** An answer the client gets as an HTTP error. `message` is public text. */
@@ -149,16 +155,18 @@ export class ApiError extends Error {
   }
 
   get status(): number {
-    return ERRORS[this.apiCode].status;
+    return this.detail.status ?? ERRORS[this.apiCode].status;
   }
 
   /** The public JSON of this error (specification "Non-streaming error shape"). */
   body(): ErrorBody {
+    const { param, upstream } = this.detail;
     return {
       message: this.message,
       type: ERRORS[this.apiCode].type,
-      code: this.apiCode,
-      param: this.detail.param ?? null,
+      code: upstream?.code ?? this.apiCode,
+      param: param ?? null,
+      ...(upstream?.details === undefined ? {} : { details: upstream.details }),
     };
   }
 }

@@ -1,7 +1,7 @@
 // The neutral answer: one closed union of events. A block (text, reasoning, tool call) has a start, deltas and an end, and
 // an id unique in the answer. Legal order is written down in grammar.ts. Raw values ride beside unified ones.
 
-import type { ErrorCode } from "../base/errors.ts";
+import type { AnswerFault } from "./answer-fault.ts";
 
 /** Token counts. Absent means the upstream did not say, which is not zero. */
 export interface Usage {
@@ -139,10 +139,8 @@ export interface FinishEvent {
 }
 
 /** Ends the answer; nothing follows. */
-export interface ErrorEvent {
+export interface ErrorEvent extends AnswerFault {
   type: "error";
-  code: ErrorCode;
-  message: string;
   /** What went before the failure and cost tokens. */
   usage?: Usage;
   retryAfterSeconds?: number;

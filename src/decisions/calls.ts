@@ -4,7 +4,9 @@
 import { spliceMembers } from "../base/json-splice.ts";
 import type { Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
+import type { ChatResult } from "../chat/result.ts";
 import type { ProviderConfig } from "../config/schema.ts";
+import { faultOfReading } from "../gateway/policy.ts";
 import type { CallTrace, TurnEnd } from "../gateway/turn.ts";
 import type { Permit } from "../upstream/breaker.ts";
 import { fetchTransport } from "../upstream/configure.ts";
@@ -93,7 +95,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
           { ...request, path, body, headers: { ...request.headers, ...headers } },
           deadline.signal,
         );
-        const result = fold(provider.dialect.events(parse(text)));
+        const result = resultOf(provider, text);
         const finishReason = result.choices[0]?.rawReason;
         return { answer: { result, route }, end: { usage: result.usage, finishReason } };
       }),
@@ -113,6 +115,15 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
         return { answer: readTokens(parse(await deps.send(provider, request, deadline.signal))) };
       }),
   };
+}
+
+/** A chat model's answer. Throws `UpstreamFault` for a failure in it, so that its breaker and other routes learn of it. */
+function resultOf(provider: Provider, text: string): ChatResult {
+  try {
+    return fold(provider.dialect.events(parse(text)));
+  } catch (error) {
+    throw faultOfReading(error);
+  }
 }
 
 function parse(text: string): unknown {

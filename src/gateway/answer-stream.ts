@@ -2,6 +2,7 @@
 
 import { ApiError } from "../base/errors.ts";
 import { limit } from "../base/limit.ts";
+import type { AnswerFault } from "../chat/answer-fault.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import { outcomeOfFault } from "../upstream/breaker.ts";
@@ -30,6 +31,7 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
     attempt: (turn) => liveFrom(deps, { request, turn, job, signal: abort.signal }),
     trace: job.trace,
     chat: job.chat,
+    family: job.format.dialect,
   });
   const late = Promise.withResolvers<undefined>();
   const patience = limit(deps.peekMs ?? PEEK_MS, () => late.resolve(undefined));
@@ -44,7 +46,7 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
   }
   if (live !== undefined) {
     noteRoute(job, live.turn, live.request.dropped);
-    if (isLossless(job, live.turn.provider)) forwardHeaders(job, live.responseHeaders);
+    if (isLossless(job, live.turn.provider)) forwardHeaders(job, live.turn.provider, live.responseHeaders);
   }
   return pump(deps, { request, job, opening, live, abort });
 }
@@ -147,9 +149,10 @@ async function liveFrom(
           request: job.chat,
           requestId: identity.requestId,
           estimate: identity.estimate,
+          say: identity.say,
         });
   try {
-    return await openLive(turn, built, relay, { signal, secret, scrub: deps.scrub });
+    return await openLive(turn, built, relay, { signal, secret });
   } catch (error) {
     restKey(deps, turn, secret, error);
     // A failed attempt that cost tokens counts once, under the model that spent them.
@@ -165,7 +168,7 @@ function settleLive(
 ): void {
   const { relay, turn } = live;
   const usage = relay.usage ?? estimateUsage(job.chat, relay.outputText());
-  turn.end({ ...endOf(relay.fault?.code, gone), usage });
+  turn.end({ ...endOf(relay.fault, gone), usage });
   if (relay.fault !== undefined) job.exchange.log["error"] = relay.fault.code;
   spend(deps, job, turn, {
     usage,
@@ -175,9 +178,10 @@ function settleLive(
   });
 }
 
-function endOf(fault: string | undefined, gone: boolean): Pick<TurnEnd, "outcome" | "label"> {
-  // The provider is well when its model writes nonsense.
-  if (fault === "tool_arguments_invalid") return { outcome: "ok", label: "ok" };
-  if (fault !== undefined) return { outcome: outcomeOfFault(kindOfCode(fault)), label: "interrupted" };
+function endOf(fault: AnswerFault | undefined, gone: boolean): Pick<TurnEnd, "outcome" | "label"> {
+  if (fault !== undefined) {
+    const kind = kindOfCode(fault.reported ?? fault.code);
+    return { outcome: outcomeOfFault(kind), label: kind === "call_invalid" ? kind : "interrupted" };
+  }
   return gone ? { outcome: "unknown", label: "abandoned" } : { outcome: "ok", label: "ok" };
 }

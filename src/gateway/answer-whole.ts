@@ -7,14 +7,13 @@ import { fold } from "../chat/fold.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { ToolRestorer } from "../chat/tools.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
-import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { tryRoutes } from "./attempts.ts";
 import { forwardHeaders, headerText, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job } from "./job.ts";
 import { estimateUsage } from "./meter.ts";
-import { kindOfCode } from "./policy.ts";
+import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import type { Turn } from "./turn.ts";
 
 /** Answers without a stream: the first route that gives a whole, readable answer. */
@@ -33,6 +32,7 @@ export async function answerWhole(deps: GatewayDeps, request: Request, job: Job)
       attempt: (turn) => wholeFrom(deps, turn, job, abort.signal),
       trace: job.trace,
       chat: job.chat,
+      family: job.format.dialect,
     });
   } finally {
     deadline.cancel();
@@ -73,7 +73,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
   noteRoute(job, turn, built.dropped);
   if (read.lossless === undefined) {
     if (finish?.rawReason !== undefined) job.exchange.headers["x-sallyport-stop-reason"] = headerText(finish.rawReason);
-  } else forwardHeaders(job, response.headers);
+  } else forwardHeaders(job, provider, response.headers);
   spend(deps, job, turn, { usage, status: 200, errorCode: null, ttfbMs });
   if (written.body !== undefined) await keepAnswer(deps, job, written.body);
   return new Response(written.text, { headers: { "content-type": "application/json" } });
@@ -94,7 +94,7 @@ function readWhole(deps: GatewayDeps, provider: Provider, job: Job, text: string
     }
     return { events: restoreTools(job.chat, provider.dialect.events(JSON.parse(text))), lossless: undefined };
   } catch (error) {
-    throw readable(error);
+    throw faultOfReading(error);
   }
 }
 
@@ -107,7 +107,7 @@ interface WrittenAnswer {
 /** The client's text of it. Throws for an answer that reports a failure or cannot be said. */
 function writeWhole(job: Job, provider: Provider, { events, lossless }: WholeAnswer): WrittenAnswer {
   const failure = events.find((event) => event.type === "error");
-  if (failure !== undefined) throw new UpstreamFault(kindOfCode(failure.code), failure.message);
+  if (failure !== undefined) throw faultOfAnswer(failure);
   if (lossless !== undefined) {
     const body = job.keep === undefined ? undefined : (JSON.parse(lossless) as Record<string, unknown>);
     return { text: lossless, body };
@@ -118,14 +118,8 @@ function writeWhole(job: Job, provider: Provider, { events, lossless }: WholeAns
     const body = job.format.encode(result, dressOf(job, provider));
     return { text: JSON.stringify(body), body };
   } catch (error) {
-    throw readable(error);
+    throw faultOfReading(error);
   }
-}
-
-function readable(error: unknown): unknown {
-  if (error instanceof UpstreamFault || (error instanceof ApiError && error.apiCode !== "provider_unavailable"))
-    return error;
-  return new UpstreamFault("unavailable", "The provider's answer cannot be read.", { cause: error });
 }
 
 function restoreTools(chat: ChatRequest, events: ChatEvent[]): ChatEvent[] {

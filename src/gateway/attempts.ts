@@ -36,6 +36,8 @@ export interface TryOptions<T> {
   trace?: CallTrace;
   /** What is asked, where that decides by which protocol a provider is spoken to. */
   chat?: ChatRequest;
+  /** The client's protocol, where it is also a provider's. */
+  family?: string | undefined;
 }
 
 interface Candidate {
@@ -75,7 +77,7 @@ export async function tryRoutes<T>(
     }
     const waitMs = waitBeforeNext(candidates, deps, { round, remainingMs: options.remainingMs() });
     if (waitMs === undefined) {
-      throw last === undefined ? circuitOpen(candidates, deps) : clientError(last.fault, deps.scrub);
+      throw last === undefined ? circuitOpen(candidates, deps) : clientError(last.fault, deps.scrub, options.family);
     }
     await pause(waitMs, options.signal);
   }
@@ -108,7 +110,7 @@ async function tryCandidate<T>(
       }
       turn.end({ outcome: outcomeOfFault(error.kind), label: error.kind });
       deps.failed?.(route, error);
-      if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub);
+      if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub, options.family);
       last = { fault: error, provider: provider.name };
       const keyFailed = error.kind === "auth" || error.kind === "rate_limited";
       if (!keyFailed || keys >= provider.keys.size || !provider.keys.hasFresh(deps.clock.now())) break;

@@ -2,6 +2,7 @@
 
 import type { Usage } from "../chat/event.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
+import type { Provider } from "../upstream/provider.ts";
 import type { GatewayDeps } from "./deps.ts";
 import type { Job } from "./job.ts";
 import { usageRecord } from "./meter.ts";
@@ -67,11 +68,9 @@ export function noteRoute(job: Job, turn: Turn, dropped: readonly string[]): voi
   if (all.size > 0) headers["x-sallyport-dropped"] = headerText([...all].join(", "));
 }
 
-/** Upstream response headers that clients of the same family act on. */
-export function forwardHeaders(job: Job, upstream: Headers): void {
-  upstream.forEach((value, name) => {
-    if (name.startsWith("anthropic-ratelimit-") || name === "retry-after") job.exchange.headers[name] = value;
-  });
+/** Response headers of the provider's that clients of the same family act on. */
+export function forwardHeaders(job: Job, provider: Provider, upstream: Headers): void {
+  Object.assign(job.exchange.headers, provider.dialect.familyHeaders?.(upstream));
 }
 
 /** Header values hold visible ASCII only; anything else is percent-encoded. */

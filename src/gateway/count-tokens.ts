@@ -80,7 +80,8 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
       const counted = await readAnswer(provider, answer, signal);
       return new Response(counted, { headers: { "content-type": "application/json" } });
     } catch (error) {
-      if (error instanceof UpstreamFault && error.kind === "bad_request") throw clientError(error, deps.scrub);
+      if (error instanceof UpstreamFault && error.kind === "bad_request")
+        throw clientError(error, deps.scrub, "anthropic-messages");
       request.signal.throwIfAborted();
       // Not every server that speaks the protocol counts; an estimate is better than none.
       exchange.log["count_estimated"] = true;

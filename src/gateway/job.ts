@@ -13,7 +13,7 @@ import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import { estimateUsage } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
-import { allowedDefaults, type Defaults, isOwnDefault } from "./policy.ts";
+import { allowedDefaults, type Defaults, isOwnDefault, textOfAnswerFault } from "./policy.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 import type { CallTrace } from "./turn.ts";
 import { refuseUnsayable } from "./unsayable.ts";
@@ -120,7 +120,7 @@ export function buildRequest(
 
 /** The values of ours in an answer. */
 export function identityOf(
-  { reasoning }: { reasoning: ReasoningMemory },
+  { reasoning, scrub }: { reasoning: ReasoningMemory; scrub(text: string): string },
   job: Job,
   { minter }: Provider,
 ): RelayIdentity {
@@ -135,6 +135,7 @@ export function identityOf(
     createdSeconds: job.createdSeconds,
     sealed: (value) => reasoning.minted(value, minter),
     estimate: (outputText): Usage => estimateUsage(job.chat, outputText),
+    say: (fault) => textOfAnswerFault(fault, scrub),
   };
 }
 

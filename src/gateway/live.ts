@@ -2,10 +2,12 @@
 // status (or another route), then pumps. Ends the upstream the moment nobody reads.
 
 import { FrameCutter } from "../base/sse.ts";
+import type { ChatEvent } from "../chat/event.ts";
 import { BodyReader, callProvider } from "../upstream/call.ts";
 import type { FrameRelay, UpstreamRequest } from "../upstream/dialect.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
-import { kindOfCode } from "./policy.ts";
+import type { Provider } from "../upstream/provider.ts";
+import { faultOfAnswer } from "./policy.ts";
 import type { Turn } from "./turn.ts";
 
 /** After the first event this long is waited for content, during which another route may still be tried. */
@@ -25,8 +27,6 @@ export interface LiveAnswer {
 export interface OpenOptions {
   signal: AbortSignal;
   secret: string;
-  /** Takes secrets out of the upstream's error text. */
-  scrub(text: string): string;
 }
 
 /** Calls the provider and waits for content, an end or the grace. Throws `UpstreamFault` when it fails before content. */
@@ -55,6 +55,7 @@ export async function openLive(
     ended = true;
   };
 
+  let begins = true;
   let graceEndsMs = Number.POSITIVE_INFINITY;
   try {
     while (!ended && !relay.committed) {
@@ -64,6 +65,8 @@ export async function openLive(
       const chunk = waitMs === Number.POSITIVE_INFINITY ? await reading : await within(reading, waitMs);
       if (chunk === LATE) break;
       reading = undefined;
+      if (begins && chunk !== undefined && isJson(chunk)) throw await faultOfWhole(provider, body, chunk);
+      begins = false;
       take(chunk);
       if (pending !== "") graceEndsMs = Math.min(graceEndsMs, performance.now() + CONTENT_GRACE_MS);
     }
@@ -76,12 +79,12 @@ export async function openLive(
   }
   if (relay.fault !== undefined && !relay.committed) {
     body.cancel();
-    throw new UpstreamFault(kindOfCode(relay.fault.code), relay.fault.message);
+    throw faultOfAnswer(relay.fault);
   }
   if (ended) letGo();
 
   function handOver(): string {
-    const text = relay.fault === undefined ? pending : options.scrub(pending);
+    const text = pending;
     pending = "";
     return text;
   }
@@ -118,6 +121,38 @@ export async function openLive(
       body.cancel();
     },
   };
+}
+
+/** Of a whole answer where a stream was asked for this much is read. */
+const WHOLE_BYTES_MAX = 64 * 1024;
+
+/** True when a body begins as JSON does and no event stream can. */
+function isJson(chunk: Uint8Array): boolean {
+  const first = chunk.find((byte) => byte > 32);
+  return first === 123 || first === 91;
+}
+
+/** What a provider says that answers with JSON where a stream was asked for: mostly an error. */
+async function faultOfWhole(provider: Provider, body: BodyReader, first: Uint8Array): Promise<UpstreamFault> {
+  const chunks = [first];
+  let size = first.byteLength;
+  for (let chunk = await body.read(); chunk !== undefined && size < WHOLE_BYTES_MAX; chunk = await body.read()) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+  }
+  body.cancel();
+  const failure = eventsOf(provider, Buffer.concat(chunks)).find((event) => event.type === "error");
+  if (failure !== undefined) return faultOfAnswer(failure);
+  return new UpstreamFault("unavailable", "The provider gave no stream.");
+}
+
+function eventsOf(provider: Provider, bytes: Uint8Array): ChatEvent[] {
+  try {
+    return provider.dialect.events(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    // Half an answer, or none.
+    return [];
+  }
 }
 
 const LATE = Symbol("late");

@@ -1,11 +1,12 @@
 // What is checked and filled in before any upstream is contacted: family, images, tools, limits (specification "General
-// rules", contract §3 "defaults"), and what an upstream's refusal means to the client.
+// rules", contract §3 "defaults"), and what an upstream's failure means to the client, the breaker and other routes.
 
-import { ApiError, type ErrorCode } from "../base/errors.ts";
+import { ApiError, type ApiErrorDetail, type ErrorCode } from "../base/errors.ts";
 import type { CatalogModel } from "../catalog/models.ts";
+import { type AnswerFault, type AnswerFaultCode, isAnswerFault } from "../chat/answer-fault.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { RequestContext } from "../upstream/dialect.ts";
-import type { FaultKind, UpstreamFault } from "../upstream/fault.ts";
+import { type FaultKind, UpstreamFault } from "../upstream/fault.ts";
 import { mayReasonByName, refusedFor } from "../upstream/quirks.ts";
 
 /** Chat formats' default, where the client gives no limit (specification "Limits"). */
@@ -97,6 +98,21 @@ export function isOwnDefault(name: string, { defaults }: { defaults: Defaults })
   return LIMITS.has(name) && defaults.maxTokens !== undefined;
 }
 
+/** What each failure within an answer means; the compiler holds this list and the readers' together. */
+const KIND_OF_CODE: Readonly<Record<AnswerFaultCode, FaultKind>> = {
+  invalid_request: "bad_request",
+  context_length_exceeded: "context_length",
+  provider_auth_failed: "auth",
+  provider_model_missing: "model_missing",
+  provider_rate_limited: "rate_limited",
+  provider_unavailable: "unavailable",
+  // Before the first content; afterwards it is the client's word for every failure.
+  provider_stream_interrupted: "unavailable",
+  provider_timeout: "timeout",
+  provider_answer_invalid: "answer_invalid",
+  tool_arguments_invalid: "call_invalid",
+};
+
 const FAULT_CODES: Readonly<Record<FaultKind, ErrorCode>> = {
   auth: "provider_auth_failed",
   bad_request: "invalid_request",
@@ -105,34 +121,98 @@ const FAULT_CODES: Readonly<Record<FaultKind, ErrorCode>> = {
   rate_limited: "provider_rate_limited",
   unavailable: "provider_unavailable",
   timeout: "provider_timeout",
+  call_invalid: "tool_arguments_invalid",
+  answer_invalid: "provider_answer_invalid",
 };
 
-const FAULT_TEXT: Readonly<Partial<Record<FaultKind, string>>> = {
+/** What is said in place of texts that may speak of the operator's account. */
+const ACCOUNT_TEXT: Readonly<Partial<Record<FaultKind, string>>> = {
   auth: "The provider refused this gateway's credentials. Tell its operator.",
   model_missing: "The provider does not have this model any more. Tell the operator.",
+  rate_limited: "The provider is limiting how much this gateway may ask of it. Try again later.",
+};
+
+/** What is said in place of texts that help nobody. */
+const FAULT_TEXT: Readonly<Partial<Record<FaultKind, string>>> = {
+  ...ACCOUNT_TEXT,
   unavailable: "The provider is unavailable. Try again.",
   timeout: "The provider did not answer in time. Try again.",
 };
 
-/** What the client is told about a failed call (contract §3 "upstream failures"). `scrub` takes secrets out of upstream text. */
-export function clientError(fault: UpstreamFault, scrub: (text: string) => string): ApiError {
-  const fixed = FAULT_TEXT[fault.kind];
+/** The kind of failure that a code within an answer stands for. */
+export function kindOfCode(code: AnswerFaultCode): FaultKind {
+  return KIND_OF_CODE[code];
+}
+
+/** A failure that an answer reports, as a failed call. */
+export function faultOfAnswer({ code, message, said }: AnswerFault): UpstreamFault {
+  return new UpstreamFault(kindOfCode(code), message, { said });
+}
+
+/** An error that came while an answer was read, as a failed call; what is no failure of an answer stays itself. */
+export function faultOfReading(error: unknown): unknown {
+  if (error instanceof UpstreamFault) return error;
+  if (error instanceof ApiError) {
+    const { apiCode: code, message } = error;
+    return isAnswerFault(code) ? faultOfAnswer({ code, message }) : error;
+  }
+  return new UpstreamFault("unavailable", "The provider's answer cannot be read.", { cause: error });
+}
+
+/**
+ * What the client is told about a failed call (contract §3 "upstream failures"). `scrub` takes secrets out of upstream text;
+ * `family` is the client's protocol, where it is also a provider's.
+ */
+export function clientError(fault: UpstreamFault, scrub: (text: string) => string, family?: string): ApiError {
   // Upstream text is shown where it helps the client mend its request, never where it may speak of the operator's account.
-  const message = fixed ?? scrub(fault.message).slice(0, MESSAGE_CHARS_MAX);
+  const message = FAULT_TEXT[fault.kind] ?? publicText(fault.message, scrub);
   return new ApiError(FAULT_CODES[fault.kind], message, {
-    param: fault.kind === "bad_request" ? fault.param : null,
-    headers: fault.headers,
+    ...(fault.kind === "bad_request" ? publicWords(fault, scrub) : {}),
+    headers: family === "anthropic-messages" ? { ...fault.headers, ...fault.familyHeaders } : fault.headers,
     cause: fault,
     ...(fault.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: fault.retryAfterSeconds }),
   });
 }
 
-const MESSAGE_CHARS_MAX = 2000;
+/** What the client is told about a failure within an answer that has begun. */
+export function textOfAnswerFault(fault: AnswerFault, scrub: (text: string) => string): string {
+  return ACCOUNT_TEXT[kindOfCode(fault.reported ?? fault.code)] ?? publicText(fault.message, scrub);
+}
 
-/** What kind of failure an error is that a provider reported within an answer, by the code its dialect gave it. */
-export function kindOfCode(code: string): FaultKind {
-  for (const [kind, own] of Object.entries(FAULT_CODES)) if (own === code) return kind as FaultKind;
-  return "unavailable";
+const MESSAGE_CHARS_MAX = 2000;
+/** Larger details are left out. */
+const DETAILS_CHARS_MAX = 8192;
+
+/** Organisations, projects and workspaces, as vendors write them into their errors. */
+const ACCOUNT_IDS = /\b(?:org|proj|acct|wrkspc)[-_](?=[A-Za-z0-9]*\d)[A-Za-z0-9]{8,}/g;
+
+function publicText(text: string, scrub: (text: string) => string): string {
+  return scrub(text).replace(ACCOUNT_IDS, "[redacted]").slice(0, MESSAGE_CHARS_MAX);
+}
+
+/** What a provider that refuses a request says beside its text: SDKs act on codes and details. */
+function publicWords({ status, said }: UpstreamFault, scrub: (text: string) => string): ApiErrorDetail {
+  const { param, code, details } = said;
+  const clean = (text: string) => publicText(text, scrub);
+  const known = code !== undefined && /^[a-z0-9_.]{1,64}$/.test(code) && clean(code) === code;
+  const told = known && isSmall(details) ? { details: cleanOf(details, clean) } : {};
+  return {
+    param: param == null ? null : clean(param),
+    ...(status === 413 ? { status } : {}),
+    ...(known ? { upstream: { code, ...told } } : {}),
+  };
+}
+
+function isSmall(details: unknown): boolean {
+  return details != null && JSON.stringify(details).length <= DETAILS_CHARS_MAX;
+}
+
+/** A copy of a JSON value with every text in it cleaned. */
+function cleanOf(value: unknown, clean: (text: string) => string): unknown {
+  if (typeof value === "string") return clean(value);
+  if (Array.isArray(value)) return value.map((one) => cleanOf(one, clean));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [clean(name), cleanOf(one, clean)]));
 }
 
 /** Whether another route may succeed where this one failed: never for what the request itself is to blame for. */
@@ -141,7 +221,7 @@ export function mayTryElsewhere(kind: FaultKind): boolean {
 }
 
 /** Whether the same route may be tried again: connect errors, 5xx and 429. A provider that took the request and gave no
- * answer in time has had its chance. */
+ * answer in time, or one that cannot be used, has had its chance. */
 export function mayRetry({ kind, connecting }: UpstreamFault): boolean {
   return kind === "unavailable" || kind === "rate_limited" || (kind === "timeout" && connecting);
 }

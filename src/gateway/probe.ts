@@ -6,9 +6,9 @@ import { resolveModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { UsageRecord } from "../store/usage-record.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
-import { UpstreamFault } from "../upstream/fault.ts";
 import { type AttemptDeps, tryRoutes } from "./attempts.ts";
 import { estimateUsage, usageRecord } from "./meter.ts";
+import { faultOfAnswer } from "./policy.ts";
 import type { Turn } from "./turn.ts";
 
 export interface ProbeDeps extends AttemptDeps {
@@ -66,7 +66,7 @@ async function ask(
   const response = await callProvider(provider, request, { signal, secret });
   const events = provider.dialect.events(JSON.parse(await readAnswer(provider, response, signal)));
   const failure = events.find((event) => event.type === "error");
-  if (failure !== undefined) throw new UpstreamFault("unavailable", failure.message);
+  if (failure !== undefined) throw faultOfAnswer(failure);
   const usage = events.findLast((event) => event.type === "finish")?.usage ?? estimateUsage(chat, "");
   turn.end({ outcome: "ok", label: "ok", usage });
   deps.record(

@@ -2,6 +2,7 @@
 // lossless relay so that whoever pumps bytes need not know which it holds.
 
 import { parseFrames } from "../base/sse.ts";
+import { type AnswerFault, afterContent } from "../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { ToolGuard } from "../chat/tool-guard.ts";
@@ -17,6 +18,8 @@ export interface TranslationOptions {
   requestId: string;
   /** Counts tokens here where the upstream reported none. */
   estimate(outputText: string): Usage;
+  /** What the client is told of a failure. */
+  say(fault: AnswerFault): string;
 }
 
 export class Translation implements FrameRelay {
@@ -30,7 +33,7 @@ export class Translation implements FrameRelay {
   #choices = new Set<number>();
   #finishes: Extract<ChatEvent, { type: "finish" }>[] = [];
   #usage: Usage | undefined;
-  #fault: { code: string; message: string } | undefined;
+  #fault: AnswerFault | undefined;
   #ended = false;
   #committed = false;
 
@@ -46,7 +49,7 @@ export class Translation implements FrameRelay {
   get committed(): boolean {
     return this.#committed;
   }
-  get fault(): { code: string; message: string } | undefined {
+  get fault(): AnswerFault | undefined {
     return this.#fault;
   }
   /** Of an answer that did not end the upstream has said at most what went in: what came out is counted here. */
@@ -151,16 +154,10 @@ export class Translation implements FrameRelay {
   #fail(event: Extract<ChatEvent, { type: "error" }>): string {
     this.#ended = true;
     if (event.usage !== undefined) this.#usage = event.usage;
-    // Once content is out nothing can be done about it any more, whatever the provider's reason.
-    const own = event.code === "tool_arguments_invalid" || !this.#committed;
-    this.#fault = { code: own ? event.code : "provider_stream_interrupted", message: event.message };
-    const { code, message } = this.#fault;
-    return this.#options.writer.fail({
-      message,
-      type: "provider_error",
-      code,
-      param: null,
-      request_id: this.#options.requestId,
-    });
+    const { type: _type, usage: _usage, retryAfterSeconds: _seconds, ...fault } = event;
+    this.#fault = afterContent(fault, this.#committed);
+    const { say, requestId: request_id, writer } = this.#options;
+    const { code } = this.#fault;
+    return writer.fail({ message: say(this.#fault), type: "provider_error", code, param: null, request_id });
   }
 }

@@ -37,6 +37,7 @@ export interface EdgeDeps {
 /** Response headers of ours that browsers may read (contract §3 "response headers of ours"). */
 const EXPOSED = [
   "X-Request-ID",
+  "Request-ID",
   "Retry-After",
   "X-RateLimit-Limit",
   "X-RateLimit-Remaining",
@@ -55,8 +56,8 @@ const METHODS = "GET, POST, DELETE, PUT, PATCH, OPTIONS";
 /** What maintenance closes: the API, and the models behind the dashboard's playground. */
 const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/dashboard\/api\/playground(?:\/|$)/;
 
-/** Paths that answer under maintenance too. */
-const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities)(?:\/|$)/;
+/** Paths that answer under maintenance too; moderations always answer that there are none. */
+const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|$)/;
 
 /** The fetch handler of the server. */
 export function createEdge(deps: EdgeDeps): (request: Request) => Response | Promise<Response> {
@@ -66,6 +67,8 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
   const finish = (request: Request, exchange: Exchange, response: Response): Response => {
     const { headers } = response;
     headers.set("x-request-id", exchange.requestId);
+    // Where SDKs of the messages format look for it.
+    if (isMessages(exchange.path)) headers.set("request-id", exchange.requestId);
     for (const name in exchange.headers) headers.set(name, exchange.headers[name] as string);
     if (isApi(exchange.path)) {
       headers.set("access-control-allow-origin", "*");
@@ -85,7 +88,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     return finish(
       request,
       exchange,
-      errorResponse(error, exchange.path.startsWith("/v1/messages") ? messagesEnvelope : undefined),
+      errorResponse(error, isMessages(exchange.path) ? messagesEnvelope(exchange.requestId) : undefined),
     );
   };
 
@@ -160,6 +163,10 @@ function before(request: Request, path: string, deps: EdgeDeps): Response | unde
   throw new ApiError("service_maintenance", closed.message || "The service is under maintenance. Try again later.", {
     retryAfterSeconds: closed.retryAfterSeconds,
   });
+}
+
+function isMessages(path: string): boolean {
+  return path === "/v1/messages" || path.startsWith("/v1/messages/");
 }
 
 function isApi(path: string): boolean {

@@ -29,7 +29,7 @@ export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => R
   return response;
 }
 
-/** The envelope of the messages endpoint: the same, plus a top-level `type`, so that Anthropic clients read it too. */
-export function messagesEnvelope(body: ErrorBody): Record<string, unknown> {
-  return { type: "error", error: body };
+/** The envelope of the messages endpoint: the same, plus a top-level `type` and the request's id, as Anthropic clients read it. */
+export function messagesEnvelope(request_id: string): (body: ErrorBody) => Record<string, unknown> {
+  return (error) => ({ type: "error", error, request_id });
 }

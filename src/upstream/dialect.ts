@@ -5,6 +5,7 @@
 // one await per network read instead of one per token is what keeps the cost per chunk near the floor.
 
 import type { SseFrame } from "../base/sse.ts";
+import type { AnswerFault } from "../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { UpstreamFault } from "./fault.ts";
@@ -100,6 +101,8 @@ export interface RelayIdentity {
   sealed?(value: string | undefined): void;
   /** Counts tokens here where the upstream reported none; `outputText` is what was streamed. */
   estimate(outputText: string): Usage;
+  /** What the client is told of a failure: a provider's text without secrets, or ours in its place. */
+  say(fault: AnswerFault): string;
 }
 
 /** Relays a same-format stream: frames pass as they came but for id and model; what must be known is read on the way. */
@@ -113,7 +116,7 @@ export interface FrameRelay {
   /** True once content (not just the opening frame) was relayed: no other route may be tried. */
   readonly committed: boolean;
   /** Set when the upstream reported an error in the stream or broke off. */
-  readonly fault: { code: string; message: string } | undefined;
+  readonly fault: AnswerFault | undefined;
   readonly usage: Usage | undefined;
   /** Characters of output (text, reasoning, arguments) seen, for estimates when no usage came. */
   readonly outputChars: number;
@@ -150,6 +153,8 @@ export interface Dialect {
   /** What an HTTP error answer of this protocol means. */
   fault(status: number, body: string, headers: Headers): UpstreamFault;
   lossless: Lossless;
+  /** Headers of an answer, good or bad, on which clients of this protocol act; checked. */
+  familyHeaders?(headers: Headers): Record<string, string>;
   /** Counting without generating, for protocols that have it: the client's own body, with `members` as on the lossless path. */
   tokenCount?(
     text: string,

@@ -1,6 +1,11 @@
 // A failed call to a provider, in the provider's terms; the gateway decides what the client is told (contract §3
 // "upstream failures") and whether another route is tried.
 
+import type { ErrorWords } from "../chat/answer-fault.ts";
+import { codeOfWords, type FaultText, isContextLength } from "./fault-words.ts";
+
+export type { FaultText } from "./fault-words.ts";
+
 export type FaultKind =
   /** 401, 402, 403: our credentials. */
   | "auth"
@@ -13,7 +18,11 @@ export type FaultKind =
   | "rate_limited"
   /** 5xx, connection refused or reset, a reply that is not of the protocol. */
   | "unavailable"
-  | "timeout";
+  | "timeout"
+  /** The provider is well, but its model called a tool in a way that cannot be used. */
+  | "call_invalid"
+  /** The provider is well, but what its model wrote is no answer. */
+  | "answer_invalid";
 
 /** Thrown by upstream/; `message` may hold upstream text and is scrubbed before it is shown. */
 export class UpstreamFault extends Error {
@@ -21,12 +30,14 @@ export class UpstreamFault extends Error {
   /** HTTP status of the upstream, 0 when there was none. */
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
-  /** The request parameter the upstream blamed. */
-  readonly param: string | null;
+  /** What the upstream said beside its text: its code, the parameter it blamed. */
+  readonly said: ErrorWords;
   /** True when no connection was had: the provider has seen nothing of the request. */
   readonly connecting: boolean;
-  /** Headers worth handing on (`retry-after`, `anthropic-ratelimit-*`). */
+  /** Headers worth handing on, with values that hold nothing but figures and words. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Further ones that only clients of the provider's own protocol understand. */
+  readonly familyHeaders: Readonly<Record<string, string>>;
 
   constructor(
     kind: FaultKind,
@@ -34,8 +45,9 @@ export class UpstreamFault extends Error {
     detail: {
       status?: number;
       retryAfterSeconds?: number | undefined;
-      param?: string | null;
+      said?: ErrorWords | undefined;
       headers?: Readonly<Record<string, string>>;
+      familyHeaders?: Readonly<Record<string, string>>;
       connecting?: boolean;
       cause?: unknown;
     } = {},
@@ -45,42 +57,39 @@ export class UpstreamFault extends Error {
     this.kind = kind;
     this.status = detail.status ?? 0;
     this.retryAfterSeconds = detail.retryAfterSeconds;
-    this.param = detail.param ?? null;
+    this.said = detail.said ?? {};
     this.connecting = detail.connecting === true;
     this.headers = detail.headers ?? {};
+    this.familyHeaders = detail.familyHeaders ?? {};
   }
 }
 
-/** Headers of a failed answer that clients act on (Claude Code retries by them). */
-const FORWARDED = /^(?:retry-after(?:-ms)?|anthropic-ratelimit-.+|x-ratelimit-.+|x-should-retry)$/;
-
-/** Phrases by which providers say that the prompt does not fit (their documented errors and SDKs' tests). */
-const CONTEXT_LENGTH =
-  /context[_ ]length|maximum context|context window|(?:context|prompt) (?:size|limit|length) is|exceeds? (?:the )?(?:available )?context|maximum prompt length|prompt is too long|input is too long|too many (?:input )?tokens|exceeds? the (?:maximum|max) (?:number of )?(?:input )?tokens|input token count.*exceeds|reduce the length of/i;
-
-/** What a provider's error body says. */
-export interface FaultText {
-  message: string;
-  code?: string;
-  param?: string | null;
-}
+/** Headers of a failed answer that clients act on, and what their values may hold (Claude Code retries by them). */
+const FORWARDED: Readonly<Record<string, RegExp>> = {
+  "retry-after": /^(?:\d+(?:\.\d+)?|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/,
+  "retry-after-ms": /^\d+(?:\.\d+)?$/,
+  "x-should-retry": /^(?:true|false)$/,
+};
 
 /** Sorts an HTTP error answer into its kind (contract §3 "upstream failures"). */
-export function faultFromHttp(status: number, said: FaultText, headers: Headers): UpstreamFault {
+export function faultFromHttp(
+  status: number,
+  said: FaultText,
+  headers: Headers,
+  familyHeaders: Readonly<Record<string, string>> = {},
+): UpstreamFault {
   const forwarded: Record<string, string> = {};
-  headers.forEach((value, name) => {
-    if (FORWARDED.test(name) && (name !== "retry-after" || isRetryAfter(value))) forwarded[name] = value;
-  });
+  for (const [name, form] of Object.entries(FORWARDED)) {
+    const value = headers.get(name);
+    if (value !== null && form.test(value)) forwarded[name] = value;
+  }
   return new UpstreamFault(kindOf(status, said), said.message, {
     status,
-    param: said.param ?? null,
+    said,
     retryAfterSeconds: retryAfterSeconds(headers),
     headers: forwarded,
+    familyHeaders,
   });
-}
-
-function isRetryAfter(value: string): boolean {
-  return /^\d+(?:\.\d+)?$/.test(value) || Number.isFinite(Date.parse(value));
 }
 
 function kindOf(status: number, said: FaultText): FaultKind {
@@ -89,8 +98,17 @@ function kindOf(status: number, said: FaultText): FaultKind {
   if (status === 408) return "timeout";
   if (status === 429) return "rate_limited";
   if (status >= 500) return "unavailable";
-  if (said.code === "context_length_exceeded" || CONTEXT_LENGTH.test(said.message)) return "context_length";
-  return "bad_request";
+  switch (codeOfWords({ message: said.message, ...(said.code === undefined ? {} : { code: said.code }) })) {
+    // Some vendors tell with a 400 or 413 what concerns our account there (xAI's wrong keys, Groq's tokens a minute).
+    case "provider_auth_failed":
+      return "auth";
+    case "provider_rate_limited":
+      return "rate_limited";
+    case "provider_model_missing":
+      return "model_missing";
+    default:
+      return isContextLength(said) ? "context_length" : "bad_request";
+  }
 }
 
 /** Seconds of a `Retry-After` header (or `retry-after-ms`); a date is read against the answer's own `Date`. */

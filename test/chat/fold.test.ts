@@ -84,7 +84,7 @@ describe("grammar", () => {
     ["an id used twice", [start, end, start, end, finish()], "used before"],
     [
       "a block that never ends",
-      [start, { type: "error", code: "internal_error", message: "" }, finish()],
+      [start, { type: "error", code: "provider_unavailable", message: "" }, finish()],
       "after the error",
     ],
     ["an open block at the finish", [start, finish()], "still open"],

@@ -276,6 +276,7 @@ describe("budgets and maintenance", () => {
     for (const path of ["/v1/stats/tokens", "/v1/status/models", "/v1/capabilities", "/livez"]) {
       expect((await app.call(path)).status).toBe(200);
     }
+    expect((await app.post("/v1/moderations", {})).status).toBe(501);
     await app.reconfigure(config());
     expect((await ask(app)).status).toBe(200);
   });

@@ -113,13 +113,13 @@ describe("what goes wrong", () => {
   test("a failure of one is the request's", async () => {
     upstream.answer((received) =>
       promptOf(received) === "two"
-        ? Response.json({ error: { message: "bad", code: "x" } }, { status: 400 })
+        ? Response.json({ error: { message: "bad", code: "invalid_prompt" } }, { status: 400 })
         : shout(received),
     );
     expect((await complete({ prompt: prompts })).status).toBe(400);
     expect((await complete({ prompt: ["two", "one"], stream: true })).status).toBe(400);
     const frames = await framesOf(await complete({ prompt: prompts, stream: true }));
-    expect(frames.at(-1)).toMatchObject({ error: { code: "invalid_request", request_id: expect.any(String) } });
+    expect(frames.at(-1)).toMatchObject({ error: { code: "invalid_prompt", request_id: expect.any(String) } });
   });
 
   test("a stream that breaks off ends there", async () => {

@@ -46,7 +46,7 @@ const OURS = { elsewhere: true, calls: 1, counts: false } as const;
 /** Failures before any content: another route may take over where that can help. */
 export const EARLY: readonly Failure[] = [
   { name: "400", whole: status(400), told: { status: 400, code: "invalid_request" }, ...REFUSED },
-  { name: "413", whole: status(413), told: { status: 400, code: "invalid_request" }, ...REFUSED },
+  { name: "413", whole: status(413), told: { status: 413, code: "invalid_request" }, ...REFUSED },
   { name: "422", whole: status(422), told: { status: 400, code: "invalid_request" }, ...REFUSED },
   {
     name: "400, too long for the model",

@@ -82,7 +82,7 @@ describe("relay", () => {
     // Of an answer that broke off the relay counts what came out.
     if (last?.type === "error") expect(one.usage?.inputTokens).toBe(usage?.inputTokens as number);
     else expect(one.usage).toEqual(usage);
-    expect(one.fault?.code as unknown).toBe(last?.type === "error" ? last.code : undefined);
+    expect((one.fault?.reported ?? one.fault?.code) as unknown).toBe(last?.type === "error" ? last.code : undefined);
   });
 
   test("unknown events, unknown members and comments pass untouched", () => {
@@ -192,7 +192,7 @@ describe("public failures", () => {
     expect(lastData(text).error).toMatchObject({
       type: "overloaded_error",
       message: "Overloaded",
-      code: "provider_unavailable",
+      code: "provider_stream_interrupted",
     });
   });
 
@@ -279,16 +279,17 @@ describe("fault", () => {
     const headers = { "retry-after": "7", "anthropic-ratelimit-requests-remaining": "0", "set-cookie": "x" };
     expect(fault(529, { type: "overloaded_error", message: "Overloaded" }, headers)).toMatchObject({
       retryAfterSeconds: 7,
-      headers: { "retry-after": "7", "anthropic-ratelimit-requests-remaining": "0" },
+      headers: { "retry-after": "7" },
+      familyHeaders: { "anthropic-ratelimit-requests-remaining": "0" },
     });
     expect(fault(429, {}, headers).headers).not.toHaveProperty("set-cookie");
   });
 
   test("the blamed parameter is named", () => {
-    expect(fault(400, { message: "messages.3.content.0.text: must not be empty" }).param).toBe(
+    expect(fault(400, { message: "messages.3.content.0.text: must not be empty" }).said.param).toBe(
       "messages[3].content[0].text",
     );
-    expect(fault(400, { message: "Something: else" }).param).toBeNull();
+    expect(fault(400, { message: "Something: else" }).said.param).toBeUndefined();
   });
 
   test("a body that is no JSON still says something", () => {

@@ -60,7 +60,7 @@ describe("relay", () => {
     reader.end(out);
     const last = out.at(-1);
     expect(one.usage).toEqual(last !== undefined && "usage" in last ? last.usage : undefined);
-    expect(one.fault?.code as unknown).toBe(last?.type === "error" ? last.code : undefined);
+    expect((one.fault?.reported ?? one.fault?.code) as unknown).toBe(last?.type === "error" ? last.code : undefined);
   });
 
   test("8: one id from created to completed, though the upstream's differs", () => {

@@ -37,4 +37,5 @@ export const identity: RelayIdentity = {
   requestId: "req-1",
   createdSeconds: 1_700_000_000,
   estimate: (text) => ({ inputTokens: 1, outputTokens: text.length, estimated: true }),
+  say: ({ message }) => message,
 };

@@ -1,11 +1,12 @@
 // Anthropic's stream as neutral events. State hangs on the block index, never on "the current block"; broken frames and
 // early ends become an error event; a whole answer is read through the same door.
 
-import type { ErrorCode } from "../../base/errors.ts";
 import { lookUp } from "../../base/look-up.ts";
 import type { SseFrame } from "../../base/sse.ts";
+import type { AnswerFault, AnswerFaultCode } from "../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { EventReader } from "../dialect.ts";
+import { answerFault, type FaultText } from "../fault-words.ts";
 import { ANTHROPIC } from "./anthropic-messages.ts";
 import { asCount, asList, asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
 
@@ -73,15 +74,9 @@ export class AnthropicReader implements EventReader {
       case "message_stop":
         this.#finish(out);
         break;
-      case "error": {
-        const error = asRecord(event["error"]);
-        this.#fail(
-          errorCode(asText(error["type"])),
-          asText(error["message"]) ?? "The provider reported an error.",
-          out,
-        );
+      case "error":
+        this.#failWith(answerFault(anthropicError(event["error"])), out);
         break;
-      }
     }
   }
 
@@ -255,10 +250,14 @@ export class AnthropicReader implements EventReader {
     });
   }
 
-  #fail(code: ErrorCode, message: string, out: ChatEvent[]): void {
+  #fail(code: AnswerFaultCode, message: string, out: ChatEvent[]): void {
+    this.#failWith({ code, message }, out);
+  }
+
+  #failWith(fault: AnswerFault, out: ChatEvent[]): void {
     this.#done = true;
     const usage = this.#usage();
-    out.push({ type: "error", code, message, ...(usage === undefined ? {} : { usage }) });
+    out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
   }
 }
 
@@ -333,20 +332,25 @@ function finishReason(raw: string | undefined, calledTools: boolean): FinishReas
   return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
 }
 
-/** Our code for an error that Anthropic reports in the stream. */
-export function errorCode(type: string | undefined): ErrorCode {
-  switch (type) {
-    case "rate_limit_error":
-      return "provider_rate_limited";
-    case "authentication_error":
-    case "permission_error":
-    case "billing_error":
-      return "provider_auth_failed";
-    case "timeout_error":
-      return "provider_timeout";
-    case "invalid_request_error":
-      return "invalid_request";
-    default:
-      return "provider_unavailable";
-  }
+/** What an error object says: `{type,message,details}`. The type is a category; a code, where there is one, stands in the details. */
+export function anthropicError(value: unknown, otherwise = "The provider reported an error."): FaultText {
+  const error = asRecord(value);
+  const message = asText(error["message"]) || otherwise;
+  const type = asText(error["type"]);
+  const code = asText(asRecord(error["details"])["error_code"]);
+  const param = paramOf(message);
+  return {
+    // An empty account is a request error there, but it is our account.
+    ...(/credit balance is too low/i.test(message) ? { code: "billing_error" } : code === undefined ? {} : { code }),
+    message,
+    ...(type === undefined ? {} : { type }),
+    ...(param === null ? {} : { param }),
+    ...(error["details"] == null ? {} : { details: error["details"] }),
+  };
+}
+
+/** Anthropic writes the path before the message: `messages.0.content: Field required`. */
+function paramOf(message: string): string | null {
+  const path = /^([a-z_]+(?:\.[a-z_]+|\.\d+)*): /.exec(message)?.[1];
+  return path?.replace(/\.(\d+)/g, "[$1]") ?? null;
 }

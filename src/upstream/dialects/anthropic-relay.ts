@@ -2,13 +2,15 @@
 // recognised by their beginning and pass unparsed; tool arguments are watched; an answer that breaks off ends with the
 // family's error event.
 
-import { ERRORS, type ErrorCode } from "../../base/errors.ts";
+import { ERRORS } from "../../base/errors.ts";
 import { parseFrame, type SseFrame } from "../../base/sse.ts";
+import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../chat/answer-fault.ts";
 import { ArgumentGuard } from "../../chat/argument-guard.ts";
 import type { Usage } from "../../chat/event.ts";
 import type { FrameRelay, RelayIdentity } from "../dialect.ts";
+import { answerFault } from "../fault-words.ts";
 import { OutputText } from "../output-text.ts";
-import { anthropicUsage, errorCode, mergeAnthropicUsage } from "./anthropic-reader.ts";
+import { anthropicError, anthropicUsage, mergeAnthropicUsage } from "./anthropic-reader.ts";
 import { asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
 import { spliceInside, unescaped, withData } from "./relay-frames.ts";
 
@@ -31,7 +33,7 @@ export class AnthropicRelay implements FrameRelay {
   #rawUsage: Record<string, unknown> | undefined;
   #finished = false;
   #committed = false;
-  #fault: { code: ErrorCode; message: string } | undefined;
+  #fault: AnswerFault | undefined;
 
   constructor(identity: RelayIdentity) {
     this.#identity = identity;
@@ -43,7 +45,7 @@ export class AnthropicRelay implements FrameRelay {
   get committed(): boolean {
     return this.#committed;
   }
-  get fault(): { code: ErrorCode; message: string } | undefined {
+  get fault(): AnswerFault | undefined {
     return this.#fault;
   }
   /** Until the closing frame the upstream has said only what went in: what came out is counted here. */
@@ -145,11 +147,8 @@ export class AnthropicRelay implements FrameRelay {
         this.#finished = this.#fault === undefined;
         return put;
       }
-      case "error": {
-        const error = asRecord(event["error"]);
-        const said = asText(error["message"]) ?? "The provider reported an error.";
-        return this.#fail(errorCode(asText(error["type"])), said, error);
-      }
+      case "error":
+        return this.#failWith(answerFault(anthropicError(event["error"])), asText(asRecord(event["error"])["type"]));
       default:
         return text;
     }
@@ -229,11 +228,17 @@ export class AnthropicRelay implements FrameRelay {
     this.#rawUsage = mergeAnthropicUsage(this.#rawUsage, usage);
   }
 
-  /** The error event; what the upstream said of its error is kept beside our code. */
-  #fail(code: ErrorCode, message: string, upstream: Loose = {}): string {
-    this.#fault = { code, message };
-    const request_id = this.#identity.requestId;
-    const error = { type: ERRORS[code].type, message, ...upstream, code, param: null, request_id };
+  #fail(code: AnswerFaultCode, message: string): string {
+    return this.#failWith({ code, message });
+  }
+
+  /** The error event. Its type is the provider's own where that is a word: clients of this family act on it. */
+  #failWith(fault: AnswerFault, word = ""): string {
+    this.#fault = afterContent(fault, this.#committed);
+    const { say, requestId: request_id } = this.#identity;
+    const { code } = this.#fault;
+    const type = /^[a-z_]{1,64}$/.test(word) ? word : ERRORS[code].type;
+    const error = { type, message: say(this.#fault), code, param: null, request_id };
     return `event: error\ndata: ${JSON.stringify({ type: "error", error, request_id })}\n\n`;
   }
 }

@@ -6,7 +6,7 @@ import type { Dialect, RequestContext, UpstreamRequest } from "../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../fault.ts";
 import { refusedFor } from "../quirks.ts";
 import { ANTHROPIC } from "./anthropic-messages.ts";
-import { AnthropicReader, anthropicEvents } from "./anthropic-reader.ts";
+import { AnthropicReader, anthropicError, anthropicEvents } from "./anthropic-reader.ts";
 import { AnthropicRelay } from "./anthropic-relay.ts";
 import { anthropicHeaders, anthropicRequest } from "./anthropic-request.ts";
 import { asList, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
@@ -18,6 +18,7 @@ export const anthropicMessages: Dialect = {
   reader: () => new AnthropicReader(),
   events: anthropicEvents,
   fault: anthropicFault,
+  familyHeaders: limitHeaders,
   lossless: {
     request: losslessRequest,
     relay: (identity) => new AnthropicRelay(identity),
@@ -80,18 +81,21 @@ function isCutLoop(messages: readonly Loose[]): boolean {
   return blocks.some((block) => block["type"] === "tool_use") && !first.endsWith("thinking");
 }
 
-/** Reads `{type:"error",error:{type,message}}`. */
-function anthropicFault(status: number, body: string, headers: Headers): UpstreamFault {
-  const error = asRecord(parseRecord(body)?.["error"]);
-  const message = asText(error["message"]) ?? `The provider answered with status ${status}.`;
-  const code = asText(error["type"]) ?? "";
-  // An empty account answers 400 there, but it is our account.
-  const ours = status === 400 && /credit balance is too low/i.test(message) ? 402 : status;
-  return faultFromHttp(ours, { message, code, param: paramOf(message) }, headers);
+/** Headers that tell of limits, and what their values may hold: figures, times and words. */
+const LIMIT_HEADER = /^anthropic-ratelimit-[a-z0-9-]+$/;
+const LIMIT_VALUE = /^(?:[\d.]{1,20}|\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})|[a-z_]{1,32})$/;
+
+/** Anthropic's rate limit headers, on which its own clients act. */
+function limitHeaders(headers: Headers): Record<string, string> {
+  const out: Record<string, string> = {};
+  headers.forEach((value, name) => {
+    if (LIMIT_HEADER.test(name) && LIMIT_VALUE.test(value)) out[name] = value;
+  });
+  return out;
 }
 
-/** Anthropic writes the path before the message: `messages.0.content: Field required`. */
-function paramOf(message: string): string | null {
-  const path = /^([a-z_]+(?:\.[a-z_]+|\.\d+)*): /.exec(message)?.[1];
-  return path?.replace(/\.(\d+)/g, "[$1]") ?? null;
+/** Reads `{type:"error",error:{type,message}}`. */
+function anthropicFault(status: number, body: string, headers: Headers): UpstreamFault {
+  const said = anthropicError(parseRecord(body)?.["error"], `The provider answered with status ${status}.`);
+  return faultFromHttp(status, said, headers, limitHeaders(headers));
 }

@@ -1,11 +1,13 @@
 // Gemini's stream as neutral events. Every chunk is a whole answer object with a few more parts; text runs on until a part
 // of another kind comes, calls come whole. The stream has no terminator: finish reasons are held until it closes.
 
-import type { ErrorCode } from "../../base/errors.ts";
 import { prefixedId } from "../../base/ids.ts";
+import { lookUp } from "../../base/look-up.ts";
 import type { SseFrame } from "../../base/sse.ts";
+import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { EventReader } from "../dialect.ts";
+import { answerFault, type FaultText } from "../fault-words.ts";
 import { GEMINI } from "./gemini-contents.ts";
 import { asCount, asList, asNumber, asRecord, asText, type Loose } from "./loose.ts";
 
@@ -36,7 +38,7 @@ export class GeminiReader implements EventReader {
     try {
       value = JSON.parse(frame.data);
     } catch {
-      this.#fail("provider_stream_interrupted", "The provider sent a broken event.", out);
+      this.#fail({ code: "provider_stream_interrupted", message: "The provider sent a broken event." }, out);
       return;
     }
     this.take(value, out);
@@ -49,11 +51,12 @@ export class GeminiReader implements EventReader {
     }
     const candidates = [...this.#candidates].sort(([a], [b]) => a - b);
     if (candidates.length === 0 || candidates.some(([, one]) => one.rawReason === undefined)) {
-      this.#fail("provider_stream_interrupted", "The provider ended the answer early.", out);
+      this.#fail({ code: "provider_stream_interrupted", message: "The provider ended the answer early." }, out);
       return;
     }
-    if (candidates.some(([, one]) => one.rawReason === "MALFORMED_FUNCTION_CALL")) {
-      this.#fail("tool_arguments_invalid", "The model called a tool in a way that cannot be read.", out);
+    const failed = candidates.map(([, one]) => lookUp(FAILED_ENDS, one.rawReason ?? "")).find(Boolean);
+    if (failed !== undefined) {
+      this.#fail(failed, out);
       return;
     }
     this.#done = true;
@@ -80,8 +83,7 @@ export class GeminiReader implements EventReader {
     if (this.#done) return;
     const chunk = asRecord(value);
     if (chunk["error"] !== undefined) {
-      const error = asRecord(chunk["error"]);
-      this.#fail(errorCode(error), asText(error["message"]) ?? "The provider reported an error.", out);
+      this.#fail(answerFault(geminiError(chunk["error"])), out);
       return;
     }
     if (chunk["usageMetadata"] !== undefined) this.#rawUsage = asRecord(chunk["usageMetadata"]);
@@ -180,10 +182,10 @@ export class GeminiReader implements EventReader {
     return this.#responseId === "" ? prefixedId("call_") : `call_${this.#responseId}_${number}`;
   }
 
-  #fail(code: ErrorCode, message: string, out: ChatEvent[]): void {
+  #fail(fault: AnswerFault, out: ChatEvent[]): void {
     this.#done = true;
     const usage = geminiUsage(this.#rawUsage);
-    out.push({ type: "error", code, message, ...(usage === undefined ? {} : { usage }) });
+    out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
   }
 }
 
@@ -221,7 +223,27 @@ const FILTERED = new Set([
   "PROHIBITED_CONTENT",
   "SPII",
   "IMAGE_SAFETY",
+  "IMAGE_PROHIBITED_CONTENT",
+  "IMAGE_RECITATION",
 ]);
+
+/** Finish reasons that are failures: what the model wrote is withheld or cannot be used. */
+const FAILED_ENDS: Readonly<Record<string, AnswerFault>> = {
+  MALFORMED_FUNCTION_CALL: {
+    code: "tool_arguments_invalid",
+    message: "The model called a tool in a way that cannot be read.",
+  },
+  UNEXPECTED_TOOL_CALL: { code: "tool_arguments_invalid", message: "The model called a tool that it was not offered." },
+  TOO_MANY_TOOL_CALLS: {
+    code: "tool_arguments_invalid",
+    message: "The model called tools over and over, and the provider stopped it.",
+  },
+  MALFORMED_RESPONSE: { code: "provider_answer_invalid", message: "The model's answer cannot be read." },
+  MISSING_THOUGHT_SIGNATURE: {
+    code: "invalid_request",
+    message: "The history holds a tool call without the signature of the thoughts that led to it.",
+  },
+};
 
 function finishReason(raw: string | undefined, calledTools: boolean, blocked: boolean): FinishReason {
   if (blocked || FILTERED.has(raw ?? "")) return "content_filter";
@@ -230,18 +252,14 @@ function finishReason(raw: string | undefined, calledTools: boolean, blocked: bo
   return raw === "STOP" ? "stop" : "unknown";
 }
 
-function errorCode(error: Loose): ErrorCode {
-  switch (asNumber(error["code"])) {
-    case 400:
-      return "invalid_request";
-    case 401:
-    case 403:
-      return "provider_auth_failed";
-    case 429:
-      return "provider_rate_limited";
-    case 504:
-      return "provider_timeout";
-    default:
-      return "provider_unavailable";
-  }
+/** What an error object says: `{code,message,status}`, where the code is an HTTP status and the status a word. */
+export function geminiError(value: unknown): FaultText {
+  const error = asRecord(value);
+  const status = asNumber(error["code"]);
+  const type = asText(error["status"]);
+  return {
+    message: asText(error["message"]) || "The provider reported an error.",
+    ...(type === undefined ? {} : { type }),
+    ...(status === undefined ? {} : { status }),
+  };
 }

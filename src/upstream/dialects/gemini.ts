@@ -4,7 +4,7 @@
 import type { Dialect, Lossless } from "../dialect.ts";
 import { faultFromHttp, UpstreamFault } from "../fault.ts";
 import { GEMINI } from "./gemini-contents.ts";
-import { GeminiReader, geminiEvents } from "./gemini-reader.ts";
+import { GeminiReader, geminiError, geminiEvents } from "./gemini-reader.ts";
 import { geminiRequest } from "./gemini-request.ts";
 import { asList, asRecord, asText } from "./loose.ts";
 
@@ -32,11 +32,11 @@ function geminiFault(status: number, body: string, headers: Headers): UpstreamFa
   // A wrong key is a 400 there.
   const reasons = details.map((detail) => asText(detail["reason"]));
   const ours = reasons.includes("API_KEY_INVALID") || /API key (?:not valid|expired)/i.test(message) ? 401 : status;
-  const fault = faultFromHttp(ours, { message, code: asText(error["status"]) ?? "" }, headers);
+  const fault = faultFromHttp(ours, { ...geminiError(error), message }, headers);
   const delay = details.map((detail) => /^([\d.]+)s$/.exec(asText(detail["retryDelay"]) ?? "")?.[1]).find(Boolean);
   if (fault.retryAfterSeconds !== undefined || delay === undefined) return fault;
-  const { kind, param, headers: kept } = fault;
-  return new UpstreamFault(kind, message, { status: ours, param, headers: kept, retryAfterSeconds: Number(delay) });
+  const { kind, said, headers: kept } = fault;
+  return new UpstreamFault(kind, message, { status: ours, said, headers: kept, retryAfterSeconds: Number(delay) });
 }
 
 function firstOf(body: string): unknown {

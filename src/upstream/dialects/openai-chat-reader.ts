@@ -1,14 +1,15 @@
 // OpenAI chat completions -> neutral events, for streams and, as one large chunk, for whole answers. Finishes are held
 // until the stream's end, because the usage chunk comes after `finish_reason`.
 
-import type { ErrorCode } from "../../base/errors.ts";
 import { prefixedId } from "../../base/ids.ts";
-import { lookUp } from "../../base/look-up.ts";
 import type { SseFrame } from "../../base/sse.ts";
+import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
 import type { EventReader } from "../dialect.ts";
+import { answerFault } from "../fault-words.ts";
 import { argumentText, CallTable, type GrowingCall } from "./openai-chat-tools.ts";
-import { isObject, openaiFinish, openaiUsage } from "./openai-chat-usage.ts";
+import { failedEnd, isObject, openaiFinish, openaiUsage } from "./openai-chat-usage.ts";
+import { openaiError } from "./openai-error.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -72,7 +73,7 @@ export class OpenaiChatReader implements EventReader {
       return;
     }
     if (chunk["error"] !== undefined && chunk["error"] !== null) {
-      this.#fail(errorText(chunk["error"]), out, streamErrorCode(chunk["error"]));
+      this.#failWith(chatError(chunk["error"]), out);
       return;
     }
     this.#start(chunk, out);
@@ -86,7 +87,7 @@ export class OpenaiChatReader implements EventReader {
     const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
     for (let at = 0; at < choices.length; at++) {
       const choice = asChunk === undefined ? choices[at] : asChunk(choices[at], at);
-      if (isObject(choice)) this.#choice(choice, out);
+      if (isObject(choice) && !this.#over) this.#choice(choice, out);
     }
   }
 
@@ -132,6 +133,11 @@ export class OpenaiChatReader implements EventReader {
       isObject(raw["logprobs"]) && Array.isArray(raw["logprobs"]["content"]) ? raw["logprobs"]["content"] : undefined;
     this.#delta(choice, delta, logprobs, out);
     if (typeof raw["finish_reason"] === "string" && raw["finish_reason"] !== "") {
+      const failed = failedEnd(raw["finish_reason"], raw["error"]);
+      if (failed !== undefined) {
+        this.#failWith(failed, out);
+        return;
+      }
       choice.reason = raw["finish_reason"];
       this.#closeAll(choice, out);
     }
@@ -278,10 +284,14 @@ export class OpenaiChatReader implements EventReader {
     });
   }
 
-  #fail(message: string, out: ChatEvent[], code: ErrorCode = "provider_stream_interrupted"): void {
+  #fail(message: string, out: ChatEvent[]): void {
+    this.#failWith({ code: "provider_stream_interrupted", message }, out);
+  }
+
+  #failWith(fault: AnswerFault, out: ChatEvent[]): void {
     this.#over = true;
     const usage = this.#usage === undefined ? {} : { usage: this.#usage };
-    out.push({ type: "error", code, message, ...usage });
+    out.push({ type: "error", ...fault, ...usage });
   }
 
   #nextId(): string {
@@ -296,11 +306,9 @@ function isSilent({ reasoningId, open }: Choice, delta: Json): boolean {
   return !said && !(Array.isArray(calls) && calls.length > 0) && reasoningId === undefined && open.size === 0;
 }
 
-/** The text of an error object as servers write it in a stream. */
-export function errorText(error: unknown): string {
-  if (typeof error === "string") return error;
-  const message = isObject(error) ? error["message"] : undefined;
-  return typeof message === "string" && message !== "" ? message : "The provider reported an error.";
+/** The failure that an error object within a stream or an answer stands for. */
+export function chatError(error: unknown): AnswerFault {
+  return answerFault(openaiError(error), "provider_stream_interrupted");
 }
 
 /** The events of a whole answer: its message is one large delta. */
@@ -314,36 +322,11 @@ export function openaiChatEvents(body: unknown): ChatEvent[] {
 
 function asChunkChoice(choice: unknown, at: number): Json {
   if (!isObject(choice)) return { index: at, delta: {} };
-  const { index, message, logprobs, finish_reason } = choice;
+  const { index, message, logprobs, finish_reason, error } = choice;
   const delta = isObject(message) ? message : {};
   const calls = delta["tool_calls"];
-  if (!Array.isArray(calls) || calls.length === 0) return { index: index ?? at, delta, logprobs, finish_reason };
+  if (!Array.isArray(calls) || calls.length === 0) return { index: index ?? at, delta, logprobs, finish_reason, error };
   // Whole calls carry no index; their place is it.
   const tool_calls = calls.map((call, index) => (isObject(call) ? { ...call, index } : call));
-  return { index: index ?? at, delta: { ...delta, tool_calls }, logprobs, finish_reason };
+  return { index: index ?? at, delta: { ...delta, tool_calls }, logprobs, finish_reason, error };
 }
-
-/** Our code for an error object within a stream: servers give it an HTTP status, a word, or nothing that can be told. */
-export function streamErrorCode(error: unknown): ErrorCode {
-  if (!isObject(error)) return "provider_stream_interrupted";
-  for (const word of [error["code"], error["type"]]) {
-    const known = typeof word === "string" || typeof word === "number" ? lookUp(STREAM_ERRORS, `${word}`) : undefined;
-    if (known !== undefined) return known;
-  }
-  return "provider_stream_interrupted";
-}
-
-const STREAM_ERRORS: Readonly<Record<string, ErrorCode>> = {
-  "400": "invalid_request",
-  "401": "provider_auth_failed",
-  "402": "provider_auth_failed",
-  "403": "provider_auth_failed",
-  "404": "provider_model_missing",
-  "408": "provider_timeout",
-  "429": "provider_rate_limited",
-  rate_limit_exceeded: "provider_rate_limited",
-  rate_limit_error: "provider_rate_limited",
-  insufficient_quota: "provider_rate_limited",
-  context_length_exceeded: "context_length_exceeded",
-  invalid_request_error: "invalid_request",
-};

@@ -5,13 +5,14 @@
 
 import { spliceMembers, topLevelMembers } from "../../base/json-splice.ts";
 import { parseFrame } from "../../base/sse.ts";
+import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../chat/answer-fault.ts";
 import type { Usage } from "../../chat/event.ts";
 import { repairJson } from "../../chat/repair.ts";
 import type { FrameRelay, RelayIdentity } from "../dialect.ts";
 import { OutputText } from "../output-text.ts";
-import { errorText, streamErrorCode } from "./openai-chat-reader.ts";
+import { chatError } from "./openai-chat-reader.ts";
 import { argumentText, CallTable, type GrowingCall } from "./openai-chat-tools.ts";
-import { isObject, openaiUsage } from "./openai-chat-usage.ts";
+import { failedEnd, isObject, openaiUsage } from "./openai-chat-usage.ts";
 
 type Json = Record<string, unknown>;
 
@@ -41,7 +42,7 @@ export class OpenaiChatRelay implements FrameRelay {
   #template: Template | undefined;
   #usage: Usage | undefined;
   #usageFrame: string | undefined;
-  #fault: { code: string; message: string } | undefined;
+  #fault: AnswerFault | undefined;
   #done = false;
   #committed = false;
 
@@ -55,7 +56,7 @@ export class OpenaiChatRelay implements FrameRelay {
   get committed(): boolean {
     return this.#committed;
   }
-  get fault(): { code: string; message: string } | undefined {
+  get fault(): AnswerFault | undefined {
     return this.#fault;
   }
   get usage(): Usage | undefined {
@@ -126,9 +127,7 @@ export class OpenaiChatRelay implements FrameRelay {
     }
     if (!isObject(chunk)) return raw;
     if (chunk["error"] != null) {
-      // Once content is out nothing can be done about it any more, whatever the reason.
-      const code = this.#committed ? "provider_stream_interrupted" : streamErrorCode(chunk["error"]);
-      return this.#fail(code, errorText(chunk["error"]));
+      return this.#failWith(chatError(chunk["error"]));
     }
     return this.#chunk(data, chunk);
   }
@@ -202,6 +201,8 @@ export class OpenaiChatRelay implements FrameRelay {
       }
       const finish = choice["finish_reason"];
       if (typeof finish === "string" && finish !== "") {
+        const failed = failedEnd(finish, choice["error"]);
+        if (failed !== undefined) return before + this.#failWith(failed);
         const ending = this.#finish(state, choice, delta, finish);
         if (this.#fault !== undefined) return before + this.#failText();
         if (ending.split) {
@@ -361,15 +362,20 @@ export class OpenaiChatRelay implements FrameRelay {
     return `data: ${JSON.stringify(chunk)}\n\n`;
   }
 
-  #fail(code: string, message: string): string {
-    this.#fault = { code, message };
+  #fail(code: AnswerFaultCode, message: string): string {
+    return this.#failWith({ code, message });
+  }
+
+  #failWith(fault: AnswerFault): string {
+    this.#fault = afterContent(fault, this.#committed);
     return this.#failText();
   }
 
   #failText(): string {
     this.#done = true;
-    const { code, message } = this.#fault ?? { code: "internal_error", message: "" };
-    const error = { message, type: "provider_error", code, param: null, request_id: this.#identity.requestId };
+    const fault: AnswerFault = this.#fault ?? { code: "provider_stream_interrupted", message: "" };
+    const { say, requestId: request_id } = this.#identity;
+    const error = { message: say(fault), type: "provider_error", code: fault.code, param: null, request_id };
     return `data: ${JSON.stringify({ error })}\n\n`;
   }
 }

@@ -1,7 +1,10 @@
 // Usage and finish reasons in the words of OpenAI chat completions and its compatible servers.
 
 import { lookUp } from "../../base/look-up.ts";
+import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { FinishReason, Usage } from "../../chat/event.ts";
+import { answerFault } from "../fault-words.ts";
+import { openaiError } from "./openai-error.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -48,4 +51,17 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
 export function openaiFinish(raw: string, calledTools: boolean): FinishReason {
   const reason = lookUp(REASONS, raw) ?? "unknown";
   return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
+}
+
+/** The failure that a finish reason stands for: OpenRouter's and Mistral's `error`, DeepSeek's lack of resources, and the
+ * calls of Gemini models that cannot be read, as Google's compatible endpoint names them. */
+export function failedEnd(reason: string, error: unknown): AnswerFault | undefined {
+  if (reason === "error") return answerFault(openaiError(error));
+  if (reason === "insufficient_system_resource") {
+    return { code: "provider_unavailable", message: "The provider ran out of resources." };
+  }
+  if (reason.endsWith("MALFORMED_FUNCTION_CALL")) {
+    return { code: "tool_arguments_invalid", message: "The model called a tool in a way that cannot be read." };
+  }
+  return undefined;
 }

@@ -11,6 +11,7 @@ import { OpenaiChatReader, openaiChatEvents } from "./openai-chat-reader.ts";
 import { OpenaiChatRelay } from "./openai-chat-relay.ts";
 import { openaiChatRequest } from "./openai-chat-request.ts";
 import { isObject } from "./openai-chat-usage.ts";
+import { openaiError } from "./openai-error.ts";
 
 /** The dialect of OpenAI-compatible servers. */
 export const openaiChat: Dialect = {
@@ -35,17 +36,10 @@ export function openaiFault(status: number, body: string, headers: Headers): Ups
     parsed = undefined;
   }
   const error = isObject(parsed) ? (parsed["error"] ?? parsed["detail"] ?? parsed) : undefined;
-  const fields = isObject(error) ? error : {};
-  const text = typeof error === "string" ? error : fields["message"];
-  return faultFromHttp(
-    status,
-    {
-      message: typeof text === "string" && text !== "" ? text : `The provider answered with status ${status}.`,
-      ...(typeof fields["code"] === "string" ? { code: fields["code"] } : {}),
-      param: typeof fields["param"] === "string" ? fields["param"] : null,
-    },
-    headers,
-  );
+  const said = openaiError(error, `The provider answered with status ${status}.`);
+  // A wrong key is a 400 at some vendors.
+  const ours = status === 400 && /^(?:incorrect|invalid) api key/i.test(said.message) ? 401 : status;
+  return faultFromHttp(ours, said, headers);
 }
 
 /** Members that are between the client and us. */
@@ -118,33 +112,40 @@ function losslessResult(
   const events = openaiChatEvents(body);
   const edits: Record<string, unknown> = { id: identity.id, model: identity.model };
   const choices: unknown[] = isObject(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
-  const mended = choices.map(mendChoice);
+  const broken: string[] = [];
+  const mended = choices.map((choice) => mendChoice(choice, broken));
+  if (broken.length > 0) {
+    const message = `The model called ${broken[0]} with arguments that are not valid JSON.`;
+    const usage = events.findLast((event) => event.type === "finish")?.usage;
+    return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };
+  }
   if (mended.some((choice, at) => choice !== choices[at])) edits["choices"] = mended;
   return { text: spliceMembers(text, edits), events };
 }
 
-/** Whole answers too end `tool_calls` when they call tools, and carry valid argument JSON as text. */
-function mendChoice(choice: unknown): unknown {
+/**
+ * Whole answers too end `tool_calls` when they call tools, and carry valid argument JSON as text. `broken` gets the names
+ * of calls that cannot be mended.
+ */
+function mendChoice(choice: unknown, broken: string[]): unknown {
   if (!isObject(choice) || !isObject(choice["message"])) return choice;
   const calls = choice["message"]["tool_calls"];
   if (!Array.isArray(calls) || calls.length === 0) return choice;
-  const mended = calls.map(mendCall);
+  const mended = calls.map((call) => mendCall(call, broken));
   const same = mended.every((call, at) => call === calls[at]) && choice["finish_reason"] !== "stop";
   if (same) return choice;
   const finish = choice["finish_reason"] === "stop" ? "tool_calls" : choice["finish_reason"];
   return { ...choice, message: { ...choice["message"], tool_calls: mended }, finish_reason: finish };
 }
 
-function mendCall(call: unknown): unknown {
+function mendCall(call: unknown, broken: string[]): unknown {
   if (!isObject(call) || !isObject(call["function"])) return call;
   const fn = call["function"];
   const text = typeof fn["arguments"] === "string" ? fn["arguments"] : JSON.stringify(fn["arguments"] ?? {});
   const mended = repairJson(text);
   if (mended === undefined) {
-    throw new ApiError(
-      "tool_arguments_invalid",
-      `The model called ${String(fn["name"])} with arguments that are not valid JSON.`,
-    );
+    broken.push(String(fn["name"]));
+    return call;
   }
   return mended === fn["arguments"] ? call : { ...call, function: { ...fn, arguments: mended } };
 }

@@ -86,7 +86,8 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
   const output = new CallGuards().mendedOutput(body["output"]);
   if (output === "broken") {
     const message = "The model called a tool with arguments that are not valid JSON.";
-    return { text, events: [{ type: "error", code: "tool_arguments_invalid", message }] };
+    const usage = events.findLast((event) => event.type === "finish")?.usage;
+    return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };
   }
   if (output !== undefined) set["output"] = output;
   for (const item of asList(body["output"]).map(asRecord)) {

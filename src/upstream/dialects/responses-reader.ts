@@ -1,12 +1,14 @@
 // The Responses stream as neutral events. State hangs on the item's id, and on its output index where servers give none or
 // another one in every event; broken frames and early ends become an error event.
 
-import type { ErrorCode } from "../../base/errors.ts";
 import { lookUp } from "../../base/look-up.ts";
 import type { SseFrame } from "../../base/sse.ts";
+import type { AnswerFault, AnswerFaultCode } from "../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { EventReader } from "../dialect.ts";
+import { answerFault } from "../fault-words.ts";
 import { asCount, asList, asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
+import { openaiError } from "./openai-error.ts";
 import { type DeltaKind, indexIn, type OutputItem, openItem, type Sink } from "./responses-items.ts";
 
 /** An item and how events find it. */
@@ -94,7 +96,7 @@ export class ResponsesReader implements EventReader {
         return;
       case "error": {
         const error = event["error"] === undefined ? event : asRecord(event["error"]);
-        this.#failWith(error, out);
+        this.#failWith(responsesError(error), out);
         return;
       }
     }
@@ -185,7 +187,7 @@ export class ResponsesReader implements EventReader {
     // A terminal event of the wrong name: the status decides.
     const status = asText(response["status"]) ?? ending;
     if (status === "failed" || ending === "failed") {
-      this.#failWith(asRecord(response["error"]), sink.out);
+      this.#failWith(responsesError(response["error"]), sink.out);
       return;
     }
     asList(response["output"]).forEach((value, index) => {
@@ -218,14 +220,13 @@ export class ResponsesReader implements EventReader {
     return raw === "content_filter" ? "content_filter" : "unknown";
   }
 
-  #failWith(error: Loose, out: ChatEvent[]): void {
-    const code = responsesErrorCode(asText(error["code"]) ?? asText(error["type"]));
-    this.#fail(code, asText(error["message"]) ?? "The provider reported an error.", out);
+  #fail(code: AnswerFaultCode, message: string, out: ChatEvent[]): void {
+    this.#failWith({ code, message }, out);
   }
 
-  #fail(code: ErrorCode, message: string, out: ChatEvent[]): void {
+  #failWith(fault: AnswerFault, out: ChatEvent[]): void {
     this.#done = true;
-    out.push({ type: "error", code, message, ...(this.#usage === undefined ? {} : { usage: this.#usage }) });
+    out.push({ type: "error", ...fault, ...(this.#usage === undefined ? {} : { usage: this.#usage }) });
   }
 }
 
@@ -261,21 +262,9 @@ export function responsesUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** Our code for an error that OpenAI reports inside an answer. */
-export function responsesErrorCode(code: string | undefined): ErrorCode {
-  switch (code) {
-    case "rate_limit_exceeded":
-    case "insufficient_quota":
-      return "provider_rate_limited";
-    case "context_length_exceeded":
-      return "context_length_exceeded";
-    case "invalid_prompt":
-    case "invalid_request_error":
-      return "invalid_request";
-    case "invalid_api_key":
-    case "authentication_error":
-      return "provider_auth_failed";
-    default:
-      return "provider_unavailable";
-  }
+/** The failure that an error object inside an answer stands for. */
+export function responsesError(error: unknown): AnswerFault {
+  // The type of the event that carries the error stands beside its words.
+  const { type: _type, ...words } = asRecord(error);
+  return answerFault(openaiError(asRecord(error)["type"] === "error" ? words : error));
 }

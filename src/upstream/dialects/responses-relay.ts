@@ -1,16 +1,17 @@
 // The Responses stream handed on as it came: only `response.id` and `response.model` change. Text frames are recognised by
 // their event line and pass unparsed; call arguments are watched; an answer that breaks off ends with `response.failed`.
 
-import { ERRORS, type ErrorCode } from "../../base/errors.ts";
+import { ERRORS } from "../../base/errors.ts";
 import { spliceMembers } from "../../base/json-splice.ts";
 import { parseFrame, type SseFrame } from "../../base/sse.ts";
+import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../chat/answer-fault.ts";
 import type { Usage } from "../../chat/event.ts";
 import type { FrameRelay, RelayIdentity } from "../dialect.ts";
 import { OutputText } from "../output-text.ts";
 import { asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
 import { spliceInside, unescaped, withData } from "./relay-frames.ts";
 import { CallGuards } from "./responses-guards.ts";
-import { responsesErrorCode, responsesUsage } from "./responses-reader.ts";
+import { responsesError, responsesUsage } from "./responses-reader.ts";
 
 /** Event lines of frames that carry nothing but text; the data behind them need not be read. */
 const PLAIN = [
@@ -34,7 +35,7 @@ export class ResponsesRelay implements FrameRelay {
   #finished = false;
   #ended = false;
   #committed = false;
-  #fault: { code: ErrorCode; message: string } | undefined;
+  #fault: AnswerFault | undefined;
   #answer: Loose | undefined;
 
   constructor(identity: RelayIdentity) {
@@ -47,7 +48,7 @@ export class ResponsesRelay implements FrameRelay {
   get committed(): boolean {
     return this.#committed;
   }
-  get fault(): { code: ErrorCode; message: string } | undefined {
+  get fault(): AnswerFault | undefined {
     return this.#fault;
   }
   get usage(): Usage | undefined {
@@ -214,19 +215,23 @@ export class ResponsesRelay implements FrameRelay {
 
   /** The upstream's own failure: in the family's words, with our request id. */
   #failed(response: Loose): string {
-    const error = asRecord(response["error"]);
     this.#usage = responsesUsage(response["usage"]) ?? this.#usage;
     this.#response = { ...this.#response, ...response };
-    const code = responsesErrorCode(asText(error["code"]) ?? asText(error["type"]));
-    return this.#fail(code, asText(error["message"]) ?? "The provider reported an error.");
+    return this.#failWith(responsesError(response["error"]));
   }
 
   #failArguments(): string {
     return this.#fail("tool_arguments_invalid", "The model called a tool with arguments that are not valid JSON.");
   }
 
-  #fail(code: ErrorCode, message: string): string {
-    this.#fault = { code, message };
+  #fail(code: AnswerFaultCode, message: string): string {
+    return this.#failWith({ code, message });
+  }
+
+  #failWith(fault: AnswerFault): string {
+    this.#fault = afterContent(fault, this.#committed);
+    const { code } = this.#fault;
+    const message = this.#identity.say(this.#fault);
     this.#finished = false;
     const { id, model, requestId: request_id, createdSeconds } = this.#identity;
     const type = "response.failed";

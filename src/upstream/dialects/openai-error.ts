@@ -1,0 +1,22 @@
+// The error object of OpenAI and of the servers that are compatible with it, in HTTP errors, streams and whole answers.
+
+import type { FaultText } from "../fault-words.ts";
+import { asNumber, asRecord, asText } from "./loose.ts";
+
+/** `{message,type,param,code,details}`; some servers write a bare text, others an HTTP status as the code. */
+export function openaiError(value: unknown, otherwise = "The provider reported an error."): FaultText {
+  if (typeof value === "string") return { message: value || otherwise };
+  const error = asRecord(value);
+  const code = asText(error["code"]);
+  const type = asText(error["type"]);
+  const param = asText(error["param"]);
+  const status = asNumber(error["code"]) ?? asNumber(error["status"]);
+  return {
+    message: asText(error["message"]) || otherwise,
+    ...(code ? { code } : {}),
+    ...(type ? { type } : {}),
+    ...(param === undefined ? {} : { param }),
+    ...(status === undefined ? {} : { status }),
+    ...(error["details"] == null ? {} : { details: error["details"] }),
+  };
+}

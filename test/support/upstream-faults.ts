@@ -1,0 +1,167 @@
+// What providers of every protocol say when a call fails, and what must come of it: for the client, for the provider's
+// breaker, and for the secrets that stand in what they say.
+
+import type { DialectName } from "./fake-model.ts";
+
+type Json = Record<string, unknown>;
+
+/** The provider's key, and who the operator is there: never to reach a client. */
+export const SECRET = "up-planted-key-0123456789";
+export const ORGANISATION = "org-Pl4nt3dOrganis4tion01";
+export const PLAN = "check your plan and billing details";
+/** What every provider's error says beside the words of its case. */
+export const LEAKY = `key ${SECRET} of ${ORGANISATION}`;
+
+/** What a provider says of a failure, whatever its protocol. */
+export interface FaultWords {
+  status: number;
+  message: string;
+  code?: string;
+  /** The category, in the words of OpenAI, Anthropic and Gemini. */
+  types: readonly [string, string, string];
+  param?: string;
+  details?: Json;
+}
+
+/** The body of an HTTP error, in each protocol. */
+export function faultBody(dialect: DialectName, { status, message, code, types, param, details }: FaultWords): Json {
+  if (dialect === "gemini") return { error: { code: status, message, status: types[2] } };
+  if (dialect === "anthropic-messages") {
+    const more = code === undefined ? details : { ...details, error_code: code };
+    return { type: "error", error: { type: types[1], message, ...(more === undefined ? {} : { details: more }) } };
+  }
+  return {
+    error: { message, type: types[0], code: code ?? null, param: param ?? null, ...(details ? { details } : {}) },
+  };
+}
+
+/** The frame that reports it within a stream. */
+export function faultFrame(dialect: DialectName, words: FaultWords): string {
+  const body = faultBody(dialect, words);
+  if (dialect === "anthropic-messages") return `event: error\ndata: ${JSON.stringify(body)}\n\n`;
+  if (dialect === "openai-responses") {
+    const response = { id: "resp_up", object: "response", status: "failed", output: [], error: body["error"] };
+    const failed = { type: "response.failed", sequence_number: 9, response };
+    return `event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`;
+  }
+  return `data: ${JSON.stringify(body)}\n\n`;
+}
+
+export interface FaultCase {
+  name: string;
+  words: FaultWords;
+  headers?: Record<string, string>;
+  told: {
+    status: number;
+    code: string;
+    /** What the client reads; absent: our own words, which hold none of the provider's. */
+    says?: string;
+    param?: string;
+    details?: Json;
+    retryAfter?: string;
+  };
+  /** The provider's breaker counts it. */
+  counts: boolean;
+  /** What it comes to over Gemini, which has no codes. */
+  plain?: FaultCase["told"];
+}
+
+const REQUEST = ["invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT"] as const;
+const refused = (status: number, more: Partial<FaultWords> = {}): FaultWords => ({
+  status,
+  message: `No such thing; ${LEAKY}`,
+  types: REQUEST,
+  ...more,
+});
+const SAYS = "No such thing; key [redacted] of [redacted]";
+const limits = { "x-ratelimit-limit-requests": "12345", "anthropic-ratelimit-requests-limit": SECRET };
+
+/** HTTP errors. */
+export const HTTP_FAULTS: readonly FaultCase[] = [
+  {
+    name: "400 with code, param and details",
+    words: refused(400, {
+      code: "invalid_function_parameters",
+      param: `tools[0].${SECRET}`,
+      details: { unsupported: ["thread"], note: LEAKY },
+    }),
+    told: {
+      status: 400,
+      code: "invalid_function_parameters",
+      says: SAYS,
+      param: "tools[0].[redacted]",
+      details: { unsupported: ["thread"], note: "key [redacted] of [redacted]" },
+    },
+    counts: false,
+  },
+  {
+    name: "400 whose code is no word",
+    words: refused(400, { code: `Bad ${SECRET}`, details: { note: LEAKY } }),
+    told: { status: 400, code: "invalid_request", says: SAYS },
+    counts: false,
+  },
+  {
+    name: "400 whose code is our key",
+    words: refused(400, { code: SECRET.replaceAll("-", "_") }),
+    told: { status: 400, code: "invalid_request", says: SAYS },
+    counts: false,
+  },
+  { name: "413", words: refused(413), told: { status: 413, code: "invalid_request", says: SAYS }, counts: false },
+  {
+    name: "422 with a code",
+    words: refused(422, { code: "content_policy_violation" }),
+    told: { status: 400, code: "content_policy_violation", says: SAYS },
+    counts: false,
+  },
+  {
+    name: "a prompt that does not fit",
+    words: refused(400, { message: `prompt is too long; ${LEAKY}`, code: "context_length_exceeded" }),
+    told: { status: 400, code: "context_length_exceeded", says: "prompt is too long; key [redacted] of [redacted]" },
+    counts: false,
+  },
+  {
+    name: "our account's limit told with 400",
+    words: refused(400, { code: "billing_hard_limit_reached", message: PLAN }),
+    told: { status: 502, code: "provider_auth_failed" },
+    counts: false,
+    plain: { status: 400, code: "invalid_request", says: PLAN },
+  },
+  ...[401, 402, 403].map((status) => ({
+    name: String(status),
+    words: { ...refused(status), types: ["authentication_error", "authentication_error", "UNAUTHENTICATED"] as const },
+    told: { status: 502, code: "provider_auth_failed" },
+    counts: false,
+  })),
+  {
+    name: "404",
+    words: { ...refused(404), types: ["invalid_request_error", "not_found_error", "NOT_FOUND"] },
+    told: { status: 502, code: "provider_model_missing" },
+    counts: false,
+  },
+  {
+    name: "429 that tells the plan",
+    words: {
+      status: 429,
+      message: `You exceeded your quota, ${PLAN}. ${LEAKY}`,
+      code: "insufficient_quota",
+      types: ["insufficient_quota", "rate_limit_error", "RESOURCE_EXHAUSTED"],
+    },
+    headers: { "retry-after": "7", ...limits },
+    told: { status: 429, code: "provider_rate_limited", retryAfter: "7" },
+    counts: false,
+  },
+  ...[500, 503, 529].map((status) => ({
+    name: String(status),
+    words: { ...refused(status), types: ["server_error", "overloaded_error", "UNAVAILABLE"] as const },
+    headers: limits,
+    told: { status: 502, code: "provider_unavailable" },
+    counts: true,
+  })),
+];
+
+/** Errors reported with status 200: within a whole answer, within a stream, or as JSON where a stream was asked for. */
+export const ANSWER_FAULTS: readonly FaultCase[] = HTTP_FAULTS.filter(({ name }) =>
+  ["400 with code, param and details", "a prompt that does not fit", "401", "429 that tells the plan", "503"].includes(
+    name,
+  ),
+).map(({ headers: _headers, told: { retryAfter: _seconds, ...told }, ...one }) => ({ ...one, told }));
