@@ -153,7 +153,7 @@ function addProcess(registry: Registry, options: MetricsOptions): void {
     [[], options.startedAtMs / 1000],
   ]);
   registry.gauge("process_resident_memory_bytes", "Memory in use.", [], () => [[[], process.memoryUsage.rss()]]);
-  registry.gauge("process_cpu_seconds_total", "CPU time used.", [], () => {
+  registry.counted("process_cpu_seconds_total", "CPU time used.", [], () => {
     const { user, system } = process.cpuUsage();
     return [[[], (user + system) / 1e6]];
   });

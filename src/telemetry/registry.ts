@@ -121,6 +121,11 @@ export class Registry {
     this.#add(name, help, "gauge", () => [...read()].map(([values, value]) => line(name, labels, values, value)));
   }
 
+  /** A number that only grows and is counted elsewhere; `read` as for a gauge. */
+  counted(name: string, help: string, labels: readonly string[], read: () => GaugeReading): void {
+    this.#add(name, help, "counter", () => [...read()].map(([values, value]) => line(name, labels, values, value)));
+  }
+
   /** Prometheus text, version 0.0.4. */
   render(): string {
     let out = "";

@@ -32,9 +32,6 @@ export interface BreakerSnapshot {
 /** A probe nobody settled within this time is given up for lost; longer than any one request may take to its first byte. */
 const PROBE_LOST_MS = 10 * 60_000;
 
-/** More failures than this are not told apart; the config's limit is far below. */
-const FAILURES_MAX = 1000;
-
 /** One provider's breaker. */
 export class Breaker {
   settings: BreakerSettings;
@@ -92,7 +89,7 @@ export class Breaker {
     if (outcome !== "failed" || epoch !== this.#epoch) return;
     this.#failedAtMs.push(this.#clock.now());
     this.#forgetOld();
-    if (this.#failedAtMs.length >= Math.min(this.settings.failures, FAILURES_MAX)) this.#open();
+    if (this.#failedAtMs.length >= this.settings.failures) this.#open();
   }
 
   #settleProbe(probe: { sinceMs: number }, outcome: CallOutcome): void {
@@ -140,7 +137,7 @@ class OnePermit implements Permit {
   }
 }
 
-/** What a failed call says about its provider: any answer of its own below 500 shows that it is up. */
+/** What a failed call says about its provider: any answer of its own below 500 shows that it is up, a useless one too. */
 export function outcomeOfFault(kind: FaultKind): CallOutcome {
   return kind === "unavailable" || kind === "timeout" ? "failed" : "ok";
 }

@@ -97,6 +97,16 @@ test("a page without any traffic is already whole", () => {
   expect(page.get("sallyport_open_streams")?.metrics[0]?.value).toBe("0");
 });
 
+test("what is called a total is a counter, and nothing else is", () => {
+  const types = [
+    ...make()
+      .render()
+      .matchAll(/^# TYPE (\S+) (\S+)$/gm),
+  ];
+  expect(types.length).toBeGreaterThan(10);
+  for (const [, name, type] of types) expect([name, type === "counter"]).toEqual([name, name?.endsWith("_total")]);
+});
+
 test("models may be renamed for the page", () => {
   const metrics = make({ modelLabel: (model: string) => (model === "secret" ? "hidden" : model) });
   metrics.tokens("secret", { inputTokens: 1, outputTokens: 1 });

@@ -24,6 +24,14 @@ test("opens on the n-th failure within the window, and not before", () => {
   expect(breaker.acquire()).toBeUndefined();
 });
 
+test("as many failures as are configured, however many", () => {
+  const breaker = new Breaker({ ...SETTINGS, failures: 10_000 }, new FakeClock());
+  for (let i = 0; i < 9_999; i++) breaker.acquire()?.settle("failed");
+  expect(breaker.state).toBe("closed");
+  breaker.acquire()?.settle("failed");
+  expect(breaker.state).toBe("open");
+});
+
 test("failures older than the window do not count", () => {
   const { breaker, clock, fail } = setup();
   fail(2);
