@@ -53,6 +53,8 @@ function reply({ text, json }: Received): Said {
   if (/json_schema|JsonSchema|JSON Schema/.test(text) && !text.includes("weather")) {
     return { text: JSON.stringify(FORECAST), split };
   }
+  if (text.includes('"break"')) return { text: GREETING, split, breaks: { after: 3, with: "end" } };
+  if (text.includes('"cut"')) return { text: GREETING, split, cut: true };
   if (json?.["tools"] !== undefined) {
     return { reasoning: THOUGHT, calls: [{ id: "call_weather", name: "weather", args: { city: "Oslo" } }], split };
   }

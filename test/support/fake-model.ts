@@ -12,6 +12,8 @@ export interface Said {
   text?: string;
   calls?: { id: string; name: string; args: Json }[];
   usage?: { input: number; output: number; cached?: number; reasoning?: number };
+  /** The output limit ended it. */
+  cut?: boolean;
   /** Breaks the stream after this many frames: by closing, or by the protocol's own error event. */
   breaks?: { after: number; with: "end" | "error" };
   /** Bytes per network write of a stream; 0 sends it whole. */
@@ -88,7 +90,8 @@ function chatUsage(said: Said): Json {
   };
 }
 
-const chatFinish = (said: Said) => ((said.calls ?? []).length > 0 ? "tool_calls" : "stop");
+const chatFinish = (said: Said) =>
+  said.cut === true ? "length" : (said.calls ?? []).length > 0 ? "tool_calls" : "stop";
 const chatHead = { id: "chatcmpl-up", created: 1, model: "up-model" };
 
 function chatWhole(said: Said): Json {
@@ -149,20 +152,44 @@ function responsesItems(said: Said): Json[] {
   return items;
 }
 
+/** What a provider repeats of a request that leaves everything to it. */
+const RESPONSES_ECHO = {
+  background: false,
+  frequency_penalty: 0,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  presence_penalty: 0,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: "default",
+  store: false,
+  temperature: 1,
+  text: { format: { type: "text" } },
+  tool_choice: "auto",
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: "disabled",
+};
+
 function responsesWhole(said: Said): Json {
   const { input, output, cached = 0, reasoning = 0 } = usageOf(said);
   return {
     id: "resp_up",
     object: "response",
     created_at: 1,
-    status: "completed",
+    completed_at: said.cut === true ? null : 2,
+    status: said.cut === true ? "incomplete" : "completed",
     error: null,
-    incomplete_details: null,
+    incomplete_details: said.cut === true ? { reason: "max_output_tokens" } : null,
     model: "up-model",
     output: responsesItems(said),
-    parallel_tool_calls: true,
-    tool_choice: "auto",
-    tools: [],
+    ...RESPONSES_ECHO,
     usage: {
       input_tokens: input,
       input_tokens_details: { cached_tokens: cached },
@@ -177,7 +204,14 @@ function responsesFrames(said: Said): string[] {
   const frames: string[] = [];
   const push = (type: string, more: Json) => frames.push(event(type, { ...more, sequence_number: frames.length }));
   const whole = responsesWhole(said);
-  const open = { ...whole, status: "in_progress", output: [], usage: null };
+  const open = {
+    ...whole,
+    status: "in_progress",
+    completed_at: null,
+    incomplete_details: null,
+    output: [],
+    usage: null,
+  };
   push("response.created", { response: open });
   push("response.in_progress", { response: open });
   responsesItems(said).forEach((item, output_index) => {
@@ -213,7 +247,7 @@ function responsesFrames(said: Said): string[] {
     }
     push("response.output_item.done", { output_index, item });
   });
-  push("response.completed", { response: whole });
+  push(`response.${String(whole["status"])}`, { response: whole });
   return frames;
 }
 
@@ -235,7 +269,8 @@ function anthropicUsage(said: Said): Json {
   return { input_tokens: input - cached, cache_read_input_tokens: cached, output_tokens: output };
 }
 
-const anthropicStop = (said: Said) => ((said.calls ?? []).length > 0 ? "tool_use" : "end_turn");
+const anthropicStop = (said: Said) =>
+  said.cut === true ? "max_tokens" : (said.calls ?? []).length > 0 ? "tool_use" : "end_turn";
 
 function anthropicWhole(said: Said): Json {
   return {
@@ -290,6 +325,8 @@ const geminiUsage = (said: Said): Json => {
   };
 };
 
+const geminiFinish = (said: Said) => (said.cut === true ? "MAX_TOKENS" : "STOP");
+
 function geminiParts(said: Said): Json[] {
   const parts: Json[] = [];
   if (said.reasoning?.text) parts.push({ text: said.reasoning.text, thought: true });
@@ -315,14 +352,14 @@ function geminiFrames(said: Said): string[] {
       ? fragments(part["text"]).map((text) => data(geminiChunk([{ ...part, text }], {})))
       : [data(geminiChunk([part], {}))],
   );
-  return [...frames, data(geminiChunk([], { usageMetadata: geminiUsage(said) }, "STOP"))];
+  return [...frames, data(geminiChunk([], { usageMetadata: geminiUsage(said) }, geminiFinish(said)))];
 }
 
 const WHOLE: Readonly<Record<DialectName, (said: Said) => Json>> = {
   "openai-chat": chatWhole,
   "openai-responses": responsesWhole,
   "anthropic-messages": anthropicWhole,
-  gemini: (said) => geminiChunk(geminiParts(said), { usageMetadata: geminiUsage(said) }, "STOP"),
+  gemini: (said) => geminiChunk(geminiParts(said), { usageMetadata: geminiUsage(said) }, geminiFinish(said)),
 };
 
 const FRAMES: Readonly<Record<DialectName, (said: Said) => string[]>> = {
