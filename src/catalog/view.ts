@@ -58,6 +58,8 @@ export interface ModelListView {
   has_more: false;
   first_id: string | null;
   last_id: string | null;
+  total_count: number;
+  links: { next: null };
 }
 
 /** What differs by who asks. */
@@ -123,7 +125,15 @@ export function modelView(model: CatalogModel, { anthropic = false }: ViewOption
 /** The body of `GET /v1/models`: listed models only, those above the caller's tier included. */
 export function modelListView(models: readonly CatalogModel[], options: ViewOptions = {}): ModelListView {
   const data = models.filter((model) => model.visibility === "list").map((model) => modelView(model, options));
-  return { object: "list", data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+  return {
+    object: "list",
+    data,
+    has_more: false,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    total_count: data.length,
+    links: { next: null },
+  };
 }
 
 function pricing({ prices }: CatalogModel): ModelView["pricing"] {

@@ -70,7 +70,11 @@ export function forwardedHeaders(request: Request): Record<string, string> {
 export function decodeOptions({ headers }: Request): DecodeOptions {
   const betas = headers.get("anthropic-beta");
   const version = headers.get("anthropic-version");
-  return { ...(betas === null ? {} : { betas }), ...(version === null ? {} : { version }) };
+  return {
+    ...(betas === null ? {} : { betas }),
+    ...(version === null ? {} : { version }),
+    userAgent: headers.get("user-agent") ?? "",
+  };
 }
 
 /** A fresh public id for an answer. */

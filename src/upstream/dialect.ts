@@ -32,6 +32,8 @@ export interface Quirks {
   cache_control?: boolean;
   /** true: Anthropic's `cache_control` on the request itself is known. */
   automatic_cache?: boolean;
+  /** true: `usage: {include: true}` is known; elsewhere it is left out, as its wish is met here. */
+  usage_include?: boolean;
   /** "nine": call ids are nine letters and digits. */
   tool_call_ids?: "nine";
   /** true: `tool_choice` must be a word. */

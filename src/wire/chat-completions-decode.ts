@@ -38,6 +38,8 @@ import {
   reject,
   remaining,
 } from "./check.ts";
+import type { DecodeOptions } from "./format.ts";
+import { wantsUsage } from "./usage-wish.ts";
 
 const ORIGIN = "openai-chat";
 
@@ -53,16 +55,16 @@ const expectTextType = expectOneOf("text");
 
 const KNOWN = new Set(
   (
-    "model messages temperature max_tokens max_completion_tokens stream stream_options tools tool_choice thread_id " +
+    "model messages usage temperature max_tokens max_completion_tokens stream stream_options tools tool_choice thread_id " +
     "conversation_id n seed user logprobs top_logprobs store top_p stop presence_penalty frequency_penalty logit_bias " +
     "response_format parallel_tool_calls reasoning_effort reasoning metadata service_tier verbosity top_k functions function_call"
   ).split(" "),
 );
 
 /** Validates and reads the body; throws `ApiError` `invalid_request` with the parameter's path. */
-export function decodeChatCompletions(body: Fields): ChatRequest {
+export function decodeChatCompletions(body: Fields, headers: DecodeOptions = {}): ChatRequest {
   const stream = maybe(body, "stream", expectBoolean) ?? false;
-  const options = maybe(body, "stream_options", expectFields);
+  const usageWanted = wantsUsage(body, headers);
   const logprobs = maybe(body, "logprobs", expectBoolean);
   const topLogprobs = maybe(body, "top_logprobs", expectTopLogprobs);
   if (topLogprobs !== undefined && logprobs !== true) {
@@ -73,8 +75,7 @@ export function decodeChatCompletions(body: Fields): ChatRequest {
     model: need(body, "model", expectText),
     messages: messagesOf(need(body, "messages", expectList)),
     stream,
-    includeUsage:
-      stream && options !== undefined && maybe(options, "include_usage", expectBoolean, "stream_options") === true,
+    includeUsage: stream && usageWanted,
     tools: toolsOf(body),
     extra: remaining(body, KNOWN),
     ...given({

@@ -18,6 +18,8 @@ import {
   reject,
   remaining,
 } from "./check.ts";
+import type { DecodeOptions } from "./format.ts";
+import { wantsUsage } from "./usage-wish.ts";
 
 /** Top-level members with a meaning here; the rest goes to `extra`. */
 const KNOWN: ReadonlySet<string> = new Set([
@@ -30,6 +32,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "n",
   "stream",
   "stream_options",
+  "usage",
   "logprobs",
   "echo",
   "stop",
@@ -43,19 +46,18 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /** A body of `POST /v1/completions` with one prompt. */
-export function decodeCompletions(body: Fields): ChatRequest {
+export function decodeCompletions(body: Fields, headers: DecodeOptions = {}): ChatRequest {
   const prompt = promptOf(body);
   if ((maybe(body, "suffix", expectString) ?? "") !== "") {
     reject("suffix", "Invalid 'suffix': models here continue a text, they do not fill gaps.");
   }
   maybe(body, "echo", expectBoolean);
-  const options = maybe(body, "stream_options", expectFields) ?? {};
   const logprobs = maybe(body, "logprobs", expectInteger(0, 20));
   return {
     model: need(body, "model", expectText),
     messages: [{ role: "user", content: [{ type: "text", text: prompt }] }],
     stream: maybe(body, "stream", expectBoolean) ?? false,
-    includeUsage: maybe(options, "include_usage", expectBoolean, "stream_options") ?? false,
+    includeUsage: wantsUsage(body, headers),
     tools: [],
     ...given({
       maxTokens: maybe(body, "max_tokens", expectInteger(1)),

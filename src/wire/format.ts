@@ -52,12 +52,13 @@ export interface EventWriter {
   readonly answer?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Request headers that change what a body may hold; both loosen the messages format. */
+/** Request headers that change how a body is read. */
 export interface DecodeOptions {
-  /** `anthropic-beta` */
+  /** `anthropic-beta` and `anthropic-version`: both may loosen the messages format. */
   betas?: string;
-  /** `anthropic-version` */
   version?: string;
+  /** `user-agent` */
+  userAgent?: string;
 }
 
 export interface WireFormat {

@@ -112,7 +112,13 @@ test("one entry is the list's entry, and Anthropic's clients get their object ty
   expect((await get("/v1/models/fast", "free", version)).body).toEqual({ ...FAST, type: "model" });
   const list = (await get("/v1/models", "free", version)).body;
   expect((list["data"] as unknown[])[0]).toEqual({ ...FAST, type: "model" });
-  expect(list).toMatchObject({ has_more: false, first_id: "fast", last_id: "100%" });
+  expect(list).toMatchObject({
+    has_more: false,
+    first_id: "fast",
+    last_id: "100%",
+    total_count: 4,
+    links: { next: null },
+  });
 });
 
 test("what nobody said of a model has a value of the right type all the same", async () => {

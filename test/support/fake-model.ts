@@ -92,7 +92,7 @@ function chatUsage(said: Said): Json {
 
 const chatFinish = (said: Said) =>
   said.cut === true ? "length" : (said.calls ?? []).length > 0 ? "tool_calls" : "stop";
-const chatHead = { id: "chatcmpl-up", created: 1, model: "up-model" };
+const chatHead = { id: "chatcmpl-up", created: 1, model: "up-model", system_fingerprint: "fp_up" };
 
 function chatWhole(said: Said): Json {
   const tool_calls = (said.calls ?? []).map(({ id, name, args }) => ({

@@ -126,6 +126,17 @@ describe("public failures", () => {
 });
 
 describe("lossless request", () => {
+  test.each([
+    [{}, undefined],
+    [{ usage_include: true }, { include: true }],
+  ])("with quirks %p OpenRouter's wish for usage goes up as %p", (quirks, expected) => {
+    const text = '{"model":"m","stream":true,"usage":{"include":true}}';
+    const ctx = context({ stream: true, quirks });
+    const sent = openaiChat.lossless.request(text, chat({ stream: true }), ctx, {});
+    expect(JSON.parse(sent.body).usage).toEqual(expected);
+    expect(sent.dropped).toEqual([]);
+  });
+
   test("keeps every byte but the model", () => {
     const text =
       '{ "model":"fast", "messages":[{"role":"user","content":"\\u00e9"}],  "temperature":1.0,"future":{"a":1e400},"n":1 }';

@@ -58,6 +58,7 @@ function losslessRequest(
     if (edits[name] === undefined && Object.hasOwn(body, name)) dropped.push(name);
     edits[name] = undefined;
   }
+  if (ctx.quirks.usage_include !== true && isObject(body["usage"])) edits["usage"] = undefined;
   if (chat.stream) setStreamOptions(body, edits, ctx);
   renameLimit(body, edits, ctx);
   return { path: "/chat/completions", headers: {}, body: spliceMembers(text, edits), dropped };

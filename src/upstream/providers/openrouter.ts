@@ -10,7 +10,7 @@ export const openrouter: ProviderCard = {
   baseUrl: "https://openrouter.ai/api/v1",
   headers: bearer,
   // Hands Anthropic's cache markers on (openrouter.ai/docs/features/prompt-caching).
-  quirks: { cache_control: true },
+  quirks: { cache_control: true, usage_include: true },
   modelsPath: "/models",
   parseModels: (body) =>
     readModels(body, (model) => {
