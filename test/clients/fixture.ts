@@ -55,7 +55,8 @@ function reply({ text, json }: Received): Said {
   }
   if (text.includes('"break"')) return { text: GREETING, split, breaks: { after: 3, with: "end" } };
   if (text.includes('"cut"')) return { text: GREETING, split, cut: true };
-  if (json?.["tools"] !== undefined) {
+  // Some clients send an empty list where they have none.
+  if (Array.isArray(json?.["tools"]) && json["tools"].length > 0) {
     return { reasoning: THOUGHT, calls: [{ id: "call_weather", name: "weather", args: { city: "Oslo" } }], split };
   }
   return { text: GREETING, split, usage: { input: 20, output: 9 } };
