@@ -54,6 +54,7 @@ import { secretStore } from "./store/secrets.ts";
 import { acquireServeLock } from "./store/serve-lock.ts";
 import { LISTENING_SETTING, settingsStore } from "./store/settings.ts";
 import { storeSweeps } from "./store/sweeps.ts";
+import { upgradeStore } from "./store/upgrade.ts";
 import { Upkeep } from "./store/upkeep.ts";
 import { usageStore } from "./store/usage.ts";
 import type { UsageRecord } from "./store/usage-record.ts";
@@ -101,6 +102,8 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
   // The lock comes first: a newer program that is refused must not have migrated the database under the running one.
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = acquireServeLock(dataDir);
+  const upgraded = await upgradeStore({ dataDir, clock, lockHeld: true });
+  if (upgraded !== undefined) log.info("the database was upgraded", { ...upgraded });
   const store = openStore({ dataDir, clock });
   const keys = keyStore(store);
   const rates = rateStore(store);
@@ -113,6 +116,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     startedMs,
     mayName: (model) => config().server.metrics.token !== "" || isListed(fleet, model) || decisions.has(model),
     mayQuote: () => config().log.prompts,
+    record: (row) => writer.record(row),
   });
   const { metrics } = observer;
   const tracer = await openTracer(log);

@@ -9,7 +9,7 @@ import { environment } from "./config/load.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { createOutcomes } from "./status/outcomes.ts";
 import type { Store } from "./store/open.ts";
-import type { UsageRecord } from "./store/usage-record.ts";
+import { STOPPED, type UsageRecord } from "./store/usage-record.ts";
 import type { Logger } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import type { Tracer } from "./telemetry/span.ts";
@@ -25,6 +25,8 @@ export interface ObserverDeps {
   mayName(model: string): boolean;
   /** Whether the log may hold parts of prompts. */
   mayQuote(): boolean;
+  /** Takes the usage row of a request that left none of its own. */
+  record(row: UsageRecord): void;
 }
 
 /** The label of models that an unguarded page must not name. */
@@ -45,7 +47,7 @@ const FAULTS_MAX = 1000;
 export type Observer = ReturnType<typeof createObserver>;
 
 /** Metrics, outcomes and the end of every request. */
-export function createObserver({ clock, log, startedMs, mayName, mayQuote }: ObserverDeps) {
+export function createObserver({ clock, log, startedMs, mayName, mayQuote, record }: ObserverDeps) {
   const metrics = createMetrics({
     version: VERSION,
     commit: COMMIT,
@@ -72,6 +74,8 @@ export function createObserver({ clock, log, startedMs, mayName, mayQuote }: Obs
       if (errorCode !== null) metrics.error(errorCode in ERRORS ? errorCode : "other");
       // A client that left says nothing about the model.
       if (typeof model === "string" && gone !== true) outcomes.note(model, { status, errorCode, latencyMs: tookMs });
+      if (!exchange.recorded && exchange.caller !== undefined)
+        record(rowOf(exchange, { status, tookMs, nowMs: clock.now() }));
       endSpan(exchange, status, errorCode);
       log.request(logFields(exchange, status, tookMs));
     },
@@ -109,6 +113,37 @@ function time<T>(metrics: Metrics, operation: string, work: () => T): T {
   } finally {
     metrics.database(operation, (performance.now() - from) / 1000);
   }
+}
+
+/** The row of a request that no upstream answered, or that asked for a page. */
+function rowOf(exchange: Exchange, end: { status: number; tookMs: number; nowMs: number }): UsageRecord {
+  const { log, failedRoutes, caller } = exchange;
+  const { error, model, client_gone: gone } = log;
+  const last = failedRoutes.at(-1);
+  const code = typeof error === "string" ? error : null;
+  return {
+    requestId: exchange.requestId,
+    accountId: caller?.accountId ?? "",
+    keyId: caller?.keyId ?? "",
+    model: typeof model === "string" ? model : "",
+    provider: last?.provider ?? "",
+    upstreamModel: last?.model ?? "",
+    endpoint: exchange.route,
+    status: end.status,
+    errorCode: gone === true ? STOPPED : code,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    estimated: false,
+    costMicros: 0,
+    latencyMs: Math.round(end.tookMs),
+    ttfbMs: null,
+    stream: exchange.streaming,
+    createdAtMs: end.nowMs,
+    attempts: failedRoutes,
+  };
 }
 
 function endSpan({ span, log }: Exchange, status: number, errorCode: string | null): void {

@@ -6,6 +6,7 @@ import { checkSmtp, OUTBOX_DIR } from "../accounts/mail-transport.ts";
 import type { Config } from "../config/schema.ts";
 import { findBrowser } from "../pages/browser.ts";
 import { DATABASE_FILE, openStore } from "../store/open.ts";
+import { upgradeStore } from "../store/upgrade.ts";
 import type { Command } from "./command.ts";
 import { type Finding, probeProvider } from "./doctor-provider.ts";
 import { CommandError } from "./failure.ts";
@@ -26,7 +27,7 @@ export const doctor: Command = {
       const config = context.liveConfig().get();
       const { file, exists } = context.survey();
       add({ name: "config", status: "ok", message: exists ? file : "no file: defaults and the environment" });
-      add(checkDatabase(config.dataDir));
+      add(await checkDatabase(config.dataDir));
       add(checkBrowser(config.web));
       add(await checkMail(config));
       if (config.providers.every(({ kind }) => kind === "demo")) add(ONLY_DEMO);
@@ -72,7 +73,7 @@ async function checkMail({ email, dataDir }: Config): Promise<Finding> {
   return { name, status: "failed", message: `the SMTP server of email.smtp_url does not take mail: ${fault}` };
 }
 
-function checkDatabase(dataDir: string): Finding {
+async function checkDatabase(dataDir: string): Promise<Finding> {
   const name = "database";
   const path = join(dataDir, DATABASE_FILE);
   try {
@@ -80,6 +81,7 @@ function checkDatabase(dataDir: string): Finding {
       accessSync(nearestDirectory(dataDir), constants.W_OK);
       return { name, status: "ok", message: `none yet; the first start makes ${path}` };
     }
+    await upgradeStore({ dataDir });
     const store = openStore({ dataDir, create: false });
     try {
       store.ping();

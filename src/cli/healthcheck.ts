@@ -1,8 +1,9 @@
 // `sallyport healthcheck`: for containers that have no other HTTP client.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
-import { DATABASE_FILE, openStore } from "../store/open.ts";
+import { DATABASE_FILE, openForUpgrade } from "../store/open.ts";
 import { isServing } from "../store/serve-lock.ts";
 import { LISTENING_SETTING, settingsStore } from "../store/settings.ts";
 import type { Command } from "./command.ts";
@@ -43,7 +44,8 @@ export const healthcheck: Command = {
 /** Where the server on the data directory listens, which may not be where the configuration says: `serve --port`. */
 async function runningAddress({ dataDir }: Config): Promise<string | undefined> {
   if (!existsSync(join(dataDir, DATABASE_FILE)) || !isServing(dataDir)) return undefined;
-  const store = openStore({ dataDir, create: false });
+  // As it is: the server may be of another version than this program.
+  const { store } = openForUpgrade({ dataDir, clock: systemClock });
   try {
     const url = await settingsStore(store).readSetting(LISTENING_SETTING);
     return typeof url === "string" ? url : undefined;

@@ -9,6 +9,7 @@ import { type SampleChoices, sampleConfig } from "../config/sample.ts";
 import { linkOf } from "../http/listen.ts";
 import { accountStore } from "../store/accounts.ts";
 import { DATABASE_FILE, openStore } from "../store/open.ts";
+import { upgradeStore } from "../store/upgrade.ts";
 import type { Command, Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import { createFirstAccount } from "./first-account.ts";
@@ -48,6 +49,7 @@ unless there is an account. Password and key are shown once.`,
 
 async function hasAccount(dataDir: string): Promise<boolean> {
   if (!existsSync(join(dataDir, DATABASE_FILE))) return false;
+  await upgradeStore({ dataDir });
   const store = openStore({ dataDir, create: false });
   try {
     return (await accountStore(store).countAccounts()) > 0;

@@ -2,6 +2,7 @@
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { openStore, type Store } from "../store/open.ts";
+import { upgradeStore } from "../store/upgrade.ts";
 import type { Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import type { Flags } from "./flags.ts";
@@ -16,6 +17,7 @@ export async function withStore<T>(
   work: (store: Store, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = context.config();
+  await upgradeStore({ dataDir: config.dataDir });
   const store = openStore({ dataDir: config.dataDir, busyTimeoutMs: BUSY_TIMEOUT_MS, create: options.create });
   try {
     return await work(store, config);

@@ -100,47 +100,6 @@ export interface ModelChoice {
   readonly usable: boolean;
 }
 
-/** Sums of requests. */
-export interface UsageSumsView {
-  readonly requests: number;
-  readonly errors: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_usd: number;
-}
-
-/** Answer of `GET usage?days=`. Days are UTC days, as `2030-12-31`. */
-export interface UsageReport {
-  /** Every day of the span, oldest first. */
-  readonly days: readonly string[];
-  readonly total: UsageSumsView;
-  /** The span of the same length before it. */
-  readonly before: UsageSumsView;
-  readonly cells: readonly (UsageSumsView & { readonly day: string; readonly model: string })[];
-  readonly models: readonly (UsageSumsView & { readonly model: string })[];
-  /** By the key's name; empty for a key that is gone. */
-  readonly keys: readonly (UsageSumsView & { readonly key: string })[];
-}
-
-/** One request, of `GET requests?before=`. */
-export interface RequestView {
-  readonly id: number;
-  readonly request_id: string;
-  readonly created_at: string;
-  readonly model: string;
-  readonly endpoint: string;
-  readonly key: string;
-  readonly status: number;
-  readonly error: string | null;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  /** The provider reported no usage; the tokens were counted here. */
-  readonly estimated: boolean;
-  readonly cost_usd: number;
-  readonly latency_ms: number;
-  readonly stream: boolean;
-}
-
 /** A sign-in of the account, of `GET sessions`. */
 export interface SessionView {
   readonly id: string;

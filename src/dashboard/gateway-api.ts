@@ -5,7 +5,8 @@ import type { DatabaseSize } from "../store/size.ts";
 import type { UsageStore } from "../store/usage.ts";
 import { dayOf, type UsageSums } from "../store/usage-record.ts";
 import type { BreakerSnapshot } from "../upstream/breaker.ts";
-import type { GatewayView, UsageReport } from "./contract.ts";
+import type { GatewayView } from "./contract.ts";
+import type { UsageReport } from "./contract-usage.ts";
 import { admin, type Endpoint } from "./endpoint.ts";
 import { daysOf, isoDay, sumsView } from "./usage-api.ts";
 
@@ -64,7 +65,7 @@ export function gatewayApi(deps: GatewayApiDeps): Endpoint[] {
   return [
     admin("GET", "/admin/gateway", () => gatewayView(deps)),
 
-    admin("GET", "/admin/usage", async ({ query }): Promise<Omit<UsageReport, "keys">> => {
+    admin("GET", "/admin/usage", async ({ query }): Promise<Omit<UsageReport, "keys" | "latency">> => {
       const span = daysOf(query);
       const today = dayOf(deps.clock.now());
       const days = Array.from({ length: span }, (_, index) => today - span + 1 + index);

@@ -2,14 +2,15 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { KeyStore } from "../store/keys.ts";
+import { percentileMs } from "../store/latency.ts";
 import type { UsageStore } from "../store/usage.ts";
-import { dayOf, type UsageSums } from "../store/usage-record.ts";
-import type { RequestView, UsageReport, UsageSumsView } from "./contract.ts";
+import { dayOf, STOPPED, type UsageSums } from "../store/usage-record.ts";
+import type { AttemptView, LatencyView, RequestView, UsageReport, UsageSumsView } from "./contract-usage.ts";
 import { type Endpoint, member } from "./endpoint.ts";
 import { pageOf } from "./form.ts";
 
 export interface UsageApiDeps {
-  readonly usage: Pick<UsageStore, "sumsByDayAndModel" | "sumsByKey" | "listRequests">;
+  readonly usage: Pick<UsageStore, "sumsByDayAndModel" | "sumsByKey" | "latencyByModel" | "listRequests">;
   readonly keys: Pick<KeyStore, "listKeys">;
   readonly clock: Clock;
 }
@@ -37,7 +38,11 @@ export function usageApi(deps: UsageApiDeps): Endpoint[] {
           endpoint: row.endpoint,
           key: names.get(row.keyId) ?? "",
           status: row.status,
-          error: row.errorCode,
+          error: row.errorCode === STOPPED ? null : row.errorCode,
+          stopped: row.errorCode === STOPPED,
+          provider: row.provider,
+          attempts: row.attempts === null ? [] : (JSON.parse(row.attempts) as AttemptView[]),
+          repeats: row.repeats,
           input_tokens: row.inputTokens,
           output_tokens: row.outputTokens,
           estimated: row.estimated,
@@ -68,6 +73,25 @@ async function usageReport(deps: UsageApiDeps, accountId: string, days: number):
       key: names.get(sums.keyId) ?? "",
       ...sumsView([sums]),
     })),
+    latency: latencyView(
+      await deps.usage.latencyByModel({ unit: "day", from: range.fromDay, to: range.toDay }, accountId),
+    ),
+  };
+}
+
+/** The class of status that says how fast answers are: what failed or was stopped says something else. */
+const ANSWERED = 2;
+
+/** Percentiles of the answered requests among these histograms. */
+function latencyView(rows: Awaited<ReturnType<UsageStore["latencyByModel"]>>): LatencyView {
+  const answered = rows.filter(({ statusClass }) => statusClass === ANSWERED);
+  const whole = answered.map(({ bucket, requests }) => ({ bucket, count: requests }));
+  const first = answered.map(({ bucket, firstBytes }) => ({ bucket, count: firstBytes }));
+  return {
+    p50_ms: percentileMs(whole, 0.5),
+    p99_ms: percentileMs(whole, 0.99),
+    first_byte_p50_ms: percentileMs(first, 0.5),
+    first_byte_p99_ms: percentileMs(first, 0.99),
   };
 }
 

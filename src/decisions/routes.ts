@@ -6,7 +6,8 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError, ERRORS } from "../base/errors.ts";
 import type { TierId } from "../catalog/tiers.ts";
 import { headerText } from "../gateway/books.ts";
-import type { UsageRecord } from "../store/usage-record.ts";
+import { STOPPED, type UsageRecord } from "../store/usage-record.ts";
+import type { FailedRoute } from "../telemetry/attempt.ts";
 import { type TraceSpan, traceHeaders } from "../telemetry/span.ts";
 import { answersView, nativeAnswersView } from "./answers.ts";
 import { type BackendAnswer, NonsenseAnswer, type Upstream } from "./backends/backend.ts";
@@ -34,6 +35,10 @@ export interface DecisionExchange {
   readonly log: Record<string, unknown>;
   /** Undefined while tracing is off. */
   readonly span?: TraceSpan | undefined;
+  /** Takes the calls that fail. */
+  readonly failedRoutes: FailedRoute[];
+  /** Set once the request's usage row was written. */
+  recorded: boolean;
 }
 
 export interface DecisionRoutesDeps {
@@ -230,9 +235,9 @@ async function withDeadline<T>(
   const timer = setTimeout(late, timeoutMs);
   request.signal.addEventListener("abort", gone, { once: true });
   try {
-    const { span } = deps.exchangeOf(request);
+    const { span, failedRoutes } = deps.exchangeOf(request);
     const headers = span === undefined ? traceHeaders(request.headers) : {};
-    const trace = { span, headers, stream: false };
+    const trace = { span, headers, stream: false, failedRoutes };
     return await work({ signal: abort.signal, remainingMs: () => endsMs - performance.now(), trace });
   } finally {
     clearTimeout(timer);
@@ -256,7 +261,7 @@ interface Used {
 }
 
 /** The status its log line has, too; the code that streams are booked under. */
-const GONE: Used["ended"] = { status: ERRORS.request_timeout.status, code: "client_gone" };
+const GONE: Used["ended"] = { status: ERRORS.request_timeout.status, code: STOPPED };
 
 /** What a request cost whose client left: it went up, and nobody will say what it was counted as. */
 async function sentOf(asked: DecisionRequest, { spec }: DecisionVersion): Promise<Spent> {
@@ -289,5 +294,7 @@ function book(decision: Spent | undefined, used: Used, deps: DecisionRoutesDeps)
     ttfbMs: null,
     stream: false,
     createdAtMs: deps.clock.now(),
+    attempts: exchange.failedRoutes,
   });
+  exchange.recorded = true;
 }

@@ -29,6 +29,7 @@ export function createAdmission(deps: AdmitDeps): Admit {
     const { log } = exchange;
     log["key_id"] = caller.keyId;
     log["account_id"] = caller.accountId;
+    if (!free) exchange.caller = caller;
     requireActivePlan(caller.account, deps.clock.now());
     if (deps.requireVerifiedEmail() && !caller.account.emailVerified) {
       throw new ApiError("email_not_verified", "Verify your e-mail address first.");

@@ -5,6 +5,7 @@ import { limit } from "../base/limit.ts";
 import type { AnswerFault } from "../chat/answer-fault.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
+import { STOPPED } from "../store/usage-record.ts";
 import { outcomeOfFault } from "../upstream/breaker.ts";
 import { tryRoutes } from "./attempts.ts";
 import { forwardHeaders, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
@@ -157,7 +158,13 @@ async function liveFrom(
     restKey(deps, turn, secret, error);
     // A failed attempt that cost tokens counts once, under the model that spent them.
     if (relay.usage !== undefined)
-      spend(deps, job, turn, { usage: relay.usage, status: 502, errorCode: "provider_unavailable", ttfbMs: null });
+      spend(deps, job, turn, {
+        usage: relay.usage,
+        status: 502,
+        errorCode: "provider_unavailable",
+        ttfbMs: null,
+        isCall: true,
+      });
     throw error;
   }
 }
@@ -173,7 +180,7 @@ function settleLive(
   spend(deps, job, turn, {
     usage,
     status: 200,
-    errorCode: relay.fault?.code ?? (gone ? "client_gone" : null),
+    errorCode: relay.fault?.code ?? (gone ? STOPPED : null),
     ttfbMs,
   });
 }

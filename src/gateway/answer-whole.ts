@@ -65,7 +65,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     const failed = read.events.findLast((event) => event.type === "error");
     const usage = finish?.usage ?? failed?.usage;
     const errorCode = error instanceof ApiError ? error.apiCode : "provider_unavailable";
-    if (usage !== undefined) spend(deps, job, turn, { usage, status: 502, errorCode, ttfbMs });
+    if (usage !== undefined) spend(deps, job, turn, { usage, status: 502, errorCode, ttfbMs, isCall: true });
     throw error;
   }
   const usage = finish?.usage ?? estimateUsage(job.chat, outputOf(read.events));

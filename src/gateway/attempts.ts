@@ -108,7 +108,7 @@ async function tryCandidate<T>(
         turn.end(late ? { outcome: "failed", label: "timeout" } : { outcome: "unknown", label: "abandoned" });
         throw error;
       }
-      turn.end({ outcome: outcomeOfFault(error.kind), label: error.kind });
+      turn.end({ outcome: outcomeOfFault(error.kind), label: error.kind, status: error.status });
       deps.failed?.(route, error);
       if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub, options.family);
       last = { fault: error, provider: provider.name };

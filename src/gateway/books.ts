@@ -8,7 +8,7 @@ import type { Job } from "./job.ts";
 import { usageRecord } from "./meter.ts";
 import type { Turn } from "./turn.ts";
 
-/** Writes down what one upstream call cost. */
+/** Writes down what one upstream call cost. `isCall`: it failed, and the request goes on. */
 export function spend(
   deps: GatewayDeps,
   job: Job,
@@ -18,9 +18,11 @@ export function spend(
     status: number;
     errorCode: string | null;
     ttfbMs: number | null;
+    isCall?: true;
   },
 ): void {
   const { exchange, caller, model } = job;
+  if (spent.isCall !== true) exchange.recorded = true;
   exchange.log["input_tokens"] = spent.usage.inputTokens;
   exchange.log["output_tokens"] = spent.usage.outputTokens;
   exchange.log["provider"] = turn.route.provider;
@@ -35,6 +37,7 @@ export function spend(
         stream: job.chat.stream,
         startedMs: exchange.startedMs,
         nowMs: deps.clock.now(),
+        failedRoutes: exchange.failedRoutes,
       },
     ),
   );

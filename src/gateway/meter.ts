@@ -6,6 +6,7 @@ import { costMicros } from "../catalog/prices.ts";
 import type { Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { UsageRecord } from "../store/usage-record.ts";
+import type { FailedRoute } from "../telemetry/attempt.ts";
 
 /** What is written about one upstream call. */
 export interface Spent {
@@ -15,6 +16,8 @@ export interface Spent {
   status: number;
   errorCode: string | null;
   ttfbMs: number | null;
+  /** The call failed and the request goes on. */
+  isCall?: true;
 }
 
 /** Who spent it and when. */
@@ -26,6 +29,7 @@ export interface Account {
   stream: boolean;
   startedMs: number;
   nowMs: number;
+  failedRoutes?: readonly FailedRoute[];
 }
 
 /** The row of one upstream call. */
@@ -52,6 +56,8 @@ export function usageRecord(spent: Spent, account: Account): UsageRecord {
     ttfbMs: spent.ttfbMs === null ? null : Math.round(spent.ttfbMs),
     stream: account.stream,
     createdAtMs: account.nowMs,
+    ...(account.failedRoutes === undefined ? {} : { attempts: account.failedRoutes }),
+    ...(spent.isCall === true ? { isCall: true } : {}),
   };
 }
 

@@ -67,6 +67,13 @@ function partOf(whole: Exchange): Exchange {
     get secure() {
       return whole.secure;
     },
+    get recorded() {
+      return whole.recorded;
+    },
+    set recorded(recorded) {
+      whole.recorded = recorded;
+    },
+    failedRoutes: whole.failedRoutes,
     streaming: false,
     finish() {},
   };

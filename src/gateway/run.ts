@@ -85,6 +85,7 @@ export function createGateway(deps: GatewayDeps) {
         span: exchange.span,
         headers: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
         stream: chat.stream,
+        failedRoutes: exchange.failedRoutes,
         maxTokens: chat.maxTokens,
         temperature: chat.temperature,
         topP: chat.topP,

@@ -2,6 +2,7 @@
 
 import type { ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
+import type { FailedRoute } from "../telemetry/attempt.ts";
 import { genAiAnswerAttributes, genAiCallAttributes, genAiSpanName } from "../telemetry/genai.ts";
 import type { TraceSpan } from "../telemetry/span.ts";
 import type { CallOutcome, Permit } from "../upstream/breaker.ts";
@@ -15,6 +16,8 @@ export interface CallTrace {
   /** The client's trace context, which goes up unchanged while tracing is off. */
   headers: Readonly<Record<string, string>>;
   stream: boolean;
+  /** Takes the calls that fail. */
+  failedRoutes?: FailedRoute[];
   /** What is asked of the model, when it is no chat. */
   operation?: "decide" | undefined;
   maxTokens?: number | undefined;
@@ -27,6 +30,8 @@ export interface TurnEnd {
   outcome: CallOutcome;
   /** As metrics name it. */
   label: "ok" | "abandoned" | "interrupted" | FaultKind;
+  /** HTTP status of the upstream's refusal; absent or 0 where there was none. */
+  status?: number;
   usage?: Usage | undefined;
   finishReason?: string | undefined;
 }
@@ -65,12 +70,22 @@ export class Turn {
   }
 
   /** Tells how the call went; later calls do nothing. */
-  end({ outcome, label, usage, finishReason }: TurnEnd): void {
+  end({ outcome, label, status = 0, usage, finishReason }: TurnEnd): void {
     if (this.#over) return;
     this.#over = true;
-    const { permit, called, provider } = this.#parts;
+    const { permit, called, provider, route, trace } = this.#parts;
+    const ms = performance.now() - this.#startedMs;
     permit.settle(outcome);
-    called?.(provider.name, label, (performance.now() - this.#startedMs) / 1000);
+    called?.(provider.name, label, ms / 1000);
+    if (label !== "ok" && label !== "abandoned") {
+      trace?.failedRoutes?.push({
+        provider: provider.name,
+        model: route.model,
+        kind: label,
+        status,
+        ms: Math.round(ms),
+      });
+    }
     const span = this.#span;
     if (span === undefined) return;
     span.set(

@@ -83,6 +83,8 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
     if (error.apiCode === "route_not_found") error = methodError(exchange, matchers()) ?? error;
     exchange.log["error"] = error.apiCode;
+    // Whatever it came to, nobody was there any more to be told.
+    if (request.signal.aborted) exchange.log["client_gone"] = true;
     // A provider's words may quote the prompt; ours never do.
     if (error.status < 500 && error.detail.cause === undefined) exchange.log["reason"] = error.message;
     return finish(
@@ -141,6 +143,8 @@ function openExchange(request: Request, path: string, deps: EdgeDeps & { routeOf
     },
     headers: {},
     log: {},
+    recorded: false,
+    failedRoutes: [],
     streaming: false,
     finish(status) {
       if (finished) return;

@@ -1,6 +1,7 @@
 // What the edge knows of a request beside the request itself, and what rooms above leave for the edge: response headers
 // and the fields of its log line. Kept beside the Request so that no framework decides its shape.
 
+import type { FailedRoute } from "../telemetry/attempt.ts";
 import type { TraceSpan } from "../telemetry/span.ts";
 
 /** One request at the edge. */
@@ -25,6 +26,12 @@ export interface Exchange {
   readonly log: Record<string, unknown>;
   /** What a route threw; the framework hands errors over here, so that one place words them all. */
   thrown?: unknown;
+  /** Whose request it is, once it was let in and counts; usage is written down for them. */
+  caller?: { readonly accountId: string; readonly keyId: string };
+  /** True once a usage row of the whole request was written; without one the request leaves its row when it ends. */
+  recorded: boolean;
+  /** The upstream calls that failed so far. */
+  readonly failedRoutes: FailedRoute[];
   /** True once a streaming answer owns the end of the exchange: it calls `finish` itself. */
   streaming: boolean;
   /** Closes the books: log line and metrics. Called once. */

@@ -7,8 +7,9 @@ import { uuid } from "../base/ids.ts";
 import { isOpenInvite } from "./codes.ts";
 import type { Identity } from "./identities.ts";
 import type { Store } from "./open.ts";
-import { accounts, usage, usageDaily } from "./schema.ts";
+import { accounts, usage } from "./schema.ts";
 import { identities, invites } from "./schema-access.ts";
+import { SUMS } from "./usage-sql.ts";
 
 /** An account as stored. */
 export type Account = Omit<typeof accounts.$inferSelect, "usernameKey" | "emailKey">;
@@ -217,22 +218,30 @@ function isKnownIdentity(store: Store, { provider, subject }: Identity): boolean
   return store.db.select({ id: identities.accountId }).from(identities).where(same).get() !== undefined;
 }
 
-/** Moves the daily sums of an account to nobody's. */
-function unattribute(store: Store, accountId: string): void {
-  store.sqlite
-    .query(
-      `INSERT INTO usage_daily (day, account_id, key_id, model, requests, errors, input_tokens, output_tokens,
-         cached_tokens, cache_write_tokens, reasoning_tokens, cost_micros)
-       SELECT day, '', '', model, SUM(requests), SUM(errors), SUM(input_tokens), SUM(output_tokens),
-         SUM(cached_tokens), SUM(cache_write_tokens), SUM(reasoning_tokens), SUM(cost_micros)
-       FROM usage_daily WHERE account_id = ? GROUP BY day, model
-       ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, errors = errors + excluded.errors,
-         input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
-         cached_tokens = cached_tokens + excluded.cached_tokens,
-         cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
-         reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens,
-         cost_micros = cost_micros + excluded.cost_micros`,
-    )
-    .run(accountId);
-  store.db.delete(usageDaily).where(eq(usageDaily.accountId, accountId)).run();
+/** The roll-ups of an account by their tables: what tells their rows apart beside account and key, and what they add up. */
+const ROLLUPS = [
+  { table: "usage_daily", by: ["day", "model"], sums: SUMS },
+  { table: "usage_hourly", by: ["hour", "model"], sums: SUMS },
+  {
+    table: "usage_latency",
+    by: ["unit", "start", "model", "status_class", "bucket"],
+    sums: ["requests", "first_bytes"],
+  },
+] as const;
+
+/** Makes the roll-ups of an account nobody's. */
+function unattribute({ sqlite }: Store, accountId: string): void {
+  for (const { table, by, sums } of ROLLUPS) {
+    const group = by.join(", ");
+    sqlite
+      .query(
+        `INSERT INTO ${table} (account_id, key_id, ${group}, ${sums.join(", ")})
+         SELECT '', '', ${group}, ${sums.map((name) => `SUM(${name})`).join(", ")}
+         FROM ${table} WHERE account_id = ? GROUP BY ${group}
+         ON CONFLICT (account_id, key_id, ${group})
+         DO UPDATE SET ${sums.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`,
+      )
+      .run(accountId);
+    sqlite.query(`DELETE FROM ${table} WHERE account_id = ?`).run(accountId);
+  }
 }

@@ -9,8 +9,9 @@ import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract, type Header, type Pack, pack } from "tar-stream";
+import { systemClock } from "../base/clock.ts";
 import { UPLOADS_DIR } from "./files.ts";
-import { DATABASE_FILE, openStore, type Store } from "./open.ts";
+import { DATABASE_FILE, openForUpgrade, type Store } from "./open.ts";
 import { SECRETS_FILE } from "./secrets.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -182,7 +183,8 @@ function targetOf({ name, type }: Header, dataDir: string): string {
 }
 
 function checkRestored(dataDir: string): void {
-  const store = openStore({ dataDir, create: false });
+  // As it is: a backup of an older version is upgraded by the next start.
+  const { store } = openForUpgrade({ dataDir, clock: systemClock });
   try {
     const problems = store.integrityCheck();
     if (problems.length > 0) throw new StoreError(`The backup's database is damaged: ${problems[0]}`);

@@ -5,11 +5,14 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } fr
 import { join } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { migrate } from "./migrate.ts";
+import { MIGRATIONS, migrate, pendingSteps } from "./migrate.ts";
 import { StoreError } from "./store-error.ts";
 
 /** File name of the database within the data directory. */
 export const DATABASE_FILE = "sallyport.db";
+
+/** How long a write waits for another process's. */
+const BUSY_TIMEOUT_MS = 5000;
 
 /** How the database is opened. */
 export interface StoreOptions {
@@ -41,9 +44,12 @@ export interface Store {
   close(): void;
 }
 
-/** Opens (and by default creates) the database in `dataDir`. Throws StoreError when it cannot be used. */
+/**
+ * Opens (and by default creates) the database in `dataDir`. Throws StoreError when it cannot be used, also when an older
+ * version made it: `upgradeStore` comes first.
+ */
 export function openStore(options: StoreOptions): Store {
-  const { dataDir, clock = systemClock, busyTimeoutMs = 5000 } = options;
+  const { dataDir, clock = systemClock, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const path = join(dataDir, DATABASE_FILE);
   if (options.create === false && !existsSync(path))
     throw new StoreError(
@@ -52,13 +58,48 @@ export function openStore(options: StoreOptions): Store {
   const sqlite = openFile(path, dataDir);
   try {
     setPragmas(sqlite, busyTimeoutMs);
-    migrate(sqlite, clock.now());
+    const pending = pendingSteps(sqlite);
+    // A new database has nothing to lose.
+    if (pending.length === MIGRATIONS.length) migrate(sqlite, clock.now());
+    else if (pending.length > 0)
+      throw new StoreError(`The database ${path} was made by an older version of Sallyport and is not upgraded yet.`);
   } catch (error) {
     sqlite.close();
-    if (error instanceof StoreError) throw error;
-    throw new StoreError(`The database ${path} cannot be used: ${(error as Error).message}`, { cause: error });
+    throw unusable(path, error);
   }
   return storeOf(sqlite, { dataDir, clock, busyTimeoutMs });
+}
+
+/** A database that may be an older version's, the steps it lacks, and what applies them. */
+export interface UpgradableStore {
+  readonly store: Store;
+  readonly pending: readonly string[];
+  /** Applies them; gives the names of those it applied. */
+  migrate(): string[];
+}
+
+/** Opens the database in `dataDir` as it is. A new one has no steps pending: `openStore` makes it. */
+export function openForUpgrade(options: Required<Pick<StoreOptions, "dataDir" | "clock">>): UpgradableStore {
+  const { dataDir, clock } = options;
+  const path = join(dataDir, DATABASE_FILE);
+  const sqlite = openFile(path, dataDir);
+  try {
+    setPragmas(sqlite, BUSY_TIMEOUT_MS);
+    const pending = pendingSteps(sqlite);
+    return {
+      store: storeOf(sqlite, { dataDir, clock, busyTimeoutMs: BUSY_TIMEOUT_MS }),
+      pending: pending.length === MIGRATIONS.length ? [] : pending,
+      migrate: () => migrate(sqlite, clock.now()),
+    };
+  } catch (error) {
+    sqlite.close();
+    throw unusable(path, error);
+  }
+}
+
+function unusable(path: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError(`The database ${path} cannot be used: ${(error as Error).message}`, { cause: error });
 }
 
 function openFile(path: string, dataDir: string): Database {

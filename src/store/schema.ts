@@ -78,8 +78,15 @@ export const usage = sqliteTable(
     ttfbMs: integer("ttfb_ms"),
     stream: integer("stream", { mode: "boolean" }).notNull(),
     createdAtMs: integer("created_at").notNull(),
+    /** Made here, unlike the request id, which is the client's text and may repeat; null in rows of older versions. */
+    uid: text("uid"),
+    /** JSON list of the routes that failed before the one that answered, or all of them; null where none did. */
+    attempts: text("attempts"),
+    /** How many requests this row stands for: failures beyond a limit per key and minute share one. */
+    repeats: integer("repeats").notNull().default(1),
   },
   (t) => [
+    uniqueIndex("usage_uid").on(t.uid),
     index("usage_created").on(t.createdAtMs),
     // The row id rides along in every index, so this one pages an account's requests newest first.
     index("usage_account").on(t.accountId),
@@ -113,6 +120,48 @@ export const usageDaily = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.day, t.accountId, t.keyId, t.model] }),
     index("usage_daily_account").on(t.accountId, t.day),
+  ],
+);
+
+/** The same sums per UTC hour, kept for some days, for spans too short for days. */
+export const usageHourly = sqliteTable(
+  "usage_hourly",
+  {
+    /** Whole hours since the epoch, UTC. */
+    hour: integer("hour").notNull(),
+    accountId: text("account_id").notNull(),
+    keyId: text("key_id").notNull(),
+    model: text("model").notNull(),
+    ...sums(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.hour, t.accountId, t.keyId, t.model] }),
+    index("usage_hourly_account").on(t.accountId, t.hour),
+  ],
+);
+
+/** Histograms of latency, sparse: a row per bucket that holds something. Percentiles over any span add them up. */
+export const usageLatency = sqliteTable(
+  "usage_latency",
+  {
+    unit: text("unit", { enum: ["hour", "day"] }).notNull(),
+    /** Whole hours or days since the epoch, UTC. */
+    start: integer("start").notNull(),
+    accountId: text("account_id").notNull(),
+    keyId: text("key_id").notNull(),
+    model: text("model").notNull(),
+    /** 2 for 2xx, 4 for 4xx, 5 for 5xx; 0 for requests that the client stopped. */
+    statusClass: integer("status_class").notNull(),
+    /** Of `latencyBucket`. */
+    bucket: integer("bucket").notNull(),
+    /** Requests that took this long in all. */
+    requests: integer("requests").notNull().default(0),
+    /** Requests whose first byte took this long. */
+    firstBytes: integer("first_bytes").notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.unit, t.start, t.accountId, t.keyId, t.model, t.statusClass, t.bucket] }),
+    index("usage_latency_account").on(t.accountId, t.unit, t.start),
   ],
 );
 

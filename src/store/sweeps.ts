@@ -8,6 +8,12 @@ import { sessionStore } from "./sessions.ts";
 import { threadStore } from "./threads.ts";
 import type { Sweep } from "./upkeep.ts";
 import { usageStore } from "./usage.ts";
+import { dayOf, hourOf } from "./usage-record.ts";
+
+/** Spans of up to a week are drawn by the hour. */
+const HOURLY_KEPT_MS = 8 * 86_400_000;
+/** Percentiles of a year, and of the one before it for some days. */
+const LATENCY_KEPT_MS = 400 * 86_400_000;
 
 /** The sweeps of every table. `rollupAfterMs`: how long a request keeps a row of its own (config `usage.rollup_after`). */
 export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] {
@@ -20,6 +26,8 @@ export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] 
   const audit = auditStore(store);
   return [
     () => usage.deleteRowsBefore(store.clock.now() - rollupAfterMs()),
+    () => usage.deleteHourlyBefore(hourOf(store.clock.now() - HOURLY_KEPT_MS)),
+    () => usage.deleteLatencyBefore(dayOf(store.clock.now() - LATENCY_KEPT_MS)),
     () => jobs.deleteExpiredJobs(),
     () => responses.deleteExpiredResponses(),
     () => threads.deleteExpiredThreads(),

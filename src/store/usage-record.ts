@@ -1,12 +1,18 @@
-// One request's usage as the gateway reports it, and the sums that roll-ups are made of.
+// One request as the gateway reports it, served or not, and the sums that roll-ups are made of.
+import type { FailedRoute } from "../telemetry/attempt.ts";
+import { latencyBucket } from "./latency.ts";
 
-/** One request that reached an upstream. */
+/** The error code of a request that its client stopped, which is nobody's failure. */
+export const STOPPED = "client_gone";
+
+/** One request of a caller with a valid key, or, with `isCall`, what one failed upstream call within it cost. */
 export interface UsageRecord {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
-  /** The catalog id. */
+  /** The catalog id; "" where no model is involved or none was found yet. */
   readonly model: string;
+  /** The provider that answered, or failed last; "" where none was asked. */
   readonly provider: string;
   readonly upstreamModel: string;
   /** The path that was called, as `/v1/chat/completions`. */
@@ -28,6 +34,15 @@ export interface UsageRecord {
   readonly ttfbMs: number | null;
   readonly stream: boolean;
   readonly createdAtMs: number;
+  /** The routes that failed before the one that answered, or all of them. */
+  readonly attempts?: readonly FailedRoute[];
+  /** True for an upstream call that cost tokens and failed: its request has a record of its own. */
+  readonly isCall?: true;
+}
+
+/** Whether the request failed. What the client stopped did not. */
+export function isFailure({ status, errorCode }: Pick<UsageRecord, "status" | "errorCode">): boolean {
+  return errorCode !== STOPPED && (errorCode !== null || status >= 400);
 }
 
 /** What roll-ups add up. */
@@ -43,17 +58,31 @@ export interface UsageSums {
   costMicros: number;
 }
 
-/** Sums of one (UTC day, account, key, model). */
+/** Sums of one (UTC hour, account, key, model). */
 export interface UsageDelta extends UsageSums {
-  /** Whole days since the epoch. */
-  readonly day: number;
+  /** Whole hours since the epoch. */
+  readonly hour: number;
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;
   firstAtMs: number;
   lastAtMs: number;
+  /** By class of status and bucket. */
+  readonly latency: Map<string, LatencyCount>;
 }
 
+/** How many requests of one class of status fell into a bucket of latency. */
+export interface LatencyCount {
+  /** 2, 4 or 5 for the statuses' hundreds; 0 for requests that the client stopped. */
+  readonly statusClass: number;
+  readonly bucket: number;
+  requests: number;
+  firstBytes: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** Hours in a day. */
+const DAY_HOURS = 24;
 const DAY_MS = 86_400_000;
 
 /** The UTC day of a time, in whole days since the epoch. */
@@ -61,7 +90,17 @@ export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS);
 }
 
-/** Adds up records by day, account, key and model. */
+/** The UTC hour of a time, in whole hours since the epoch. */
+export function hourOf(timeMs: number): number {
+  return Math.floor(timeMs / HOUR_MS);
+}
+
+/** The day that an hour belongs to, both whole since the epoch. */
+export function dayOfHour(hour: number): number {
+  return Math.floor(hour / DAY_HOURS);
+}
+
+/** Adds up records by hour, account, key and model. */
 export class UsageTally {
   readonly #deltas = new Map<string, UsageDelta>();
 
@@ -82,8 +121,7 @@ export class UsageTally {
       delta = emptyDelta(record);
       this.#deltas.set(group, delta);
     }
-    delta.requests += 1;
-    if (record.errorCode !== null) delta.errors += 1;
+    if (record.isCall !== true) addRequest(delta, record);
     delta.inputTokens += record.inputTokens;
     delta.outputTokens += record.outputTokens;
     delta.cachedTokens += record.cachedTokens;
@@ -99,14 +137,32 @@ export class UsageTally {
   }
 }
 
+function addRequest(delta: UsageDelta, record: UsageRecord): void {
+  delta.requests += 1;
+  if (isFailure(record)) delta.errors += 1;
+  const statusClass = record.errorCode === STOPPED ? 0 : Math.floor(record.status / 100);
+  countOf(delta, statusClass, latencyBucket(record.latencyMs)).requests += 1;
+  if (record.ttfbMs !== null) countOf(delta, statusClass, latencyBucket(record.ttfbMs)).firstBytes += 1;
+}
+
+function countOf({ latency }: UsageDelta, statusClass: number, bucket: number): LatencyCount {
+  const name = `${statusClass} ${bucket}`;
+  let count = latency.get(name);
+  if (count === undefined) {
+    count = { statusClass, bucket, requests: 0, firstBytes: 0 };
+    latency.set(name, count);
+  }
+  return count;
+}
+
 function groupOf(record: UsageRecord): string {
   // A model id may hold any character but never a line break.
-  return `${dayOf(record.createdAtMs)}\n${record.accountId}\n${record.keyId}\n${record.model}`;
+  return `${hourOf(record.createdAtMs)}\n${record.accountId}\n${record.keyId}\n${record.model}`;
 }
 
 function emptyDelta(record: UsageRecord): UsageDelta {
   return {
-    day: dayOf(record.createdAtMs),
+    hour: hourOf(record.createdAtMs),
     accountId: record.accountId,
     keyId: record.keyId,
     model: record.model,
@@ -120,5 +176,6 @@ function emptyDelta(record: UsageRecord): UsageDelta {
     cacheWriteTokens: 0,
     reasoningTokens: 0,
     costMicros: 0,
+    latency: new Map(),
   };
 }

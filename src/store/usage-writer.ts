@@ -1,8 +1,10 @@
 // Writes usage off the request path: a bounded queue, flushed in one transaction per interval and on close. A killed
 // process loses at most what came since the last flush. No token is ever dropped: when the queue is full, requests lose
 // their own row but still count in every sum.
+
+import { uuid } from "../base/ids.ts";
 import type { Store } from "./open.ts";
-import { type UsageRecord, UsageTally } from "./usage-record.ts";
+import { isFailure, type UsageRecord, UsageTally } from "./usage-record.ts";
 import { usageStatements } from "./usage-sql.ts";
 
 /** How a writer behaves. */
@@ -22,6 +24,23 @@ const QUEUE_MAX = 10_000;
 const BATCH_MAX = 500;
 // Groups of (day, account, key, model) that overflow keeps apart; beyond it only day and model are kept.
 const OVERFLOW_GROUPS_MAX = 20_000;
+// Failures of a key in one minute that get a row each; further ones share one, so that a client in a loop fills no disk.
+const FAILED_ROWS_PER_MINUTE = 60;
+// Keys whose failures are counted at once; beyond it the count starts anew.
+const FAILING_KEYS_MAX = 10_000;
+const MINUTE_MS = 60_000;
+
+/** The failures of a key within a minute. */
+interface FailingKey {
+  readonly minute: number;
+  rows: number;
+}
+
+/** Failures that share a row. */
+interface SharedRow {
+  readonly record: UsageRecord;
+  repeats: number;
+}
 
 /** The one place that writes usage. */
 export class UsageWriter {
@@ -32,6 +51,8 @@ export class UsageWriter {
   readonly #onError: (error: unknown) => void;
   #queue: UsageRecord[] = [];
   #overflow = new UsageTally();
+  readonly #failing = new Map<string, FailingKey>();
+  #shared = new Map<string, SharedRow>();
   #pendingCost = new Map<string, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
@@ -51,7 +72,8 @@ export class UsageWriter {
     if (record.costMicros > 0) {
       this.#pendingCost.set(record.keyId, this.pendingCostMicros(record.keyId) + record.costMicros);
     }
-    if (this.#queue.length < this.#queueMax) this.#queue.push(record);
+    if (isFailure(record) && !this.#hasOwnRow(record)) this.#share(record);
+    else if (this.#queue.length < this.#queueMax) this.#queue.push(record);
     else this.#countOnly(record);
     if (this.#closed) this.flush();
     else this.#timer ??= setTimeout(() => this.#tick(), this.#flushMs);
@@ -69,7 +91,7 @@ export class UsageWriter {
 
   /** Writes everything that waits, now. True when nothing is left. */
   flush(): boolean {
-    while (this.#queue.length > 0 || this.#overflow.size > 0) {
+    while (this.#waits) {
       if (!this.#flushBatch()) return false;
     }
     return true;
@@ -86,12 +108,42 @@ export class UsageWriter {
   #tick(): void {
     this.#timer = undefined;
     const written = this.#flushBatch();
-    const more = this.#queue.length > 0 || this.#overflow.size > 0;
-    if (more && !this.#closed) this.#timer = setTimeout(() => this.#tick(), written ? 0 : this.#flushMs);
+    if (this.#waits && !this.#closed) this.#timer = setTimeout(() => this.#tick(), written ? 0 : this.#flushMs);
+  }
+
+  get #waits(): boolean {
+    return this.#queue.length > 0 || this.#overflow.size > 0 || this.#shared.size > 0;
+  }
+
+  /** Whether a failure is among the first of its key in its minute. */
+  #hasOwnRow({ keyId, createdAtMs }: UsageRecord): boolean {
+    const minute = Math.floor(createdAtMs / MINUTE_MS);
+    let failing = this.#failing.get(keyId);
+    if (failing?.minute !== minute) {
+      if (this.#failing.size >= FAILING_KEYS_MAX) this.#failing.clear();
+      failing = { minute, rows: 0 };
+      this.#failing.set(keyId, failing);
+    }
+    failing.rows += 1;
+    return failing.rows <= FAILED_ROWS_PER_MINUTE;
+  }
+
+  /** Counts a failure in every sum and in the one row of its key and minute. */
+  #share(record: UsageRecord): void {
+    const uid = `${record.keyId}:${Math.floor(record.createdAtMs / MINUTE_MS)}`;
+    const shared = this.#shared.get(uid);
+    if (shared !== undefined) shared.repeats += 1;
+    else if (this.#shared.size < this.#queueMax) this.#shared.set(uid, { record, repeats: 1 });
+    else this.#rowsWithout += 1;
+    this.#addSums(record);
   }
 
   #countOnly(record: UsageRecord): void {
     this.#rowsWithout += 1;
+    this.#addSums(record);
+  }
+
+  #addSums(record: UsageRecord): void {
     const roomy = this.#overflow.size < OVERFLOW_GROUPS_MAX || this.#overflow.has(record);
     this.#overflow.add(roomy ? record : { ...record, accountId: "", keyId: "" });
   }
@@ -100,9 +152,10 @@ export class UsageWriter {
   #flushBatch(): boolean {
     const batch = this.#queue.length <= BATCH_MAX ? this.#queue : this.#queue.slice(0, BATCH_MAX);
     const overflow = this.#overflow;
-    if (batch.length === 0 && overflow.size === 0) return true;
+    const shared = this.#shared;
+    if (batch.length === 0 && overflow.size === 0 && shared.size === 0) return true;
     try {
-      this.#store.transaction(() => this.#write(batch, overflow));
+      this.#store.transaction(() => this.#write(batch, overflow, shared));
     } catch (error) {
       this.#failures += 1;
       this.#onError(error);
@@ -110,11 +163,12 @@ export class UsageWriter {
     }
     this.#queue = batch.length === this.#queue.length ? [] : this.#queue.slice(batch.length);
     this.#overflow = new UsageTally();
+    this.#shared = new Map();
     this.#recountPendingCost();
     return true;
   }
 
-  #write(batch: readonly UsageRecord[], overflow: UsageTally): void {
+  #write(batch: readonly UsageRecord[], overflow: UsageTally, shared: ReadonlyMap<string, SharedRow>): void {
     const tally = new UsageTally();
     const known = new Map<string, boolean>();
     const isKnown = (accountId: string): boolean => {
@@ -126,8 +180,11 @@ export class UsageWriter {
       return answer;
     };
     for (const record of batch) {
-      if (isKnown(record.accountId)) this.#sql.insertRow(record);
+      if (isKnown(record.accountId)) this.#sql.insertRow({ record, uid: uuid(), repeats: 1 });
       tally.add(record);
+    }
+    for (const [uid, { record, repeats }] of shared) {
+      if (isKnown(record.accountId)) this.#sql.insertRow({ record, uid, repeats });
     }
     for (const sums of [tally, overflow]) {
       for (const delta of sums.values()) this.#sql.addSums(delta, isKnown(delta.accountId));

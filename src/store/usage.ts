@@ -2,7 +2,7 @@
 // rows are deleted in small steps, without loading them; their sums stay.
 import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { Store } from "./open.ts";
-import { usage, usageAccounts, usageDaily, usageModels } from "./schema.ts";
+import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "./schema.ts";
 import type { UsageSums } from "./usage-record.ts";
 
 /** Tokens over all time and all models. */
@@ -38,6 +38,14 @@ const SUMMED = Object.fromEntries(
   Object.entries(SUM_COLUMNS).map(([name, column]) => [name, sql<number>`SUM(${column})`.mapWith(Number)]),
 ) as { [Name in keyof typeof SUM_COLUMNS]: SQL<number> };
 
+/** The same of the hourly roll-up. */
+const SUMMED_HOURLY = Object.fromEntries(
+  Object.entries(SUM_COLUMNS).map(([name]) => [
+    name,
+    sql<number>`SUM(${usageHourly[name as keyof typeof SUM_COLUMNS]})`.mapWith(Number),
+  ]),
+) as typeof SUMMED;
+
 /** Whole UTC days since the epoch, both ends included. */
 interface DayRange {
   readonly fromDay: number;
@@ -56,6 +64,9 @@ export function usageStore(store: Store) {
   );
   const modelTokens = sql<number>`${usageModels.inputTokens} + ${usageModels.outputTokens}`;
   const accountTokens = sql<number>`${usageAccounts.inputTokens} + ${usageAccounts.outputTokens}`;
+  const deleteHourly = sqlite.query("DELETE FROM usage_hourly WHERE hour < ?");
+  const deleteLatencyHours = sqlite.query("DELETE FROM usage_latency WHERE unit = 'hour' AND start < ?");
+  const deleteLatencyDays = sqlite.query("DELETE FROM usage_latency WHERE unit = 'day' AND start < ?");
   const deleteOld = sqlite.query("DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE created_at < ? LIMIT ?)");
 
   return {
@@ -134,6 +145,50 @@ export function usageStore(store: Store) {
         .all();
     },
 
+    /** An account's sums by hour and model, oldest hour first; whole UTC hours since the epoch, both ends included. */
+    async sumsByHourAndModel(
+      accountId: string,
+      { fromHour, toHour }: { readonly fromHour: number; readonly toHour: number },
+    ): Promise<(UsageSums & { hour: number; model: string })[]> {
+      return db
+        .select({ hour: usageHourly.hour, model: usageHourly.model, ...SUMMED_HOURLY })
+        .from(usageHourly)
+        .where(
+          and(eq(usageHourly.accountId, accountId), gte(usageHourly.hour, fromHour), lt(usageHourly.hour, toHour + 1)),
+        )
+        .groupBy(usageHourly.hour, usageHourly.model)
+        .orderBy(asc(usageHourly.hour), asc(usageHourly.model))
+        .all();
+    },
+
+    /** Histograms of latency by model and class of status, of one account or of everybody; both ends included. */
+    async latencyByModel(
+      span: { readonly unit: "hour" | "day"; readonly from: number; readonly to: number },
+      accountId?: string,
+    ): Promise<{ model: string; statusClass: number; bucket: number; requests: number; firstBytes: number }[]> {
+      const { model, statusClass, bucket } = usageLatency;
+      return db
+        .select({
+          model,
+          statusClass,
+          bucket,
+          requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
+          firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
+        })
+        .from(usageLatency)
+        .where(
+          and(
+            eq(usageLatency.unit, span.unit),
+            gte(usageLatency.start, span.from),
+            lt(usageLatency.start, span.to + 1),
+            accountId === undefined ? undefined : eq(usageLatency.accountId, accountId),
+          ),
+        )
+        .groupBy(model, statusClass, bucket)
+        .orderBy(asc(model), asc(statusClass), asc(bucket))
+        .all();
+    },
+
     /** Everybody's sums of one UTC day by model, deleted accounts' included. */
     async sumsOfDay(day: number): Promise<(UsageSums & { model: string })[]> {
       return db
@@ -186,6 +241,16 @@ export function usageStore(store: Store) {
         .orderBy(desc(usage.createdAtMs))
         .limit(Math.min(options.limit, PAGE_MAX))
         .all();
+    },
+
+    /** Deletes hourly sums and histograms of before that hour; gives how many went. */
+    async deleteHourlyBefore(hour: number): Promise<number> {
+      return deleteHourly.run(hour).changes + deleteLatencyHours.run(hour).changes;
+    },
+
+    /** Deletes daily histograms of before that day; gives how many went. */
+    async deleteLatencyBefore(day: number): Promise<number> {
+      return deleteLatencyDays.run(day).changes;
     },
 
     /** Deletes up to `limit` rows made before a time; gives how many went. Their sums stay in the roll-ups. */

@@ -186,11 +186,13 @@ const errorCodes = importRule("pages and search/engines know no API error codes"
     : false,
 );
 
-const dashboardUi = importRule("dashboard/ui takes nothing from the server but contract.ts", ({ from, ...one }) => {
+const dashboardUi = importRule("dashboard/ui takes nothing from the server but its contract", ({ from, ...one }) => {
   const { target, specifier } = one;
   if (!from.startsWith("src/dashboard/ui/")) return false;
   if (target === undefined) return /^(?:bun|node:|bun:)/.test(specifier) ? "a server module" : false;
-  return target.startsWith("src/dashboard/ui/") || target === "src/dashboard/contract.ts" ? false : "server code";
+  return target.startsWith("src/dashboard/ui/") || /^src\/dashboard\/contract(?:-[a-z]+)?\.ts$/.test(target)
+    ? false
+    : "server code";
 });
 
 const NETWORK_MODULES = ["node:http", "node:https", "node:http2", "node:net", "node:tls", "node:dgram", "node:dns"];

@@ -14,7 +14,7 @@ export function spend(app: AccountsApp, daysAgo: number, more: Partial<UsageReco
   tally.add(record);
   const statements = usageStatements(app.store);
   app.store.transaction(() => {
-    statements.insertRow(record);
+    statements.insertRow({ record, uid: crypto.randomUUID(), repeats: 1 });
     for (const delta of tally.values()) statements.addSums(delta, true);
   });
 }

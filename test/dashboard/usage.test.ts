@@ -50,7 +50,7 @@ function used(model: string, daysAgo: number, more: Partial<UsageRecord> = {}): 
   tally.add(record);
   const statements = usageStatements(app.store);
   app.store.transaction(() => {
-    statements.insertRow(record);
+    statements.insertRow({ record, uid: crypto.randomUUID(), repeats: 1 });
     for (const delta of tally.values()) statements.addSums(delta, true);
   });
 }

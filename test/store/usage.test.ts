@@ -2,9 +2,10 @@ import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type Account, accountStore } from "../../src/store/accounts.ts";
+import { latencyBucket } from "../../src/store/latency.ts";
 import { openStore } from "../../src/store/open.ts";
 import { usageStore } from "../../src/store/usage.ts";
-import { dayOf } from "../../src/store/usage-record.ts";
+import { dayOf, hourOf } from "../../src/store/usage-record.ts";
 import { UsageWriter } from "../../src/store/usage-writer.ts";
 import { freshStore, secondStore, tempDir, usageRecord } from "./support.ts";
 
@@ -49,7 +50,9 @@ test("a request is kept as it was reported", async () => {
   const writer = new UsageWriter(store);
   writer.record(record);
   writer.close();
-  expect(await usage.listRequests(ids[0]!)).toEqual([{ ...record, id: 1, requestId: "r".repeat(200) }]);
+  expect(await usage.listRequests(ids[0]!)).toEqual([
+    { ...record, id: 1, requestId: "r".repeat(200), uid: expect.any(String), attempts: null, repeats: 1 },
+  ]);
   expect(await usage.recentOfModel("m", { sinceMs: record.createdAtMs, limit: 9 })).toEqual([
     { status: 504, errorCode: "provider_timeout", latencyMs: 12, createdAtMs: record.createdAtMs },
   ]);
@@ -255,3 +258,67 @@ test("kill -9 while writing loses at most what came since the last flush and lea
   expect(sentBefore).toBeGreaterThan(0);
   store.close();
 }, 20_000);
+
+test("failures beyond sixty a minute and key share one row, and every one of them counts", async () => {
+  const { store, ids, usage, clock } = await withAccounts();
+  const accountId = ids[0]!;
+  const at = Math.floor(clock.now() / 60_000) * 60_000;
+  const failure = (keyId: string, createdAtMs: number) =>
+    usageRecord({ accountId, keyId, status: 429, errorCode: "rate_limit_exceeded", model: "", createdAtMs });
+  const writer = new UsageWriter(store);
+  for (let i = 0; i < 100; i++) writer.record(failure("k", at));
+  writer.flush();
+  for (let i = 0; i < 100; i++) writer.record(failure("k", at + 1));
+  writer.record(failure("other", at));
+  writer.record(usageRecord({ accountId, keyId: "k", createdAtMs: at }));
+  writer.record(failure("k", at + 60_000));
+  writer.close();
+  const rows = await usage.listRequests(accountId, { limit: 1000 });
+  expect(rows.filter(({ repeats }) => repeats > 1).map(({ keyId, repeats }) => [keyId, repeats])).toEqual([["k", 140]]);
+  expect(rows).toHaveLength(60 + 1 + 1 + 1 + 1);
+  const day = dayOf(at);
+  const [total] = await usage.sumsByKey(accountId, { fromDay: day, toDay: day + 1 });
+  expect(total).toMatchObject({ keyId: "k", requests: 202, errors: 201 });
+});
+
+test("what the client stopped is a request and no error, and a failed call within a request is none of its own", async () => {
+  const { store, ids, usage } = await withAccounts();
+  const accountId = ids[0]!;
+  const writer = new UsageWriter(store);
+  writer.record(usageRecord({ accountId, errorCode: "client_gone", latencyMs: 400 }));
+  writer.record(usageRecord({ accountId, status: 502, errorCode: "provider_unavailable", isCall: true }));
+  writer.record(usageRecord({ accountId, latencyMs: 100, ttfbMs: 20 }));
+  writer.close();
+  const createdAtMs = usageRecord().createdAtMs;
+  const day = dayOf(createdAtMs);
+  const sums = { requests: 2, errors: 0, inputTokens: 30 };
+  expect(await usage.sumsByDayAndModel(accountId, { fromDay: day, toDay: day })).toMatchObject([sums]);
+  const hour = hourOf(createdAtMs);
+  expect(await usage.sumsByHourAndModel(accountId, { fromHour: hour, toHour: hour })).toMatchObject([
+    { hour, model: "m", ...sums },
+  ]);
+  const byClass = await usage.latencyByModel({ unit: "hour", from: hour, to: hour }, accountId);
+  expect(
+    byClass.map(({ statusClass, bucket, requests, firstBytes }) => [statusClass, bucket, requests, firstBytes]),
+  ).toEqual([
+    [0, latencyBucket(3), 0, 1],
+    [0, latencyBucket(400), 1, 0],
+    [2, latencyBucket(20), 0, 1],
+    [2, latencyBucket(100), 1, 0],
+  ]);
+  expect(await usage.latencyByModel({ unit: "day", from: day, to: day })).toEqual(byClass);
+});
+
+test("a deleted account's hours and histograms stay, as nobody's", async () => {
+  const { store, ids, usage } = await withAccounts();
+  const writer = new UsageWriter(store);
+  for (const accountId of ids) writer.record(usageRecord({ accountId }));
+  writer.close();
+  const hour = hourOf(usageRecord().createdAtMs);
+  const span = { unit: "hour", from: hour, to: hour } as const;
+  const before = await usage.latencyByModel(span);
+  for (const id of ids) await accountStore(store).deleteAccount(id);
+  expect(await usage.latencyByModel(span)).toEqual(before);
+  expect(await usage.sumsByHourAndModel("", { fromHour: hour, toHour: hour })).toMatchObject([{ requests: 2 }]);
+  expect(await usage.sumsByHourAndModel(ids[0]!, { fromHour: hour, toHour: hour })).toEqual([]);
+});

@@ -1,6 +1,8 @@
 // What the account has used: by day, model and key, and the latest requests.
 import { type Signal, useSignal } from "@preact/signals";
-import type { Listing, RequestView, UsageReport, UsageSumsView } from "../../contract.ts";
+import { Fragment } from "preact";
+import type { Listing } from "../../contract.ts";
+import type { LatencyView, RequestView, UsageReport, UsageSumsView } from "../../contract-usage.ts";
 import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { Bars, type Series } from "../parts/chart.tsx";
@@ -20,6 +22,9 @@ const MEASURES = {
   Cost: { of: (sums: UsageSumsView) => sums.cost_usd, format: usd, whole: false },
 } as const;
 
+/** Web tools, and requests that were refused before their model was known. */
+const NO_MODEL = "no model";
+
 type Measure = keyof typeof MEASURES;
 
 /** The page. */
@@ -35,7 +40,10 @@ export function Usage() {
       <ByDay report={report} />
       {report !== undefined && report.total.requests > 0 && (
         <div class="halves">
-          <Sums title="By model" rows={report.models.map(({ model, ...sums }) => ({ name: model, ...sums }))} />
+          <Sums
+            title="By model"
+            rows={report.models.map(({ model, ...sums }) => ({ name: model || NO_MODEL, ...sums }))}
+          />
           <Sums
             title="By key"
             rows={report.keys.map(({ key, ...sums }) => ({ name: key || "a deleted key", ...sums }))}
@@ -62,7 +70,7 @@ export function Spans({ days }: { days: Signal<number> }) {
 }
 
 /** What is shown of a report, whoever it is about. */
-type Report = Omit<UsageReport, "keys">;
+type Report = Omit<UsageReport, "keys" | "latency"> & { readonly latency?: LatencyView };
 
 /** The chart, of the measure that the reader chooses. */
 export function ByDay({ report }: { report: Report | undefined }) {
@@ -87,6 +95,7 @@ export function ByDay({ report }: { report: Report | undefined }) {
 
 /** The sums, and how they have changed. */
 export function Totals({ report }: { report: Report | undefined }) {
+  const latency = report?.latency;
   const tile = (name: string, of: (sums: UsageSumsView) => number, format: (value: number) => string) => (
     <div>
       <dt>{name}</dt>
@@ -101,12 +110,29 @@ export function Totals({ report }: { report: Report | undefined }) {
       {tile("Input tokens", ({ input_tokens }) => input_tokens, short)}
       {tile("Output tokens", ({ output_tokens }) => output_tokens, short)}
       {tile("Cost", ({ cost_usd }) => cost_usd, usd)}
+      {latency !== undefined && (
+        <div>
+          <dt>Latency, p50 · p99</dt>
+          <dd>
+            {took(latency.p50_ms)} · {took(latency.p99_ms)}
+          </dd>
+          <dd class="change">
+            first byte {took(latency.first_byte_p50_ms)} · {took(latency.first_byte_p99_ms)}
+          </dd>
+        </div>
+      )}
     </dl>
   );
 }
 
+/** A duration for reading. */
+function took(ms: number | null): string {
+  if (ms === null) return "–";
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
 function change(now: number, before: number): string {
-  if (before === 0) return now === 0 ? "as before" : "none before";
+  if (before === 0) return now === 0 ? "no change" : "no earlier data";
   const percent = Math.round((now / before - 1) * 100);
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} % vs. before`;
 }
@@ -116,7 +142,7 @@ function seriesOf(report: Report, of: (sums: UsageSumsView) => number): Series[]
   const ranked = [...report.models].sort((a, b) => of(b) - of(a)).map(({ model }) => model);
   const own = ranked.length > SERIES_MAX ? ranked.slice(0, SERIES_MAX - 1) : ranked;
   const index = new Map(report.days.map((day, at) => [day, at]));
-  const series = own.map((name) => ({ name, values: report.days.map(() => 0) }));
+  const series = own.map((model) => ({ name: model || NO_MODEL, values: report.days.map(() => 0) }));
   if (ranked.length > own.length) series.push({ name: "Others", values: report.days.map(() => 0) });
   for (const cell of report.cells) {
     const at = index.get(cell.day);
@@ -167,6 +193,46 @@ export function Sums({ title, rows }: { title: string; rows: readonly (UsageSums
   );
 }
 
+/** How a request ended. */
+function Outcome({ of: { stopped, error, status, repeats } }: { of: RequestView }) {
+  if (stopped) return <Badge>Stopped</Badge>;
+  const times = repeats > 1 ? ` × ${repeats}` : "";
+  if (error === null) return <Badge kind={status < 400 ? "ok" : "danger"}>{`${status}${times}`}</Badge>;
+  return <Badge kind="danger">{`${error}${times}`}</Badge>;
+}
+
+/** What a support request needs: the endpoint, the id to quote, and which routes failed and why. */
+function RequestDetail({ of: { endpoint, request_id, provider, attempts } }: { of: RequestView }) {
+  return (
+    <details class="request-detail">
+      <summary>Details</summary>
+      <dl>
+        <dt>Endpoint</dt>
+        <dd>{endpoint}</dd>
+        <dt>Request id</dt>
+        <dd>
+          <code>{request_id}</code>
+        </dd>
+        {provider !== "" && (
+          <>
+            <dt>Provider</dt>
+            <dd>{provider}</dd>
+          </>
+        )}
+        {attempts.map((attempt, at) => (
+          <Fragment key={at}>
+            <dt>Failed route</dt>
+            <dd>
+              {attempt.provider}/{attempt.model}: {attempt.kind}
+              {attempt.status > 0 && ` (${attempt.status})`}, {took(attempt.ms)}
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
 function Requests() {
   const { value, problem } = useLoad<Listing<RequestView>>("/requests");
   const older = useSignal<readonly RequestView[]>([]);
@@ -205,19 +271,16 @@ function Requests() {
             <tbody>
               {list.map((one) => (
                 <tr key={one.id}>
-                  <th scope="row" class="long" title={`${one.endpoint}, ${one.request_id}`}>
-                    {one.model}
+                  <th scope="row" class="long">
+                    {one.model || one.endpoint}
+                    <RequestDetail of={one} />
                   </th>
                   <td data-label="When">
                     <When iso={one.created_at} />
                   </td>
                   <td data-label="Key">{one.key}</td>
                   <td data-label="Status">
-                    {one.error === null ? (
-                      <Badge kind="ok">{one.status}</Badge>
-                    ) : (
-                      <Badge kind="danger">{one.error}</Badge>
-                    )}
+                    <Outcome of={one} />
                   </td>
                   <td class="number" data-label="In">
                     {short(one.input_tokens)}

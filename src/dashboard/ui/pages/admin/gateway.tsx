@@ -1,7 +1,8 @@
 // The gateway at a glance: how providers, models and its own parts are now, and what everybody has used.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { GatewayView, UsageReport } from "../../../contract.ts";
+import type { GatewayView } from "../../../contract.ts";
+import type { UsageReport } from "../../../contract-usage.ts";
 import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
 import { lasting, size, When } from "../../parts/time.tsx";
@@ -38,7 +39,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function Gateway() {
   const now = useLoad<GatewayView>("/admin/gateway");
   const days = useSignal(30);
-  const usage = useLoad<Omit<UsageReport, "keys">>(`/admin/usage?days=${days.value}`);
+  const usage = useLoad<Omit<UsageReport, "keys" | "latency">>(`/admin/usage?days=${days.value}`);
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState === "visible") void now.reload();

@@ -1,0 +1,33 @@
+// Latency as a histogram with geometric buckets: percentiles over any span are within an eighth of the true value, and
+// histograms of spans add up, which percentiles do not.
+
+/** Each bucket is this much wider than the one before it. */
+const GROWTH = 1.25;
+const LOG_GROWTH = Math.log(GROWTH);
+/** Some 25 minutes; longer belongs here too. */
+const BUCKET_MAX = 64;
+
+/** The bucket of a duration in milliseconds. */
+export function latencyBucket(ms: number): number {
+  if (!(ms >= 1)) return 0;
+  return Math.min(BUCKET_MAX, Math.floor(Math.log(ms) / LOG_GROWTH) + 1);
+}
+
+/** How many requests fell into a bucket. */
+export interface BucketCount {
+  readonly bucket: number;
+  readonly count: number;
+}
+
+/** The percentile (0 to 1) in whole milliseconds, at the middle of its bucket; null where nothing was counted. */
+export function percentileMs(counts: readonly BucketCount[], percentile: number): number | null {
+  const sorted = counts.filter(({ count }) => count > 0).toSorted((a, b) => a.bucket - b.bucket);
+  const total = sorted.reduce((sum, { count }) => sum + count, 0);
+  const rank = Math.max(1, Math.ceil(percentile * total));
+  let seen = 0;
+  for (const { bucket, count } of sorted) {
+    seen += count;
+    if (seen >= rank) return bucket === 0 ? 1 : Math.round(GROWTH ** (bucket - 0.5));
+  }
+  return null;
+}
