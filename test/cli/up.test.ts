@@ -1,8 +1,11 @@
 // `sallyport up` and `serve` as processes: what a start that fails leaves behind, and what it says.
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+// Each starts the program several times, which takes a busy machine seconds.
+setDefaultTimeout(30_000);
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 const home = mkdtempSync(join(tmpdir(), "sallyport-up-"));
