@@ -124,3 +124,41 @@ describe("parameters", () => {
     expect(poor.messages[0].content).toContain('{"type":"object"}');
   });
 });
+
+describe("a user right after tool results", () => {
+  const turns: ChatRequest["messages"] = [
+    { role: "user", content: [{ type: "text", text: "a" }] },
+    { role: "assistant", content: [{ type: "tool-call", callId: "c", name: "f", kind: "function", arguments: "{}" }] },
+    { role: "tool", content: [{ type: "tool-result", callId: "c", content: [{ type: "text", text: "r" }] }] },
+    { role: "user", content: [{ type: "text", text: "b" }] },
+  ];
+  const image = { type: "image", source: { kind: "url", url: "https://example.com/a.png" } } as const;
+  const roles = (list: { role: string }[]) => list.map(({ role }) => role).join(" ");
+  const bridged = "user assistant tool assistant user";
+
+  test.each([
+    ["mistral-large-latest", bridged],
+    ["mistralai/Mistral-Small-4-119B", bridged],
+    ["openrouter/mistralai/devstral-small", bridged],
+    ["gpt-5.1", "user assistant tool user"],
+  ])("%s: %s, translated and on the lossless path", (model, expected) => {
+    expect(roles(send({ messages: turns }, { model }).json.messages)).toBe(expected);
+    const body = { model: "m", messages: send({ messages: turns }).json.messages };
+    const text = JSON.stringify(body);
+    const lossless = openaiChat.lossless.request(text, chat({}), context({ model }), {});
+    expect(roles(JSON.parse(lossless.body).messages)).toBe(expected);
+    const given = openaiChat.lossless.request(text, chat({}), context({ model }), { messages: body.messages });
+    expect(roles(JSON.parse(given.body).messages)).toBe(expected);
+  });
+
+  test("an image of a result, which stands in a user turn, is bridged to; whole histories stay as they are", () => {
+    const shown = turns.slice(0, 2).concat({
+      role: "tool",
+      content: [{ type: "tool-result", callId: "c", content: [image] }],
+    });
+    expect(roles(send({ messages: shown }, { model: "pixtral-large" }).json.messages)).toBe(bridged);
+    const text = JSON.stringify({ messages: send({ messages: turns.slice(0, 3) }).json.messages, odd: 1.0 });
+    const { body } = openaiChat.lossless.request(text, chat({}), context({ model: "mistral-x" }), {});
+    expect(JSON.parse(body).messages).toEqual(JSON.parse(text).messages);
+  });
+});

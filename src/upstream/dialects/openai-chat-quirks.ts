@@ -25,6 +25,20 @@ export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
   return fit;
 }
 
+/** What stands between results and the user where something must; empty content is refused there as well. */
+const BRIDGE = { role: "assistant", content: "Noted." };
+
+/** The turns with an assistant's between tool results and whoever speaks next; the same list where nothing was missing. */
+export function bridged(turns: readonly unknown[]): readonly unknown[] {
+  const isGap = (turn: unknown, at: number) =>
+    at > 0 && roleOf(turns[at - 1]) === "tool" && roleOf(turn) !== "tool" && roleOf(turn) !== "assistant";
+  return turns.some(isGap) ? turns.flatMap((turn, at) => (isGap(turn, at) ? [BRIDGE, turn] : [turn])) : turns;
+}
+
+function roleOf(turn: unknown): unknown {
+  return typeof turn === "object" && turn !== null && "role" in turn ? turn.role : undefined;
+}
+
 /** Strict servers refuse Anthropic's cache markers as unknown (musistudio/claude-code-router#377). */
 function unmarked(message: ChatMessage): ChatMessage {
   if (message.role === "assistant") return message;

@@ -13,9 +13,10 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../chat/request.ts";
+import { factsOf } from "../../vendors/model-facts.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
 import { effortFor, effortsFor, refusedFor } from "../quirks.ts";
-import { fitToQuirks } from "./openai-chat-quirks.ts";
+import { bridged, fitToQuirks } from "./openai-chat-quirks.ts";
 
 type Json = Record<string, unknown>;
 
@@ -24,7 +25,8 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   const chat = fitToQuirks(given, ctx.quirks);
   const dropped: string[] = [];
   const refused = refusedFor(ctx, chat.reasoning);
-  const body: Json = { model: ctx.model, messages: chat.messages.flatMap((message, at) => turnsOf(message, at, ctx)) };
+  const turns = chat.messages.flatMap((message, at) => turnsOf(message, at, ctx));
+  const body: Json = { model: ctx.model, messages: factsOf(ctx.model).userAfterTool ? turns : bridged(turns) };
   const set = (name: string, value: unknown) => {
     if (value === undefined) return;
     if (refused.includes(name)) dropped.push(name);

@@ -4,9 +4,11 @@ import { ApiError } from "../../base/errors.ts";
 import { spliceMembers } from "../../base/json-splice.ts";
 import { repairJson } from "../../chat/repair.ts";
 import type { ChatRequest } from "../../chat/request.ts";
+import { factsOf } from "../../vendors/model-facts.ts";
 import type { Dialect, Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../fault.ts";
 import { refusedFor } from "../quirks.ts";
+import { bridged } from "./openai-chat-quirks.ts";
 import { OpenaiChatReader, openaiChatEvents } from "./openai-chat-reader.ts";
 import { OpenaiChatRelay } from "./openai-chat-relay.ts";
 import { openaiChatRequest } from "./openai-chat-request.ts";
@@ -61,7 +63,16 @@ function losslessRequest(
   if (ctx.quirks.usage_include !== true && isObject(body["usage"])) edits["usage"] = undefined;
   if (chat.stream) setStreamOptions(body, edits, ctx);
   renameLimit(body, edits, ctx);
+  if (!factsOf(ctx.model).userAfterTool) bridgeTools(body, edits);
   return { path: "/chat/completions", headers: {}, body: spliceMembers(text, edits), dropped };
+}
+
+/** Some models refuse a user's turn right after tool results. */
+function bridgeTools(body: Readonly<Record<string, unknown>>, edits: Record<string, unknown>): void {
+  const turns = edits["messages"] ?? body["messages"];
+  if (!Array.isArray(turns)) return;
+  const whole = bridged(turns);
+  if (whole !== turns) edits["messages"] = whole;
 }
 
 /** Usage is always asked for, unless the server refuses the field. */
