@@ -146,6 +146,25 @@ describe("parameters that reasoning excludes", () => {
   });
 });
 
+describe("a messages client's schema", () => {
+  const schema = (required: string[]) => ({
+    type: "object",
+    properties: { a: { type: "string" }, b: { type: "string" } },
+    required,
+    additionalProperties: false,
+  });
+
+  test.each([
+    ["openai:gpt-5-mini", ["a", "b"], true, ""],
+    ["openai:gpt-5-mini", ["a"], false, "strict"],
+  ])("to %s with %j required: strict %p", async (model, required, strict, named) => {
+    const format = { type: "json_schema", schema: schema(required) };
+    const { json, dropped } = await up(MESSAGES, model, { output_config: { format } });
+    expect(json["response_format"]).toMatchObject({ json_schema: { strict, schema: schema(required) } });
+    expect(dropped).toBe(named);
+  });
+});
+
 describe("tools that chat completions refuse", () => {
   const TOOLS = { tools: [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }] };
   const MESSAGES_TOOLS = { tools: [{ name: "weather", input_schema: { type: "object" } }] };

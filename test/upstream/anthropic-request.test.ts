@@ -172,7 +172,7 @@ describe("parameters", () => {
   });
 
   test("structured output: by parameter where the model knows it, else told in the system text", () => {
-    const schema = { type: "object", properties: { a: { type: "string" } } };
+    const schema = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
     const responseFormat = { type: "json_schema", name: "n", schema } as const;
     expect(send({ responseFormat }, { model: "claude-sonnet-4-5" }).json.output_config).toEqual({
       format: { type: "json_schema", schema },

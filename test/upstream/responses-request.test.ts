@@ -164,7 +164,7 @@ describe("tools", () => {
         name: "ns",
         tools: [
           { type: "function", name: "n1", parameters: empty, strict: false },
-          { type: "function", name: "n2", parameters: empty, strict: true },
+          { type: "function", name: "n2", parameters: { ...empty, additionalProperties: false }, strict: true },
         ],
       },
       { type: "web_search" },
@@ -204,6 +204,8 @@ describe("tools", () => {
   });
 });
 
+const CLOSED = { type: "object", properties: {}, additionalProperties: false };
+
 describe("parameters", () => {
   test("14: limit, sampling, text, identity", () => {
     const { json, dropped } = send({
@@ -213,7 +215,7 @@ describe("parameters", () => {
       topLogprobs: 2,
       logprobs: true,
       verbosity: "low",
-      responseFormat: { type: "json_schema", name: "n", schema: {}, strict: true },
+      responseFormat: { type: "json_schema", name: "n", schema: CLOSED, strict: true },
       user: "u".repeat(100),
       metadata: { a: "b", user_id: "x" },
       serviceTier: "flex",
@@ -227,7 +229,7 @@ describe("parameters", () => {
       top_p: 0.9,
       top_logprobs: 2,
       include: ["message.output_text.logprobs"],
-      text: { format: { type: "json_schema", name: "n", schema: {}, strict: true }, verbosity: "low" },
+      text: { format: { type: "json_schema", name: "n", schema: CLOSED, strict: true }, verbosity: "low" },
       metadata: { a: "b" },
       service_tier: "flex",
       prompt_cache_key: "k",

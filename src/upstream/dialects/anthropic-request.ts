@@ -7,8 +7,10 @@ import type { ChatRequest, FunctionTool, ReasoningOptions } from "../../chat/req
 import { flattenTools } from "../../chat/tools.ts";
 import { factsOf } from "../../vendors/model-facts.ts";
 import type { ModelFacts } from "../../vendors/model-family.ts";
+import { CLAUDE_SCHEMA } from "../../vendors/schema-rules.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
 import { nearestEffort, refusedFor } from "../quirks.ts";
+import { fitSchema, toolSchema } from "../schema-fit.ts";
 import { ANTHROPIC, anthropicTurns, type Block, type Turn } from "./anthropic-messages.ts";
 import { asText } from "./loose.ts";
 
@@ -113,8 +115,9 @@ function nameDropped(chat: ChatRequest, dropped: Set<string>): void {
 function addFormat(body: Record<string, unknown>, system: Block[], chat: ChatRequest, facts: Facts): void {
   const format = chat.responseFormat;
   if (format === undefined || format.type === "text") return;
-  if (format.type === "json_schema" && facts.structured) {
-    body["output_config"] = { format: { type: "json_schema", schema: format.schema } };
+  const fitted = format.type === "json_schema" && facts.structured && fitSchema(format.schema, CLAUDE_SCHEMA);
+  if (fitted) {
+    body["output_config"] = { format: { type: "json_schema", schema: fitted.schema } };
     return;
   }
   // No parameter for it: the model is told.
@@ -166,11 +169,11 @@ function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): Bloc
   const block: Block = { name: tool.name };
   if (tool.description) block["description"] = tool.description;
   // The schema must say that it is an object.
-  block["input_schema"] = { ...(tool.parameters ?? { properties: {} }), type: "object" };
-  if (tool.strict) {
-    if (facts.structured) block["strict"] = true;
-    else dropped.add("strict");
-  }
+  const schema = { ...toolSchema(tool.parameters ?? { properties: {} }), type: "object" };
+  const strict = tool.strict && facts.structured ? fitSchema(schema, CLAUDE_SCHEMA) : undefined;
+  block["input_schema"] = strict?.schema ?? schema;
+  if (strict !== undefined) block["strict"] = true;
+  else if (tool.strict) dropped.add("strict");
   if (tool.cacheControl !== undefined) block["cache_control"] = tool.cacheControl;
   return block;
 }

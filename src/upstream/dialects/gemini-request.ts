@@ -8,8 +8,10 @@ import type { ChatRequest, FunctionTool, ToolChoice } from "../../chat/request.t
 import { flattenTools } from "../../chat/tools.ts";
 import { factsOf } from "../../vendors/model-facts.ts";
 import type { ModelFacts } from "../../vendors/model-family.ts";
+import { GEMINI_SCHEMA } from "../../vendors/schema-rules.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
 import { nearestEffort, refusedFor } from "../quirks.ts";
+import { fitSchema } from "../schema-fit.ts";
 import { type Content, GEMINI, geminiContents, type Part } from "./gemini-contents.ts";
 
 /** More stop sequences than this are a 400. */
@@ -135,11 +137,12 @@ function callingConfig(choice: ToolChoice | undefined): Part | undefined {
 function addFormat(config: Part, system: Part[], given: { chat: ChatRequest; beside: boolean }): void {
   const format = given.chat.responseFormat;
   if (format === undefined || format.type === "text") return;
+  const fitted = format.type === "json_schema" ? fitSchema(format.schema, GEMINI_SCHEMA) : undefined;
   if (given.beside) {
     config["responseMimeType"] = "application/json";
-    if (format.type === "json_schema") config["responseJsonSchema"] = format.schema;
-    return;
+    if (fitted !== undefined) config["responseJsonSchema"] = fitted.schema;
   }
+  if (given.beside && (fitted !== undefined || format.type === "json_object")) return;
   const text =
     format.type === "json_schema"
       ? `Answer with one JSON value that matches this JSON Schema and with nothing else:\n${JSON.stringify(format.schema)}`

@@ -16,6 +16,7 @@ import type {
 import { factsOf } from "../../vendors/model-facts.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
 import { effortFor, effortsFor, refusedFor } from "../quirks.ts";
+import { strictOrPlain, toolSchema } from "../schema-fit.ts";
 import { bridged, fitToQuirks } from "./openai-chat-quirks.ts";
 
 type Json = Record<string, unknown>;
@@ -60,22 +61,27 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
     if (chat.toolChoice !== undefined) set("tool_choice", toolChoiceOf(chat.toolChoice));
     set("parallel_tool_calls", chat.parallelToolCalls);
   }
-  setResponseFormat(body, chat, ctx);
+  setResponseFormat(body, { chat, ctx, dropped });
   body["stream"] = chat.stream;
   if (chat.stream && ctx.quirks.stream_options !== false) body["stream_options"] = { include_usage: true };
   return { path: "/chat/completions", headers: {}, body: JSON.stringify(body), dropped };
 }
 
-function setResponseFormat(body: Json, chat: ChatRequest, ctx: RequestContext): void {
+function setResponseFormat(
+  body: Json,
+  { chat, ctx, dropped }: { chat: ChatRequest; ctx: RequestContext; dropped: string[] },
+): void {
   const format = chat.responseFormat;
   if (format === undefined || format.type === "text") return;
   if (format.type === "json_object") {
     body["response_format"] = { type: "json_object" };
     return;
   }
-  const { type: _type, ...schema } = format;
   if (ctx.quirks.json_schema !== false) {
-    body["response_format"] = { type: "json_schema", json_schema: schema };
+    const { type, schema, strict, ...named } = format;
+    const { relaxed, ...taken } = strictOrPlain(schema, strict);
+    if (relaxed) dropped.push("strict");
+    body["response_format"] = { type, json_schema: { ...named, ...taken } };
     return;
   }
   body["response_format"] = { type: "json_object" };
@@ -89,8 +95,14 @@ function toolsOf(tools: readonly Tool[], dropped: string[]): Json[] {
   const out: Json[] = [];
   for (const tool of tools) {
     if (tool.type === "function") {
-      const { name, description, parameters, strict } = tool;
-      out.push({ type: "function", function: { name, description, parameters: parameters ?? EMPTY_SCHEMA, strict } });
+      const { name, description } = tool;
+      const {
+        schema: parameters,
+        strict,
+        relaxed,
+      } = strictOrPlain(toolSchema(tool.parameters ?? EMPTY_SCHEMA), tool.strict);
+      if (relaxed && !dropped.includes("strict")) dropped.push("strict");
+      out.push({ type: "function", function: { name, description, parameters, strict } });
     } else if (tool.type === "custom") {
       const { name, description, format } = tool;
       out.push({ type: "custom", custom: { name, description, format } });

@@ -7,6 +7,7 @@ import type { ChatRequest, Tool } from "../../chat/request.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../quirks.ts";
+import { strictOrPlain, toolSchema } from "../schema-fit.ts";
 import { asRecord, asText } from "./loose.ts";
 import { type Item, RESPONSES, responsesInput } from "./responses-input.ts";
 
@@ -43,7 +44,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   }
   addTools(body, chat, dropped);
   addReasoning(body, include, { chat, ctx, dropped });
-  addText(body, chat);
+  addText(body, chat, dropped);
   addIdentity(body, chat, dropped);
   if (include.length > 0) body["include"] = include;
   if (ctx.stream) body["stream"] = true;
@@ -110,9 +111,11 @@ function toolItem(tool: Tool, dropped: Set<string>): Item | undefined {
   if (tool.type === "custom") {
     return { type: "custom", ...described, ...(tool.format === undefined ? {} : { format: tool.format }) };
   }
-  const parameters = tool.parameters ?? { type: "object", properties: {} };
+  const given = toolSchema(tool.parameters ?? { type: "object", properties: {} });
   // Absent means strict here, which refuses most schemas.
-  return { type: "function", ...described, parameters, strict: tool.strict ?? false };
+  const { schema: parameters, strict = false, relaxed } = strictOrPlain(given, tool.strict);
+  if (relaxed) dropped.add("strict");
+  return { type: "function", ...described, parameters, strict };
 }
 
 function choiceOf(choice: NonNullable<ChatRequest["toolChoice"]>): unknown {
@@ -153,10 +156,14 @@ function addReasoning(
   if (body["store"] === false) include.push("reasoning.encrypted_content");
 }
 
-function addText(body: Record<string, unknown>, chat: ChatRequest): void {
+function addText(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
   const text: Record<string, unknown> = {};
   const format = chat.responseFormat;
-  if (format !== undefined && format.type !== "text") text["format"] = { ...format };
+  if (format?.type === "json_schema") {
+    const { relaxed, ...taken } = strictOrPlain(format.schema, format.strict);
+    if (relaxed) dropped.add("strict");
+    text["format"] = { ...format, ...taken };
+  } else if (format?.type === "json_object") text["format"] = { type: "json_object" };
   if (chat.verbosity !== undefined) text["verbosity"] = chat.verbosity;
   if (Object.keys(text).length > 0) body["text"] = text;
 }
