@@ -4,7 +4,7 @@ import type { DocumentKind } from "./documents.ts";
 import type { ExtractOptions } from "./extract.ts";
 import type { SiteLinksTask } from "./site-links.ts";
 
-/** One conversion of a page. */
+/** One conversion of a page. PDFs are read elsewhere: see pdf-reader.ts. */
 export type PageTask =
   | {
       readonly kind: "html";
@@ -14,7 +14,7 @@ export type PageTask =
     }
   | {
       readonly kind: "document";
-      readonly document: DocumentKind;
+      readonly document: Exclude<DocumentKind, "pdf">;
       readonly bytes: Uint8Array;
       readonly contentType: string | null;
       readonly options: ExtractOptions;
@@ -26,11 +26,20 @@ export interface SitemapTask {
   readonly url: string;
 }
 
+/** A PDF to be read, in the process for it. */
+export interface PdfTask {
+  readonly kind: "pdf";
+  readonly bytes: Uint8Array;
+  /** The most that its streams may unpack to. */
+  readonly bytesMax: number;
+}
+
 /** What a thread takes. */
 export type ConvertTask =
   | PageTask
   | ({ readonly kind: "sitemap" } & SitemapTask)
-  | ({ readonly kind: "links" } & SiteLinksTask);
+  | ({ readonly kind: "links" } & SiteLinksTask)
+  | PdfTask;
 
 /** What a thread makes of a sitemap: its addresses line by line, as one text crosses between threads faster than many. */
 export interface SitemapLines {

@@ -5,15 +5,18 @@ import { decodeHtml } from "./charset.ts";
 import type { ConvertTask, SitemapLines } from "./convert-task.ts";
 import { documentMarkdown } from "./documents.ts";
 import { type Extracted, extractPage } from "./extract.ts";
+import { type PdfText, readPdf } from "./pdf-text.ts";
 import { type SiteLinks, siteLinks } from "./site-links.ts";
 import { parseSitemap } from "./sitemap-text.ts";
 
-serveTasks<ConvertTask, Extracted | SitemapLines | SiteLinks>((task) => {
+serveTasks<ConvertTask, Extracted | PdfText | SitemapLines | SiteLinks>((task) => {
   switch (task.kind) {
     case "html":
       return extractPage(decodeHtml(task.bytes, task.contentType), task.options);
     case "document":
       return documentMarkdown(task.document, task.bytes, { url: task.options.url, contentType: task.contentType });
+    case "pdf":
+      return readPdf(task.bytes, task.bytesMax);
     case "links":
       return siteLinks(task);
     case "sitemap": {

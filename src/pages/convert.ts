@@ -2,8 +2,9 @@
 
 import { createPool, type RunOptions, type WorkerPool } from "../workers/pool.ts";
 import { startThread } from "../workers/start.ts";
-import type { ConvertTask, PageTask, SitemapLines, SitemapTask } from "./convert-task.ts";
+import type { ConvertTask, PageTask, PdfTask, SitemapLines, SitemapTask } from "./convert-task.ts";
 import type { Extracted } from "./extract.ts";
+import { createPdfReader, type PdfReader } from "./pdf-reader.ts";
 import type { SiteLinks, SiteLinksTask } from "./site-links.ts";
 import type { SitemapLinks } from "./sitemap-text.ts";
 
@@ -11,7 +12,9 @@ import type { SitemapLinks } from "./sitemap-text.ts";
 export interface Converter {
   /** Takes large bodies away: they are not copied in passing. */
   convert(task: PageTask, options: RunOptions): Promise<Extracted>;
-  /** The same. */
+  /** In a process of its own. */
+  readPdf: PdfReader["read"];
+  /** Takes large bodies away too. */
   readSitemap(task: SitemapTask, options: RunOptions): Promise<SitemapLinks>;
   /** What a crawl goes on with. */
   pickLinks(task: SiteLinksTask, options: RunOptions): Promise<SiteLinks>;
@@ -25,7 +28,7 @@ const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
 /** Starts converting with up to `threads` threads. */
 export function createConverter(threads: number): Converter {
-  const pool: WorkerPool<ConvertTask, Extracted | SitemapLines | SiteLinks> = createPool({
+  const pool: WorkerPool<Exclude<ConvertTask, PdfTask>, Extracted | SitemapLines | SiteLinks> = createPool({
     start: () => startThread("./pages/convert-worker.ts", new URL("./convert-worker.ts", import.meta.url)),
     size: threads,
     weigh: (task) => (task.kind === "links" ? task.links.length : task.bytes.byteLength),
@@ -33,6 +36,7 @@ export function createConverter(threads: number): Converter {
   });
   return {
     convert: async (task, options) => (await pool.run(task, { ...options, transfer: handed(task) })) as Extracted,
+    readPdf: createPdfReader().read,
     readSitemap: async (task, options) => {
       const lines = (await pool.run(
         { kind: "sitemap", ...task },

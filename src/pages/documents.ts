@@ -1,4 +1,5 @@
-// What is not HTML but can be read: PDF, plain text, JSON, XML and feeds, as Markdown.
+// What is not HTML but can be read: plain text, JSON, XML and feeds, as Markdown; and which bytes are what. For PDFs see
+// pdf-reader.ts.
 
 import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
 import { stringEnd } from "../base/json-splice.ts";
@@ -9,8 +10,6 @@ import { readFeed } from "./feed.ts";
 /** Kinds that become Markdown on request. */
 export type DocumentKind = "pdf" | "text" | "json" | "xml";
 
-const PDF_PAGES_MAX = 500;
-const PDF_CHARS_MAX = 4 * 1024 * 1024;
 /** Of a JSON document, before its lines: some times the largest document as it comes. */
 const INDENT_CHARS_MAX = 64 * 1024 * 1024;
 
@@ -59,31 +58,15 @@ export interface DocumentSource {
 }
 
 /** Reads a document. */
-export async function documentMarkdown(
-  kind: DocumentKind,
+export function documentMarkdown(
+  kind: Exclude<DocumentKind, "pdf">,
   bytes: Uint8Array,
   source: DocumentSource,
-): Promise<Extracted> {
-  if (kind === "pdf") return readPdf(bytes);
+): Extracted {
   const text = decodeHtml(bytes, source.contentType);
   if (kind === "json") return plain(fence("json", prettyJson(text)));
   if (kind === "xml") return readFeed(text, source.url) ?? plain(fence("xml", text.trim()));
   return plain(text.trim());
-}
-
-async function readPdf(bytes: Uint8Array): Promise<Extracted> {
-  const { extractText, getDocumentProxy, getMeta } = await import("unpdf");
-  const document = await getDocumentProxy(bytes, { verbosity: 0 });
-  const { text } = await extractText(document, { mergePages: false });
-  const { info } = await getMeta(document).catch(() => ({ info: {} as Record<string, unknown> }));
-  const body = text
-    .slice(0, PDF_PAGES_MAX)
-    .map((page) => page.trim())
-    .filter((page) => page !== "")
-    .join("\n\n")
-    .slice(0, PDF_CHARS_MAX);
-  const title = typeof info["Title"] === "string" ? info["Title"] : "";
-  return plain(body, title);
 }
 
 /** One member or item to a line; as it came when it is no JSON, or so deep that it would be nearly all indentation. */
@@ -116,12 +99,12 @@ function fence(language: string, text: string): string {
   return `${ticks}${language}\n${text}\n${ticks}`;
 }
 
-function plain(markdown: string, title = ""): Extracted {
+function plain(markdown: string): Extracted {
   return {
     markdown,
     links: [],
     allLinks: [],
-    metadata: { title, description: "", language: "" },
+    metadata: { title: "", description: "", language: "" },
     needsScript: undefined,
   };
 }

@@ -3,7 +3,7 @@
 
 import { pause } from "../base/retry.ts";
 import { FetchError, type Fetched, type GuardedFetch } from "../net/fetch.ts";
-import { PoolFull, TaskFailed, TaskTimeout } from "../workers/pool.ts";
+import { PoolFull, TaskTimeout } from "../workers/pool.ts";
 import { isChallenge } from "./challenge.ts";
 import type { Converter } from "./convert.ts";
 import { type DocumentKind, kindOf } from "./documents.ts";
@@ -164,19 +164,17 @@ async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | unde
     const text = `The address holds ${nameOf(answer, kind)}, not an HTML page${hint}.`;
     throw new PageError("not_html", text, { status: answer.status });
   }
-  const { convert: run } = at.deps.converter;
+  if (kind === "pdf") {
+    const { pageBytesMax: bytesMax } = at.deps.settings();
+    return finish(answer, await at.deps.converter.readPdf(answer.body, { bytesMax, ...convertOptions(at) }));
+  }
   const task = {
     kind: "document" as const,
     document: kind,
     ...source(answer),
     options: extractOptions(at, answer.url),
   };
-  try {
-    return finish(answer, await run(task, convertOptions(at)));
-  } catch (error) {
-    if (!(error instanceof TaskFailed) || kind !== "pdf") throw error;
-    throw new PageError("conversion", "The PDF could not be read: it is damaged or protected.", { cause: error });
-  }
+  return finish(answer, await at.deps.converter.convert(task, convertOptions(at)));
 }
 
 /** What a body is, to people: its type where that is believable. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findBrowser } from "../../src/pages/browser.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
+import { pdfOf, twiceDeflated } from "../support/pdf.ts";
 import { webConfig } from "./support.ts";
 
 let site: FakeSite;
@@ -33,6 +34,10 @@ beforeAll(async () => {
     "/no-content": () => new Response(null, { status: 204 }),
     "/refresh": () => html("<p>Moved</p>", { headers: { refresh: "0; url=/article" } }),
     "/broken.pdf": () => new Response("%PDF-1.4 and no more", { headers: { "content-type": "application/pdf" } }),
+    "/bomb.pdf": () =>
+      new Response(pdfOf(twiceDeflated(100), "/Filter[/FlateDecode/FlateDecode]"), {
+        headers: { "content-type": "application/pdf" },
+      }),
     "/binary": () => html("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01"),
     "/wide": () =>
       new Response(Buffer.from(ARTICLE.replace("Head", "日本語の見出し"), "utf16le"), {
@@ -135,14 +140,19 @@ describe("POST /v1/scrape", () => {
   test.each([
     ["a document that was not asked for", "/json", {}, "documents: true"],
     ["a PDF that is damaged", "/broken.pdf", { documents: true }, "damaged or protected"],
+    ["a PDF of two kilobytes that unpacks to 100 MB", "/bomb.pdf", { documents: true }, "larger than allowed"],
     ["binary data that calls itself a page", "/binary", {}, "binary data"],
-  ])("%s is told by what it is", async (_, path, extra, text) => {
-    const response = await scrape({ url: to(path), ...extra });
-    expect(response.status).toBe(422);
-    const { error } = (await response.json()) as Answer;
-    expect(error.code).toBe("scrape_failed");
-    expect(error.message).toContain(text);
-  });
+  ])(
+    "%s is told by what it is",
+    async (_, path, extra, text) => {
+      const response = await scrape({ url: to(path), ...extra });
+      expect(response.status).toBe(422);
+      const { error } = (await response.json()) as Answer;
+      expect(error.code).toBe("scrape_failed");
+      expect(error.message).toContain(text);
+    },
+    30_000,
+  );
 
   test("documents become Markdown on request only", async () => {
     const response = await scrape({ url: to("/json"), documents: true });

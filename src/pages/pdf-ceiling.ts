@@ -1,0 +1,13 @@
+// What the gateway and its process for a PDF agree on.
+
+/** The most memory the process may take. Common PDFs of some hundred pages take half of it. */
+export const MEMORY_BYTES_MAX = 240 * 1024 * 1024;
+
+/** Between two looks at the memory; that much more may be taken meanwhile. */
+export const WATCH_MS = 10;
+
+/** How the process ends when it has no text to give. */
+export const PDF_EXIT = { tooLarge: 3, unreadable: 4 } as const;
+
+/** The argument that makes the program that process. */
+export const PDF_PROCESS_WORD = "pdf-process";

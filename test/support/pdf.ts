@@ -1,0 +1,25 @@
+// Small PDFs, honest and hostile.
+
+import { deflateSync } from "node:zlib";
+
+/** A PDF of one page whose content is `data`, under the filters that `filter` names as a PDF does. */
+export function pdfOf(data: Uint8Array | string, filter = ""): Uint8Array<ArrayBuffer> {
+  const content = Buffer.from(data as Uint8Array);
+  const objects = [
+    "<</Type/Catalog/Pages 2 0 R>>",
+    "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+    "<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+    `<</Length ${content.length}${filter}>>stream\n${content.toString("latin1")}\nendstream `,
+    "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+  ];
+  const body = objects.map((object, index) => `${index + 1} 0 obj${object}endobj\n`).join("");
+  return Uint8Array.from(Buffer.from(`%PDF-1.4\n${body}trailer<</Root 1 0 R>>\n%%EOF`, "latin1"));
+}
+
+/** What a page says to show a text. */
+export const shown = (text: string) => `BT /F1 12 Tf 10 100 Td (${text}) Tj ET`;
+
+/** Two kilobytes that unpack, under two filters, to `megabytes` of spaces. */
+export function twiceDeflated(megabytes: number): Buffer {
+  return deflateSync(deflateSync(Buffer.alloc(megabytes * 1024 * 1024, 32), { level: 9 }), { level: 9 });
+}
