@@ -39,13 +39,13 @@ const version = versionOfConfig(
     tier: "free",
     aliases: [],
     calibration: "",
-    backend: { kind: "logprobs", routes: [route], limits: {}, orders: 2, concurrency: 8 },
+    backend: { kind: "logprobs", routes: [route], limits: {}, orders: 2, concurrency: 8, minLabelMass: 0.5 },
   },
   WITHOUT_CALIBRATION,
 );
 
 console.log(
-  "| data | n | accuracy | majority | log-loss | after | gain ± s.e. | Brier | after | ECE (95 %) | after (95 %) | found |",
+  "| data | n | accuracy | majority | log-loss | after | gain ± s.e. | Brier | after | ECE (by chance, 95 % below) | after (likewise) | found |",
 );
 console.log("|---|---|---|---|---|---|---|---|---|---|---|---|");
 for (const file of files) await evaluate(file);
@@ -77,7 +77,8 @@ async function evaluate(file: string): Promise<void> {
   const error = Math.sqrt(mean(gains.map((one) => (one - gain) ** 2)) / Math.max(1, gains.length - 1));
   const of = (list: readonly Metrics[], name: Exclude<keyof Metrics, "rows">, digits = 3) =>
     mean(list.map((one) => one[name])).toFixed(digits);
-  const ece = (list: readonly Metrics[]) => `${of(list, "ece")} (${of(list, "eceLow")}–${of(list, "eceHigh")})`;
+  const ece = (list: readonly Metrics[]) =>
+    `${of(list, "ece")} (${of(list, "eceByChance")}, ${of(list, "eceByChanceMax")})`;
   const cells = [
     basename(file).replace(/(\.dev)?\.jsonl$/, ""),
     before[0]!.rows,

@@ -3,7 +3,7 @@
 
 import type { ChatRequest } from "../../src/chat/request.ts";
 import type { ChatResult } from "../../src/chat/result.ts";
-import type { ChatCallResult, DecisionRoute, Upstream } from "../../src/decisions/backends/backend.ts";
+import type { DecisionRoute, Upstream } from "../../src/decisions/backends/backend.ts";
 import type { LabelledRow } from "../../src/decisions/calibrate.ts";
 import { softmax } from "../../src/decisions/calibration.ts";
 import { letterAt } from "../../src/decisions/prompt.ts";
@@ -29,7 +29,7 @@ export function simulatedUpstream(rows: readonly LabelledRow[], habits: Habits):
   return {
     post: never,
     tokens: never,
-    async chat(requestFor): Promise<ChatCallResult> {
+    async chat(requestFor, read) {
       const shown = readPrompt(requestFor(route));
       const own = beliefs.get(shown.state);
       if (own === undefined) throw new Error(`an unknown row was asked: ${shown.state.slice(0, 200)}`);
@@ -39,7 +39,7 @@ export function simulatedUpstream(rows: readonly LabelledRow[], habits: Habits):
         const lean = count === 1 ? 0 : 1 - (2 * at) / (count - 1);
         return habits.sharpness * (own.get(option) ?? none) + habits.firstLetters * lean;
       });
-      return { result: answer(softmax(scores)), route };
+      return read({ result: answer(softmax(scores)), route });
     },
   };
 }

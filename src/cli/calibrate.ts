@@ -10,9 +10,10 @@ import { readCalibrationFile } from "../decisions/calibration-file.ts";
 import { publicError } from "../decisions/decide.ts";
 import { reliabilitySvg, reliabilityText } from "../decisions/diagram.ts";
 import { measurementOf } from "../decisions/measurement.ts";
+import { cautionOn } from "../decisions/metrics.ts";
 import { DecisionModels, ID } from "../decisions/models.ts";
 import { createUpstreams } from "../decisions/upstreams.ts";
-import { type DecisionVersion, nextVersionId, recalibrated, rowOf } from "../decisions/versions.ts";
+import { type DecisionVersion, isOutdated, nextVersionId, recalibrated, rowOf } from "../decisions/versions.ts";
 import { decisionStore } from "../store/decisions.ts";
 import type { Store } from "../store/open.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
@@ -136,7 +137,8 @@ async function write(
   making: { version: DecisionVersion; run: CalibrationRun; id: string | undefined; models: DecisionModels },
 ): Promise<string> {
   const { version, run, models } = making;
-  if (run.calibration.method === "none") {
+  // An outdated version has a successor all the same: one that answers as this release does it.
+  if (run.calibration.method === "none" && !isOutdated(version)) {
     const why = run.unfitted.map(({ bucket, why }) => `${bucket}: ${why}`).join("; ");
     throw failure(`there is nothing to write: ${why || "what the rows say is no more than chance would"}`);
   }
@@ -146,9 +148,9 @@ async function write(
   if (taken.has(id)) throw failure(`the id ${id} is taken`);
   const next = recalibrated(version, id, run.calibration);
   const metrics = measurementOf(run, version.id);
-  if (!(await decisionStore(store).addDecisionVersion({ ...rowOf(next), metrics: { ...metrics } }))) {
-    throw failure(`the id ${id} is taken`);
-  }
+  const kept = await decisionStore(store).addSuccessor({ ...rowOf(next), metrics: { ...metrics } });
+  if (kept === undefined) throw failure(`the id ${id} is taken`);
+  if (kept !== id) throw failure(`there is that version already: ${kept}`);
   return id;
 }
 
@@ -192,7 +194,8 @@ function table({ type, before, after }: Report): string {
     row("log-loss", before.logLoss, after.logLoss),
     row("Brier score", before.brier, after.brier),
     row("ECE", before.ece, after.ece),
-    row("  95 % from", before.eceLow, after.eceLow),
-    row("  to", before.eceHigh, after.eceHigh),
+    row("  by chance", before.eceByChance, after.eceByChance),
+    row("  95 % below", before.eceByChanceMax, after.eceByChanceMax),
+    ...[cautionOn(after)].map((caution) => (caution === undefined ? "" : `  ${caution}\n`)),
   ].join("");
 }

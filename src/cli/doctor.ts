@@ -8,6 +8,7 @@ import { findBrowser } from "../pages/browser.ts";
 import { DATABASE_FILE, openStore } from "../store/open.ts";
 import { upgradeStore } from "../store/upgrade.ts";
 import type { Command } from "./command.ts";
+import { checkDecisions } from "./doctor-decisions.ts";
 import { type Finding, probeProvider } from "./doctor-provider.ts";
 import { CommandError } from "./failure.ts";
 
@@ -32,6 +33,7 @@ export const doctor: Command = {
       add(await checkMail(config));
       if (config.providers.every(({ kind }) => kind === "demo")) add(ONLY_DEMO);
       for (const finding of await Promise.all(config.providers.map(probeProvider))) add(finding);
+      for (const finding of await checkDecisions(config)) add(finding);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       for (const message of error.message.split("\n")) add({ name: "config", status: "failed", message });

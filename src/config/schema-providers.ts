@@ -146,6 +146,11 @@ const DecisionModel = entry("A version of a decision model.", {
     ),
     orders: integer("Orders in which the options are shown (logprobs, verbalized).", 2, { minimum: 1, maximum: 64 }),
     concurrency: integer("Upstream calls of one request at once.", 20, { minimum: 1, maximum: 256 }),
+    min_label_mass: number(
+      "Where the option labels have less probability together, the request is 503: the model said something else (logprobs).",
+      0.5,
+      { minimum: 0, maximum: 1 },
+    ),
   }),
   prices: optional(
     entry("US dollars per million tokens. Absent: those that are publicly known.", {

@@ -135,6 +135,8 @@ export interface DecisionVersionRow {
   readonly created_at: string | null;
   /** What answers for it began to name itself otherwise. */
   readonly drifted: boolean;
+  /** It answers as the release before did. */
+  readonly outdated: boolean;
   /** Why it is out of the list; null for one that is in. */
   readonly unfit: string | null;
   /** Why no alias is moved to it; null where nothing speaks against that. */
@@ -152,8 +154,8 @@ export interface DecisionMetrics {
   readonly log_loss: number;
   readonly brier: number;
   readonly ece: number;
-  readonly ece_low: number;
-  readonly ece_high: number;
+  /** A perfectly calibrated model's on such rows: [mean, 19 of 20 below]; null of older programs. */
+  readonly ece_by_chance: readonly [number, number] | null;
 }
 
 /** A bin of a reliability diagram. */

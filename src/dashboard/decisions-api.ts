@@ -13,10 +13,10 @@ import { admin, type Endpoint } from "./endpoint.ts";
 import type { KeysApiDeps } from "./keys-api.ts";
 
 /** What was measured, as the program keeps it. */
-interface Figures extends Omit<DecisionMetrics, "log_loss" | "ece_low" | "ece_high"> {
+interface Figures extends Omit<DecisionMetrics, "log_loss" | "ece_by_chance"> {
   readonly logLoss: number;
-  readonly eceLow: number;
-  readonly eceHigh: number;
+  readonly eceByChance?: number;
+  readonly eceByChanceMax?: number;
 }
 
 /** A version as the program shows it. */
@@ -97,9 +97,9 @@ export function decisionsApi({ decisions, note }: DecisionsApiDeps): Endpoint[] 
 }
 
 function rowOf(version: ShownVersion): DecisionVersionRow {
-  const { id, origin, name, tier, aliases, backend, routes, calibration, drifted, unfit, worse } = version;
+  const { id, origin, name, tier, aliases, backend, routes, calibration, drifted, outdated, unfit, worse } = version;
   return {
-    ...{ id, origin, name, tier, aliases, backend, routes, calibration, drifted, unfit, worse },
+    ...{ id, origin, name, tier, aliases, backend, routes, calibration, drifted, outdated, unfit, worse },
     created_at: version.createdAtMs === null ? null : new Date(version.createdAtMs).toISOString(),
     measured: version.measured === null ? null : metricsView(version.measured.after),
   };
@@ -148,7 +148,9 @@ function reportsOf({ before, after, reports }: NonNullable<ShownVersion["measure
   }));
 }
 
-function metricsView({ logLoss, eceLow, eceHigh, ...same }: Figures): DecisionMetrics {
+function metricsView({ logLoss, eceByChance, eceByChanceMax, ...same }: Figures): DecisionMetrics {
   const { rows, accuracy, majority, brier, ece } = same;
-  return { rows, accuracy, majority, log_loss: logLoss, brier, ece, ece_low: eceLow, ece_high: eceHigh };
+  const chance: [number, number] | null =
+    eceByChance === undefined || eceByChanceMax === undefined ? null : [eceByChance, eceByChanceMax];
+  return { rows, accuracy, majority, log_loss: logLoss, brier, ece, ece_by_chance: chance };
 }

@@ -8,7 +8,7 @@ import { type Calibration, calibrate } from "./calibration.ts";
 import { FIT_ROWS_MIN, fitCalibration, type LabelledReading, unfittable } from "./fit.ts";
 import { type Bin, type Judged, type Metrics, measureRows, reliability } from "./metrics.ts";
 import { type Content, isRecord, type Question, readDecisionRequest } from "./questions.ts";
-import type { DecisionVersion } from "./versions.ts";
+import { type DecisionVersion, isOutdated, renewed } from "./versions.ts";
 
 /** A labelled row of a data file. */
 export interface LabelledRow {
@@ -115,8 +115,11 @@ export async function runCalibration(
   if (fit.length < FIT_ROWS_MIN || held.length < FIT_ROWS_MIN) {
     throw new Error(`${usable.length} usable rows are too few: each half needs ${FIT_ROWS_MIN}`);
   }
-  const turnedRows = version.spec.kind === "logprobs" ? rowsToTurn(fit, version.spec.orders) : [];
-  const total = usable.length + turnedRows.length;
+  // What is fitted is asked and read as this release does it; what the version does now is measured as it does it.
+  const { spec } = renewed(version);
+  const former = isOutdated(version) ? held : [];
+  const turnedRows = spec.kind === "logprobs" ? rowsToTurn(fit, spec.orders) : [];
+  const total = usable.length + turnedRows.length + former.length;
   let done = 0;
   const read = async (row: LabelledRow, spec: BackendSpec): Promise<LabelledReading> => {
     const task = { state: row.state, questions: [row.question], spec };
@@ -130,16 +133,17 @@ export async function runCalibration(
       which.map((row) => () => read(row, spec)),
       ROWS_AT_ONCE,
     );
-  const fitted = await all(fit, version.spec);
-  const turned = await all(turnedRows, { ...version.spec, orders: TURNED_ORDERS });
-  const measured = await all(held, version.spec);
+  const fitted = await all(fit, spec);
+  const turned = await all(turnedRows, { ...spec, orders: TURNED_ORDERS, turning: true });
+  const measured = await all(held, spec);
+  const before = former.length === 0 ? measured : await all(former, version.spec);
   const calibration = fitCalibration(fitted, turned);
   return {
     calibration,
     dataset: datasetOf(usable),
     fitRows: fit.length,
     unfitted: unfittable(fitted),
-    reports: reportsOf(measured, version.calibration, calibration),
+    reports: reportsOf({ rows: before, calibration: version.calibration }, { rows: measured, calibration }),
   };
 }
 
@@ -148,27 +152,36 @@ function datasetOf(rows: readonly LabelledRow[]): Dataset {
   return { sha256: sha256Hex(hashes.join("\n")), rows: rows.length };
 }
 
-/** Only a choice that is shown in fewer orders than it has options keeps something of its positions. */
+/** Only what is shown in fewer orders than it has options keeps something of its positions. */
 function rowsToTurn(rows: readonly LabelledRow[], orders: number): LabelledRow[] {
-  const taken = new Map<number, number>();
+  const taken = new Map<string, number>();
   return rows.filter(({ question: { type, options } }) => {
     const count = options.length;
-    if (type !== "choice" || count <= orders || count > 20) return false;
-    const had = taken.get(count) ?? 0;
-    taken.set(count, had + 1);
+    // Levels are shown upwards and downwards, however many orders there are.
+    if (type === "noul" || count <= (type === "score" ? 2 : orders) || count > 20) return false;
+    const kind = `${type}:${count}`;
+    const had = taken.get(kind) ?? 0;
+    taken.set(kind, had + 1);
     return had < TURNED_ROWS;
   });
 }
 
-function reportsOf(rows: readonly LabelledReading[], before: Calibration, after: Calibration): Report[] {
-  const judged = (of: readonly LabelledReading[], calibration: Calibration): Judged[] =>
-    of.map(({ question, readings, truth }) => ({
-      probabilities: calibrate(question, readings, calibration),
-      truth,
-      label: question.options[truth]!.label,
-    }));
-  const report = (type: string, of: readonly LabelledReading[]): Report => {
-    const [was, now] = [judged(of, before), judged(of, after)];
+interface Answers {
+  readonly rows: readonly LabelledReading[];
+  readonly calibration: Calibration;
+}
+
+function reportsOf(before: Answers, after: Answers): Report[] {
+  const judged = ({ rows, calibration }: Answers, type: string): Judged[] =>
+    rows
+      .filter(({ question }) => type === "all" || question.type === type)
+      .map(({ question, readings, truth }) => ({
+        probabilities: calibrate(question, readings, calibration),
+        truth,
+        label: question.options[truth]!.label,
+      }));
+  const report = (type: string): Report => {
+    const [was, now] = [judged(before, type), judged(after, type)];
     return {
       type,
       before: measureRows(was),
@@ -177,12 +190,6 @@ function reportsOf(rows: readonly LabelledReading[], before: Calibration, after:
       bins: reliability(now, DIAGRAM_BINS),
     };
   };
-  const types = [...new Set(rows.map(({ question }) => question.type))];
-  const each = types.map((type) =>
-    report(
-      type,
-      rows.filter(({ question }) => question.type === type),
-    ),
-  );
-  return types.length === 1 ? each : [report("all", rows), ...each];
+  const types = [...new Set(after.rows.map(({ question }) => question.type))];
+  return types.length === 1 ? [report(types[0]!)] : [report("all"), ...types.map(report)];
 }

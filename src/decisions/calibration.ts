@@ -3,6 +3,7 @@
 // by a temperature that was fitted on labelled rows. Without a fit nothing but the averaging happens.
 
 import type { Question, QuestionType } from "./questions.ts";
+import { FORMER_REVISION } from "./revision.ts";
 
 /** One look: the log-probability at each position, and which option stood there. */
 export interface Reading {
@@ -87,14 +88,18 @@ export function softmax(scores: readonly number[]): number[] {
 
 /** What is printed as nothing with two decimals lies somewhere below half of the last one. */
 const PRINTED_ZERO = 0.0025;
+/** What all options that were printed as nothing have together at most, where nothing is known of them. */
+const ZEROS_TOGETHER = 0.01;
 
 /**
  * A reading of probabilities that an upstream gave itself, in the order of the options. A plain 0 counts as little instead of
- * nothing wherever it is tempered: no temperature would ever soften it.
+ * nothing wherever it is tempered: no temperature would ever soften it. How little a fit may find out.
  */
-export function readingOf(probabilities: readonly number[]): Reading {
+export function readingOf(probabilities: readonly number[], revision?: number): Reading {
+  const zeros = probabilities.filter((p) => p === 0).length;
   const least = Math.min(...probabilities.filter((p) => p > 0), 1);
-  const zero = Math.min(PRINTED_ZERO, least / 4);
+  const together = revision === FORMER_REVISION ? Number.POSITIVE_INFINITY : ZEROS_TOGETHER / Math.max(1, zeros);
+  const zero = Math.min(PRINTED_ZERO, least / 4, together);
   return {
     order: probabilities.map((_, index) => index),
     logProbabilities: probabilities.map((p) => Math.log(p === 0 ? zero : p)),

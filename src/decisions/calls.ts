@@ -1,6 +1,7 @@
 // The way from a version to its upstreams: each call is tried on the version's routes, JSON as it is or a chat in the
 // provider's own protocol. What went wrong comes out as the gateway words it.
 
+import { ApiError } from "../base/errors.ts";
 import { spliceMembers } from "../base/json-splice.ts";
 import type { Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
@@ -13,7 +14,15 @@ import { fetchTransport } from "../upstream/configure.ts";
 import type { Dialect, UpstreamRequest } from "../upstream/dialect.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { KeyRing, type Provider } from "../upstream/provider.ts";
-import type { BackendSpec, DecisionRoute, TextToken, Upstream } from "./backends/backend.ts";
+import {
+  type BackendSpec,
+  type DecisionRoute,
+  NonsenseAnswer,
+  type TextToken,
+  tokensOf,
+  totalUsage,
+  type Upstream,
+} from "./backends/backend.ts";
 import { decisionFault } from "./faults.ts";
 import { isRecord } from "./questions.ts";
 
@@ -52,7 +61,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
     traced: Partial<CallTrace>,
     attempt: (turn: CallTurn, route: DecisionRoute) => Promise<{ answer: T; end?: Partial<TurnEnd> }>,
   ) =>
-    deps.tryRoutes(spec.routes, {
+    wordedBy(deps.tryRoutes, spec.routes, {
       ...deadline,
       ...(deadline.trace === undefined ? {} : { trace: { ...deadline.trace, ...traced } }),
       remainingMs: () => deadline.remainingMs(),
@@ -64,7 +73,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
       },
     });
   return {
-    post: (path, bodyFor) =>
+    post: (path, bodyFor, read) =>
       call({ operation: "decide" }, async ({ provider, headers }, route) => {
         const request = {
           path: route.path || path,
@@ -74,9 +83,9 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
         };
         const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);
         const body = parse(text);
-        return { answer: { body, route }, end: { usage: usageOf(body) } };
+        return { answer: understood({ body, route }, read), end: { usage: usageOf(body) } };
       }),
-    chat: (requestFor, { tokens = [] } = {}) =>
+    chat: (requestFor, read, { tokens = [] } = {}) =>
       call({}, async ({ provider, headers }, route) => {
         const chat = requestFor(route);
         const request = provider.dialect.request(chat, {
@@ -97,7 +106,8 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
         );
         const result = resultOf(provider, text);
         const finishReason = result.choices[0]?.rawReason;
-        return { answer: { result, route }, end: { usage: result.usage, finishReason } };
+        const usage = totalUsage([result.usage]);
+        return { answer: understood({ result, route }, read), end: { usage, finishReason } };
       }),
     tokens: (text) =>
       call({}, async ({ provider }, route) => {
@@ -126,6 +136,29 @@ function resultOf(provider: Provider, text: string): ChatResult {
   }
 }
 
+/** Reads an answer within the route's turn, so that the next route is tried where it says nothing. */
+function understood<A, T>(answer: A, read: (answer: A) => T): T {
+  try {
+    return read(answer);
+  } catch (error) {
+    throw error instanceof NonsenseAnswer ? new UpstreamFault("answer_invalid", error.message, { cause: error }) : error;
+  }
+}
+
+/** Tries the routes; what none of them answered with sense comes out as the backend said it. */
+async function wordedBy<T>(
+  tryRoutes: CallDeps["tryRoutes"],
+  routes: readonly DecisionRoute[],
+  options: Parameters<typeof tryRoutes<T>>[1],
+): Promise<T> {
+  try {
+    return await tryRoutes(routes, options);
+  } catch (error) {
+    const fault = error instanceof ApiError ? error.cause : undefined;
+    throw fault instanceof UpstreamFault && fault.cause instanceof NonsenseAnswer ? fault.cause : error;
+  }
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -137,10 +170,8 @@ function parse(text: string): unknown {
 /** What a decision upstream says it counted. */
 function usageOf(body: unknown): Usage | undefined {
   const usage = isRecord(body) && isRecord(body["usage"]) ? body["usage"] : {};
-  const { input_tokens: inputTokens, output_tokens: outputTokens = 0 } = usage;
-  return typeof inputTokens === "number" && typeof outputTokens === "number"
-    ? { inputTokens, outputTokens }
-    : undefined;
+  const [inputTokens, outputTokens] = [tokensOf(usage["input_tokens"]), tokensOf(usage["output_tokens"] ?? 0)];
+  return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
 }
 
 /** `{tokens:[{id,piece}]}` (llama.cpp) or `{tokens:[id],token_strs:[text]}` (vLLM). Throws `UpstreamFault`. */

@@ -2,8 +2,9 @@
 // and puts its answer in the letters. Which letter wins is not judged.
 
 import { ApiError } from "../base/errors.ts";
-import { type BackendSpec, NonsenseAnswer, type Upstream } from "./backends/backend.ts";
+import { type BackendAnswer, type BackendSpec, NonsenseAnswer, type Upstream } from "./backends/backend.ts";
 import { BACKENDS } from "./backends/index.ts";
+import { FewAlternatives } from "./backends/labels.ts";
 import type { Question } from "./questions.ts";
 
 /** Where the letters have less together, the engine answers something else first. */
@@ -11,17 +12,42 @@ export const MASS_FIT = 0.9;
 
 /** Why the engine is not to be read so; "" for nothing, undefined where it could not be asked. */
 export async function probeEngine(asked: BackendSpec, upstream: Upstream): Promise<string | undefined> {
-  const spec = { ...asked, orders: 1 };
+  // What is said of the mass is said here, with the bound for probes.
+  const spec = { ...asked, orders: 1, minLabelMass: 0 };
+  const ask = (state: string, questions: readonly Question[]) =>
+    BACKENDS.logprobs.answer({ state, questions, spec }, upstream);
   try {
     const questions = spec.limits["chosen_tokens"] === undefined ? [EASY] : [EASY, WIDE];
-    const { labelMass = 1 } = await BACKENDS.logprobs.answer({ state: CLEAR_DAY, questions, spec }, upstream);
-    return labelMass >= MASS_FIT ? "" : massReason(labelMass);
+    const { labelMass = 1 } = await ask(CLEAR_DAY, questions);
+    if (labelMass < MASS_FIT) return massReason(labelMass);
+    return await fewAlternatives(spec, (question) => ask("", [question]));
   } catch (error) {
     if (error instanceof NonsenseAnswer) return error.message;
     // The question is sound: what is refused is the way it is asked, as by models that think and show no log-probabilities.
     if (error instanceof ApiError && error.apiCode === "invalid_request") return REFUSED;
     // An upstream that could not be reached says nothing about its engine.
     return undefined;
+  }
+}
+
+/**
+ * Whether the engine shows as many alternatives as it is asked for: a silent cap is seen only where many answers are about
+ * equally probable, so it is asked for one of as many as a call can tell apart. Gives the reason against it, or "".
+ */
+async function fewAlternatives(
+  { limits }: BackendSpec,
+  ask: (question: Question) => Promise<BackendAnswer>,
+): Promise<string> {
+  const options = EVEN.slice(0, limits["top_logprobs"] ?? EVEN.length);
+  if (options.length <= 2) return "";
+  try {
+    const { capped } = await ask({ key: "even", type: "choice", instructions: "Pick one at random.", options });
+    return capped === undefined || capped >= options.length ? "" : new FewAlternatives(capped, options.length).message;
+  } catch (error) {
+    if (error instanceof FewAlternatives) return error.message;
+    // A model may say something else to so odd a question; the easy one was answered.
+    if (error instanceof NonsenseAnswer) return "";
+    throw error;
   }
 }
 
@@ -45,13 +71,19 @@ const EASY: Question = {
   ],
 };
 
+const named = (names: string) => names.split(" ").map((label) => ({ label, criterion: null }));
+
+/** As many as engines commonly show alternatives for, none more likely than another. */
+const EVEN = named(
+  "apple banana cherry date elder fig grape hazel iris juniper kiwi lemon mango nettle olive peach quince rose sage thyme",
+);
+
 /** More options than letters, for engines that are said to score chosen tokens. */
 const WIDE: Question = {
   key: "wide",
   type: "choice",
   instructions: "What is shining?",
-  options:
-    "sun moon star lamp fire gold snow ice glass mirror sea lake river eye tooth coin ring sword armour candle torch lantern comet meteor aurora pearl opal amber brass tin salt sand"
-      .split(" ")
-      .map((label) => ({ label, criterion: null })),
+  options: named(
+    "sun moon star lamp fire gold snow ice glass mirror sea lake river eye tooth coin ring sword armour candle torch lantern comet meteor aurora pearl opal amber brass tin salt sand",
+  ),
 };

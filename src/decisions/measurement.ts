@@ -12,10 +12,10 @@ export interface Measurement {
   /** Absent in rows of older programs. */
   readonly dataset?: Dataset;
   /** Over all held-out rows: `before` with the calibration of `from`, `after` with its own. */
-  readonly before: Metrics;
-  readonly after: Metrics;
+  readonly before: KeptMetrics;
+  readonly after: KeptMetrics;
   /** The same with reliability bins, and for each type of question where there are several; [] in rows of older programs. */
-  readonly reports: readonly Report[];
+  readonly reports: readonly KeptReport[];
 }
 
 /** What is kept of a run. */
@@ -38,9 +38,19 @@ export function readMeasurement(value: unknown): Measurement | undefined {
   };
 }
 
-const FIGURES = ["rows", "accuracy", "majority", "logLoss", "brier", "ece", "eceLow", "eceHigh"] as const;
+/** Rows of older programs lack what chance alone would show. */
+export type KeptMetrics = Omit<Metrics, "eceByChance" | "eceByChanceMax"> &
+  Partial<Pick<Metrics, "eceByChance" | "eceByChanceMax">>;
 
-function isMetrics(value: unknown): value is Metrics {
+/** A report as it is kept. */
+export type KeptReport = Omit<Report, "before" | "after"> & {
+  readonly before: KeptMetrics;
+  readonly after: KeptMetrics;
+};
+
+const FIGURES = ["rows", "accuracy", "majority", "logLoss", "brier", "ece"] as const;
+
+function isMetrics(value: unknown): value is KeptMetrics {
   return isRecord(value) && FIGURES.every((name) => typeof value[name] === "number");
 }
 
@@ -48,7 +58,7 @@ function isDataset(value: unknown): value is Dataset {
   return isRecord(value) && typeof value["sha256"] === "string" && typeof value["rows"] === "number";
 }
 
-function isReport(value: unknown): value is Report {
+function isReport(value: unknown): value is KeptReport {
   if (!isRecord(value) || typeof value["type"] !== "string") return false;
   return (
     isMetrics(value["before"]) && isMetrics(value["after"]) && isBins(value["bins"]) && isBins(value["binsBefore"])

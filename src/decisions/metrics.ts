@@ -1,5 +1,6 @@
 // How good probabilities were on labelled rows. Calibration alone is no quality, so it never stands alone: accuracy with the
-// rate of the most frequent answer, log-loss and Brier score beside it, and how sure the calibration error itself is.
+// rate of the most frequent answer, log-loss and Brier score beside it, and what the calibration error of a perfect model is
+// on as many rows: of few rows that is a good part of the error, or all of it.
 
 import { argMax } from "./confidence.ts";
 
@@ -20,9 +21,9 @@ export interface Metrics {
   readonly brier: number;
   /** Expected calibration error of the most probable option, bins of equal size. */
   readonly ece: number;
-  /** 95 % of resamples lie between, freed of what resampling itself adds to the error. */
-  readonly eceLow: number;
-  readonly eceHigh: number;
+  /** What a perfectly calibrated model shows that is as sure on each row: on average, and in 19 of 20 cases at most. */
+  readonly eceByChance: number;
+  readonly eceByChanceMax: number;
 }
 
 /** One bin of a reliability diagram. */
@@ -33,7 +34,7 @@ export interface Bin {
 }
 
 const BINS = 15;
-const RESAMPLES = 300;
+const DRAWS = 400;
 /** A right answer of no probability costs this much at most. */
 const LEAST = 1e-6;
 
@@ -48,57 +49,84 @@ export function measureRows(rows: readonly Judged[]): Metrics {
     brier += probabilities.reduce((sum, p, at) => sum + (p - (at === truth ? 1 : 0)) ** 2, 0);
   }
   const n = rows.length;
-  const ece = calibrationError(rows);
-  const [eceLow, eceHigh] = interval(rows, ece);
+  const tops = topsOf(rows);
+  const chance = byChance(tops);
   return {
     rows: n,
     accuracy: right / n,
     majority: Math.max(...counts.values()) / n,
     logLoss: loss / n,
     brier: brier / n,
-    ece,
-    eceLow,
-    eceHigh,
+    ece: calibrationError(tops),
+    eceByChance: chance.mean,
+    eceByChanceMax: chance.most,
   };
+}
+
+/** Fewer rows than this leave most of a calibration error to chance. */
+const ECE_ROWS_MIN = 150;
+
+/** What must be said beside a calibration error; undefined where it speaks for itself. */
+export function cautionOn({ rows, ece, eceByChance, eceByChanceMax }: Metrics): string | undefined {
+  if (ece > eceByChanceMax && rows >= ECE_ROWS_MIN) return undefined;
+  const chance = `a perfectly calibrated model shows ${eceByChance.toFixed(4)} on average on such ${rows} rows, up to ${eceByChanceMax.toFixed(4)} in 19 of 20 cases`;
+  return ece > eceByChanceMax
+    ? `The ECE says little: ${chance}.`
+    : `The ECE says nothing: ${chance}. Judge by log-loss and Brier score, or measure on more rows.`;
+}
+
+/** What is right of the most probable answer of a row. */
+interface Top {
+  readonly confidence: number;
+  readonly right: boolean;
+}
+
+function topsOf(rows: readonly Judged[]): Top[] {
+  return rows
+    .map(({ probabilities, truth }) => {
+      const top = argMax(probabilities);
+      return { confidence: probabilities[top]!, right: top === truth };
+    })
+    .sort((a, b) => a.confidence - b.confidence);
 }
 
 /** The bins of a reliability diagram, least sure first; of equal numbers of rows. */
 export function reliability(rows: readonly Judged[], bins = BINS): Bin[] {
-  const tops = rows
-    .map(({ probabilities, truth }) => {
-      const top = argMax(probabilities);
-      return { confidence: probabilities[top]!, right: top === truth ? 1 : 0 };
-    })
-    .sort((a, b) => a.confidence - b.confidence);
+  return binned(topsOf(rows), bins);
+}
+
+function binned(tops: readonly Top[], bins: number): Bin[] {
   const out: Bin[] = [];
   const count = Math.min(bins, tops.length);
   for (let bin = 0; bin < count; bin++) {
-    const own = tops.slice(Math.floor((bin * tops.length) / count), Math.floor(((bin + 1) * tops.length) / count));
-    const mean = (of: (top: (typeof own)[number]) => number) => own.reduce((sum, top) => sum + of(top), 0) / own.length;
-    out.push({ confidence: mean((top) => top.confidence), accuracy: mean((top) => top.right), rows: own.length });
+    const [from, to] = [Math.floor((bin * tops.length) / count), Math.floor(((bin + 1) * tops.length) / count)];
+    let [confidence, right] = [0, 0];
+    for (let at = from; at < to; at++) {
+      confidence += tops[at]!.confidence;
+      if (tops[at]!.right) right += 1;
+    }
+    out.push({ confidence: confidence / (to - from), accuracy: right / (to - from), rows: to - from });
   }
   return out;
 }
 
-function calibrationError(rows: readonly Judged[]): number {
-  return reliability(rows).reduce(
-    (sum, { confidence, accuracy, rows: own }) => sum + (Math.abs(confidence - accuracy) * own) / rows.length,
+function calibrationError(tops: readonly Top[]): number {
+  return binned(tops, BINS).reduce(
+    (sum, { confidence, accuracy, rows }) => sum + (Math.abs(confidence - accuracy) * rows) / tops.length,
     0,
   );
 }
 
 /**
- * Resamples the rows, always in the same way, so that a report can be repeated. Rows that come twice make bins look worse than
- * they are, so that of few rows nearly every resample would lie above the figure itself: that much is taken off.
+ * The calibration error of a model that is right exactly as often as it says, from labels drawn by its own confidences; always
+ * the same draws, so that a report can be repeated. The error itself is no unbiased figure: bins of few rows are off by chance.
  */
-function interval(rows: readonly Judged[], error: number): [number, number] {
-  const random = seeded(rows.length);
-  const errors = Array.from({ length: RESAMPLES }, () =>
-    calibrationError(rows.map(() => rows[Math.floor(random() * rows.length)]!)),
+function byChance(tops: readonly Top[]): { mean: number; most: number } {
+  const random = seeded(tops.length);
+  const errors = Array.from({ length: DRAWS }, () =>
+    calibrationError(tops.map(({ confidence }) => ({ confidence, right: random() < confidence }))),
   ).sort((a, b) => a - b);
-  const added = errors.reduce((sum, one) => sum + one, 0) / RESAMPLES - error;
-  const at = (share: number) => Math.max(0, errors[Math.floor(RESAMPLES * share)]! - added);
-  return [at(0.025), at(0.975)];
+  return { mean: errors.reduce((sum, one) => sum + one, 0) / DRAWS, most: errors[Math.floor(DRAWS * 0.95)]! };
 }
 
 /** Uniform numbers in [0, 1) from a seed: a 32-bit congruential generator, mixed. */

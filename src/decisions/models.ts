@@ -10,6 +10,8 @@ import {
   type DecisionModelConfig,
   type DecisionVersion,
   isAsStored,
+  isEdited,
+  isOutdated,
   type ListedModel,
   rowOf,
   versionOfConfig,
@@ -160,8 +162,9 @@ export class DecisionModels {
     ]);
     const versions = new Map<string, DecisionVersion>();
     for (const entry of configured()) {
-      const origin = await this.#configuredVersion(entry);
-      if (origin === undefined) continue;
+      const configured = await this.#configuredVersion(entry);
+      // Its calibration cannot be read: what is stored of the entry needs none, and goes on answering.
+      const origin = configured ?? versionOfConfig(entry, WITHOUT_CALIBRATION);
       for (const row of rows) {
         if (row.id === entry.id && row.origin !== entry.id) this.#complain(takenFrom(row));
         if (row.origin !== entry.id) continue;
@@ -170,8 +173,9 @@ export class DecisionModels {
         else {
           const asStored = isAsStored(version);
           // Asked otherwise, it has another hash whether or not its entry was changed.
-          const edited = row.id === entry.id && asStored && row.hash !== origin.hash;
+          const edited = row.id === entry.id && asStored && configured !== undefined && isEdited(version, configured);
           if (!asStored) this.#complain(askedOtherwise(row.id));
+          if (isOutdated(version)) this.#complain(outdated(version));
           if (edited) this.#complain(changed(row.id));
           versions.set(version.id, { ...reroute(version, origin), edited });
         }
@@ -191,13 +195,15 @@ export class DecisionModels {
   }
 
   async #configuredVersion(entry: DecisionModelConfig): Promise<DecisionVersion | undefined> {
+    const unreadable = `decisions.models: the calibration of ${quoted(entry.id)} cannot be read`;
     try {
       const { readCalibrationFile } = this.#deps;
       const calibration = entry.calibration === "" ? WITHOUT_CALIBRATION : await readCalibrationFile(entry.calibration);
+      for (const said of this.#said) if (said.startsWith(unreadable)) this.#said.delete(said);
       return versionOfConfig(entry, calibration);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#complain(`decisions.models: ${quoted(entry.id)} is left out: ${why}`);
+      this.#complain(`${unreadable}: ${why}. Only what was stored of the entry before answers.`);
       return undefined;
     }
   }
@@ -215,6 +221,15 @@ function takenFrom({ id, origin }: Pick<StoredVersion, "id" | "origin">): string
 
 function askedOtherwise(id: string): string {
   return `The stored decision model ${quoted(id)} is asked otherwise by this program than by the one it was made with. Calibrate it again.`;
+}
+
+/** What an operator should do about a version of the former revision. */
+export function outdated({ id, calibration }: Pick<DecisionVersion, "id" | "calibration">): string {
+  const mend =
+    calibration.method === "fitted"
+      ? "`sallyport calibrate --write` makes its successor"
+      : "`sallyport calibrate --write`, or a new id for its entry, makes its successor";
+  return `The decision model ${quoted(id)} is outdated: it answers by the words and formulas of the release before, for this release. ${mend}.`;
 }
 
 function changed(id: string): string {

@@ -6,10 +6,10 @@ import type { StoredSighting } from "../store/decisions.ts";
 import type { BackendKind } from "./backends/backend.ts";
 import type { BucketParameters } from "./calibration.ts";
 import { type Measurement, readMeasurement } from "./measurement.ts";
-import type { DecisionSnapshot } from "./models.ts";
+import { type DecisionSnapshot, outdated } from "./models.ts";
 import { reasonAgainst } from "./promote.ts";
 import type { QuestionType } from "./questions.ts";
-import { type DecisionVersion, isAsStored } from "./versions.ts";
+import { type DecisionVersion, isAsStored, isOutdated } from "./versions.ts";
 import type { DecisionHealth } from "./watch.ts";
 
 /** The parameters that one type of question and number of options has. */
@@ -46,6 +46,8 @@ export interface ShownVersion {
   readonly sightings: readonly Omit<StoredSighting, "version">[];
   /** One of its upstreams began to name itself otherwise. */
   readonly drifted: boolean;
+  /** It answers as the release before did, for this release; its successor is to be made. */
+  readonly outdated: boolean;
   /** Why it is out of the list; null for one that is in. */
   readonly unfit: string | null;
   /** Why no alias is moved to it; null where nothing speaks against that. */
@@ -84,6 +86,7 @@ export function decisionOverview(
     measured: readMeasurement(version.metrics) ?? null,
     sightings: sightings.filter((one) => one.version === version.id).map(({ version: _, ...seen }) => seen),
     drifted: health.drifted.includes(version.id),
+    outdated: isOutdated(version),
     unfit: health.unfit.find(({ model }) => model === version.id)?.reason ?? null,
     worse: reasonAgainst(version),
     notes: notesOn(version, health),
@@ -99,6 +102,7 @@ function notesOn(version: DecisionVersion, health: DecisionHealth): string[] {
       "This program asks it otherwise than the one that made it did: what was measured may no longer hold. Calibrate anew.",
     );
   }
+  if (isOutdated(version)) notes.push(outdated(version));
   if (version.edited === true) {
     notes.push(
       "Its entry in the configuration was changed. It goes on answering as it was first defined; give the changed one a new id.",

@@ -1,13 +1,10 @@
 // The words by which a text model is asked: state first, so that every question on it shares a prefix that engines keep;
 // then the question, the options under letters, and the call for one letter. Letters are never taken from the caller's
-// text, and the state stands between marks that it cannot contain.
+// text, and the state stands between marks that it cannot contain. Another wording is another `REVISION`.
 
 import { sha256Hex } from "../base/ids.ts";
 import type { ChatMessage } from "../chat/request.ts";
 import { type Content, type Question, textOf } from "./questions.ts";
-
-/** Part of a version's hash: another wording, or order of the options, is another version. */
-export const PROMPT_VERSION = 2;
 
 /** A question as it is shown: its options in some order. */
 export interface Shown {

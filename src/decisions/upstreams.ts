@@ -11,6 +11,7 @@ import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { BackendSpec, Upstream } from "./backends/backend.ts";
 import { type Deadline, decisionProvider, upstreamOf } from "./calls.ts";
+import { SenseBreakers } from "./sense.ts";
 
 export interface DecisionUpstreamsDeps extends Omit<AttemptDeps, "provider"> {
   config(): Config;
@@ -55,9 +56,23 @@ export function createUpstreams(deps: DecisionUpstreamsDeps): DecisionUpstreams 
     }
   };
 
+  const sense = new SenseBreakers({
+    clock: deps.clock,
+    settingsOf: (name) => deps.config().providers.find((provider) => provider.name === name)?.breaker,
+  });
   return {
     open: (spec, deadline) =>
-      upstreamOf(spec, { tryRoutes: (routes, options) => tryRoutes(routes, attempts, options), send }, deadline),
+      upstreamOf(
+        spec,
+        {
+          tryRoutes: (routes, options) =>
+            sense.tryRoutes(routes, options.attempt, (some, attempt) =>
+              tryRoutes(some, attempts, { ...options, attempt }),
+            ),
+          send,
+        },
+        deadline,
+      ),
     own: () => own,
     reconfigure,
   };

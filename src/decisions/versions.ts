@@ -8,8 +8,8 @@ import type { StoredVersion } from "../store/decisions.ts";
 import type { BackendSpec } from "./backends/backend.ts";
 import { type Calibration, readCalibration, UNCALIBRATED } from "./calibration.ts";
 import { CONFIDENCE_FORMULA } from "./confidence.ts";
-import { PROMPT_VERSION } from "./prompt.ts";
 import { isRecord } from "./questions.ts";
+import { FORMER_REVISION, isFormer, REVISION } from "./revision.ts";
 
 /** An entry of `decisions.models`. */
 export type DecisionModelConfig = Config["decisions"]["models"][number];
@@ -46,6 +46,8 @@ export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibra
     limits: Object.fromEntries(backend.limits instanceof Map ? backend.limits : Object.entries(backend.limits)),
     orders: backend.orders,
     concurrency: backend.concurrency,
+    revision: REVISION,
+    minLabelMass: backend.minLabelMass,
   };
   return {
     id: entry.id,
@@ -71,6 +73,8 @@ export function versionOfListing({ provider, model, tier }: ListedModel): Decisi
     limits: {},
     orders: 1,
     concurrency: LISTED_CONCURRENCY,
+    revision: REVISION,
+    minLabelMass: 0,
   };
   return {
     id: model,
@@ -106,7 +110,12 @@ export function versionOfRow(row: StoredVersion, origin: DecisionVersion): Decis
     ...origin,
     id: row.id,
     name: row.id === origin.id ? origin.name : row.id,
-    spec: spec as unknown as BackendSpec,
+    spec: {
+      ...(spec as unknown as BackendSpec),
+      revision: revisionOf(row, calibration),
+      // What is refused for its uncertainty is the operator's to say, and no other answer.
+      minLabelMass: origin.spec.minLabelMass,
+    },
     calibration,
     hash: row.hash,
     createdAtMs: row.createdAtMs,
@@ -114,9 +123,32 @@ export function versionOfRow(row: StoredVersion, origin: DecisionVersion): Decis
   };
 }
 
-/** False for a stored version that this program asks otherwise than the one that stored it: with other prompts or formulas. */
+/** The revision that the row was stored with, as its hash shows; the current one where it shows none that is known. */
+function revisionOf({ hash, record }: StoredVersion, calibration: Calibration): number {
+  const spec = record["spec"] as BackendSpec;
+  const of = (revision: number) => hashOf({ ...spec, revision }, calibration) === hash;
+  return of(FORMER_REVISION) ? FORMER_REVISION : REVISION;
+}
+
+/** False for a stored version of a release whose words and formulas are gone: this program asks it otherwise. */
 export function isAsStored({ spec, calibration, hash }: DecisionVersion): boolean {
   return hashOf(spec, calibration) === hash;
+}
+
+/** True for a version that still answers by the words and formulas of the release before. */
+export function isOutdated({ spec }: Pick<DecisionVersion, "spec">): boolean {
+  return isFormer(spec);
+}
+
+/** The same with the words and formulas of this release. */
+export function renewed(version: DecisionVersion): DecisionVersion {
+  const spec = { ...version.spec, revision: REVISION };
+  return { ...version, spec, hash: hashOf(spec, version.calibration) };
+}
+
+/** True where the entry describes something else than the stored version of its id, whatever revision that one has. */
+export function isEdited(stored: DecisionVersion, entry: DecisionVersion): boolean {
+  return hashOf({ ...entry.spec, revision: stored.spec.revision }, entry.calibration) !== stored.hash;
 }
 
 /** The row that keeps a version. */
@@ -125,9 +157,9 @@ export function rowOf(version: DecisionVersion): Omit<StoredVersion, "createdAtM
   return { id, origin, hash, record: { spec, calibration }, metrics };
 }
 
-/** The next version of a model with another calibration. */
+/** The next version of a model with another calibration, asked and read as this release does it. */
 export function recalibrated(version: DecisionVersion, id: string, calibration: Calibration): DecisionVersion {
-  return { ...version, id, name: id, calibration, hash: hashOf(version.spec, calibration), createdAtMs: null };
+  return { ...renewed({ ...version, calibration }), id, name: id, createdAtMs: null };
 }
 
 /** `x-1.2.3` → `x-1.3.0`, past the ids that are taken; an id without a version gets one. */
@@ -150,7 +182,9 @@ function hashOf(spec: BackendSpec, calibration: Calibration): string {
     canonical({
       kind: spec.kind,
       models: [...new Set(spec.routes.map(({ model }) => model))].sort(),
-      ...(asText ? { orders: spec.orders, prompt: PROMPT_VERSION } : {}),
+      ...(asText ? { orders: spec.orders } : {}),
+      // The former one was told apart by its prompts alone.
+      ...(isFormer(spec) ? (asText ? { prompt: FORMER_REVISION } : {}) : { revision: spec.revision }),
       // How many options are shown at once decides what is asked, too.
       ...(spec.kind === "logprobs" && Object.keys(spec.limits).length > 0 ? { limits: spec.limits } : {}),
       calibration,

@@ -58,6 +58,20 @@ export function decisionStore(store: Store) {
         .returning({ id: decisionVersions.id });
       return added.all().length > 0;
     },
+    /**
+     * Keeps a version that was made from another, once: two runs over the same rows make the same. Gives the id it has, which
+     * is another where it was there already; undefined where its own id is taken by something else.
+     */
+    async addSuccessor(version: Omit<StoredVersion, "createdAtMs">): Promise<string | undefined> {
+      const { id, origin, hash } = decisionVersions;
+      return store.transaction(() => {
+        const same = and(eq(origin, version.origin), eq(hash, version.hash));
+        const known = db.select({ id }).from(decisionVersions).where(same).get();
+        if (known !== undefined) return known.id;
+        const row = { ...version, createdAtMs: clock.now() };
+        return db.insert(decisionVersions).values(row).onConflictDoNothing().returning({ id }).all()[0]?.id;
+      });
+    },
     /** Alias → version. */
     async listDecisionAliases(): Promise<{ alias: string; version: string }[]> {
       const { alias, version } = decisionAliases;

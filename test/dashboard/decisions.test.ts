@@ -76,7 +76,7 @@ test("a version is shown with what it was measured at and made of", async () => 
   const [all] = json.measurement.reports;
   expect(all.bins).toHaveLength(15);
   expect(all.before.log_loss).toBeGreaterThan(all.after.log_loss);
-  expect(all.after.ece_low).toBeLessThanOrEqual(all.after.ece_high);
+  expect(all.after.ece_by_chance[0]).toBeLessThanOrEqual(all.after.ece_by_chance[1]);
   expect(json.parameters[0]).toMatchObject({ type: "choice", options: "2", temperature: 1.31, bias: null });
   // Stored under a hash that this program's prompts do not have.
   expect([json.input_price, json.notes]).toEqual([null, [expect.stringContaining("asks it otherwise")]]);

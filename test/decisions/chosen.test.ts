@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { ChatResult } from "../../src/chat/result.ts";
 import { labelScores } from "../../src/decisions/backends/labels.ts";
+import { REVISION } from "../../src/decisions/revision.ts";
 import { type Fake, type Gateway, startFake, startGateway } from "./support.ts";
 
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
@@ -153,7 +154,7 @@ test("a letter, and the byte it is made of, are two tokens that read alike", () 
   const logprobs = [{ token: "A", logprob: Math.log(0.6), top_logprobs }];
   const blocks = [{ type: "text" as const, text: "A", logprobs }];
   const result: ChatResult = { choices: [{ index: 0, blocks, reason: "length" }] };
-  const { logProbabilities, mass } = labelScores(result, 2);
+  const { logProbabilities, mass } = labelScores(result, { count: 2, top: 2, revision: REVISION });
   expect(logProbabilities.map(Math.exp)).toEqual([expect.closeTo(0.65, 9), expect.closeTo(0.3, 9)]);
   expect(mass).toBeCloseTo(0.95, 9);
 });

@@ -16,8 +16,12 @@ describe.skipIf(typeof engine === "string")("a real engine, optional", () => {
       providers: { local: { kind: "openai", preset: "llamacpp", base_url: real.url, discover: false } },
       decisions: {
         models: [
-          { id: "letters-1.0.0", backend: { kind: "logprobs", routes } },
-          { id: "chosen-1.0.0", backend: { kind: "logprobs", routes, limits: { chosen_tokens: 255 } } },
+          // Its weights are random: it puts its answers anywhere.
+          { id: "letters-1.0.0", backend: { kind: "logprobs", routes, min_label_mass: 0 } },
+          {
+            id: "chosen-1.0.0",
+            backend: { kind: "logprobs", routes, limits: { chosen_tokens: 255 }, min_label_mass: 0 },
+          },
         ],
       },
     });

@@ -20,6 +20,7 @@ const entry = (id: string, aliases: string[] = []): DecisionModelConfig => ({
     limits: {},
     orders: 2,
     concurrency: 8,
+    minLabelMass: 0.5,
   },
 });
 

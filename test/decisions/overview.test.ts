@@ -26,6 +26,7 @@ const origin = versionOfConfig(
       limits: {},
       orders: 2,
       concurrency: 8,
+      minLabelMass: 0.5,
     },
   },
   WITHOUT_CALIBRATION,

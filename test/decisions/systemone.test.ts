@@ -2,12 +2,22 @@
 
 import { expect, test } from "bun:test";
 import { answersView } from "../../src/decisions/answers.ts";
+import type { Upstream } from "../../src/decisions/backends/backend.ts";
 import { systemone } from "../../src/decisions/backends/systemone.ts";
 import { calibrate, UNCALIBRATED } from "../../src/decisions/calibration.ts";
 import type { Question } from "../../src/decisions/questions.ts";
+import { REVISION } from "../../src/decisions/revision.ts";
 
 const route = { provider: "p", model: "m", path: "", priority: 1, weight: 1 };
-const spec = { kind: "systemone" as const, routes: [route], limits: {}, orders: 1, concurrency: 1 };
+const spec = {
+  kind: "systemone" as const,
+  routes: [route],
+  limits: {},
+  orders: 1,
+  concurrency: 1,
+  revision: REVISION,
+  minLabelMass: 0.5,
+};
 
 const scoreOf = (levels: readonly string[]): Question => ({
   key: "q",
@@ -18,7 +28,8 @@ const scoreOf = (levels: readonly string[]): Question => ({
 
 async function read(question: Question, answer: unknown): Promise<number[]> {
   const never = () => Promise.reject(new Error("not asked"));
-  const upstream = { post: async () => ({ body: { answers: { q: answer } }, route }), chat: never, tokens: never };
+  const post: Upstream["post"] = async (_path, _body, read) => read({ body: { answers: { q: answer } }, route });
+  const upstream = { post, chat: never, tokens: never };
   const { readings } = await systemone.answer({ state: "s", questions: [question], spec }, upstream);
   return calibrate(question, readings[0]!, UNCALIBRATED);
 }
@@ -44,11 +55,11 @@ test.each([
 ])("a question that is not all text goes to %s as text: %p", async (server, asText) => {
   const sent: Readonly<Record<string, unknown>>[] = [];
   const never = () => Promise.reject(new Error("not asked"));
-  const upstream = {
-    post: async (_path: string, body: (of: typeof route, server: string) => Readonly<Record<string, unknown>>) => {
+  const upstream: Upstream = {
+    post: async (_path, body, read) => {
       sent.push(body(route, server));
       const probabilities = { a: 0.5, b: 0.5 };
-      return { body: { answers: { c: { type: "choice", probabilities }, n: { type: "noul", noul: 1 } } }, route };
+      return read({ body: { answers: { c: { type: "choice", probabilities }, n: { type: "noul", noul: 1 } } }, route });
     },
     chat: never,
     tokens: never,

@@ -31,7 +31,7 @@ beforeAll(async () => {
     },
     decisions: {
       models: [
-        { id: "letters-1.0.0", backend: { kind: "logprobs", routes } },
+        { id: "letters-1.0.0", backend: { kind: "logprobs", routes, min_label_mass: 0.1 } },
         { id: "single-1.0.0", backend: { kind: "logprobs", routes, orders: 1 } },
         { id: "narrow-1.0.0", backend: { kind: "logprobs", routes, limits: { top_logprobs: 5 } } },
         { id: "written-1.0.0", backend: { kind: "verbalized", routes } },

@@ -175,7 +175,7 @@ describe("the probe of an engine", () => {
       }
       return usual(body, path);
     };
-    expect((await gateway.post("/v1/systemone", asked, key)).status).toBe(200);
+    expect((await gateway.post("/v1/systemone", asked, key)).status).toBe(503);
     // It is asked again, once, however often that happens.
     await until(async () => told > 0);
     for (let again = 0; again < 3; again++) await gateway.post("/v1/systemone", asked, key);
@@ -198,6 +198,7 @@ describe("the watch", () => {
         limits: {},
         orders: 2,
         concurrency: 8,
+        minLabelMass: 0.5,
       },
     },
     WITHOUT_CALIBRATION,
@@ -213,11 +214,11 @@ describe("the watch", () => {
       upstream: () => ({
         post: () => Promise.reject(new Error("no")),
         tokens: () => Promise.reject(new Error("no")),
-        async chat() {
+        async chat(_request, read) {
           asked += 1;
           const tokens = top.map(([token, logprob]) => ({ token, logprob }));
           const block = { type: "text" as const, text: "A", logprobs: [{ ...tokens[0], top_logprobs: tokens }] };
-          return { route, result: { choices: [{ index: 0, blocks: [block], reason: "stop" as const }] } };
+          return read({ route, result: { choices: [{ index: 0, blocks: [block], reason: "stop" as const }] } });
         },
       }),
       clock: systemClock,
@@ -232,7 +233,7 @@ describe("the watch", () => {
       ]);
       top = [
         ["A", Math.log(0.6)],
-        ["B", Math.log(0.39)],
+        ["B", Math.log(0.3995)],
       ];
       await until(async () => watch.isFit(version));
       // Below nine tenths a probe takes it out again.

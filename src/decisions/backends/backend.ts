@@ -19,6 +19,12 @@ export interface BackendSpec {
   readonly orders: number;
   /** Upstream calls of one request at once. */
   readonly concurrency: number;
+  /** Which words and formulas it is asked and read with. */
+  readonly revision: number;
+  /** Levels too are shown from the middle; for rows from which is learned what positions gain. */
+  readonly turning?: boolean;
+  /** Where the labels have less together, a text model did not answer the question (logprobs). */
+  readonly minLabelMass: number;
 }
 
 /** A way to the version; all routes of a version serve the same one. */
@@ -50,18 +56,23 @@ export interface ChatCallResult {
   readonly route: DecisionRoute;
 }
 
-/** The way to the version's upstreams: each call is tried on its routes, with breakers, retries and the request's deadline. */
+/**
+ * The way to the version's upstreams: each call is tried on its routes, with breakers, retries and the request's deadline.
+ * `read` makes of an answer what was asked for; where it throws `NonsenseAnswer`, the next route is tried.
+ */
 export interface Upstream {
   /** `server`: whose words a route is spoken to in, a preset's name or a kind's. */
-  post(
+  post<T>(
     path: string,
     body: (route: DecisionRoute, server: string) => Readonly<Record<string, unknown>>,
-  ): Promise<PostResult>;
+    read: (answer: PostResult) => T,
+  ): Promise<T>;
   /** `tokens`: what the answer's first token is scored for, besides the most probable ones. */
-  chat(
+  chat<T>(
     request: (route: DecisionRoute) => ChatRequest,
+    read: (answer: ChatCallResult) => T,
     options?: { readonly tokens?: readonly number[] },
-  ): Promise<ChatCallResult>;
+  ): Promise<T>;
   /** How the engine cuts a text; for engines that tell. */
   tokens(text: string): Promise<readonly TextToken[]>;
 }
@@ -87,6 +98,8 @@ export interface BackendAnswer {
   readonly fingerprint?: string;
   /** The least probability that the labels had together in any reading (logprobs). */
   readonly labelMass?: number;
+  /** Alternatives of a token that the engine showed where it was asked for more, and kept some back (logprobs). */
+  readonly capped?: number;
 }
 
 export interface DecisionBackend {
@@ -103,17 +116,30 @@ export class NonsenseAnswer extends Error {
   }
 }
 
-/** Adds up what calls took; undefined when one of them did not say. */
+/** A token count of an upstream that can be booked: a whole number, not below 0 and not beyond what can be counted. */
+export function tokensOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+const COUNTS = ["inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens"] as const;
+
+/** Adds up what calls took; undefined when one of them did not say, or said what no call can take. */
 export function totalUsage(calls: readonly (Usage | undefined)[]): Usage | undefined {
   const total = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0 };
   for (const usage of calls) {
     if (usage === undefined) return undefined;
-    total.inputTokens += usage.inputTokens;
-    total.outputTokens += usage.outputTokens;
-    total.cachedTokens += usage.cachedTokens ?? 0;
-    total.cacheWriteTokens += usage.cacheWriteTokens ?? 0;
+    for (const name of COUNTS) {
+      const sum = tokensOf(total[name] + (tokensOf(usage[name] ?? 0) ?? Number.NaN));
+      if (sum === undefined) return undefined;
+      total[name] = sum;
+    }
   }
   return total;
+}
+
+/** What calls generated, as far as they said so. */
+export function outputOf(calls: readonly (Usage | undefined)[]): number {
+  return tokensOf(calls.reduce((sum, usage) => sum + (tokensOf(usage?.outputTokens) ?? 0), 0)) ?? 0;
 }
 
 /** Runs the jobs with at most `limit` at once, results in order; the first failure ends it. */

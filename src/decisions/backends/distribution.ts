@@ -1,7 +1,9 @@
-// Checks the probabilities an upstream gives: all there, between 0 and 1, and summing to 1 as far as its rounding allows.
-// Gives them renormalised; what is further off is no distribution and fails the request.
+// Checks the probabilities an upstream gives: all there, between 0 and 1, and printed from a distribution. Gives the nearest
+// distribution that prints as what was given; where there is none, what was given is nonsense and fails the request.
 
+import { FORMER_REVISION } from "../revision.ts";
 import { NonsenseAnswer } from "./backend.ts";
+import { formerlyScaled } from "./former.ts";
 
 /** What a sum may be off by besides rounding. */
 const SLACK = 0.02;
@@ -10,25 +12,56 @@ const EXACT = 1e-9;
 /** Decimals that are told apart from full precision; fewer than two would excuse anything. */
 const DECIMALS_MIN = 2;
 const DECIMALS_MAX = 6;
+const HALVINGS = 60;
 
 /** The distribution, summing to 1. Throws `NonsenseAnswer`. */
-export function soundDistribution(values: readonly unknown[], key: string): number[] {
+export function soundDistribution(values: readonly unknown[], key: string, revision?: number): number[] {
   const probabilities = values.map((value) => soundProbability(value, key));
-  const sum = probabilities.reduce((total, p) => total + p, 0);
-  if (Math.abs(sum - 1) > SLACK + roundingOf(probabilities) || sum <= 0) {
+  if (revision === FORMER_REVISION) return formerlyScaled(probabilities, key);
+  const sum = totalOf(probabilities);
+  if (Math.abs(sum - 1) < EXACT) return probabilities;
+  const half = halfOfLastDigit(probabilities);
+  const near = nearestWithin(probabilities, half);
+  if (near !== undefined) return near;
+  if (sum <= 0 || Math.abs(sum - 1) > SLACK + half * probabilities.length) {
     throw new NonsenseAnswer(`The probabilities of question ${JSON.stringify(key)} sum to ${sum}.`);
   }
-  return Math.abs(sum - 1) < EXACT ? probabilities : probabilities.map((p) => p / sum);
+  return scaled(probabilities);
 }
 
-/** How far printing may have moved the sum: by half of the last decimal for each option. */
-function roundingOf(probabilities: readonly number[]): number {
+/**
+ * Of all distributions that are no further than `half` from each value the one that moves the values least: all by the same
+ * amount, as far as each may go. Undefined where none is so near.
+ */
+function nearestWithin(values: readonly number[], half: number): number[] | undefined {
+  const moved = (by: number) => values.map((p) => Math.max(0, p + Math.max(-half, Math.min(half, by))));
+  if (half === 0 || totalOf(moved(-half)) > 1 || totalOf(moved(half)) < 1) return undefined;
+  let [low, high] = [-half, half];
+  for (let round = 0; round < HALVINGS; round++) {
+    const middle = (low + high) / 2;
+    if (totalOf(moved(middle)) < 1) low = middle;
+    else high = middle;
+  }
+  return scaled(moved((low + high) / 2));
+}
+
+/** Half of the last decimal that was printed; 0 at full precision. */
+function halfOfLastDigit(probabilities: readonly number[]): number {
   for (let decimals = DECIMALS_MIN; decimals <= DECIMALS_MAX; decimals++) {
     const scale = 10 ** decimals;
     const printed = probabilities.every((p) => Math.abs(p * scale - Math.round(p * scale)) < 1e-9 * scale);
-    if (printed) return (probabilities.length * 0.5) / scale;
+    if (printed) return 0.5 / scale;
   }
   return 0;
+}
+
+function scaled(values: readonly number[]): number[] {
+  const sum = totalOf(values);
+  return values.map((p) => p / sum);
+}
+
+function totalOf(values: readonly number[]): number {
+  return values.reduce((total, p) => total + p, 0);
 }
 
 /** One probability. Throws `NonsenseAnswer`. */
@@ -37,6 +70,22 @@ export function soundProbability(value: unknown, key: string): number {
     throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has no probability where one must be.`);
   }
   return Math.min(1, Math.max(0, value));
+}
+
+/**
+ * Throws `NonsenseAnswer` where something that was not asked for was given a probability: what is left to the options is then
+ * no answer to the question.
+ */
+export function refuseForeign(
+  given: Iterable<readonly [string, unknown]>,
+  known: readonly string[],
+  key: string,
+): void {
+  const names = new Set(known);
+  for (const [name, value] of given) {
+    if (names.has(name) || value === 0 || value === null || value === undefined) continue;
+    throw new NonsenseAnswer(`The answer to question ${JSON.stringify(key)} has an option that was not asked for.`);
+  }
 }
 
 /** Splits a list into parts of at most `size`. */

@@ -4,6 +4,7 @@
 
 import type { ChatResult } from "../../chat/result.ts";
 import { isRecord } from "../questions.ts";
+import { FORMER_REVISION } from "../revision.ts";
 import { NonsenseAnswer } from "./backend.ts";
 
 /** What the first token says. */
@@ -12,6 +13,16 @@ export interface LabelScores {
   readonly logProbabilities: readonly number[];
   /** What the letters have together; the rest went to other tokens. */
   readonly mass: number;
+  /** How many alternatives there were, where the engine showed fewer than it was asked for and kept something back. */
+  readonly capped?: number;
+}
+
+/** How the letters were asked for. */
+export interface LetterAsking {
+  readonly count: number;
+  /** Alternatives asked for. */
+  readonly top: number;
+  readonly revision: number;
 }
 
 /** Nothing is less probable than this. */
@@ -20,11 +31,37 @@ const FLOOR = 1e-9;
 const MASS_MIN = 0.01;
 
 /** A letter alone, with what tokenizers and habits put around it. */
-const LETTER = /^[\s▁Ġ"'`(*]*([A-Z])[\s.:)"'`*]*$/u;
+const LETTER = /^[\s▁Ġ"'`(*]*([A-Za-z])[\s.:)"'`*]*$/u;
+/** The former revision counted capitals alone. */
+const CAPITAL = /^[\s▁Ġ"'`(*]*([A-Z])[\s.:)"'`*]*$/u;
+
+/** Alternatives that add up to so nearly everything are all there are. */
+const ALL = 0.999;
+/** Letters that an engine kept back may have so much together; what is more would be a guess. */
+const KEPT_BACK_MAX = 0.02;
+
+/** The engine shows fewer alternatives than it was asked for, and the letters that matter may be among the others. */
+export class FewAlternatives extends NonsenseAnswer {
+  constructor(shown: number, asked: number) {
+    super(
+      `its engine shows ${shown} alternatives of a token where ${asked} are asked for; set limits.top_logprobs to ${shown}`,
+    );
+    this.name = "FewAlternatives";
+  }
+}
 
 /** The scores of `count` letters from A. Throws `NonsenseAnswer` when there are none. */
-export function labelScores(result: ChatResult, count: number): LabelScores {
-  return scoresBy(firstTokenOf(result), count, (token) => (LETTER.exec(token)?.[1]?.charCodeAt(0) ?? 0) - 65);
+export function labelScores(result: ChatResult, { count, top, revision }: LetterAsking): LabelScores {
+  const former = revision === FORMER_REVISION;
+  const letter = former ? CAPITAL : LETTER;
+  const { tokens, alternatives } = firstTokenOf(result);
+  const plain = scoresBy(tokens, count, (token) => (letter.exec(token)?.[1]?.toUpperCase().charCodeAt(0) ?? 0) - 65);
+  // All there are: what is not among them is nowhere.
+  if (alternatives < top && plain.seen > ALL) return plain;
+  const scores = former ? plain : withSpellings(plain, tokens);
+  if (alternatives >= top) return scores;
+  if (!former && scores.keptBack > KEPT_BACK_MAX) throw new FewAlternatives(alternatives, top);
+  return { ...scores, capped: alternatives };
 }
 
 /** As many alternatives engines show unasked. */
@@ -32,7 +69,7 @@ const UNASKED_MAX = 21;
 
 /** The scores of labels that the engine was told to score. Throws `NonsenseAnswer` when it did not. */
 export function chosenScores(result: ChatResult, labels: readonly string[]): LabelScores {
-  const shown = firstTokenOf(result);
+  const { tokens: shown } = firstTokenOf(result);
   if (shown.length < labels.length && shown.length <= UNASKED_MAX) {
     throw new NonsenseAnswer("The engine does not score the tokens it is told to.");
   }
@@ -43,7 +80,16 @@ export function chosenScores(result: ChatResult, labels: readonly string[]): Lab
 /** What tokenizers put before a word. */
 const PREFIX = /^[\s▁Ġ]+/u;
 
-function scoresBy(shown: readonly ShownToken[], count: number, placeOf: (token: string) => number): LabelScores {
+interface CountedScores extends LabelScores {
+  /** What all that was shown has together. */
+  readonly seen: number;
+  /** The least of what was shown. */
+  readonly least: number;
+  /** What the labels that were not shown may have together. */
+  readonly keptBack: number;
+}
+
+function scoresBy(shown: readonly ShownToken[], count: number, placeOf: (token: string) => number): CountedScores {
   const found = new Array<number>(count).fill(0);
   let seen = 0;
   let least = 1;
@@ -62,7 +108,54 @@ function scoresBy(shown: readonly ShownToken[], count: number, placeOf: (token: 
   return {
     logProbabilities: found.map((p) => Math.log(Math.max(p === 0 ? bound : p, FLOOR))),
     mass: Math.min(1, mass),
+    seen,
+    least,
+    keptBack: bound * missing,
   };
+}
+
+/**
+ * Adds to each letter the spellings of it that fell below what the engine shows: for a probable letter "A" and " A" are both
+ * among the alternatives, for an improbable one only the more common of them, which would favour the probable. How much a
+ * spelling has beside the common one is taken from the letters that show both.
+ */
+function withSpellings(scores: CountedScores, shown: readonly ShownToken[]): CountedScores {
+  const bySpelling = spellingsOf(shown, scores.logProbabilities.length);
+  const [common, ...others] = [...bySpelling.values()].sort((a, b) => totalOf(b) - totalOf(a));
+  if (common === undefined || others.length === 0) return scores;
+  const added = new Map<number, number>();
+  for (const other of others) {
+    const both = [...other.keys()].filter((at) => common.has(at));
+    if (both.length === 0) continue;
+    const ratio = totalOf(other, both) / totalOf(common, both);
+    for (const [at, p] of common) {
+      if (!other.has(at)) added.set(at, (added.get(at) ?? 0) + Math.min(scores.least, ratio * p));
+    }
+  }
+  return {
+    ...scores,
+    logProbabilities: scores.logProbabilities.map((logP, at) => Math.log(Math.exp(logP) + (added.get(at) ?? 0))),
+  };
+}
+
+/** Probabilities by spelling, then by position: "A" and "B" are one spelling, " A" and " B" another. */
+function spellingsOf(shown: readonly ShownToken[], count: number): Map<string, Map<number, number>> {
+  const out = new Map<string, Map<number, number>>();
+  for (const { token, logprob } of shown) {
+    const letter = LETTER.exec(token)?.[1];
+    const at = (letter?.toUpperCase().charCodeAt(0) ?? 0) - 65;
+    if (letter === undefined || at >= count) continue;
+    const spelling = token.replace(letter, letter === letter.toUpperCase() ? "X" : "x");
+    const own = out.get(spelling) ?? new Map<number, number>();
+    out.set(spelling, own.set(at, (own.get(at) ?? 0) + Math.exp(logprob)));
+  }
+  return out;
+}
+
+function totalOf(by: ReadonlyMap<number, number>, only: Iterable<number> = by.keys()): number {
+  let sum = 0;
+  for (const at of only) sum += by.get(at) ?? 0;
+  return sum;
 }
 
 interface ShownToken {
@@ -70,8 +163,8 @@ interface ShownToken {
   readonly logprob: number;
 }
 
-/** The alternatives of the first token that is not white space. */
-function firstTokenOf(result: ChatResult): ShownToken[] {
+/** The first token that is not white space: the chosen one and its alternatives, and how many the engine gave as such. */
+function firstTokenOf(result: ChatResult): { tokens: ShownToken[]; alternatives: number } {
   const blocks = result.choices[0]?.blocks ?? [];
   const positions = blocks.flatMap((block) => (block.type === "text" ? (block.logprobs ?? []) : []));
   for (const position of positions) {
@@ -81,7 +174,9 @@ function firstTokenOf(result: ChatResult): ShownToken[] {
     // the byte it is made of.
     const chosen = readTokens([position]).filter(({ token }) => alternatives.every((one) => one.token !== token));
     const list = [...chosen, ...alternatives];
-    if (list.length > 0 && list.some(({ token }) => token.trim() !== "")) return list;
+    if (list.length > 0 && list.some(({ token }) => token.trim() !== "")) {
+      return { tokens: list, alternatives: alternatives.length };
+    }
   }
   throw new NonsenseAnswer("The engine gave no log-probabilities.");
 }

@@ -7,6 +7,7 @@ import type { ChatRequest } from "../../chat/request.ts";
 import { type Reading, readingOf, softmax } from "../calibration.ts";
 import { LETTERS, letterPrompt } from "../prompt.ts";
 import { type Question, textOf } from "../questions.ts";
+import { isFormer } from "../revision.ts";
 import {
   type BackendAnswer,
   type ChatCallResult,
@@ -14,11 +15,15 @@ import {
   type DecisionRoute,
   type DecisionTask,
   inParallel,
+  NonsenseAnswer,
+  outputOf,
   totalUsage,
   type Upstream,
 } from "./backend.ts";
 import { type TokenLabel, wholeLabels } from "./chosen.ts";
 import { batches } from "./distribution.ts";
+import { formerlyJoined } from "./former.ts";
+import { type AskedGroup, finalistsOf, joinGroups } from "./groups.ts";
 import { chosenScores, type LabelScores, labelScores } from "./labels.ts";
 import { ordersOf, sorted } from "./orders.ts";
 
@@ -28,8 +33,6 @@ const TOP_LOGPROBS = 20;
 const GROUP_MAX = 16;
 /** Prompt caches begin at about a thousand tokens: a shorter state is not worth waiting for the first call. */
 const WARM_CHARACTERS_MIN = 4000;
-/** No option of a large choice is impossible. */
-const TAIL_FLOOR = 1e-6;
 
 /**
  * The limits it knows: `top_logprobs`, the most alternatives the engine shows; `chosen_tokens`, for engines that score any
@@ -61,6 +64,7 @@ class Asking {
   readonly #top: number;
   readonly #slots: Slots;
   #mass = 1;
+  #capped: number | undefined;
   readonly #usage: (Usage | undefined)[] = [];
   #last: ChatCallResult | undefined;
   #labels: Promise<readonly TokenLabel[]> | undefined;
@@ -81,7 +85,7 @@ class Asking {
     if (count <= Math.max(2, this.#top)) return this.#looks(question, all);
     const labels = await this.#labelsFor(count);
     if (labels !== undefined) return this.#looks(question, all, labels);
-    return [readingOf(await this.#inGroups(question, all))];
+    return [readingOf(await this.#inGroups(question, all), this.#task.spec.revision)];
   }
 
   /** One-token labels, where the engine scores so many at once and its tokenizer has them. */
@@ -98,16 +102,26 @@ class Asking {
     const texts = labels?.map(({ text }) => text);
     const messages = letterPrompt({ state, question, order, orNone: orNone === true, labels: texts });
     const tokens = labels?.map(({ id }) => id) ?? [];
-    const answer = await this.#slots.run(() =>
-      this.#upstream.chat((route) => letterRequest(route, messages, this.#top), { tokens }),
+    const count = order.length + (orNone === true ? 1 : 0);
+    const { revision, minLabelMass } = this.#task.spec;
+    const scores = await this.#slots.run(() =>
+      this.#upstream.chat(
+        (route) => letterRequest(route, messages, this.#top),
+        (answer) => {
+          this.#last = answer;
+          this.#usage.push(answer.result.usage);
+          const read =
+            texts === undefined
+              ? labelScores(answer.result, { count, top: this.#top, revision })
+              : chosenScores(answer.result, texts);
+          if (read.mass >= minLabelMass) return read;
+          throw new NonsenseAnswer(`The labels have a probability of ${read.mass} together.`);
+        },
+        { tokens },
+      ),
     );
-    this.#last = answer;
-    this.#usage.push(answer.result.usage);
-    const scores =
-      texts === undefined
-        ? labelScores(answer.result, order.length + (orNone === true ? 1 : 0))
-        : chosenScores(answer.result, texts);
     this.#mass = Math.min(this.#mass, scores.mass);
+    this.#capped = scores.capped ?? this.#capped;
     return scores;
   }
 
@@ -117,81 +131,57 @@ class Asking {
     return {
       readings,
       route,
-      outputTokens: this.#usage.reduce((sum, usage) => sum + (usage?.outputTokens ?? 0), 0),
+      outputTokens: outputOf(this.#usage),
       spent: totalUsage(this.#usage),
       labelMass: this.#mass,
+      ...(this.#capped === undefined ? {} : { capped: this.#capped }),
       ...(result.upstreamModel === undefined ? {} : { upstreamModel: result.upstreamModel }),
       ...(typeof fingerprint === "string" ? { fingerprint } : {}),
     };
   }
 
   async #looks(question: Question, options: readonly number[], labels?: readonly TokenLabel[]): Promise<Reading[]> {
-    const orders = ordersOf(options, question.type, this.#task.spec.orders);
+    const orders = this.#orders(question, options);
     const looks = await Promise.all(orders.map((order) => this.look(question, { order, labels })));
     return looks.map(({ logProbabilities }, at) => ({ order: orders[at]!, logProbabilities, labelled: true }));
+  }
+
+  #orders({ type }: Question, options: readonly number[]): number[][] {
+    const { orders: count, revision, turning = false } = this.#task.spec;
+    return ordersOf(options, { type, count, revision, freely: turning });
   }
 
   /** Probabilities of many options: each group against "none of these", then the best of all groups together. */
   async #inGroups(question: Question, all: readonly number[]): Promise<number[]> {
     const size = Math.max(2, Math.min(GROUP_MAX, this.#top - 1));
     // Groups of about equal size: a group of one would win for want of a rival.
-    const groups = batches(all, Math.ceil(all.length / Math.ceil(all.length / size)));
-    const weights = new Array<number>(all.length).fill(0);
-    await Promise.all(
-      groups.map(async (group) => {
-        const orders = ordersOf(group, question.type, this.#task.spec.orders);
-        const looks = await Promise.all(orders.map((order) => this.look(question, { order, orNone: true })));
-        const scores = new Map<number, number>(group.map((option) => [option, 0]));
-        let none = 0;
-        looks.forEach(({ logProbabilities }, at) => {
-          orders[at]!.forEach((option, place) => {
-            scores.set(option, scores.get(option)! + logProbabilities[place]! / looks.length);
-          });
-          none += logProbabilities.at(-1)! / looks.length;
-        });
-        const shares = softmax([...scores.values(), none]);
-        [...scores.keys()].forEach((option, at) => {
-          weights[option] = shares[at]!;
-        });
+    const parts = batches(all, Math.ceil(all.length / Math.ceil(all.length / size)));
+    const groups = await Promise.all(
+      parts.map(async (options): Promise<AskedGroup> => {
+        const shares = await this.#sharesOf(question, options, true);
+        return { options, shares: shares.slice(0, -1), none: shares.at(-1)! };
       }),
     );
-    return this.#joined(question, weights, finalists(groups, weights, Math.max(2, this.#top)));
+    const finalists = finalistsOf(groups, Math.max(2, this.#top));
+    const shares = await this.#sharesOf(question, finalists);
+    const final = new Map(finalists.map((option, at) => [option, shares[at]!]));
+    return isFormer(this.#task.spec) ? formerlyJoined(groups, final) : joinGroups(groups, final);
   }
 
-  /** The finalists share out among themselves the mass they have together; the others keep theirs. */
-  async #joined(question: Question, weights: readonly number[], final: readonly number[]): Promise<number[]> {
-    const orders = ordersOf(final, question.type, this.#task.spec.orders);
-    const looks = await Promise.all(orders.map((order) => this.look(question, { order })));
-    const scores = new Map<number, number>(final.map((option) => [option, 0]));
+  /** What each of the options has among them, over all orders; with `orNone` the last is what "none of these" has. */
+  async #sharesOf(question: Question, options: readonly number[], orNone = false): Promise<number[]> {
+    const orders = this.#orders(question, options);
+    const looks = await Promise.all(orders.map((order) => this.look(question, { order, orNone })));
+    const scores = new Map<number, number>(options.map((option) => [option, 0]));
+    let none = 0;
     looks.forEach(({ logProbabilities }, at) => {
       orders[at]!.forEach((option, place) => {
         scores.set(option, scores.get(option)! + logProbabilities[place]! / looks.length);
       });
+      none += logProbabilities.at(-1)! / looks.length;
     });
-    const shares = softmax([...scores.values()]);
-    const total = weights.reduce((sum, weight) => sum + weight, 0);
-    const finalMass = final.reduce((sum, option) => sum + weights[option]!, 0) / total;
-    const joined = weights.map((weight) => weight / total);
-    [...scores.keys()].forEach((option, at) => {
-      joined[option] = finalMass * shares[at]!;
-    });
-    const floored = joined.map((p) => Math.max(p, TAIL_FLOOR));
-    const sum = floored.reduce((all, p) => all + p, 0);
-    return floored.map((p) => p / sum);
+    return softmax(orNone ? [...scores.values(), none] : [...scores.values()]);
   }
-}
-
-/** The best of each group as far as there is room, then the best of the rest. */
-function finalists(groups: readonly (readonly number[])[], weights: readonly number[], room: number): number[] {
-  const byWeight = (a: number, b: number) => weights[b]! - weights[a]! || a - b;
-  const winners = groups.map((group) => [...group].sort(byWeight)[0]!).sort(byWeight);
-  const chosen = new Set(winners.slice(0, room));
-  const rest = groups.flat().sort(byWeight);
-  for (const option of rest) {
-    if (chosen.size >= room) break;
-    chosen.add(option);
-  }
-  return [...chosen].sort((a, b) => a - b);
 }
 
 /** One token, the most probable ones shown. */

@@ -2,11 +2,19 @@
 // has no place for them; a refusal is no answer, and one unanswered question fails the request.
 
 import { ApiError } from "../../base/errors.ts";
+import { distinct } from "../answers.ts";
 import { type Reading, readingOf } from "../calibration.ts";
-import { type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
-import { type BackendAnswer, type DecisionBackend, inParallel, NonsenseAnswer, type PostResult } from "./backend.ts";
-import { batches, soundDistribution, soundProbability } from "./distribution.ts";
-import { gather, optional, tokensOf } from "./systemone.ts";
+import { type Content, isRecord, type Option, type Question, textOf, textOfParts } from "../questions.ts";
+import {
+  type BackendAnswer,
+  type DecisionBackend,
+  inParallel,
+  NonsenseAnswer,
+  type PostResult,
+  tokensOf,
+} from "./backend.ts";
+import { batches, refuseForeign, soundDistribution, soundProbability } from "./distribution.ts";
+import { gather, optional } from "./systemone.ts";
 
 /** That endpoint's own bound; `limits.questions` may lower it. Its 255 options are what a request may have anyway. */
 const QUESTIONS_MAX = 400;
@@ -18,13 +26,16 @@ export const openaiDecisions: DecisionBackend = {
     const calls = batches(questions, spec.limits["questions"] ?? QUESTIONS_MAX).map((batch) => async () => {
       const body = { input, questions: batch.map(definitionOf) };
       try {
-        return { batch, answer: await upstream.post("/decisions", ({ model }) => ({ model, ...body })) };
+        return await upstream.post(
+          "/decisions",
+          ({ model }) => ({ model, ...body }),
+          (answer) => readAnswer(batch, answer, spec.revision),
+        );
       } catch (error) {
         throw aboutOwn(batch, error);
       }
     });
-    const answered = await inParallel(calls, spec.concurrency);
-    return gather(answered.map(({ batch, answer }) => readAnswer(batch, answer)));
+    return gather(await inParallel(calls, spec.concurrency));
   },
 };
 
@@ -69,8 +80,9 @@ function definitionOf({ key, type, instructions, options }: Question): Record<st
     };
   }
   if (type === "choice") {
-    const choices = options.map(({ label, criterion }) => ({
-      value: label,
+    const values = valuesOf(options);
+    const choices = options.map(({ criterion }, at) => ({
+      value: values[at],
       ...optional("description", criterion === null ? undefined : textOf(criterion)),
     }));
     return { type, name: key, instructions: asked === "" ? "Which option fits the input best?" : asked, choices };
@@ -80,12 +92,20 @@ function definitionOf({ key, type, instructions, options }: Question): Record<st
   return { type, name: key, instructions: asked === "" ? "Which level fits the input best?" : asked, levels };
 }
 
-function readAnswer(batch: readonly Question[], { body, route }: PostResult): BackendAnswer {
+/** The names of the options as that protocol takes them: none is empty there. */
+function valuesOf(options: readonly Option[]): string[] {
+  return distinct(options.map(({ label }) => (label === "" ? "(empty)" : label)));
+}
+
+function readAnswer(batch: readonly Question[], { body, route }: PostResult, revision: number): BackendAnswer {
   const answers = isRecord(body) ? body["answers"] : undefined;
   if (!isRecord(body) || !Array.isArray(answers) || answers.length !== batch.length) {
     throw new NonsenseAnswer("The upstream's reply does not have an answer for each question.");
   }
-  const readings = batch.map((question, at): Reading[] => [readingOf(probabilitiesOf(question, answers[at]))]);
+  const matched = matching(batch, answers);
+  const readings = batch.map((question, at): Reading[] => [
+    readingOf(probabilitiesOf(question, matched[at], revision), revision),
+  ]);
   const usage = isRecord(body["usage"]) ? body["usage"] : {};
   return {
     readings,
@@ -96,9 +116,25 @@ function readAnswer(batch: readonly Question[], { body, route }: PostResult): Ba
   };
 }
 
+/**
+ * The answers in the order of the questions: by the names they were asked under, wherever they stand. Without any names they
+ * come in that order by the protocol. Throws `NonsenseAnswer` where names are not those that were asked.
+ */
+function matching(batch: readonly Question[], answers: readonly unknown[]): unknown[] {
+  const names = answers.map((answer) => (isRecord(answer) ? (answer["name"] ?? null) : null));
+  if (names.every((name) => name === null)) return [...answers];
+  return batch.map(({ key }) => {
+    const at = names.indexOf(key);
+    if (at < 0 || names.lastIndexOf(key) !== at) {
+      throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has no answer of its name, or several.`);
+    }
+    return answers[at];
+  });
+}
+
 const ANSWER_TYPE = { noul: "predicate", choice: "choice", score: "score" } as const;
 
-function probabilitiesOf({ key, type, options }: Question, answer: unknown): number[] {
+function probabilitiesOf({ key, type, options }: Question, answer: unknown, revision: number): number[] {
   if (!isRecord(answer) || answer["type"] !== ANSWER_TYPE[type]) {
     const got = isRecord(answer) ? String(answer["type"]) : "nothing";
     throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was answered with ${got}.`);
@@ -109,11 +145,16 @@ function probabilitiesOf({ key, type, options }: Question, answer: unknown): num
   }
   const given = answer["probabilities"];
   if (!Array.isArray(given)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has no probabilities.`);
-  const byValue = new Map<string, unknown>(
-    given.flatMap((one: unknown) => (isRecord(one) ? [[String(one["value"]), one["probability"]]] : [])),
+  const byValue = given.map((one: unknown): [string, unknown] =>
+    isRecord(one) ? [String(one["value"]), one["probability"]] : ["", undefined],
   );
+  const values = type === "choice" ? valuesOf(options) : options.map(({ label }) => label);
+  refuseForeign(byValue, values, key);
+  const found = new Map(byValue);
+  if (found.size < byValue.length) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has an option twice.`);
   return soundDistribution(
-    options.map(({ label }) => byValue.get(label) ?? 0),
+    values.map((value) => found.get(value) ?? 0),
     key,
+    revision,
   );
 }

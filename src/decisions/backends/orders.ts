@@ -2,17 +2,36 @@
 
 import type { Reading } from "../calibration.ts";
 import type { Question, QuestionType } from "../questions.ts";
+import { FORMER_REVISION } from "../revision.ts";
+import { formerOrders } from "./former.ts";
+
+/** How options are shown. */
+export interface Turning {
+  readonly type: QuestionType;
+  /** At most so many orders. */
+  readonly count: number;
+  readonly revision?: number;
+  /** Levels too are shown from the middle: to learn what positions gain, never to answer. */
+  readonly freely?: boolean;
+}
 
 /**
- * At most `count` orders of the options. One: as given. Two, and always for levels and yes/no, which have a direction: as
- * given and reversed. More: rotations, evenly spaced, so that with as many as options each stands everywhere once.
+ * The orders. One: as given. As many as options, or more: rotations, so that each option stands everywhere once. Between these
+ * each rotation stands with its reverse, so that a liking that rises or falls with the position cancels out; one that would
+ * stand alone is left out. Levels and yes/no, which have a direction, are shown upwards and downwards only.
  */
-export function ordersOf(options: readonly number[], type: QuestionType, count: number): number[][] {
-  const most = type === "choice" ? Math.min(count, options.length) : Math.min(count, 2);
+export function ordersOf(options: readonly number[], { type, count, revision, freely = false }: Turning): number[][] {
+  if (revision === FORMER_REVISION) return formerOrders(options, type, count);
+  const most = type === "choice" || freely ? Math.min(count, options.length) : Math.min(count, 2);
   if (most <= 1) return [[...options]];
-  if (most === 2) return [[...options], [...options].reverse()];
-  return Array.from({ length: most }, (_, turn) => {
-    const from = Math.floor((turn * options.length) / most);
+  if (most === options.length && most > 2) return rotations(options, most);
+  return rotations(options, Math.floor(most / 2)).flatMap((order) => [order, [...order].reverse()]);
+}
+
+/** So many rotations, evenly spaced. */
+function rotations(options: readonly number[], count: number): number[][] {
+  return Array.from({ length: count }, (_, turn) => {
+    const from = Math.floor((turn * options.length) / count);
     return [...options.slice(from), ...options.slice(0, from)];
   });
 }

@@ -5,8 +5,15 @@ import { distinct } from "../answers.ts";
 import { type Reading, readingOf } from "../calibration.ts";
 import { ASKED } from "../prompt.ts";
 import { type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
-import { type BackendAnswer, type DecisionBackend, inParallel, NonsenseAnswer, type PostResult } from "./backend.ts";
-import { batches, soundDistribution, soundProbability } from "./distribution.ts";
+import {
+  type BackendAnswer,
+  type DecisionBackend,
+  inParallel,
+  NonsenseAnswer,
+  type PostResult,
+  tokensOf,
+} from "./backend.ts";
+import { batches, refuseForeign, soundDistribution, soundProbability } from "./distribution.ts";
 
 /** The limit it knows: `questions` in one call. */
 export const systemone: DecisionBackend = {
@@ -14,16 +21,21 @@ export const systemone: DecisionBackend = {
   async answer({ state, questions, spec }, upstream) {
     const { questions: perCall = questions.length } = spec.limits;
     const shown = textOfParts(state) ?? state;
-    const calls = batches(questions, perCall).map((batch) => async () => {
-      const answer = await upstream.post("/systemone", (route, server) => {
-        const define = TEXT_ONLY.has(server) ? (question: Question) => definitionOf(asText(question)) : definitionOf;
-        const defined = batch.map((question) => [question.key, define(question)]);
-        return { model: route.model, state: shown, questions: Object.fromEntries(defined) };
-      });
-      return { batch, answer };
-    });
-    const answered = await inParallel(calls, spec.concurrency);
-    return gather(answered.map(({ batch, answer }) => readAnswer(batch, answer)));
+    const calls = batches(questions, perCall).map(
+      (batch) => () =>
+        upstream.post(
+          "/systemone",
+          (route, server) => {
+            const define = TEXT_ONLY.has(server)
+              ? (question: Question) => definitionOf(asText(question))
+              : definitionOf;
+            const defined = batch.map((question) => [question.key, define(question)]);
+            return { model: route.model, state: shown, questions: Object.fromEntries(defined) };
+          },
+          (answer) => readAnswer(batch, answer, spec.revision),
+        ),
+    );
+    return gather(await inParallel(calls, spec.concurrency));
   },
 };
 
@@ -50,13 +62,13 @@ function definitionOf({ type, instructions, options }: Question): Record<string,
   return { type, ...asked, ...(said.length === 0 ? {} : { criteria: Object.fromEntries(said) }) };
 }
 
-function readAnswer(batch: readonly Question[], { body, route }: PostResult): BackendAnswer {
+function readAnswer(batch: readonly Question[], { body, route }: PostResult, revision: number): BackendAnswer {
   if (!isRecord(body) || !isRecord(body["answers"])) throw new NonsenseAnswer("The upstream's reply has no answers.");
   const answers = body["answers"];
   const readings = batch.map((question): Reading[] => {
     const answer = Object.hasOwn(answers, question.key) ? answers[question.key] : undefined;
     if (!isRecord(answer)) throw new NonsenseAnswer(`Question ${JSON.stringify(question.key)} was not answered.`);
-    return [readingOf(probabilitiesOf(question, answer))];
+    return [readingOf(probabilitiesOf(question, answer, revision), revision)];
   });
   const usage = isRecord(body["usage"]) ? body["usage"] : {};
   return {
@@ -68,7 +80,7 @@ function readAnswer(batch: readonly Question[], { body, route }: PostResult): Ba
   };
 }
 
-function probabilitiesOf(question: Question, answer: Readonly<Record<string, unknown>>): number[] {
+function probabilitiesOf(question: Question, answer: Readonly<Record<string, unknown>>, revision: number): number[] {
   const { key, type, options } = question;
   if (type === "noul") {
     const p = soundProbability(answer["noul"], key);
@@ -81,28 +93,29 @@ function probabilitiesOf(question: Question, answer: Readonly<Record<string, unk
   // An upstream that leaves out options of no probability is told from nonsense by the sum.
   const at = (name: string) => (Object.hasOwn(given, name) ? given[name] : 0);
   const labels = options.map(({ label }) => label);
-  if (type === "choice") return soundDistribution(labels.map(at), key);
+  if (type === "choice") {
+    refuseForeign(Object.entries(given), labels, key);
+    return soundDistribution(labels.map(at), key, revision);
+  }
   // Some servers key a score by the texts of its levels, which may be numbers too: whichever explains all that is given.
   const texts = distinct(options.map(({ criterion }) => textOf(criterion ?? "")));
   const explains = (names: readonly string[]) => Object.keys(given).every((name) => names.includes(name));
-  return soundDistribution((explains(labels) || !explains(texts) ? labels : texts).map(at), key);
-}
-
-/** A token count that can be billed. */
-export function tokensOf(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  const names = explains(labels) || !explains(texts) ? labels : texts;
+  refuseForeign(Object.entries(given), [...labels, ...texts], key);
+  return soundDistribution(names.map(at), key, revision);
 }
 
 /** Puts the answers of several calls together. */
 export function gather(parts: readonly BackendAnswer[]): BackendAnswer {
   const { inputTokens: _first, ...first } = parts[0]!;
-  const counts = parts.map(({ inputTokens }) => inputTokens);
-  const counted = counts.every((count) => count !== undefined);
+  // What one of them did not count nobody can add up; nor is a sum beyond counting one that can be billed.
+  const sum = (counts: readonly (number | undefined)[]) =>
+    tokensOf(counts.reduce<number>((total, count) => total + (count ?? Number.NaN), 0));
   return {
     ...first,
     readings: parts.flatMap(({ readings }) => readings),
-    outputTokens: parts.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
-    ...(counted ? { inputTokens: counts.reduce((sum, count) => sum + count, 0) } : {}),
+    outputTokens: sum(parts.map(({ outputTokens }) => outputTokens)) ?? 0,
+    ...optional("inputTokens", sum(parts.map(({ inputTokens }) => inputTokens))),
   };
 }
 

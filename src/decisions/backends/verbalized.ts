@@ -14,6 +14,7 @@ import {
   type DecisionRoute,
   inParallel,
   NonsenseAnswer,
+  outputOf,
   totalUsage,
 } from "./backend.ts";
 import { ordersOf, sorted } from "./orders.ts";
@@ -34,14 +35,20 @@ export const verbalized: DecisionBackend = {
     const asked = questions.map(sorted);
     const looks = asked.flatMap(({ question }) => {
       const all = Array.from({ length: question.options.length }, (_, option) => option);
-      return ordersOf(all, question.type, spec.orders).map((order) => ({ question, order }));
+      const orders = ordersOf(all, { type: question.type, count: spec.orders, revision: spec.revision });
+      return orders.map((order) => ({ question, order }));
     });
     const read = await inParallel(
       looks.map(({ question, order }) => async (): Promise<{ question: Question; reading: Reading }> => {
         const messages = estimatePrompt({ state, question, order });
-        last = await upstream.chat((route) => estimateRequest(route, messages, order.length));
-        usage.push(last.result.usage);
-        const probabilities = estimatesOf(last.result, order.length, question.key);
+        const probabilities = await upstream.chat(
+          (route) => estimateRequest(route, messages, order.length),
+          (answer) => {
+            last = answer;
+            usage.push(answer.result.usage);
+            return estimatesOf(answer.result, order.length, question.key);
+          },
+        );
         return { question, reading: { order, logProbabilities: probabilities.map(Math.log), labelled: true } };
       }),
       spec.concurrency,
@@ -52,7 +59,7 @@ export const verbalized: DecisionBackend = {
         restore(read.filter((one) => one.question === question).map((one) => one.reading)),
       ),
       route: answer.route,
-      outputTokens: usage.reduce((sum, one) => sum + (one?.outputTokens ?? 0), 0),
+      outputTokens: outputOf(usage),
       spent: totalUsage(usage),
       ...(answer.result.upstreamModel === undefined ? {} : { upstreamModel: answer.result.upstreamModel }),
     };
@@ -91,9 +98,8 @@ function formatOf(count: number): ResponseFormat {
 /** Probabilities by position, summing to 1. Throws `NonsenseAnswer`. */
 function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   const text = (result.choices[0]?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
-  const from = text.indexOf("{");
-  const given = from < 0 ? undefined : parse(text.slice(from, text.lastIndexOf("}") + 1 || undefined));
-  if (!isRecord(given)) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was not answered with JSON.`);
+  const given = estimatesIn(text);
+  if (given === undefined) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was not answered with JSON.`);
   // Mended where it was cut off, it says nothing of the options it did not come to: a missing answer, not a small one.
   const cutOff = result.choices[0]?.reason === "length";
   if (cutOff && Object.keys(given).length < count) {
@@ -112,9 +118,41 @@ function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   return floored.map((value) => value / total);
 }
 
-function parse(text: string): unknown {
-  const whole = repairJson(text);
-  return whole === undefined ? undefined : JSON.parse(whole);
+/** What a model thinks aloud before it answers; a last thought may lack its end. */
+const THOUGHT = /<(think|thinking|reasoning)>[\s\S]*?(?:<\/\1>|$)/g;
+/** Texts with more braces than this are no estimate. */
+const BRACES_MAX = 200;
+
+/**
+ * The estimates in a model's text: the last JSON object that has the label of an option, whatever braces stand around it.
+ * Where none is whole, the first is mended, as of an answer that was cut off.
+ */
+function estimatesIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  const shown = text.replaceAll(THOUGHT, "");
+  const starts = [...shown.matchAll(/\{/g)].slice(-BRACES_MAX).map(({ index }) => index);
+  for (const from of starts.reverse()) {
+    const whole = objectAt(shown, from);
+    if (whole !== undefined && Object.keys(whole).some((name) => LABEL.test(name))) return whole;
+  }
+  const from = shown.indexOf("{");
+  const mended = from < 0 ? undefined : repairJson(shown.slice(from, shown.lastIndexOf("}") + 1 || undefined));
+  const given: unknown = mended === undefined ? undefined : JSON.parse(mended);
+  return isRecord(given) ? given : undefined;
+}
+
+const LABEL = /^\d+$/;
+
+/** The JSON object that begins there, to the brace that closes it. */
+function objectAt(text: string, from: number): Readonly<Record<string, unknown>> | undefined {
+  // An estimate is flat: what is nested is none.
+  const end = text.indexOf("}", from);
+  if (end < 0) return undefined;
+  try {
+    const value: unknown = JSON.parse(text.slice(from, end + 1));
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** 0.7, "0.7" or "70%"; undefined for everything else. */

@@ -101,6 +101,7 @@ export function VersionState({ of: version }: { of: DecisionVersionRow }) {
     <span class="badges">
       {version.unfit === null ? <Badge kind="ok">Listed</Badge> : <Badge kind="danger">Taken out</Badge>}
       {version.calibration === "fitted" ? <Badge>Calibrated</Badge> : <Badge>Not calibrated</Badge>}
+      {version.outdated && <Badge kind="warn">Outdated</Badge>}
       {version.drifted && <Badge kind="warn">Drifted</Badge>}
       {version.worse !== null && <Badge kind="warn">Worse than before</Badge>}
     </span>

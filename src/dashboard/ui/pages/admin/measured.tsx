@@ -81,7 +81,7 @@ function Figures({ reports }: { reports: readonly DecisionReport[] }) {
                 <Change from={before.brier} to={after.brier} show={digits} />
               </td>
               <td class="number" data-label="Calibration error (ECE)">
-                <Change from={before.ece} to={after.ece} show={percent} beside={intervalOf} of={{ before, after }} />
+                <Change from={before.ece} to={after.ece} show={percent} beside={chanceOf} of={{ before, after }} />
               </td>
             </tr>
           ))}
@@ -117,9 +117,9 @@ function Change(props: {
   );
 }
 
-/** 95 of 100 resamples of the rows lie within. */
-function intervalOf({ ece_low: low, ece_high: high }: DecisionMetrics): string {
-  return `(${percent(low)} – ${percent(high)})`;
+/** What a perfectly calibrated model would show on such rows. */
+function chanceOf({ ece_by_chance: chance }: DecisionMetrics): string {
+  return chance === null ? "" : `(by chance ${percent(chance[0])}, up to ${percent(chance[1])})`;
 }
 
 function digits(value: number): string {

@@ -1,0 +1,55 @@
+// What an operator should mend about decision models: calibration files that cannot be read, entries that were changed under
+// their id, versions that are outdated. Reads the database and changes nothing in it.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../base/clock.ts";
+import type { Config } from "../config/schema.ts";
+import { readCalibrationFile } from "../decisions/calibration-file.ts";
+import { DecisionModels } from "../decisions/models.ts";
+import { decisionStore } from "../store/decisions.ts";
+import { DATABASE_FILE, openStore } from "../store/open.ts";
+import type { Finding } from "./doctor-provider.ts";
+
+/** A warning for each; one line that all is well where there is none. Nothing where no decision model is configured. */
+export async function checkDecisions({ dataDir, decisions }: Config): Promise<Finding[]> {
+  if (decisions.models.length === 0) return [];
+  const problems = existsSync(join(dataDir, DATABASE_FILE))
+    ? await problemsOfStored(dataDir, decisions.models)
+    : await problemsOfFiles(decisions.models);
+  if (problems.length > 0) return problems.map((message) => ({ name: "decisions", status: "warning", message }));
+  return [{ name: "decisions", status: "ok", message: `${decisions.models.length} configured` }];
+}
+
+type Models = Config["decisions"]["models"];
+
+async function problemsOfStored(dataDir: string, configured: Models): Promise<string[]> {
+  const problems: string[] = [];
+  const store = openStore({ dataDir, create: false });
+  try {
+    const models = new DecisionModels({
+      configured: () => configured,
+      readCalibrationFile,
+      store: decisionStore(store),
+      changeCounter: () => store.changeCounter(),
+      clock: systemClock,
+      problem: (message) => void problems.push(message),
+    });
+    await models.current();
+  } finally {
+    store.close();
+  }
+  return problems;
+}
+
+async function problemsOfFiles(configured: Models): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { id, calibration } of configured) {
+    if (calibration === "") continue;
+    try {
+      await readCalibrationFile(calibration);
+    } catch (error) {
+      problems.push(`${JSON.stringify(id)}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return problems;
+}

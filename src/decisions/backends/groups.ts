@@ -1,0 +1,72 @@
+// Choices of more options than an engine's letters tell apart: asked in groups, each with "none of these", and the best of all
+// groups once more together. Pure: what was read goes in, probabilities come out.
+
+/** A group that was asked. */
+export interface AskedGroup {
+  readonly options: readonly number[];
+  /** By the place in `options`; with `none` they sum to 1. */
+  readonly shares: readonly number[];
+  /** What "none of these" had. */
+  readonly none: number;
+}
+
+/** No option of a large choice is impossible. */
+const TAIL_FLOOR = 1e-6;
+/** Keeps a quotient finite. */
+const LEAST = 1e-12;
+
+/** The best of each group as far as there is room, then the best of the rest. */
+export function finalistsOf(groups: readonly AskedGroup[], room: number): number[] {
+  const weights = new Map(groups.flatMap(({ options, shares }) => options.map((option, at) => [option, shares[at]!])));
+  const byWeight = (a: number, b: number) => weights.get(b)! - weights.get(a)! || a - b;
+  const winners = groups.map(({ options }) => [...options].sort(byWeight)[0]!).sort(byWeight);
+  const chosen = new Set(winners.slice(0, room));
+  const rest = groups.flatMap(({ options }) => options).sort(byWeight);
+  for (const option of rest) {
+    if (chosen.size >= room) break;
+    chosen.add(option);
+  }
+  return [...chosen].sort((a, b) => a - b);
+}
+
+/**
+ * Probabilities by option. `final`: what each finalist had in the final. Within a group the options keep their proportions, and
+ * a group is as large as its finalists made it in the final, where all stood under the same conditions. What a group gave to
+ * "none of these" says little about its size: a model whose "none" has a fixed worth gives every group of wrong options the
+ * same, and those of fifteen groups would drown the right one.
+ */
+export function joinGroups(groups: readonly AskedGroup[], final: ReadonlyMap<number, number>): number[] {
+  const scales = scalesOf(groups, final);
+  const joined: number[] = [];
+  groups.forEach(({ options, shares }, at) => {
+    options.forEach((option, place) => {
+      joined[option] = final.get(option) ?? shares[place]! * scales[at]!;
+    });
+  });
+  const total = joined.reduce((sum, p) => sum + p, 0);
+  const floored = joined.map((p) => Math.max(p / total, TAIL_FLOOR));
+  const sum = floored.reduce((all, p) => all + p, 0);
+  return floored.map((p) => p / sum);
+}
+
+/** By group: what a share in it is worth in the final. */
+function scalesOf(groups: readonly AskedGroup[], final: ReadonlyMap<number, number>): number[] {
+  const own = groups.map(({ options, shares }) => {
+    let [inFinal, inGroup] = [0, 0];
+    options.forEach((option, at) => {
+      const share = final.get(option);
+      if (share === undefined) return;
+      inFinal += share;
+      inGroup += shares[at]!;
+    });
+    return inGroup === 0 ? undefined : inFinal / Math.max(inGroup, LEAST);
+  });
+  // More groups than finalists, as where an engine shows few alternatives: those that sent nobody are measured by "none of
+  // these" against the group that sent somebody and was least sure of it, which is the one most like them.
+  let nearest = -1;
+  groups.forEach(({ none }, at) => {
+    if (own[at] !== undefined && (nearest < 0 || none > groups[nearest]!.none)) nearest = at;
+  });
+  const anchor = own[nearest]! * groups[nearest]!.none;
+  return own.map((scale, at) => scale ?? anchor / Math.max(groups[at]!.none, LEAST));
+}
