@@ -47,9 +47,13 @@ function tooLarge(what: string, limit: number, param: string): ApiError {
   return new ApiError("context_too_large", message, { param });
 }
 
+/** A name of a question of so many characters is not counted: it only tells answers apart. Longer ones are text. */
+const NAME_CHARACTERS_FREE = 64;
+
 /** The words of a question: what is asked, the names of the options and what they mean. */
-function questionText({ type, instructions, options }: Question): string {
-  const lines = instructions === undefined ? [] : [textOf(instructions)];
+function questionText({ key, name = key, type, instructions, options }: Question): string {
+  const lines = name.length > NAME_CHARACTERS_FREE ? [name] : [];
+  if (instructions !== undefined) lines.push(textOf(instructions));
   for (const { label, criterion } of options) {
     const meaning = criterion === null ? "" : textOf(criterion);
     if (type === "choice") lines.push(meaning === "" ? label : `${label}: ${meaning}`);

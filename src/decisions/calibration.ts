@@ -21,6 +21,8 @@ export interface BucketParameters {
   readonly temperature: number;
   /** Yes/no only: added to the log-odds of true. */
   readonly bias?: number;
+  /** What a plain 0 of an upstream that prints rounded probabilities stands for, before tempering. */
+  readonly zero?: number;
   /** By the exact number of options: what each position gains just by being where it is. */
   readonly positions?: Readonly<Record<string, readonly number[]>>;
   /** Rows it was fitted on. */
@@ -58,20 +60,36 @@ export function calibrate(
     for (let at = 0; at < count; at++) given[only.order[at]!] = only.probabilities[at]!;
     return given;
   }
-  const scores = averageScores(readings, count, parameters?.positions?.[String(count)]);
+  const scores = averageScores(readings, count, {
+    positions: parameters?.positions?.[String(count)],
+    zero: parameters?.zero,
+  });
   if (parameters === undefined) return softmax(scores);
   const tempered = scores.map((score) => score / parameters.temperature);
   if (question.type === "noul") tempered[0]! += parameters.bias ?? 0;
   return softmax(tempered);
 }
 
+/** What is known of a model before its temperature. */
+export interface KnownHabits {
+  /** What each position gains. */
+  readonly positions?: readonly number[] | undefined;
+  /** What a plain 0 stands for. */
+  readonly zero?: number | undefined;
+}
+
 /** The mean log-probability of each option over the readings, without what its position gave it. */
-export function averageScores(readings: readonly Reading[], count: number, positions?: readonly number[]): number[] {
+export function averageScores(
+  readings: readonly Reading[],
+  count: number,
+  { positions, zero }: KnownHabits = {},
+): number[] {
   const scores = new Array<number>(count).fill(0);
-  for (const { order, logProbabilities, labelled } of readings) {
+  for (const { order, logProbabilities, labelled, probabilities } of readings) {
     for (let at = 0; at < order.length; at++) {
       const gain = labelled ? (positions?.[at] ?? 0) : 0;
-      scores[order[at]!]! += (logProbabilities[at]! - gain) / readings.length;
+      const isZero = zero !== undefined && probabilities?.[at] === 0;
+      scores[order[at]!]! += ((isZero ? Math.log(zero) : logProbabilities[at]!) - gain) / readings.length;
     }
   }
   return scores;
@@ -115,9 +133,10 @@ export function readCalibration(value: unknown): Calibration | undefined {
   if ((method !== "none" && method !== "fitted") || typeof buckets !== "object" || buckets === null) return undefined;
   const sound = Object.values(buckets).every((bucket: Partial<BucketParameters> | null) => {
     if (typeof bucket !== "object" || bucket === null) return false;
-    const { temperature, bias, positions, rows } = bucket;
+    const { temperature, bias, zero, positions, rows } = bucket;
     if (typeof temperature !== "number" || !(temperature > 0) || !Number.isFinite(temperature)) return false;
     if (bias !== undefined && !Number.isFinite(bias)) return false;
+    if (zero !== undefined && !(zero > 0 && zero < 1)) return false;
     const gains = Object.values(positions ?? {});
     return Number.isFinite(rows) && gains.every((row) => Array.isArray(row) && row.every(Number.isFinite));
   });

@@ -41,10 +41,12 @@ export function fitCalibration(
     const learned = bucket === "noul" ? {} : positionsOf(turned.filter((row) => bucketOfRow(row) === bucket));
     // What positions gain is learned without labels; the labels must agree that taking it off helps.
     const positions = helpful(learned, own);
-    const fitted = trusted(scoredBy(own, positions), bucket === "noul");
+    const zero = zeroOf(own, positions);
+    const fitted = trusted(scoredBy(own, positions, zero), bucket === "noul");
     const useful = Object.keys(positions).length > 0;
     if (fitted === undefined && !useful) continue;
-    buckets[bucket] = { ...(fitted ?? AS_IT_IS), rows: own.length, ...(useful ? { positions } : {}) };
+    const habits = { ...(zero === undefined ? {} : { zero }), ...(useful ? { positions } : {}) };
+    buckets[bucket] = { ...(fitted ?? AS_IT_IS), rows: own.length, ...habits };
   }
   return { method: Object.keys(buckets).length === 0 ? "none" : "fitted", buckets };
 }
@@ -70,11 +72,31 @@ function whyNot(own: readonly LabelledReading[]): string | undefined {
 
 type Positions = Readonly<Record<string, readonly number[]>>;
 
-function scoredBy(rows: readonly LabelledReading[], positions: Positions): Scored[] {
+function scoredBy(rows: readonly LabelledReading[], positions: Positions, zero?: number): Scored[] {
   return rows.map(({ question, readings, truth }) => {
     const count = question.options.length;
-    return { scores: averageScores(readings, count, positions[String(count)]), truth };
+    return { scores: averageScores(readings, count, { positions: positions[String(count)], zero }), truth };
   });
+}
+
+/** What a plain 0 may stand for, two steps to a factor of ten. */
+const ZEROS = Array.from({ length: 13 }, (_, step) => 5e-3 * 10 ** (-step / 2));
+/** What a plain 0 stands for must explain so much more than the rule of thumb does: by chance one in twenty does. */
+const ZERO_GAIN_MIN = 4;
+
+/**
+ * What a plain 0 of an upstream that rounds stands for, where the rows tell: how often an option that was printed as nothing is
+ * the right one. A guess that is too high looks as if the model were less sure than it is, and the temperature comes out too low.
+ */
+function zeroOf(rows: readonly LabelledReading[], positions: Positions): number | undefined {
+  if (!rows.some(({ readings }) => readings.some(({ probabilities }) => probabilities?.includes(0) === true))) return;
+  const loss = (zero?: number) => {
+    const scored = scoredBy(rows, positions, zero);
+    return lossSum(scored, fitTemperature(scored));
+  };
+  const losses = ZEROS.map(loss);
+  const least = Math.min(...losses);
+  return 2 * (loss() - least) > ZERO_GAIN_MIN ? ZEROS[losses.indexOf(least)] : undefined;
 }
 
 function helpful(learned: Positions, rows: readonly LabelledReading[]): Positions {

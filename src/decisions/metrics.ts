@@ -34,7 +34,7 @@ export interface Bin {
 }
 
 const BINS = 15;
-const DRAWS = 400;
+const DRAWS = 300;
 /** A right answer of no probability costs this much at most. */
 const LEAST = 1e-6;
 

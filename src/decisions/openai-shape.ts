@@ -83,7 +83,7 @@ function readQuestion(value: unknown, at: number): { question: Question; asked: 
   if (name !== null && typeof name !== "string") throw badQuestion(`${path}.name`, "'name' must be a string.");
   const instructions = readInstructions(value["instructions"], `${path}.instructions`);
   const whole = (type: Question["type"], options: readonly Option[], values: readonly (string | boolean)[]) => ({
-    question: { key: String(at), type, instructions, options },
+    question: { key: String(at), ...(name === null ? {} : { name }), type, instructions, options },
     asked: { name, values },
   });
   switch (value["type"]) {

@@ -17,6 +17,8 @@ export type QuestionType = "noul" | "choice" | "score";
 /** A question in one form for all types: probabilities are kept in the order of `options`. */
 export interface Question {
   readonly key: string;
+  /** What the client calls it, where that is not the key. */
+  readonly name?: string | undefined;
   readonly type: QuestionType;
   readonly instructions: Content | undefined;
   /** noul: true, then false. choice: as given. score: lowest first, labels "0", "1" … */

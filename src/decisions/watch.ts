@@ -80,6 +80,7 @@ export class DecisionWatch {
     if (this.#known.has(key)) return;
     if (this.#known.size >= KNOWN_MAX) this.#known.clear();
     this.#known.add(key);
+    if (version.floating !== true && isOtherVersion(route.model, upstreamModel)) this.#isOther(sighting, route.model);
     this.#deps.store.noteSighting(sighting).then(
       (others) => this.#compare(sighting, others),
       (error: unknown) => this.#deps.warn("what answered for a decision model could not be noted", { error }),
@@ -95,7 +96,13 @@ export class DecisionWatch {
   /** Reads what drifted before. */
   async restore(): Promise<void> {
     const seen = new Map<string, Sighting>();
+    const versions = new Map((await this.#deps.versions()).map((version) => [version.id, version]));
     for (const sighting of await this.#deps.store.listSightings()) {
+      const version = versions.get(sighting.version);
+      const pinned = version?.spec.routes.filter(({ provider }) => provider === sighting.provider) ?? [];
+      if (version?.floating !== true && pinned.some(({ model }) => isOtherVersion(model, sighting.upstreamModel))) {
+        this.#drifted.add(sighting.version);
+      }
       const key = JSON.stringify([sighting.version, sighting.provider]);
       const first = seen.get(key);
       if (first === undefined) seen.set(key, sighting);
@@ -198,6 +205,18 @@ export class DecisionWatch {
     this.#deps.warn("an engine of decision models is passed over", { provider, model, reason });
   }
 
+  /** It is asked by the name of one version and names itself another: that is drift from the first answer on. */
+  #isOther({ version, provider, upstreamModel, fingerprint }: Sighting, pinned: string): void {
+    this.#drifted.add(version);
+    this.#deps.warn("the upstream of a pinned decision model names itself as another version", {
+      model: version,
+      provider,
+      now: upstreamModel,
+      fingerprint,
+      before: pinned,
+    });
+  }
+
   #compare(sighting: Sighting, others: readonly Sighting[]): void {
     if (others.length === 0 || !this.#differs(sighting, others)) return;
     this.#deps.warn("the upstream of a pinned decision model names itself otherwise than before", {
@@ -218,6 +237,16 @@ export class DecisionWatch {
     return differs;
   }
 }
+
+/** `jev-1.13.0` and `jev-1.14.0`, but not `jev-1.13` and `jev-1.13.0`, nor names that have no version. */
+export function isOtherVersion(pinned: string, named: string): boolean {
+  const [mine, theirs] = [pinned, named].map((name) => VERSION.exec(name)?.[0].split("."));
+  if (mine === undefined || theirs === undefined) return false;
+  return mine.some((part, at) => theirs[at] !== undefined && theirs[at] !== part);
+}
+
+/** The version within a model's name: numbers with points between, at its end or before a `-`. */
+const VERSION = /(?<![\d.])\d+(?:\.\d+)+(?=$|-)/;
 
 /** Why a version is out of the list; each engine's own where there are several. */
 function reasonOf(engines: readonly UnfitEngine[]): string {
