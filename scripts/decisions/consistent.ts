@@ -5,6 +5,7 @@ import type { ChatRequest } from "../../src/chat/request.ts";
 import type { ChatResult } from "../../src/chat/result.ts";
 import type { BackendSpec, DecisionRoute, Upstream } from "../../src/decisions/backends/backend.ts";
 import { logprobs } from "../../src/decisions/backends/logprobs.ts";
+import { CONTENT_FREE } from "../../src/decisions/backends/prior.ts";
 import { calibrate, softmax, UNCALIBRATED } from "../../src/decisions/calibration.ts";
 import type { Question } from "../../src/decisions/questions.ts";
 import { REVISION } from "../../src/decisions/revision.ts";
@@ -17,6 +18,10 @@ export interface ConsistentHabits {
   readonly none: NoneHabit;
   /** Added to the worth of the first position, falling evenly to minus this at the last. */
   readonly first?: number;
+  /** Added to the worth of a position. */
+  readonly gain?: (at: number, count: number) => number;
+  /** What it believes of the options without a state; absent: that all are alike. */
+  readonly stateless?: ReadonlyMap<string, number>;
   /** Share of a letter that comes as a variant (" A", "a") of it. */
   readonly variants?: number;
   /** Alternatives shown at most, whatever is asked for. */
@@ -53,7 +58,8 @@ function answerTo(request: ChatRequest, habits: ConsistentHabits): ChatResult {
   const own = shown.filter((name) => name !== NONE).map((name) => habits.worths.get(name)!);
   const worths = shown.map((name, at) => {
     const lean = shown.length === 1 ? 0 : 1 - (2 * at) / (shown.length - 1);
-    return worthOf(name) + (habits.first ?? 0) * lean;
+    const liked = (habits.first ?? 0) * lean + (habits.gain?.(at, shown.length) ?? 0);
+    return liked + (isStateless(request) ? (habits.stateless?.get(name) ?? 0) : worthOf(name));
   });
   function worthOf(name: string): number {
     if (name !== NONE) return habits.worths.get(name)!;
@@ -80,6 +86,11 @@ function answerTo(request: ChatRequest, habits: ConsistentHabits): ChatResult {
 }
 
 const NONE = "None of these";
+
+function isStateless({ messages }: ChatRequest): boolean {
+  const part = messages.at(-1)?.content[0];
+  return part?.type === "text" && part.text.includes(`>\n${CONTENT_FREE}\n<`);
+}
 
 function optionsOf({ messages }: ChatRequest): string[] {
   const part = messages.at(-1)?.content[0];

@@ -39,7 +39,15 @@ const version = versionOfConfig(
     tier: "free",
     aliases: [],
     calibration: "",
-    backend: { kind: "logprobs", routes: [route], limits: {}, orders: 2, concurrency: 8, minLabelMass: 0.5 },
+    backend: {
+      kind: "logprobs",
+      routes: [route],
+      limits: {},
+      orders: 2,
+      concurrency: 8,
+      minLabelMass: 0.5,
+      prior: "none" as const,
+    },
   },
   WITHOUT_CALIBRATION,
 );

@@ -146,6 +146,11 @@ const DecisionModel = entry("A version of a decision model.", {
     ),
     orders: integer("Orders in which the options are shown (logprobs, verbalized).", 2, { minimum: 1, maximum: 64 }),
     concurrency: integer("Upstream calls of one request at once.", 20, { minimum: 1, maximum: 256 }),
+    prior: choice(
+      "Taken off each reading (logprobs): content_free is what the model says of the options without a state, a call more for each order of a new question; for models that like positions or words, where there are no labelled rows.",
+      "none",
+      ["none", "content_free"],
+    ),
     min_label_mass: number(
       "Where the option labels have less probability together, the request is 503: the model said something else (logprobs).",
       0.5,

@@ -141,7 +141,9 @@ function understood<A, T>(answer: A, read: (answer: A) => T): T {
   try {
     return read(answer);
   } catch (error) {
-    throw error instanceof NonsenseAnswer ? new UpstreamFault("answer_invalid", error.message, { cause: error }) : error;
+    throw error instanceof NonsenseAnswer
+      ? new UpstreamFault("answer_invalid", error.message, { cause: error })
+      : error;
   }
 }
 

@@ -200,9 +200,10 @@ async function answer<R extends DecisionRequest>(
   return Response.json({ model, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
 }
 
-/** Whose word the probabilities are: fitted here, the upstream's own, or what a text model happens to say. */
-function calibrationOf({ calibration, spec }: DecisionVersion): "fitted" | "upstream" | "none" {
+/** Whose word the probabilities are: fitted here, freed of a prior, the upstream's own, or what a text model happens to say. */
+function calibrationOf({ calibration, spec }: DecisionVersion): "fitted" | "prior" | "upstream" | "none" {
   if (calibration.method === "fitted") return "fitted";
+  if (spec.kind === "logprobs" && spec.prior === "content_free") return "prior";
   return spec.kind === "systemone" || spec.kind === "openai-decisions" ? "upstream" : "none";
 }
 

@@ -47,6 +47,7 @@ export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibra
     orders: backend.orders,
     concurrency: backend.concurrency,
     revision: REVISION,
+    prior: backend.prior,
     minLabelMass: backend.minLabelMass,
   };
   return {
@@ -185,6 +186,7 @@ function hashOf(spec: BackendSpec, calibration: Calibration): string {
       ...(asText ? { orders: spec.orders } : {}),
       // The former one was told apart by its prompts alone.
       ...(isFormer(spec) ? (asText ? { prompt: FORMER_REVISION } : {}) : { revision: spec.revision }),
+      ...(spec.kind === "logprobs" && spec.prior === "content_free" ? { prior: spec.prior } : {}),
       // How many options are shown at once decides what is asked, too.
       ...(spec.kind === "logprobs" && Object.keys(spec.limits).length > 0 ? { limits: spec.limits } : {}),
       calibration,

@@ -82,7 +82,7 @@ const version = (kind: "systemone" | "openai-decisions" | "logprobs", input?: nu
       aliases: [],
       calibration: "",
       ...(input === undefined ? {} : { prices: { input } }),
-      backend: { kind, routes: [], limits: {}, orders: 2, concurrency: 8, minLabelMass: 0.5 },
+      backend: { kind, routes: [], limits: {}, orders: 2, concurrency: 8, minLabelMass: 0.5, prior: "none" as const },
     },
     WITHOUT_CALIBRATION,
   );

@@ -21,6 +21,7 @@ const entry = (id: string, aliases: string[] = []): DecisionModelConfig => ({
     orders: 2,
     concurrency: 8,
     minLabelMass: 0.5,
+    prior: "none" as const,
   },
 });
 

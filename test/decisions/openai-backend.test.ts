@@ -131,3 +131,73 @@ test("a second route to the same version is tried when the first is down", async
   const rows = await gateway.usage();
   expect(rows.at(-1)).toMatchObject({ provider: "two", model: "openai-1.0.0" });
 });
+
+/** A predicate's answer by its question's name; the later ones are more probable. */
+const named = (questions: readonly { name: string }[]) =>
+  questions.map(({ name }, at) => ({ type: "predicate", name, probability: (at + 1) / 10 }));
+// biome-ignore lint/suspicious/noExplicitAny: Whatever is answered.
+const reply = (list: readonly any[]) => Response.json({ model: "gpt-d-1", answers: list });
+const THREE = Object.fromEntries(["a", "b", "c"].map((key) => [key, { type: "noul", instructions: `${key}?` }]));
+
+test("answers are told apart by their names, wherever they stand", async () => {
+  upstream.answer = ({ questions }) => reply(named(questions).reverse());
+  const { status, body } = await ask(THREE);
+  const p = Object.entries(body.answers).map(([key, one]) => [key, (one as { noul: number }).noul]);
+  expect([status, p]).toEqual([
+    200,
+    [
+      ["a", 0.1],
+      ["b", 0.2],
+      ["c", 0.3],
+    ],
+  ]);
+});
+
+test.each<[string, (list: ReturnType<typeof named>) => unknown[], number]>([
+  ["no names: in the order they were asked", (list) => list.map((one) => ({ ...one, name: null })), 200],
+  ["a name twice", (list) => list.map((one) => ({ ...one, name: "a" })), 503],
+  ["a name that was not asked", (list) => list.map((one, at) => (at === 1 ? { ...one, name: "z" } : one)), 503],
+  ["a name missing among others", (list) => list.map((one, at) => (at === 1 ? { ...one, name: null } : one)), 503],
+])("%s", async (_name, change, expected) => {
+  upstream.answer = ({ questions }) => reply(change(named(questions)));
+  expect((await ask(THREE)).status).toBe(expected);
+});
+
+test.each([
+  [
+    "an option that was not asked for",
+    [
+      { value: "a", probability: 0.5 },
+      { value: "b", probability: 0.5 },
+      { value: "z", probability: 0.5 },
+    ],
+    503,
+  ],
+  [
+    "an option twice",
+    [
+      { value: "a", probability: 0.5 },
+      { value: "a", probability: 0.5 },
+    ],
+    503,
+  ],
+  [
+    "an option of nothing that was not asked for",
+    [
+      { value: "a", probability: 0.5 },
+      { value: "b", probability: 0.5 },
+      { value: "z", probability: 0 },
+    ],
+    200,
+  ],
+])("%s", async (_name, probabilities, expected) => {
+  upstream.answer = () => reply([{ type: "choice", name: "q", probabilities }]);
+  expect((await ask({ q: { type: "choice", criteria: { a: null, b: null } } })).status).toBe(expected);
+});
+
+test("an option without a name goes up under one that no other has", async () => {
+  const { status, body } = await ask({ q: { type: "choice", criteria: { "": "nothing", "(empty)": null } } });
+  const values = upstream.calls[0]!.body.questions[0].choices.map((one: { value: string }) => one.value);
+  expect(values.every((value: string) => value !== "") && new Set(values).size).toBe(2);
+  expect([status, body.answers.q.probabilities]).toEqual([200, { "": 0.5, "(empty)": 0.5 }]);
+});

@@ -27,6 +27,7 @@ const origin = versionOfConfig(
       orders: 2,
       concurrency: 8,
       minLabelMass: 0.5,
+      prior: "none" as const,
     },
   },
   WITHOUT_CALIBRATION,

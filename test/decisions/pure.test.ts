@@ -6,6 +6,7 @@ import { ordersOf } from "../../src/decisions/backends/orders.ts";
 import { bucketOf, calibrate, type Reading, readCalibration, softmax } from "../../src/decisions/calibration.ts";
 import { choiceConfidence, scoreConfidence } from "../../src/decisions/confidence.ts";
 import type { Question } from "../../src/decisions/questions.ts";
+import { FORMER_REVISION } from "../../src/decisions/revision.ts";
 
 const distribution = (min = 1, max = 12) =>
   fc
@@ -151,6 +152,17 @@ describe("orders", () => {
     );
   });
 
+  test.each([2, 3, 4, 6, 7])("%p orders of eight undo a liking that falls with the position", (count) => {
+    const orders = ordersOf([0, 1, 2, 3, 4, 5, 6, 7], { type: "choice", count });
+    const places = Array.from({ length: 8 }, (_, option) => sum(orders.map((order) => order.indexOf(option))));
+    expect(new Set(places).size).toBe(1);
+  });
+
+  test("to learn what positions gain, levels are turned too", () => {
+    const orders = ordersOf([0, 1, 2], { type: "score", count: 8, freely: true });
+    expect(new Set(orders.map((order) => order[0])).size).toBe(3);
+  });
+
   test("levels are shown upwards and downwards only", () => {
     expect(ordersOf([0, 1, 2], { type: "score", count: 8 })).toEqual([
       [0, 1, 2],
@@ -170,6 +182,43 @@ describe("distributions of an upstream", () => {
         expect(sum(out)).toBeCloseTo(1, 9);
       }),
     );
+  });
+
+  test("what was rounded is read as the nearest distribution that prints so", () => {
+    fc.assert(
+      fc.property(distribution(2, 255), (p) => {
+        const printed = p.map((value) => Math.round(value * 100) / 100);
+        const out = soundDistribution(printed, "q");
+        expect(sum(out)).toBeCloseTo(1, 9);
+        out.forEach((value, at) => {
+          expect(Math.abs(value - printed[at]!)).toBeLessThanOrEqual(0.005 + 1e-9);
+        });
+      }),
+    );
+  });
+
+  const many = (top: number, rest: number, count: number) => [top, ...new Array<number>(count - 1).fill(rest)];
+  test.each<[string, number[], number, number]>([
+    ["255 options, one of .30", many(0.3, 0, 255), 0.3 + 0.7 / 255, 0.7 / 255],
+    ["77 options, one of .60", many(0.6, 0.01, 77), 0.6 - 0.36 / 77, 0.01 - 0.36 / 77],
+    ["255 options of nothing", many(0, 0, 255), 1 / 255, 1 / 255],
+    ["three thirds", [0.33, 0.33, 0.33], 1 / 3, 1 / 3],
+    ["what sums to 1 as it is", [0.9, 0.1, 0], 0.9, 0.1],
+    ["three digits", many(0.5, 0.001, 400), 0.5 + 0.101 / 400, 0.001 + 0.101 / 400],
+    [
+      "full precision, off by little",
+      [0.661, 0.331_234_567_8],
+      0.661 / 0.992_234_567_8,
+      0.331_234_567_8 / 0.992_234_567_8,
+    ],
+  ])("%s", (_name, values, first, second) => {
+    const out = soundDistribution(values, "q");
+    expect([out[0], out[1]]).toEqual([expect.closeTo(first, 6), expect.closeTo(second, 6)]);
+  });
+
+  test("a version of the former release reads them as it did", () => {
+    expect(soundDistribution(many(0.3, 0, 255), "q", FORMER_REVISION)[0]).toBe(1);
+    expect(() => soundDistribution(many(0, 0, 255), "q", FORMER_REVISION)).toThrow();
   });
 
   test.each([

@@ -28,7 +28,15 @@ const SCORE = (count: number) => rowsOf(count, { type: "score", criteria: ["low"
 
 async function calibrated(rows: readonly LabelledRow[], habits: Partial<Habits>, orders = 2): Promise<CalibrationRun> {
   const route = { provider: "simulated", model: "simulated-1", path: "", priority: 1, weight: 1 };
-  const backend = { kind: "logprobs" as const, routes: [route], limits: {}, orders, concurrency: 8, minLabelMass: 0.5 };
+  const backend = {
+    kind: "logprobs" as const,
+    routes: [route],
+    limits: {},
+    orders,
+    concurrency: 8,
+    minLabelMass: 0.5,
+    prior: "none" as const,
+  };
   const entry = {
     id: "x-1.0.0",
     name: "",

@@ -316,7 +316,7 @@ test.each([
 ])("limits are part of what a %s version is: %p", (kind, part) => {
   const hashWith = (limits: Record<string, number>) => {
     const routes = [{ provider: "p", model: "m", path: "", priority: 1, weight: 1 }];
-    const backend = { kind, routes, limits, orders: 2, concurrency: 8, minLabelMass: 0.5 };
+    const backend = { kind, routes, limits, orders: 2, concurrency: 8, minLabelMass: 0.5, prior: "none" as const };
     const entry = {
       id: "x-1.0.0",
       name: "",

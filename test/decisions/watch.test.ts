@@ -199,6 +199,7 @@ describe("the watch", () => {
         orders: 2,
         concurrency: 8,
         minLabelMass: 0.5,
+        prior: "none" as const,
       },
     },
     WITHOUT_CALIBRATION,

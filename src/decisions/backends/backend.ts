@@ -21,6 +21,8 @@ export interface BackendSpec {
   readonly concurrency: number;
   /** Which words and formulas it is asked and read with. */
   readonly revision: number;
+  /** What is taken off each reading: nothing, or what the model says of the options without a state (logprobs). */
+  readonly prior?: "none" | "content_free";
   /** Levels too are shown from the middle; for rows from which is learned what positions gain. */
   readonly turning?: boolean;
   /** Where the labels have less together, a text model did not answer the question (logprobs). */

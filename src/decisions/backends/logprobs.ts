@@ -26,6 +26,7 @@ import { formerlyJoined } from "./former.ts";
 import { type AskedGroup, finalistsOf, joinGroups } from "./groups.ts";
 import { chosenScores, type LabelScores, labelScores } from "./labels.ts";
 import { ordersOf, sorted } from "./orders.ts";
+import { CONTENT_FREE, Priors } from "./prior.ts";
 
 /** OpenAI and vLLM show no more alternatives of a token. */
 const TOP_LOGPROBS = 20;
@@ -55,7 +56,12 @@ interface Look {
   readonly order: readonly number[];
   readonly orNone?: boolean;
   readonly labels?: readonly TokenLabel[] | undefined;
+  /** Without the state: what the model says of the options alone. */
+  readonly stateless?: boolean;
 }
+
+/** Of all versions: what is asked tells them apart. */
+const priors = new Priors();
 
 /** One request's calls, counted and bounded together. */
 class Asking {
@@ -97,32 +103,53 @@ class Asking {
   }
 
   /** One call. */
-  async look(question: Question, { order, orNone, labels }: Look): Promise<LabelScores> {
-    const { state } = this.#task;
-    const texts = labels?.map(({ text }) => text);
-    const messages = letterPrompt({ state, question, order, orNone: orNone === true, labels: texts });
-    const tokens = labels?.map(({ id }) => id) ?? [];
+  async look(question: Question, look: Look): Promise<LabelScores> {
+    const messages = this.#prompt(question, look);
+    const scores = await this.#scores(messages, look, this.#task.spec.minLabelMass);
+    this.#mass = Math.min(this.#mass, scores.mass);
+    this.#capped = scores.capped ?? this.#capped;
+    return scores;
+  }
+
+  #prompt(question: Question, { order, orNone = false, labels, stateless = false }: Look): ChatRequest["messages"] {
+    const state = stateless ? CONTENT_FREE : this.#task.state;
+    return letterPrompt({ state, question, order, orNone, labels: labels?.map(({ text }) => text) });
+  }
+
+  /** Asks, and reads the labels. Throws `NonsenseAnswer` where they have less than `least` together. */
+  #scores(messages: ChatRequest["messages"], { order, orNone, labels }: Look, least: number): Promise<LabelScores> {
     const count = order.length + (orNone === true ? 1 : 0);
-    const { revision, minLabelMass } = this.#task.spec;
-    const scores = await this.#slots.run(() =>
+    const { revision } = this.#task.spec;
+    return this.#slots.run(() =>
       this.#upstream.chat(
         (route) => letterRequest(route, messages, this.#top),
         (answer) => {
           this.#last = answer;
           this.#usage.push(answer.result.usage);
           const read =
-            texts === undefined
+            labels === undefined
               ? labelScores(answer.result, { count, top: this.#top, revision })
-              : chosenScores(answer.result, texts);
-          if (read.mass >= minLabelMass) return read;
+              : chosenScores(
+                  answer.result,
+                  labels.map(({ text }) => text),
+                );
+          if (read.mass >= least) return read;
           throw new NonsenseAnswer(`The labels have a probability of ${read.mass} together.`);
         },
-        { tokens },
+        { tokens: labels?.map(({ id }) => id) ?? [] },
       ),
     );
-    this.#mass = Math.min(this.#mass, scores.mass);
-    this.#capped = scores.capped ?? this.#capped;
-    return scores;
+  }
+
+  /** What the model says of the options without a state; zeros where the version does not take it off. */
+  async #priorOf(question: Question, look: Look): Promise<readonly number[]> {
+    const { prior, routes } = this.#task.spec;
+    if (prior !== "content_free") return look.order.map(() => 0);
+    const models = JSON.stringify([routes.map(({ provider, model, path }) => [provider, model, path]), this.#top]);
+    const stateless = { ...look, stateless: true };
+    const messages = this.#prompt(question, stateless);
+    // Whether it would rather say something else without a state is nobody's question.
+    return priors.of(models, messages, async () => (await this.#scores(messages, stateless, 0)).logProbabilities);
   }
 
   gathered(readings: readonly (readonly Reading[])[]): BackendAnswer {
@@ -142,8 +169,15 @@ class Asking {
 
   async #looks(question: Question, options: readonly number[], labels?: readonly TokenLabel[]): Promise<Reading[]> {
     const orders = this.#orders(question, options);
-    const looks = await Promise.all(orders.map((order) => this.look(question, { order, labels })));
-    return looks.map(({ logProbabilities }, at) => ({ order: orders[at]!, logProbabilities, labelled: true }));
+    const [looks, given] = await Promise.all([
+      Promise.all(orders.map((order) => this.look(question, { order, labels }))),
+      Promise.all(orders.map((order) => this.#priorOf(question, { order, labels }))),
+    ]);
+    return looks.map(({ logProbabilities }, turn) => ({
+      order: orders[turn]!,
+      logProbabilities: logProbabilities.map((logP, at) => logP - given[turn]![at]!),
+      labelled: true,
+    }));
   }
 
   #orders({ type }: Question, options: readonly number[]): number[][] {
