@@ -71,13 +71,20 @@ function read(family: ModelFamily, match: RegExpExecArray, name: string): ModelF
   const { major, minor } = match.groups ?? {};
   const at = major === undefined ? Number.POSITIVE_INFINITY : version(Number(major), Number(minor ?? 0));
   const facts: ModelFacts = { ...PLAIN };
-  for (const rule of family.rules) if (holds(rule, at, name)) Object.assign(facts, rule.facts);
+  const words = wordsOf(name);
+  for (const rule of family.rules) if (holds(rule, at, words)) Object.assign(facts, rule.facts);
   if (SAYS_SO.test(name) && !/non-?reasoning|non-?thinking/.test(name)) facts.reasons = true;
   return facts;
 }
 
-function holds(rule: ModelRule, at: number, name: string): boolean {
+/** A name as words between spaces: a deployment called `gpt-5-prod` is not the model `gpt-5-pro`. */
+function wordsOf(name: string): string {
+  return ` ${name.replace(/[^a-z0-9.]+/g, " ")} `;
+}
+
+function holds(rule: ModelRule, at: number, words: string): boolean {
+  const has = (line: string) => words.includes(wordsOf(line));
   if (at < (rule.from ?? 0) || (rule.before !== undefined && at >= rule.before)) return false;
-  if (rule.lines !== undefined && !rule.lines.some((word) => name.includes(word))) return false;
-  return rule.not === undefined || !rule.not.some((word) => name.includes(word));
+  if (rule.lines !== undefined && !rule.lines.some(has)) return false;
+  return rule.not === undefined || !rule.not.some(has);
 }

@@ -55,7 +55,7 @@ export interface ModelFacts {
 
 /** A rule: for which models of the family, what holds, who says so and when that was looked up. */
 export interface ModelRule {
-  /** Words of the name of which one must stand in it; absent: any. */
+  /** Words, or several in a row, of which one must stand in the name; absent: any name. */
   lines?: readonly string[];
   /** Words of which none may. */
   not?: readonly string[];

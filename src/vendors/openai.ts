@@ -69,7 +69,7 @@ export const gpt: ModelFamily = {
       seen: "2026-11",
     },
     {
-      lines: ["-codex"],
+      lines: ["codex"],
       from: version(5),
       before: version(5, 2),
       facts: { efforts: LADDER, chatEfforts: LADDER, sampling: "never", reasonsByDefault: true },
@@ -85,7 +85,7 @@ export const gpt: ModelFamily = {
       seen: "2026-11",
     },
     {
-      lines: ["-pro"],
+      lines: ["pro"],
       from: version(5),
       before: version(5, 1),
       facts: { efforts: ["high"], chatEfforts: ["high"] },
@@ -93,7 +93,7 @@ export const gpt: ModelFamily = {
       seen: "2026-11",
     },
     {
-      lines: ["-codex", "-pro"],
+      lines: ["codex", "pro"],
       from: version(5),
       facts: { responsesOnly: true },
       source: `${MODELS}/gpt-5-codex, ${MODELS}/gpt-5-pro`,
@@ -146,7 +146,7 @@ export const oSeries: ModelFamily = {
       seen: "2026-11",
     },
     {
-      lines: ["-pro", "-deep-research"],
+      lines: ["pro", "deep-research"],
       facts: { responsesOnly: true },
       source: `${MODELS}/o3-pro, ${MODELS}/o3-deep-research`,
       seen: "2026-11",

@@ -8,7 +8,7 @@ export const qwen: ModelFamily = {
   rules: [
     {
       from: version(3),
-      not: ["instruct", "coder", "qwen-"],
+      not: ["instruct", "coder"],
       facts: { reasons: true },
       source: "qwen.readthedocs.io/en/latest/getting_started/quickstart.html",
       seen: "2026-11",

@@ -47,6 +47,8 @@ describe("families", () => {
     ["gpt-5.6-terra", { reasonsByDefault: true, chatTools: "unless-reasoning", responsesOnly: false }],
     ["gpt-5-codex", { responsesOnly: true, sampling: "never", efforts: ["low", "medium", "high"] }],
     ["gpt-5.2-pro", { responsesOnly: true }],
+    ["gpt-5-prod", { responsesOnly: false, efforts: ["minimal", "low", "medium", "high"] }],
+    ["gpt-5-pro-2025-10-06", { responsesOnly: true, efforts: ["high"] }],
     ["o3-deep-research", { responsesOnly: true }],
     ["azure/prod-o4-mini", { reasons: true, sampling: "never", refuses: ["stop"] }],
     ["openai/gpt-oss-120b", { reasons: true, sampling: "always" }],
