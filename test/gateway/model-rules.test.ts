@@ -29,8 +29,16 @@ const MODELS = {
     "o4-mini",
   ],
   azure: ["gpt-5.6-sol", "prod-chat"],
-  proxy: ["claude-6", "gemini-4", "plain-model", "gpt-5.6", "anthropic/claude-opus-4.8", "glm-5"],
-  claude: ["claude-opus-4-8"],
+  proxy: [
+    "anthropic/claude-opus-5.5",
+    "claude-6",
+    "gemini-4",
+    "plain-model",
+    "gpt-5.6",
+    "anthropic/claude-opus-4.8",
+    "glm-5",
+  ],
+  claude: ["claude-opus-4-8", "claude-opus-5", "claude-opus-5-5", "claude-sonnet-5-5", "claude-sonnet-4-5"],
 };
 const app = await startTestApp({
   config: {
@@ -38,7 +46,7 @@ const app = await startTestApp({
       openai: provider({ preset: "openai" }),
       azure: provider({ preset: "azure" }),
       proxy: provider({ kind: "openai" }),
-      claude: provider({ kind: "anthropic" }),
+      claude: provider({ preset: "anthropic" }),
       single: provider({ preset: "openai", quirks: { responses: false } }),
     },
     models: [
@@ -65,6 +73,12 @@ const COMPLETIONS = { path: "/v1/completions", body: { prompt: "hi" } as Json };
 const MESSAGES = {
   path: "/v1/messages",
   body: { max_tokens: 9, messages: [{ role: "user", content: "hi" }] } as Json,
+};
+
+const TALK = [{ role: "user", content: "hi" }];
+const MESSAGES_FORCED = {
+  tools: [{ name: "weather", input_schema: { type: "object" } }],
+  tool_choice: { type: "any" },
 };
 
 async function up({ path, body }: typeof CHAT, model: string, more: Json = {}) {
@@ -143,6 +157,75 @@ describe("parameters that reasoning excludes", () => {
     expect(json).not.toHaveProperty("temperature");
     expect(json).not.toHaveProperty("top_k");
     expect(dropped).toBe("temperature, top_k");
+  });
+});
+
+describe("Claude, by every client format", () => {
+  const FN = { name: "weather", parameters: { type: "object", properties: {} } };
+  const CLIENTS = {
+    chat: {
+      client: CHAT,
+      forced: { tools: [{ type: "function", function: FN }], tool_choice: "required" },
+      late: { messages: [...TALK, { role: "developer", content: "late" }] },
+      off: { reasoning_effort: "none" },
+    },
+    responses: {
+      client: RESPONSES,
+      forced: { tools: [{ type: "function", ...FN }], tool_choice: "required" },
+      late: { input: [...TALK, { role: "developer", content: "late" }] },
+      off: { reasoning: { effort: "none" } },
+    },
+  };
+
+  test.each(["chat", "responses"] as const)("%s", async (name) => {
+    const { client, forced, late, off } = CLIENTS[name];
+    for (const [model, type] of [
+      ["claude-opus-5-5", "auto"],
+      ["claude-sonnet-5-5", "auto"],
+      ["claude-opus-5", "any"],
+      ["claude-sonnet-4-5", "any"],
+    ]) {
+      const { json, dropped } = await up(client, `claude:${model}`, forced);
+      expect(json).toMatchObject({ tool_choice: { type }, cache_control: { type: "ephemeral" } });
+      expect(dropped).toBe(type === "auto" ? "tool_choice" : "");
+    }
+    const inPlace = (await up(client, "claude:claude-opus-5", late)).json;
+    expect((inPlace["messages"] as Json[]).at(-1)).toMatchObject({ role: "system", content: [{ text: "late" }] });
+    expect(inPlace["system"]).toBeUndefined();
+    const onTop = (await up(client, "claude:claude-sonnet-4-5", late)).json;
+    expect(onTop["system"]).toMatchObject([{ text: "late" }]);
+    const thinking = async (model: string) => (await up(client, `claude:${model}`, off)).json["thinking"];
+    expect(await thinking("claude-opus-5")).toEqual({ type: "disabled" });
+    expect(await thinking("claude-sonnet-5-5")).toEqual({ type: "between_tools" });
+    expect(await thinking("claude-opus-4-8")).toBeUndefined();
+    expect((await up(client, "claude:claude-opus-5")).json).not.toHaveProperty("cache_control");
+  });
+
+  test("messages clients' requests go up as they came", async () => {
+    const tools = [{ name: "weather", input_schema: { type: "object" } }];
+    const messages = [...TALK, { role: "assistant", content: "Once upon" }];
+    const more = { tools, messages, tool_choice: { type: "any" }, thinking: { type: "disabled" } };
+    const { json, dropped } = await up(MESSAGES, "claude:claude-opus-5-5", more);
+    expect(json).toEqual({ ...MESSAGES.body, ...more, model: "claude-opus-5-5" });
+    expect(dropped).toBe("");
+  });
+
+  test("over chat completions of others a forced tool is told as well", async () => {
+    const { forced } = CLIENTS.chat;
+    for (const [client, more] of [
+      [CHAT, forced],
+      [MESSAGES, MESSAGES_FORCED],
+    ] as const) {
+      const { json, dropped } = await up(client, "proxy:anthropic/claude-opus-5.5", more);
+      expect(json["tool_choice"]).toBe("auto");
+      expect((json["messages"] as Json[]).at(-1)).toEqual({
+        role: "system",
+        content: "Answer by calling at least one of the tools.",
+      });
+      expect(dropped).toBe("tool_choice");
+      const older = await up(client, "proxy:anthropic/claude-opus-4.8", more);
+      expect(older.json["tool_choice"]).toBe("required");
+    }
   });
 });
 

@@ -31,7 +31,7 @@ describe("a forced tool", () => {
   const FORCED: [ToolChoice, Record<string, unknown>, RegExp][] = [
     [{ type: "required" }, { type: "any" }, /at least one of the tools/],
     [{ type: "tool", name: "f" }, { type: "tool", name: "f" }, /"f"/],
-    [{ type: "allowed", mode: "required", names: ["g"] }, { type: "tool", name: "g" }, /"g".*at least one/],
+    [{ type: "allowed", mode: "required", names: ["g"] }, { type: "tool", name: "g" }, /"g".*one of them/],
   ];
 
   test.each(["claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1", "claude-opus-6"])("%s is told", (model) => {

@@ -11,6 +11,7 @@ import { CLAUDE_SCHEMA } from "../../vendors/schema-rules.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
 import { nearestEffort, refusedFor } from "../quirks.ts";
 import { fitSchema, toolSchema } from "../schema-fit.ts";
+import { allowedInWords, forcedInWords } from "../tool-choice.ts";
 import { ANTHROPIC, anthropicTurns, type Block, type Turn } from "./anthropic-messages.ts";
 import { asText } from "./loose.ts";
 
@@ -180,6 +181,8 @@ function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): Bloc
 
 /** The choice by parameter, and what of it the model must be told because there is none. */
 function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { word?: Block; told?: string } {
+  const told = facts.forcedTool ? undefined : forcedInWords(choice);
+  if (told !== undefined) return { word: { type: "auto" }, told };
   switch (choice?.type) {
     case undefined:
       return {};
@@ -187,22 +190,15 @@ function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { w
     case "none":
       return { word: { type: choice.type } };
     case "required":
-      if (facts.forcedTool) return { word: { type: "any" } };
-      return { word: { type: "auto" }, told: "Answer by calling at least one of the tools." };
+      return { word: { type: "any" } };
     case "tool":
-      if (facts.forcedTool) return { word: { type: "tool", name: choice.name } };
-      return { word: { type: "auto" }, told: `Answer by calling the tool ${JSON.stringify(choice.name)}.` };
+      return { word: { type: "tool", name: choice.name } };
     case "allowed": {
-      // Fewer tools in the list would change what comes before every turn, and caches break.
       const { names, mode } = choice;
-      const all = tools.every((tool) => names.includes(tool.name));
-      const forced = mode === "required";
-      if (forced && facts.forcedTool && names.length === 1) return { word: { type: "tool", name: names[0] } };
-      const word = { type: forced && facts.forcedTool ? "any" : "auto" };
-      const must = forced && !facts.forcedTool ? " Answer by calling at least one of them." : "";
-      if (all && must === "") return { word };
-      const list = names.map((name) => JSON.stringify(name)).join(", ");
-      return { word, told: `Of the tools, call none but these: ${list}.${must}` };
+      if (mode === "required" && names.length === 1) return { word: { type: "tool", name: names[0] } };
+      const word = { type: mode === "required" ? "any" : "auto" };
+      // Fewer tools in the list would change what comes before every turn, and caches break.
+      return tools.every((tool) => names.includes(tool.name)) ? { word } : { word, told: allowedInWords(names) };
     }
   }
 }

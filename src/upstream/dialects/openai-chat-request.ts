@@ -17,6 +17,7 @@ import { factsOf } from "../../vendors/model-facts.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
 import { effortFor, effortsFor, refusedFor } from "../quirks.ts";
 import { strictOrPlain, toolSchema } from "../schema-fit.ts";
+import { forcedInWords } from "../tool-choice.ts";
 import { bridged, fitToQuirks } from "./openai-chat-quirks.ts";
 
 type Json = Record<string, unknown>;
@@ -26,8 +27,9 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   const chat = fitToQuirks(given, ctx.quirks);
   const dropped: string[] = [];
   const refused = refusedFor(ctx, chat.reasoning);
+  const facts = factsOf(ctx.model);
   const turns = chat.messages.flatMap((message, at) => turnsOf(message, at, ctx));
-  const body: Json = { model: ctx.model, messages: factsOf(ctx.model).userAfterTool ? turns : bridged(turns) };
+  const body: Json = { model: ctx.model, messages: facts.userAfterTool ? turns : bridged(turns) };
   const set = (name: string, value: unknown) => {
     if (value === undefined) return;
     if (refused.includes(name)) dropped.push(name);
@@ -58,7 +60,12 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   const tools = toolsOf(chat.tools, dropped);
   if (tools.length > 0) {
     set("tools", tools);
-    if (chat.toolChoice !== undefined) set("tool_choice", toolChoiceOf(chat.toolChoice));
+    const told = facts.forcedTool ? undefined : forcedInWords(chat.toolChoice);
+    if (told !== undefined) {
+      (body["messages"] as Json[]).push({ role: "system", content: told });
+      set("tool_choice", "auto");
+      dropped.push("tool_choice");
+    } else if (chat.toolChoice !== undefined) set("tool_choice", toolChoiceOf(chat.toolChoice));
     set("parallel_tool_calls", chat.parallelToolCalls);
   }
   setResponseFormat(body, { chat, ctx, dropped });

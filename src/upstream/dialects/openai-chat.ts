@@ -8,6 +8,7 @@ import { factsOf } from "../../vendors/model-facts.ts";
 import type { Dialect, Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../fault.ts";
 import { refusedFor } from "../quirks.ts";
+import { forcedInWords } from "../tool-choice.ts";
 import { bridged } from "./openai-chat-quirks.ts";
 import { OpenaiChatReader, openaiChatEvents } from "./openai-chat-reader.ts";
 import { OpenaiChatRelay } from "./openai-chat-relay.ts";
@@ -63,7 +64,15 @@ function losslessRequest(
   if (ctx.quirks.usage_include !== true && isObject(body["usage"])) edits["usage"] = undefined;
   if (chat.stream) setStreamOptions(body, edits, ctx);
   renameLimit(body, edits, ctx);
-  if (!factsOf(ctx.model).userAfterTool) bridgeTools(body, edits);
+  const facts = factsOf(ctx.model);
+  if (!facts.userAfterTool) bridgeTools(body, edits);
+  const told = facts.forcedTool ? undefined : forcedInWords(chat.toolChoice);
+  if (told !== undefined) {
+    const turns = edits["messages"] ?? body["messages"];
+    edits["messages"] = [...(Array.isArray(turns) ? turns : []), { role: "system", content: told }];
+    edits["tool_choice"] = "auto";
+    dropped.push("tool_choice");
+  }
   return { path: "/chat/completions", headers: {}, body: spliceMembers(text, edits), dropped };
 }
 
