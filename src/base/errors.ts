@@ -120,6 +120,8 @@ export interface ApiErrorDetail {
   readonly param?: string | null;
   /** Seconds for the `Retry-After` header; rounded up, at least 1. */
   readonly retryAfterSeconds?: number;
+  /** What a machine reads beside the code, shown as `error.details`. */
+  readonly details?: unknown;
   /** Further response headers. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Another status than the code's own. */
@@ -161,12 +163,13 @@ export class ApiError extends Error {
   /** The public JSON of this error (specification "Non-streaming error shape"). */
   body(): ErrorBody {
     const { param, upstream } = this.detail;
+    const details = this.detail.details ?? upstream?.details;
     return {
       message: this.message,
       type: ERRORS[this.apiCode].type,
       code: upstream?.code ?? this.apiCode,
       param: param ?? null,
-      ...(upstream?.details === undefined ? {} : { details: upstream.details }),
+      ...(details === undefined ? {} : { details }),
     };
   }
 }

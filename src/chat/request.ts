@@ -31,6 +31,8 @@ export interface FilePart {
   type: "file";
   source: MediaSource | { kind: "text"; text: string };
   filename?: string;
+  /** What the client says about it to the model (Anthropic `context`). */
+  context?: string;
   cacheControl?: CacheControl;
 }
 

@@ -202,10 +202,15 @@ function shortenNames(chat: ChatRequest, names: NameTable): ChatRequest {
           }
         : message,
     ),
-    ...(chat.toolChoice?.type === "tool" && !NAME_LEGAL.test(chat.toolChoice.name)
-      ? { toolChoice: { ...chat.toolChoice, name: names.anyFlat(chat.toolChoice.name) } }
-      : {}),
+    ...(chat.toolChoice === undefined ? {} : { toolChoice: shortChoice(chat.toolChoice, names) }),
   };
+}
+
+function shortChoice(choice: ToolChoice, names: NameTable): ToolChoice {
+  const short = (name: string) => (NAME_LEGAL.test(name) ? name : names.anyFlat(name));
+  if (choice.type === "tool") return { ...choice, name: short(choice.name) };
+  if (choice.type === "allowed") return { ...choice, names: choice.names.map(short) };
+  return choice;
 }
 
 /** The grammar cannot bind the model here, so it is shown to it. */

@@ -151,6 +151,7 @@ async function liveFrom(
           requestId: identity.requestId,
           estimate: identity.estimate,
           say: identity.say,
+          cutAt: built.cutAt,
         });
   try {
     return await openLive(turn, built, relay, { signal, secret });

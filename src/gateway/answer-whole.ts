@@ -5,6 +5,7 @@ import { limit } from "../base/limit.ts";
 import type { ChatEvent } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import type { ChatRequest } from "../chat/request.ts";
+import { cutEvents } from "../chat/stop-cut.ts";
 import { ToolRestorer } from "../chat/tools.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
 import type { Provider } from "../upstream/provider.ts";
@@ -55,7 +56,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     throw error;
   }
   const ttfbMs = performance.now() - job.exchange.startedMs;
-  const read = readWhole(deps, provider, job, text);
+  const read = readWhole(deps, provider, job, { text, cutAt: built.cutAt });
   const finish = read.events.findLast((event) => event.type === "finish");
   let written: WrittenAnswer;
   try {
@@ -86,13 +87,19 @@ interface WholeAnswer {
 }
 
 /** What a whole upstream answer says. Throws `UpstreamFault` when it is not one, so that another route may be tried. */
-function readWhole(deps: GatewayDeps, provider: Provider, job: Job, text: string): WholeAnswer {
+function readWhole(
+  deps: GatewayDeps,
+  provider: Provider,
+  job: Job,
+  { text, cutAt = [] }: { text: string; cutAt: readonly string[] | undefined },
+): WholeAnswer {
   try {
     if (isLossless(job, provider)) {
       const result = provider.dialect.lossless.result(text, identityOf(deps, job, provider));
       return { events: result.events, lossless: result.text };
     }
-    return { events: restoreTools(job.chat, provider.dialect.events(JSON.parse(text))), lossless: undefined };
+    const events = cutEvents(provider.dialect.events(JSON.parse(text)), cutAt);
+    return { events: restoreTools(job.chat, events), lossless: undefined };
   } catch (error) {
     throw faultOfReading(error);
   }

@@ -11,6 +11,7 @@ import type { Caller } from "../http/guards.ts";
 import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
+import { inClientTerms } from "./client-terms.ts";
 import { estimateUsage } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
 import { allowedDefaults, type Defaults, isOwnDefault, textOfAnswerFault } from "./policy.ts";
@@ -112,14 +113,16 @@ export function buildRequest(
     const { text, body, removed } = opened;
     return provider.dialect.lossless.request(text, job.chat, { ...ctx, body, reasoningRemoved: removed }, members);
   }
-  refuseUnsayable(job.chat, job.format.name, provider);
-  const own = withoutForeignSeals(job.chat, reader);
-  const chat = provider.dialect.name === "openai-responses" ? own : flattenTools(own);
-  const { store, ...plain } = { ...chat, ...defaults };
-  // Answers of the responses format are stored here; the upstream is not asked to.
-  const stored = job.format.name === "openai-responses" || store === undefined ? {} : { store };
-  const request = provider.dialect.request({ ...plain, ...stored }, ctx);
-  return { ...request, dropped: request.dropped.filter((name) => !isOwnDefault(name, job)) };
+  const terms = { format: job.format.name, body: job.body, isOurs: (name: string) => isOwnDefault(name, job) };
+  return inClientTerms(terms, () => {
+    refuseUnsayable(job.chat, job.format.name, provider);
+    const own = withoutForeignSeals(job.chat, reader);
+    const chat = provider.dialect.name === "openai-responses" ? own : flattenTools(own);
+    const { store, ...plain } = { ...chat, ...defaults };
+    // Answers of the responses format are stored here; the upstream is not asked to.
+    const stored = job.format.name === "openai-responses" || store === undefined ? {} : { store };
+    return provider.dialect.request({ ...plain, ...stored }, ctx);
+  });
 }
 
 /** The values of ours in an answer. */

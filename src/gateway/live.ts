@@ -89,9 +89,9 @@ export async function openLive(
     return text;
   }
 
-  /** A whole answer's connection is worth keeping for the next call; a broken one's is not. */
+  /** A whole answer's connection is worth keeping for the next call; a broken one's is not, and what was cut short is ended. */
   function letGo(): void {
-    if (relay.fault === undefined) void body.drain();
+    if (relay.fault === undefined && relay.cutShort !== true) void body.drain();
     else body.cancel();
   }
 

@@ -5,6 +5,7 @@ import { parseFrames } from "../base/sse.ts";
 import { type AnswerFault, afterContent } from "../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
+import { StopCut } from "../chat/stop-cut.ts";
 import { ToolGuard } from "../chat/tool-guard.ts";
 import { ToolRestorer } from "../chat/tools.ts";
 import type { EventReader, FrameRelay } from "../upstream/dialect.ts";
@@ -20,12 +21,15 @@ export interface TranslationOptions {
   estimate(outputText: string): Usage;
   /** What the client is told of a failure. */
   say(fault: AnswerFault): string;
+  /** Stop sequences that the upstream was not told of. */
+  cutAt?: readonly string[] | undefined;
 }
 
 export class Translation implements FrameRelay {
   readonly #options: TranslationOptions;
   readonly #guard = new ToolGuard();
   readonly #restorer: ToolRestorer | undefined;
+  readonly #cut: StopCut | undefined;
   readonly #output = new OutputText();
   #read: ChatEvent[] = [];
   #guarded: ChatEvent[] = [];
@@ -41,6 +45,8 @@ export class Translation implements FrameRelay {
     this.#options = options;
     const restorer = new ToolRestorer(options.request);
     this.#restorer = restorer.idle ? undefined : restorer;
+    const { cutAt = [], request } = options;
+    this.#cut = cutAt.length > 0 ? new StopCut(cutAt, request.n ?? 1) : undefined;
   }
 
   get finished(): boolean {
@@ -48,6 +54,9 @@ export class Translation implements FrameRelay {
   }
   get committed(): boolean {
     return this.#committed;
+  }
+  get cutShort(): boolean {
+    return this.#cut?.over === true;
   }
   get fault(): AnswerFault | undefined {
     return this.#fault;
@@ -83,8 +92,19 @@ export class Translation implements FrameRelay {
   #flow(): string {
     let out = "";
     const events = this.#read;
-    for (let i = 0; i < events.length && !this.#ended; i++) out += this.#event(events[i] as ChatEvent);
+    for (let i = 0; i < events.length && !this.#ended; i++) {
+      const event = events[i] as ChatEvent;
+      out += this.#cut === undefined ? this.#event(event) : this.#cutEvent(this.#cut, event);
+    }
     events.length = 0;
+    return out;
+  }
+
+  #cutEvent(cut: StopCut, event: ChatEvent): string {
+    const left: ChatEvent[] = [];
+    cut.push(event, left);
+    let out = "";
+    for (const one of left) if (!this.#ended) out += this.#event(one);
     return out;
   }
 

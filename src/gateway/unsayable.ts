@@ -6,11 +6,11 @@ import type { ChatRequest } from "../chat/request.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
 
-/** Top-level parameters by client format. `tool_choice` is here only when it names a tool of the provider's own. */
+/** Top-level parameters by client format. Those that have a neutral word are here for values that it does not say. */
 const UNSAYABLE: Readonly<Record<WireFormat["name"], readonly string[]>> = {
-  "openai-chat": ["tool_choice"],
+  "openai-chat": ["tool_choice", "response_format"],
   "openai-responses": ["conversation", "prompt", "tool_choice"],
-  "anthropic-messages": ["mcp_servers", "container"],
+  "anthropic-messages": ["thread", "compaction", "mcp_servers", "container"],
   "openai-completions": [],
 };
 
@@ -41,5 +41,11 @@ function isSet(value: unknown): boolean {
 }
 
 function unsupported(param: string): ApiError {
-  return new ApiError("unsupported_parameter", `This model's provider does not know '${param}'.`, { param });
+  // Anthropic's own shape: its SDKs go on without a thread when they read it.
+  const details =
+    param === "thread" ? { details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } } : {};
+  return new ApiError("unsupported_parameter", `This model's provider does not know '${param}'.`, {
+    param,
+    ...details,
+  });
 }

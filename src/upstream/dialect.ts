@@ -34,6 +34,8 @@ export interface Quirks {
   automatic_cache?: boolean;
   /** true: `usage: {include: true}` is known; elsewhere it is left out, as its wish is met here. */
   usage_include?: boolean;
+  /** true: `metadata` is refused where the answer is not stored. */
+  metadata_needs_store?: boolean;
   /** "nine": call ids are nine letters and digits. */
   tool_call_ids?: "nine";
   /** true: `tool_choice` must be a word. */
@@ -77,6 +79,8 @@ export interface UpstreamRequest {
   body: string;
   /** Parameters that the target cannot express and that were harmless to drop. */
   dropped: string[];
+  /** Stop sequences that the upstream was not told of: its answer is to be cut at them here. */
+  cutAt?: readonly string[];
 }
 
 /** Turns the frames of one streamed answer into events. */
@@ -119,6 +123,8 @@ export interface FrameRelay {
   readonly committed: boolean;
   /** Set when the upstream reported an error in the stream or broke off. */
   readonly fault: AnswerFault | undefined;
+  /** True when the answer was ended here while the upstream goes on. */
+  readonly cutShort?: boolean;
   readonly usage: Usage | undefined;
   /** Characters of output (text, reasoning, arguments) seen, for estimates when no usage came. */
   readonly outputChars: number;

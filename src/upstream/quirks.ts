@@ -74,6 +74,12 @@ export function nearestEffort(effort: string, taken: readonly Effort[]): string 
   return (rank > EFFORTS.indexOf("high") ? (below ?? above) : (above ?? below)) ?? effort;
 }
 
+/** True when what was asked for of the model's reasoning is lost: an effort that is not `sent`, to think, or not to think. */
+export function losesReasoning(wanted: ReasoningOptions, sent: string | undefined, may: boolean): boolean {
+  if (effortFor(wanted, []) !== undefined) return sent === undefined;
+  return wanted.enabled !== undefined && wanted.enabled !== may;
+}
+
 /** True when `*` in the glob stands for anything and all else for itself; letter case is ignored. */
 function matches(glob: string, model: string): boolean {
   const [first = "", ...rest] = glob.toLowerCase().split("*");

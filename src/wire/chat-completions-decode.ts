@@ -12,12 +12,11 @@ import type {
   ReasoningOptions,
   ResponseFormat,
   TextPart,
-  Tool,
   ToolCallPart,
-  ToolChoice,
   ToolResultPart,
   UserContent,
 } from "../chat/request.ts";
+import { toolChoiceOf, toolsOf } from "./chat-completions-tools.ts";
 import {
   at,
   type Check,
@@ -50,7 +49,8 @@ const expectTemperature = expectNumber(0, 2);
 const expectShare = expectNumber(0, 1);
 const expectPenalty = expectNumber(-2, 2);
 const expectAnyNumber = expectNumber();
-const expectPositive = expectNumber(0);
+/** -1 is how some servers say: of all. */
+const expectTopK = expectNumber(-1);
 const expectTextType = expectOneOf("text");
 
 const KNOWN = new Set(
@@ -70,6 +70,8 @@ export function decodeChatCompletions(body: Fields, headers: DecodeOptions = {})
   if (topLogprobs !== undefined && logprobs !== true) {
     reject("top_logprobs", "Invalid 'top_logprobs': 'logprobs' must be true.");
   }
+  const topK = maybe(body, "top_k", expectTopK);
+  const responseFormat = maybe(body, "response_format", responseFormatOf);
   const limits = [maybe(body, "max_completion_tokens", expectLimit), maybe(body, "max_tokens", expectLimit)];
   return {
     model: need(body, "model", expectText),
@@ -77,14 +79,18 @@ export function decodeChatCompletions(body: Fields, headers: DecodeOptions = {})
     stream,
     includeUsage: stream && usageWanted,
     tools: toolsOf(body),
-    extra: remaining(body, KNOWN),
+    // A format that only some servers know, as a grammar: no neutral word says it.
+    extra: {
+      ...remaining(body, KNOWN),
+      ...given({ response_format: responseFormat ? undefined : body["response_format"] }),
+    },
     ...given({
       toolChoice: toolChoiceOf(body),
       parallelToolCalls: maybe(body, "parallel_tool_calls", expectBoolean),
       maxTokens: limits[0] ?? limits[1],
       temperature: maybe(body, "temperature", expectTemperature),
       topP: maybe(body, "top_p", expectShare),
-      topK: maybe(body, "top_k", expectPositive),
+      topK: topK === -1 ? undefined : topK,
       presencePenalty: maybe(body, "presence_penalty", expectPenalty),
       frequencyPenalty: maybe(body, "frequency_penalty", expectPenalty),
       seed: maybe(body, "seed", expectAnyNumber),
@@ -93,7 +99,7 @@ export function decodeChatCompletions(body: Fields, headers: DecodeOptions = {})
       logprobs,
       topLogprobs,
       logitBias: maybe(body, "logit_bias", expectFields) as Record<string, number> | undefined,
-      responseFormat: maybe(body, "response_format", responseFormatOf),
+      responseFormat,
       reasoning: reasoningOf(body),
       user: maybe(body, "user", expectString),
       metadata: maybe(body, "metadata", expectFields),
@@ -120,10 +126,11 @@ function reasoningOf(body: Fields): ReasoningOptions | undefined {
   return Object.keys(options).length > 0 ? options : undefined;
 }
 
-const responseFormatOf: Check<ResponseFormat> = (value, path) => {
+const responseFormatOf: Check<ResponseFormat | undefined> = (value, path) => {
   const fields = expectFields(value, path);
-  const type = need(fields, "type", expectOneOf("text", "json_object", "json_schema"), path);
-  if (type !== "json_schema") return { type };
+  const type = need(fields, "type", expectText, path);
+  if (type === "text" || type === "json_object") return { type };
+  if (type !== "json_schema") return undefined;
   const inner = `${path}.json_schema`;
   const schema = need(fields, "json_schema", expectFields, path);
   return {
@@ -136,68 +143,6 @@ const responseFormatOf: Check<ResponseFormat> = (value, path) => {
     }),
   };
 };
-
-function toolsOf(body: Fields): Tool[] {
-  const tools = maybe(body, "tools", expectListOf(toolOf)) ?? [];
-  // The form before tools.
-  const legacy = maybe(body, "functions", expectListOf(functionOf)) ?? [];
-  return [...tools, ...legacy];
-}
-
-const toolOf: Check<Tool> = (value, path) => {
-  const fields = expectFields(value, path);
-  const type = need(fields, "type", expectText, path);
-  if (type === "function") return functionOf(need(fields, "function", expectFields, path), at(path, "function"));
-  if (type === "custom") {
-    const inner = at(path, "custom");
-    const custom = need(fields, "custom", expectFields, path);
-    return {
-      type: "custom",
-      name: need(custom, "name", expectText, inner),
-      ...given({
-        description: maybe(custom, "description", expectString, inner),
-        format: maybe(custom, "format", expectFields, inner),
-      }),
-    };
-  }
-  return { type: "server", origin: ORIGIN, name: type, value: fields };
-};
-
-const functionOf: Check<Tool> = (value, path) => {
-  const fields = expectFields(value, path);
-  return {
-    type: "function",
-    name: need(fields, "name", expectText, path),
-    ...given({
-      description: maybe(fields, "description", expectString, path),
-      parameters: maybe(fields, "parameters", expectFields, path),
-      strict: maybe(fields, "strict", expectBoolean, path),
-    }),
-  };
-};
-
-function toolChoiceOf(body: Fields): ToolChoice | undefined {
-  const value = body["tool_choice"] ?? body["function_call"];
-  const path = body["tool_choice"] === undefined ? "function_call" : "tool_choice";
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === "string") return { type: expectOneOf("auto", "none", "required")(value, path) };
-  const fields = expectFields(value, path);
-  if (path === "function_call") return { type: "tool", name: need(fields, "name", expectText, path) };
-  const type = need(fields, "type", expectOneOf("function", "custom", "allowed_tools"), path);
-  if (type === "allowed_tools") return allowedOf(need(fields, type, expectFields, path), at(path, type));
-  const named = need(fields, type, expectFields, path);
-  return { type: "tool", name: need(named, "name", expectText, at(path, type)), kind: type };
-}
-
-function allowedOf(fields: Fields, path: string): ToolChoice {
-  const mode = maybe(fields, "mode", expectOneOf("auto", "required"), path) ?? "auto";
-  const names = need(fields, "tools", expectListOf(expectFields), path).map((tool, i) => {
-    const inner = `${path}.tools[${i}]`;
-    const holder = isFields(tool["function"]) ? tool["function"] : tool;
-    return need(holder, "name", expectText, inner);
-  });
-  return { type: "allowed", mode, names };
-}
 
 function messagesOf(list: readonly unknown[]): ChatMessage[] {
   if (list.length === 0) reject("messages", "Invalid 'messages': must hold at least one message.");

@@ -154,7 +154,10 @@ function readDocument(block: Fields, path: string): FilePart | OpaquePart {
       source["type"] === "text"
         ? { kind: "text", text: need(source, "data", expectString, where) }
         : readMedia(source, where),
-    ...given({ filename: maybe(block, "title", expectString, path) }),
+    ...given({
+      filename: maybe(block, "title", expectString, path),
+      context: maybe(block, "context", expectString, path),
+    }),
     ...cache(block, path),
   };
 }

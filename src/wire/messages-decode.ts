@@ -37,6 +37,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "tool_choice",
   "thinking",
   "output_config",
+  "output_format",
   "metadata",
   "thread_id",
   "conversation_id",
@@ -162,8 +163,10 @@ function readParallel(choice: Fields): boolean | undefined {
 
 function readFormat(body: Fields): ResponseFormat | undefined {
   const config = maybe(body, "output_config", expectFields) ?? {};
-  const path = "output_config.format";
-  const format = maybe(config, "format", expectFields, "output_config");
+  const own = maybe(config, "format", expectFields, "output_config");
+  // The name that it had before.
+  const path = own === undefined ? "output_format" : "output_config.format";
+  const format = own ?? maybe(body, "output_format", expectFields);
   if (format === undefined) return undefined;
   if (need(format, "type", expectString, path) !== "json_schema") {
     reject(at(path, "type"), `Invalid '${path}.type': expected 'json_schema'.`);

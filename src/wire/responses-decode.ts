@@ -41,6 +41,8 @@ const KNOWN: ReadonlySet<string> = new Set([
   "user",
   "store",
   "service_tier",
+  "include",
+  "background",
   // Resolved before an upstream is asked.
   "previous_response_id",
   "thread_id",
@@ -52,12 +54,11 @@ const LOGPROBS = "message.output_text.logprobs";
 
 /** A body of `POST /v1/responses`. */
 export function decodeResponses(body: Fields): ChatRequest {
-  const input = readInput(
-    need(body, "input", (value) => value),
-    "input",
-  );
   const previous = maybe(body, "previous_response_id", expectText);
-  if (Array.isArray(body["input"]) && body["input"].length === 0 && previous === undefined) {
+  // What the provider keeps can be all there is to answer.
+  const isElsewhere = [body["prompt"], body["conversation"]].some((value) => value !== undefined && value !== null);
+  const input = readInput(isElsewhere ? (body["input"] ?? []) : need(body, "input", (value) => value), "input");
+  if (Array.isArray(body["input"]) && body["input"].length === 0 && previous === undefined && !isElsewhere) {
     reject("input", "Invalid 'input': at least one input item is required.");
   }
   const messages: ChatMessage[] = input.messages;
@@ -70,6 +71,7 @@ export function decodeResponses(body: Fields): ChatRequest {
   const choice = body["tool_choice"] ?? undefined;
   const toolChoice = choice === undefined ? undefined : readToolChoice(choice, "tool_choice");
   const extra = remaining(body, KNOWN);
+  if (include.some((entry) => entry !== LOGPROBS)) extra["include"] = include;
   // The choice of a server tool: no neutral word says it.
   if (choice !== undefined && toolChoice === undefined) extra["tool_choice"] = choice;
   return {

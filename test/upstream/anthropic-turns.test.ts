@@ -196,16 +196,18 @@ describe("turns", () => {
 
   test("pieces of Anthropic's own pass, those of others are named", () => {
     const value = { type: "search_result", source: "x" };
+    const odd = { type: "opaque" as const, origin: "openai-chat", value: { type: "odd" } };
     const { json, dropped } = send({
       messages: [
-        user(
-          { type: "opaque", origin: "anthropic-messages", value },
-          { type: "opaque", origin: "openai-chat", value: { type: "odd" } },
-        ),
+        user({ type: "opaque", origin: "anthropic-messages", value }),
+        assistant(odd, text("y")),
+        user(text("z")),
       ],
     });
     expect(json.messages[0].content).toEqual([value]);
-    expect(dropped).toEqual(["odd"]);
+    expect(json.messages[1].content).toEqual([{ type: "text", text: "y" }]);
+    expect(dropped).toEqual(["messages.odd"]);
+    expect(() => send({ messages: [user(odd)] })).toThrow("cannot take content of type 'odd'");
   });
 
   test("a history that starts with the assistant, or holds system text alone, still is one", () => {

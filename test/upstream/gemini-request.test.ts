@@ -209,7 +209,7 @@ describe("tools", () => {
       },
       { googleSearch: {} },
     ]);
-    expect(dropped).toEqual(["web_search"]);
+    expect(dropped).toEqual(["tools.web_search"]);
   });
 
   test.each([
@@ -303,7 +303,6 @@ describe("parameters", () => {
   });
 
   test.each([
-    ["stop", { stop: ["1", "2", "3", "4", "5", "6"] }],
     ["modalities", { extra: { modalities: ["audio"] } }],
     ["messages", { messages: [user({ type: "image", source: { kind: "file", fileId: "other-1" } })] }],
   ] as const)("%s is refused by name", (param, part) => {
@@ -314,6 +313,12 @@ describe("parameters", () => {
       thrown = error;
     }
     expect(thrown).toMatchObject({ apiCode: "unsupported_parameter", detail: { param } });
+  });
+
+  test("more stop sequences than the protocol takes: the rest is cut here", () => {
+    const { json, cutAt } = send({ stop: ["1", "2", "3", "4", "5", "6"] });
+    expect(json.generationConfig.stopSequences).toEqual(["1", "2", "3", "4", "5"]);
+    expect(cutAt).toEqual(["6"]);
   });
 
   test("what the provider refuses is left out and named", () => {

@@ -151,7 +151,8 @@ function mediaSource(source: MediaSource): Block {
 
 function documentBlock(part: FilePart): Block {
   const title = part.filename === undefined ? {} : { title: part.filename };
-  return cached({ type: "document", source: documentSource(part.source), ...title }, part.cacheControl);
+  const context = part.context === undefined ? {} : { context: part.context };
+  return cached({ type: "document", source: documentSource(part.source), ...title, ...context }, part.cacheControl);
 }
 
 function documentSource(source: FilePart["source"]): Block {

@@ -9,6 +9,8 @@ import { factsOf } from "../../vendors/model-facts.ts";
 import type { ModelFacts } from "../../vendors/model-family.ts";
 import { CLAUDE_SCHEMA } from "../../vendors/schema-rules.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
+import { inOwnWords, type Places } from "../foreign.ts";
+import { type Takes, takeParameters } from "../parameters.ts";
 import { nearestEffort, refusedFor } from "../quirks.ts";
 import { fitSchema, toolSchema } from "../schema-fit.ts";
 import { allowedInWords, forcedInWords } from "../tool-choice.ts";
@@ -31,12 +33,39 @@ const BUDGETS: Readonly<Record<string, number>> = {
 
 type Facts = Readonly<ModelFacts>;
 
+/** What this protocol has a place for. */
+const TAKES: Takes = {
+  parameters: {
+    parallelToolCalls: true,
+    maxTokens: true,
+    temperature: true,
+    topP: true,
+    topK: true,
+    presencePenalty: false,
+    frequencyPenalty: false,
+    seed: false,
+    stop: true,
+    n: false,
+    logprobs: false,
+    topLogprobs: false,
+    logitBias: false,
+    user: true,
+    // Of it the user; see `addIdentity`.
+    metadata: true,
+    store: false,
+    serviceTier: true,
+    verbosity: false,
+  },
+  carries: new Set(),
+};
+const PLACES: Places = { names: false, detail: false, cacheMarkers: true, documents: true };
+
 /** The request; throws `ApiError` `unsupported_parameter`. */
 export function anthropicRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
-  const chat = flattenTools(original);
   const dropped = new Set<string>();
+  const chat = inOwnWords(flattenTools(original), ANTHROPIC, PLACES, dropped);
   refuse(chat);
-  nameDropped(chat, dropped);
+  takeParameters(chat, TAKES, dropped);
   const facts = factsOf(ctx.model);
   const { system, turns } = anthropicTurns(chat.messages, dropped, facts);
   const body: Record<string, unknown> = { model: ctx.model, max_tokens: chat.maxTokens ?? ctx.maxOutputTokens };
@@ -46,19 +75,29 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   addTools(body, chat, turns, facts, dropped);
   addThinking(body, { chat, facts, turns, dropped });
   addSampling(body, chat, facts, dropped);
-  const stop = chat.stop?.filter((text) => text.trim() !== "") ?? [];
   // Blank sequences are a 400 there.
-  if (stop.length < (chat.stop?.length ?? 0)) dropped.add("stop");
+  const [stop, cutAt] = parted(chat.stop ?? [], (text) => text.trim() !== "");
   if (stop.length > 0) body["stop_sequences"] = stop;
   addIdentity(body, chat, dropped);
   if (shouldCache(chat, ctx)) body["cache_control"] = { type: "ephemeral" };
   if (ctx.stream) body["stream"] = true;
   for (const name of refusedFor(ctx, chat.reasoning)) {
+    if (name === "stop_sequences") cutAt.push(...stop);
     if (body[name] === undefined) continue;
     delete body[name];
     dropped.add(name);
   }
-  return { path: "/messages", headers: anthropicHeaders(ctx), body: JSON.stringify(body), dropped: [...dropped] };
+  return {
+    path: "/messages",
+    headers: anthropicHeaders(ctx),
+    body: JSON.stringify(body),
+    dropped: [...dropped],
+    ...(cutAt.length > 0 ? { cutAt } : {}),
+  };
+}
+
+function parted(texts: readonly string[], goesUp: (text: string) => boolean): [string[], string[]] {
+  return [texts.filter(goesUp), texts.filter((text) => !goesUp(text))];
 }
 
 /** Version and beta headers: the client's own, unknown betas included. */
@@ -90,27 +129,10 @@ function isMarked(chat: ChatRequest): boolean {
 }
 
 function refuse(chat: ChatRequest): void {
-  if ((chat.n ?? 1) > 1) {
-    throw new ApiError("unsupported_parameter", "This model's provider gives one answer at a time: n must be 1.", {
-      param: "n",
-    });
-  }
   const modalities = chat.extra["modalities"];
   if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
     throw new ApiError("unsupported_parameter", "This model's provider answers in text only.", { param: "modalities" });
   }
-}
-
-/** Hints that change nothing a client could miss silently. */
-function nameDropped(chat: ChatRequest, dropped: Set<string>): void {
-  if (chat.seed !== undefined) dropped.add("seed");
-  if (chat.presencePenalty) dropped.add("presence_penalty");
-  if (chat.frequencyPenalty) dropped.add("frequency_penalty");
-  if (chat.logitBias !== undefined && Object.keys(chat.logitBias).length > 0) dropped.add("logit_bias");
-  if (chat.logprobs) dropped.add("logprobs");
-  if (chat.topLogprobs) dropped.add("top_logprobs");
-  if (chat.verbosity !== undefined) dropped.add("verbosity");
-  for (const name of Object.keys(chat.extra)) dropped.add(name);
 }
 
 function addFormat(body: Record<string, unknown>, system: Block[], chat: ChatRequest, facts: Facts): void {
@@ -140,7 +162,7 @@ function addTools(
   for (const tool of chat.tools) {
     if (tool.type === "server") {
       if (tool.origin === ANTHROPIC) tools.push({ ...tool.value });
-      else dropped.add(tool.name);
+      else dropped.add(`tools.${tool.name}`);
     } else if (tool.type === "function") tools.push(toolBlock(tool, facts, dropped));
   }
   if (tools.length === 0) {

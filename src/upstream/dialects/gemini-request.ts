@@ -10,18 +10,47 @@ import { factsOf } from "../../vendors/model-facts.ts";
 import type { ModelFacts } from "../../vendors/model-family.ts";
 import { GEMINI_SCHEMA } from "../../vendors/schema-rules.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
+import { inOwnWords, type Places } from "../foreign.ts";
+import { type Takes, takeParameters } from "../parameters.ts";
 import { nearestEffort, refusedFor } from "../quirks.ts";
 import { fitSchema } from "../schema-fit.ts";
 import { type Content, GEMINI, geminiContents, type Part } from "./gemini-contents.ts";
 
-/** More stop sequences than this are a 400. */
+/** More stop sequences than this are a 400: the answer is cut at the others here. */
 const STOPS_MAX = 5;
+
+/** What this protocol has a place for. Penalties and log-probs are a 400 on most models there. */
+const TAKES: Takes = {
+  parameters: {
+    parallelToolCalls: false,
+    maxTokens: true,
+    temperature: true,
+    topP: true,
+    topK: true,
+    presencePenalty: false,
+    frequencyPenalty: false,
+    seed: true,
+    stop: true,
+    n: true,
+    logprobs: false,
+    topLogprobs: false,
+    logitBias: false,
+    user: false,
+    metadata: false,
+    store: false,
+    serviceTier: false,
+    verbosity: false,
+  },
+  carries: new Set(),
+};
+const PLACES: Places = { names: false, detail: false, cacheMarkers: false, documents: false };
 
 /** The request; throws `ApiError` `unsupported_parameter`. */
 export function geminiRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
-  const chat = flattenTools(original);
   const dropped = new Set<string>();
+  const chat = inOwnWords(flattenTools(original), GEMINI, PLACES, dropped);
   refuse(chat);
+  takeParameters(chat, TAKES, dropped);
   const facts = factsOf(ctx.model);
   const third = facts.callIds;
   const { system, contents } = geminiContents(chat.messages, { third }, dropped);
@@ -32,22 +61,23 @@ export function geminiRequest(original: ChatRequest, ctx: RequestContext): Upstr
   addFormat(config, system, { chat, beside: third || body["tools"] === undefined });
   if (system.length > 0) body["systemInstruction"] = { parts: system } satisfies Omit<Content, "role">;
   if (Object.keys(config).length > 0) body["generationConfig"] = config;
-  nameDropped(chat, dropped);
   const model = ctx.model.includes("/") ? ctx.model : `models/${ctx.model}`;
   const verb = ctx.stream ? "streamGenerateContent?alt=sse" : "generateContent";
   const path = `/${model.split("/").map(encodeURIComponent).join("/")}:${verb}`;
-  return { path, headers: {}, body: JSON.stringify(body), dropped: [...dropped] };
+  const cutAt = refusedFor(ctx, chat.reasoning).includes("stop") ? chat.stop : chat.stop?.slice(STOPS_MAX);
+  return {
+    path,
+    headers: {},
+    body: JSON.stringify(body),
+    dropped: [...dropped],
+    ...(cutAt === undefined || cutAt.length === 0 ? {} : { cutAt }),
+  };
 }
 
 function refuse(chat: ChatRequest): void {
   const modalities = chat.extra["modalities"];
   if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
     throw new ApiError("unsupported_parameter", "This model's provider answers in text only.", { param: "modalities" });
-  }
-  if ((chat.stop?.length ?? 0) > STOPS_MAX) {
-    throw new ApiError("unsupported_parameter", `This model's provider takes at most ${STOPS_MAX} stop sequences.`, {
-      param: "stop",
-    });
   }
 }
 
@@ -65,23 +95,9 @@ function configOf(chat: ChatRequest, ctx: RequestContext, dropped: Set<string>):
   set("top_k", "topK", chat.topK);
   set("seed", "seed", chat.seed);
   set("n", "candidateCount", (chat.n ?? 1) > 1 ? chat.n : undefined);
-  set("stop", "stopSequences", (chat.stop?.length ?? 0) > 0 ? chat.stop : undefined);
+  const stop = chat.stop?.slice(0, STOPS_MAX) ?? [];
+  if (stop.length > 0 && !refused.includes("stop")) config["stopSequences"] = stop;
   return config;
-}
-
-/** Hints that change nothing a client could miss silently. Penalties and log-probs are a 400 on most models there. */
-function nameDropped(chat: ChatRequest, dropped: Set<string>): void {
-  if (chat.presencePenalty) dropped.add("presence_penalty");
-  if (chat.frequencyPenalty) dropped.add("frequency_penalty");
-  if (chat.logitBias !== undefined && Object.keys(chat.logitBias).length > 0) dropped.add("logit_bias");
-  if (chat.logprobs) dropped.add("logprobs");
-  if (chat.topLogprobs) dropped.add("top_logprobs");
-  if (chat.verbosity !== undefined) dropped.add("verbosity");
-  if (chat.serviceTier !== undefined) dropped.add("service_tier");
-  if (chat.user !== undefined) dropped.add("user");
-  if (Object.keys(chat.metadata ?? {}).length > 0) dropped.add("metadata");
-  if (chat.parallelToolCalls === false && chat.tools.length > 0) dropped.add("parallel_tool_calls");
-  for (const name of Object.keys(chat.extra)) dropped.add(name);
 }
 
 function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
@@ -91,7 +107,7 @@ function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set
   for (const tool of chat.tools) {
     if (tool.type === "server") {
       if (tool.origin === GEMINI) tools.push({ ...tool.value });
-      else dropped.add(tool.name);
+      else dropped.add(`tools.${tool.name}`);
     } else if (tool.type === "function" && offered(tool.name, choice)) declarations.push(declaration(tool));
   }
   if (declarations.length > 0) tools.unshift({ functionDeclarations: declarations });

@@ -3,7 +3,7 @@
 
 import { sha256Hex } from "../../base/ids.ts";
 import { pairResults } from "../../chat/pair.ts";
-import type { ChatMessage, ChatRequest } from "../../chat/request.ts";
+import type { ChatMessage, ChatRequest, Tool } from "../../chat/request.ts";
 import type { Quirks } from "../dialect.ts";
 
 /** OpenAI's longest `user`; Anthropic clients send much longer ones. */
@@ -13,7 +13,10 @@ const USER_CHARS_MAX = 64;
 export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
   const fit: ChatRequest = { ...chat, messages: [...pairResults(chat.messages)] };
   if (chat.user !== undefined && chat.user.length > USER_CHARS_MAX) fit.user = sha256Hex(chat.user);
-  if (quirks.cache_control !== true) fit.messages = fit.messages.map(unmarked);
+  if (quirks.cache_control !== true) {
+    fit.messages = fit.messages.map(unmarked);
+    fit.tools = fit.tools.map(unmarkedTool);
+  }
   if (quirks.tool_call_ids === "nine") fit.messages = fit.messages.map(withNineCharIds);
   const choice = chat.toolChoice;
   if (quirks.tool_choice_words === true && (choice?.type === "tool" || choice?.type === "allowed")) {
@@ -48,6 +51,12 @@ function unmarked(message: ChatMessage): ChatMessage {
     return rest;
   });
   return { ...message, content } as ChatMessage;
+}
+
+function unmarkedTool(tool: Tool): Tool {
+  if (tool.type !== "function" || tool.cacheControl === undefined) return tool;
+  const { cacheControl: _marker, ...rest } = tool;
+  return rest;
 }
 
 function withNineCharIds(message: ChatMessage): ChatMessage {

@@ -15,17 +15,59 @@ import type {
 } from "../../chat/request.ts";
 import { factsOf } from "../../vendors/model-facts.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
-import { effortFor, effortsFor, refusedFor } from "../quirks.ts";
+import { inOwnWords, type Places } from "../foreign.ts";
+import { type Takes, takeParameters } from "../parameters.ts";
+import { effortFor, effortsFor, losesReasoning, mayReason, refusedFor } from "../quirks.ts";
 import { strictOrPlain, toolSchema } from "../schema-fit.ts";
 import { forcedInWords } from "../tool-choice.ts";
 import { bridged, fitToQuirks } from "./openai-chat-quirks.ts";
 
 type Json = Record<string, unknown>;
 
+/** What this protocol has a place for. */
+const TAKES: Takes = {
+  parameters: {
+    parallelToolCalls: true,
+    maxTokens: true,
+    temperature: true,
+    topP: true,
+    topK: false,
+    presencePenalty: true,
+    frequencyPenalty: true,
+    seed: true,
+    stop: true,
+    n: true,
+    logprobs: true,
+    topLogprobs: true,
+    logitBias: true,
+    user: true,
+    // See `addMetadata`.
+    metadata: true,
+    store: true,
+    serviceTier: true,
+    verbosity: true,
+  },
+  carries: new Set([
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "moderation",
+  ]),
+};
+
 /** The upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol has no words for. */
 export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): UpstreamRequest {
-  const chat = fitToQuirks(given, ctx.quirks);
-  const dropped: string[] = [];
+  const named = new Set<string>();
+  const places: Places = {
+    names: true,
+    detail: true,
+    cacheMarkers: ctx.quirks.cache_control === true,
+    documents: false,
+  };
+  const chat = fitToQuirks(inOwnWords(given, "openai-chat", places, named), ctx.quirks);
+  const carried = takeParameters(chat, TAKES, named);
+  const dropped = [...named];
   const refused = refusedFor(ctx, chat.reasoning);
   const facts = factsOf(ctx.model);
   const turns = chat.messages.flatMap((message, at) => turnsOf(message, at, ctx));
@@ -41,22 +83,25 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   set("presence_penalty", chat.presencePenalty);
   set("frequency_penalty", chat.frequencyPenalty);
   set("seed", chat.seed);
-  set("stop", chat.stop);
+  const cutAt = refused.includes("stop") ? chat.stop : undefined;
+  if (cutAt === undefined) set("stop", chat.stop);
   set("n", chat.n);
   set("logprobs", chat.logprobs);
   set("top_logprobs", chat.topLogprobs);
   set("logit_bias", chat.logitBias);
   set("user", chat.user);
   set("store", chat.store);
-  set("service_tier", chat.serviceTier);
+  // Anthropic's word, which nobody else has.
+  if (chat.serviceTier === "standard_only") dropped.push("service_tier");
+  else set("service_tier", chat.serviceTier);
   set("verbosity", chat.verbosity);
   const efforts = effortsFor(ctx, "chat");
-  const effort = effortFor(chat.reasoning ?? {}, efforts);
-  if (efforts.length > 0) set("reasoning_effort", effort);
-  else if (effort !== undefined) dropped.push("reasoning_effort");
-  // OpenAI refuses metadata on completions that are not stored.
-  if (chat.metadata !== undefined && chat.store === true) set("metadata", chat.metadata);
-  if (chat.topK !== undefined) dropped.push("top_k");
+  const effort = efforts.length > 0 ? effortFor(chat.reasoning ?? {}, efforts) : undefined;
+  set("reasoning_effort", effort);
+  if (losesReasoning(chat.reasoning ?? {}, effort, mayReason(ctx))) dropped.push("reasoning_effort");
+  if (chat.reasoning?.summary !== undefined) dropped.push("reasoning_summary");
+  set("metadata", metadataFor(chat, ctx, dropped));
+  for (const [name, value] of Object.entries(carried)) set(name, value);
   const tools = toolsOf(chat.tools, dropped);
   if (tools.length > 0) {
     set("tools", tools);
@@ -65,13 +110,23 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
       (body["messages"] as Json[]).push({ role: "system", content: told });
       set("tool_choice", "auto");
       dropped.push("tool_choice");
-    } else if (chat.toolChoice !== undefined) set("tool_choice", toolChoiceOf(chat.toolChoice));
+    } else if (chat.toolChoice !== undefined) set("tool_choice", toolChoiceOf(chat.toolChoice, chat.tools));
     set("parallel_tool_calls", chat.parallelToolCalls);
   }
   setResponseFormat(body, { chat, ctx, dropped });
   body["stream"] = chat.stream;
   if (chat.stream && ctx.quirks.stream_options !== false) body["stream_options"] = { include_usage: true };
-  return { path: "/chat/completions", headers: {}, body: JSON.stringify(body), dropped };
+  const request = { path: "/chat/completions", headers: {}, body: JSON.stringify(body), dropped };
+  return cutAt === undefined ? request : { ...request, cutAt };
+}
+
+/** What is attached to a completion: texts only, and OpenAI refuses it on completions that are not stored. */
+function metadataFor(chat: ChatRequest, ctx: RequestContext, dropped: string[]): ChatRequest["metadata"] {
+  if (Object.keys(chat.metadata ?? {}).length === 0) return undefined;
+  const isText = Object.values(chat.metadata ?? {}).every((value) => typeof value === "string");
+  if (isText && (ctx.quirks.metadata_needs_store !== true || chat.store === true)) return chat.metadata;
+  dropped.push("metadata");
+  return undefined;
 }
 
 function setResponseFormat(
@@ -102,14 +157,15 @@ function toolsOf(tools: readonly Tool[], dropped: string[]): Json[] {
   const out: Json[] = [];
   for (const tool of tools) {
     if (tool.type === "function") {
-      const { name, description } = tool;
+      const { name, description, cacheControl: cache_control } = tool;
       const {
         schema: parameters,
         strict,
         relaxed,
       } = strictOrPlain(toolSchema(tool.parameters ?? EMPTY_SCHEMA), tool.strict);
       if (relaxed && !dropped.includes("strict")) dropped.push("strict");
-      out.push({ type: "function", function: { name, description, parameters, strict } });
+      const fn = { name, description, parameters, strict };
+      out.push({ type: "function", function: fn, ...(cache_control === undefined ? {} : { cache_control }) });
     } else if (tool.type === "custom") {
       const { name, description, format } = tool;
       out.push({ type: "custom", custom: { name, description, format } });
@@ -119,14 +175,20 @@ function toolsOf(tools: readonly Tool[], dropped: string[]): Json[] {
   return out;
 }
 
-function toolChoiceOf(choice: ToolChoice): unknown {
+function toolChoiceOf(choice: ToolChoice, offered: readonly Tool[]): unknown {
   switch (choice.type) {
     case "tool":
       return choice.kind === "custom"
         ? { type: "custom", custom: { name: choice.name } }
         : { type: "function", function: { name: choice.name } };
     case "allowed": {
-      const tools = choice.names.map((name) => ({ type: "function", function: { name } }));
+      const tools = choice.names.flatMap((name) => {
+        const tool = offered.find((one) => one.name === name);
+        if (tool?.type === "server") return tool.origin === "openai-chat" ? [{ type: tool.name }] : [];
+        return [
+          tool?.type === "custom" ? { type: "custom", custom: { name } } : { type: "function", function: { name } },
+        ];
+      });
       return { type: "allowed_tools", allowed_tools: { mode: choice.mode, tools } };
     }
     default:

@@ -36,6 +36,10 @@ export function responsesInput(messages: readonly ChatMessage[], dropped: Set<st
     else if (message.role === "tool") items.push(...message.content.map((part) => outputItem(part, dropped)));
     else addMessage(items, message.role, message.content, dropped);
   }
+  // A message without text still asks for an answer.
+  if (items.length === 0 && messages.some(({ role }) => role === "user")) {
+    items.push({ type: "message", role: "user", content: [{ type: "input_text", text: "" }] });
+  }
   return paired(items);
 }
 

@@ -6,7 +6,9 @@ import { sha256Hex } from "../../base/ids.ts";
 import type { ChatRequest, Tool } from "../../chat/request.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import type { RequestContext, UpstreamRequest } from "../dialect.ts";
-import { effortFor, effortsFor, mayReason, refusedFor } from "../quirks.ts";
+import { inOwnWords, type Places } from "../foreign.ts";
+import { type Takes, takeParameters } from "../parameters.ts";
+import { effortFor, effortsFor, losesReasoning, mayReason, refusedFor } from "../quirks.ts";
 import { strictOrPlain, toolSchema } from "../schema-fit.ts";
 import { asRecord, asText } from "./loose.ts";
 import { type Item, RESPONSES, responsesInput } from "./responses-input.ts";
@@ -16,16 +18,47 @@ const OUTPUT_TOKENS_MIN = 16;
 /** The longest `user` that OpenAI takes. */
 const USER_CHARS_MAX = 64;
 
-/** Parameters of chat completions that mean the same here. */
-const SAME = new Set(["prompt_cache_key", "prompt_cache_retention", "safety_identifier"]);
-const SERVICE_TIERS = new Set(["auto", "default", "flex", "priority", "scale"]);
+/** What this protocol has a place for. */
+const TAKES: Takes = {
+  parameters: {
+    parallelToolCalls: true,
+    maxTokens: true,
+    temperature: true,
+    topP: true,
+    topK: false,
+    presencePenalty: false,
+    frequencyPenalty: false,
+    seed: false,
+    // Cut here.
+    stop: true,
+    n: false,
+    logprobs: true,
+    topLogprobs: true,
+    logitBias: false,
+    user: true,
+    metadata: true,
+    store: true,
+    serviceTier: true,
+    verbosity: true,
+  },
+  carries: new Set([
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "moderation",
+  ]),
+};
+const PLACES: Places = { names: false, detail: true, cacheMarkers: false, documents: false };
+const SERVICE_TIERS = new Set(["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"]);
 
 /** The request; throws `ApiError` `unsupported_parameter`. */
 export function responsesRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
-  const chat = flattenTools(original, { native: ctx.quirks.custom_tools !== false });
   const dropped = new Set<string>();
-  const refused = refusedFor(ctx, chat.reasoning);
-  refuse(chat, refused);
+  const flat = flattenTools(original, { native: ctx.quirks.custom_tools !== false });
+  const chat = inOwnWords(flat, RESPONSES, PLACES, dropped);
+  refuse(chat);
+  const carried = takeParameters(chat, TAKES, dropped);
   const body: Record<string, unknown> = {
     model: ctx.model,
     input: responsesInput(chat.messages, dropped),
@@ -48,18 +81,21 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   addIdentity(body, chat, dropped);
   if (include.length > 0) body["include"] = include;
   if (ctx.stream) body["stream"] = true;
-  for (const [name, value] of Object.entries(chat.extra)) {
-    if (SAME.has(name)) body[name] = value;
-    else dropped.add(name);
-  }
-  if ((chat.stop?.length ?? 0) > 0) dropped.add("stop");
-  for (const name of refused) {
+  Object.assign(body, carried);
+  for (const name of refusedFor(ctx, chat.reasoning)) {
     if (body[name] === undefined) continue;
     delete body[name];
     // Ours to set, so nobody misses it.
     if (name !== "store" && name !== "include") dropped.add(name);
   }
-  return { path: "/responses", headers: responsesHeaders(ctx), body: JSON.stringify(body), dropped: [...dropped] };
+  return {
+    path: "/responses",
+    headers: responsesHeaders(ctx),
+    body: JSON.stringify(body),
+    dropped: [...dropped],
+    // The protocol knows no stop sequences.
+    ...(chat.stop === undefined ? {} : { cutAt: chat.stop }),
+  };
 }
 
 /** Beta headers of the client. */
@@ -68,12 +104,8 @@ export function responsesHeaders(ctx: RequestContext): Record<string, string> {
   return beta === undefined || beta === "" ? {} : { "openai-beta": beta };
 }
 
-function refuse(chat: ChatRequest, refused: readonly string[]): void {
+function refuse(chat: ChatRequest): void {
   const cannot = (param: string, message: string) => new ApiError("unsupported_parameter", message, { param });
-  if ((chat.n ?? 1) > 1) throw cannot("n", "This model's provider gives one answer at a time: n must be 1.");
-  // What the model takes by no protocol is left out on all of them.
-  const stops = (chat.stop?.length ?? 0) > 0 && !refused.includes("stop");
-  if (stops) throw cannot("stop", "This model's provider knows no stop sequences.");
   const modalities = chat.extra["modalities"];
   if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
     throw cannot("modalities", "This model's provider answers in text only.");
@@ -97,14 +129,14 @@ function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set
   }
   if (tools.length === 0) return;
   body["tools"] = tools;
-  if (chat.toolChoice !== undefined) body["tool_choice"] = choiceOf(chat.toolChoice);
+  if (chat.toolChoice !== undefined) body["tool_choice"] = choiceOf(chat.toolChoice, chat.tools);
   if (chat.parallelToolCalls !== undefined) body["parallel_tool_calls"] = chat.parallelToolCalls;
 }
 
 function toolItem(tool: Tool, dropped: Set<string>): Item | undefined {
   if (tool.type === "server") {
     if (tool.origin === RESPONSES) return { ...tool.value };
-    dropped.add(tool.name);
+    dropped.add(`tools.${tool.name}`);
     return undefined;
   }
   const described = { name: tool.name, ...(tool.description ? { description: tool.description } : {}) };
@@ -118,7 +150,7 @@ function toolItem(tool: Tool, dropped: Set<string>): Item | undefined {
   return { type: "function", ...described, parameters, strict };
 }
 
-function choiceOf(choice: NonNullable<ChatRequest["toolChoice"]>): unknown {
+function choiceOf(choice: NonNullable<ChatRequest["toolChoice"]>, tools: readonly Tool[]): unknown {
   switch (choice.type) {
     case "tool":
       return { type: choice.kind ?? "function", name: choice.name };
@@ -126,11 +158,18 @@ function choiceOf(choice: NonNullable<ChatRequest["toolChoice"]>): unknown {
       return {
         type: "allowed_tools",
         mode: choice.mode,
-        tools: choice.names.map((name) => ({ type: "function", name })),
+        tools: choice.names.flatMap((name) => allowedItem(name, tools)),
       };
     default:
       return choice.type;
   }
+}
+
+/** A tool that may be called; of the provider's own tools the type alone, and none where the provider lacks it. */
+function allowedItem(name: string, tools: readonly Tool[]): Item[] {
+  const tool = tools.find((one) => one.name === name);
+  if (tool?.type !== "server") return [{ type: tool?.type ?? "function", name }];
+  return tool.origin === RESPONSES ? [{ type: tool.name }] : [];
 }
 
 function addReasoning(
@@ -141,16 +180,15 @@ function addReasoning(
   const { chat, ctx, dropped } = given;
   const wanted = chat.reasoning ?? {};
   const efforts = effortsFor(ctx, "responses");
-  const effort = effortFor(wanted, efforts);
+  const effort = efforts.length > 0 ? effortFor(wanted, efforts) : undefined;
   const { summary } = wanted;
+  if (losesReasoning(wanted, effort, mayReason(ctx))) dropped.add("reasoning_effort");
   if (!mayReason(ctx)) {
     // Other models answer 400 to any of it.
-    if (effort !== undefined) dropped.add("reasoning_effort");
+    if (summary !== undefined) dropped.add("reasoning_summary");
     return;
   }
-  if (efforts.length === 0 && effort !== undefined) dropped.add("reasoning_effort");
-  const sent = efforts.length === 0 ? undefined : effort;
-  const reasoning = { ...(sent === undefined ? {} : { effort: sent }), ...(summary === undefined ? {} : { summary }) };
+  const reasoning = { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
   if (Object.keys(reasoning).length > 0) body["reasoning"] = reasoning;
   // What is not stored must be handed back by the client to be remembered.
   if (body["store"] === false) include.push("reasoning.encrypted_content");
@@ -180,9 +218,4 @@ function addIdentity(body: Record<string, unknown>, chat: ChatRequest, dropped: 
     if (SERVICE_TIERS.has(chat.serviceTier)) body["service_tier"] = chat.serviceTier;
     else dropped.add("service_tier");
   }
-  if (chat.seed !== undefined) dropped.add("seed");
-  if (chat.topK !== undefined) dropped.add("top_k");
-  if (chat.presencePenalty) dropped.add("presence_penalty");
-  if (chat.frequencyPenalty) dropped.add("frequency_penalty");
-  if (chat.logitBias !== undefined && Object.keys(chat.logitBias).length > 0) dropped.add("logit_bias");
 }

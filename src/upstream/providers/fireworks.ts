@@ -10,7 +10,20 @@ export const fireworks: ProviderCard = {
   dialect: "openai-chat",
   baseUrl: "https://api.fireworks.ai/inference/v1",
   headers: bearer,
-  quirks: { max_tokens_field: "max_tokens", developer_role: false, refuses: ["store", "service_tier", "verbosity"] },
+  quirks: {
+    max_tokens_field: "max_tokens",
+    developer_role: false,
+    refuses: [
+      "store",
+      "service_tier",
+      "verbosity",
+      "prompt_cache_key",
+      "prompt_cache_options",
+      "prompt_cache_retention",
+      "safety_identifier",
+      "moderation",
+    ],
+  },
   modelsPath: "/models",
   parseModels: (body) =>
     readModels(body, (model) => ({

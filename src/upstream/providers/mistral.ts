@@ -18,7 +18,21 @@ export const mistral: ProviderCard = {
     developer_role: false,
     // A 422 (BerriAI/litellm#30835): its own thinking stands in content parts.
     refuses_reasoning: true,
-    refuses: ["seed", "user", "store", "logprobs", "top_logprobs", "logit_bias", "service_tier", "verbosity"],
+    refuses: [
+      "seed",
+      "user",
+      "store",
+      "logprobs",
+      "top_logprobs",
+      "logit_bias",
+      "service_tier",
+      "verbosity",
+      "prompt_cache_key",
+      "prompt_cache_options",
+      "prompt_cache_retention",
+      "safety_identifier",
+      "moderation",
+    ],
   },
   modelsPath: "/models",
   parseModels: (body) =>

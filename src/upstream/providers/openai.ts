@@ -16,6 +16,7 @@ export const openai: ProviderCard = {
     custom_tools: true,
     responses: true,
     refuses_reasoning: true,
+    metadata_needs_store: true,
   },
   modelsPath: "/models",
   parseModels: readModels,

@@ -1,0 +1,138 @@
+// Ends an answer at stop sequences that the upstream was not told of: its protocol or its model has none, or not so many.
+// Text is held back only while it may be the start of a sequence. Only what is said to the user is looked at: reasoning and
+// arguments of tool calls are not.
+
+import type { ChatEvent, TextDelta } from "./event.ts";
+
+/** One choice as it grows. */
+interface Choice {
+  /** Text of the open block that may be the start of a sequence. */
+  held: string;
+  logprobs: unknown[];
+  /** Open blocks, with the event that ends each. */
+  open: Map<string, "text-end" | "reasoning-end" | "tool-end">;
+  /** The sequence that was met. */
+  met?: string;
+}
+
+/** Cuts the events of one answer. */
+export class StopCut {
+  readonly #stops: readonly string[];
+  readonly #single: boolean;
+  readonly #choices = new Map<number, Choice>();
+  #over = false;
+
+  /** `choices`: how many the answer has. */
+  constructor(stops: readonly string[], choices: number) {
+    this.#stops = stops.filter((stop) => stop !== "");
+    this.#single = choices === 1;
+  }
+
+  /** True once the answer was ended here, so that nothing more need be asked of the upstream. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  push(event: ChatEvent, out: ChatEvent[]): void {
+    if (this.#over) return;
+    if (event.type === "start" || event.type === "error") {
+      out.push(event);
+      return;
+    }
+    const choice = this.#choice(event.choice);
+    if (choice.met !== undefined) {
+      if (event.type === "finish") out.push({ ...event, reason: "stop_sequence", stopSequence: choice.met });
+      return;
+    }
+    switch (event.type) {
+      case "text-start":
+        choice.open.set(event.id, "text-end");
+        break;
+      case "reasoning-start":
+        choice.open.set(event.id, "reasoning-end");
+        break;
+      case "tool-start":
+        choice.open.set(event.id, "tool-end");
+        break;
+      case "text-delta":
+        this.#text(choice, event, out);
+        return;
+      case "text-end":
+        this.#say(choice, event, choice.held, out);
+        choice.held = "";
+        choice.open.delete(event.id);
+        break;
+      case "reasoning-end":
+      case "tool-end":
+        choice.open.delete(event.id);
+        break;
+    }
+    out.push(event);
+  }
+
+  #choice(index: number): Choice {
+    let choice = this.#choices.get(index);
+    if (choice === undefined) {
+      choice = { held: "", logprobs: [], open: new Map() };
+      this.#choices.set(index, choice);
+    }
+    return choice;
+  }
+
+  #text(choice: Choice, event: TextDelta, out: ChatEvent[]): void {
+    const text = choice.held + event.text;
+    choice.logprobs.push(...(event.logprobs ?? []));
+    const met = this.#first(text);
+    if (met === undefined) {
+      const kept = this.#tail(text);
+      choice.held = text.slice(text.length - kept);
+      this.#say(choice, event, text.slice(0, text.length - kept), out);
+      return;
+    }
+    this.#say(choice, event, text.slice(0, met.at), out);
+    choice.held = "";
+    choice.met = met.stop;
+    for (const [id, type] of choice.open) out.push({ type, choice: event.choice, id });
+    if (!this.#single) return;
+    this.#over = true;
+    out.push({ type: "finish", choice: event.choice, reason: "stop_sequence", stopSequence: met.stop });
+  }
+
+  #say(choice: Choice, event: { choice: number; id: string }, text: string, out: ChatEvent[]): void {
+    if (text === "") return;
+    const logprobs = choice.logprobs.length > 0 ? { logprobs: choice.logprobs } : {};
+    choice.logprobs = [];
+    out.push({ type: "text-delta", choice: event.choice, id: event.id, text, ...logprobs });
+  }
+
+  /** The sequence that comes first in the text; of several at one place the one that the client named first. */
+  #first(text: string): { at: number; stop: string } | undefined {
+    let first: { at: number; stop: string } | undefined;
+    for (const stop of this.#stops) {
+      const at = text.indexOf(stop);
+      if (at >= 0 && (first === undefined || at < first.at)) first = { at, stop };
+    }
+    return first;
+  }
+
+  /** Characters at the end of the text that may be the start of a sequence. */
+  #tail(text: string): number {
+    let longest = 0;
+    for (const stop of this.#stops) {
+      for (let n = Math.min(stop.length - 1, text.length); n > longest; n--) {
+        if (text.endsWith(stop.slice(0, n))) longest = n;
+      }
+    }
+    return longest;
+  }
+}
+
+/** The events of a whole answer, cut; the same list when there is nothing to cut at. */
+export function cutEvents(events: ChatEvent[], stops: readonly string[]): ChatEvent[] {
+  if (stops.length === 0) return events;
+  // The end of a whole answer is there already, and says what it cost.
+  const cut = new StopCut(stops, Number.POSITIVE_INFINITY);
+  const out: ChatEvent[] = [];
+  for (const event of events) cut.push(event, out);
+  return out;
+}

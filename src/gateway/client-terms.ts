@@ -1,0 +1,42 @@
+// A translated request in its client's terms: what was left out and what is refused bear the names that the client's own
+// format has for them, and what the format's reader passed over inside parameters is named with them.
+
+import { ApiError } from "../base/errors.ts";
+import type { UpstreamRequest } from "../upstream/dialect.ts";
+import { ForeignPiece } from "../upstream/foreign.ts";
+import { clientName, pathOf } from "../wire/client-names.ts";
+import type { WireFormat } from "../wire/format.ts";
+import { unreadMembers } from "../wire/unread.ts";
+
+export interface ClientTerms {
+  format: WireFormat["name"];
+  /** The body as it came. */
+  body: Readonly<Record<string, unknown>>;
+  /** True for a parameter of ours, which the client does not miss. */
+  isOurs(name: string): boolean;
+}
+
+/** What `build` makes, in the client's terms; its `ApiError`s too. */
+export function inClientTerms(terms: ClientTerms, build: () => UpstreamRequest): UpstreamRequest {
+  const { format, body } = terms;
+  let request: UpstreamRequest;
+  try {
+    request = build();
+  } catch (error) {
+    throw error instanceof ApiError ? refusalInClientTerms(terms, error) : error;
+  }
+  const dropped = unreadMembers(format, body);
+  for (const name of request.dropped) {
+    const told = terms.isOurs(name) ? undefined : clientName(format, name, body);
+    if (told !== undefined) dropped.add(told);
+  }
+  return { ...request, dropped: [...dropped] };
+}
+
+function refusalInClientTerms({ format, body }: ClientTerms, error: ApiError): ApiError {
+  const { param } = error.detail;
+  if (param === undefined || param === null) return error;
+  const own = error instanceof ForeignPiece ? pathOf(error.piece, body) : undefined;
+  const named = own ?? clientName(format, param, body) ?? param;
+  return named === param ? error : new ApiError(error.apiCode, error.message, { ...error.detail, param: named });
+}

@@ -1,0 +1,175 @@
+// Pieces of a conversation that only another protocol has words for. What a user or a tool said is never lost: its text and
+// images are passed on, and what has neither is refused by name. What a model said by tools of its provider's own is
+// history: it is left out and named.
+
+import { ApiError } from "../base/errors.ts";
+import type { ChatMessage, ChatRequest, FilePart, ImagePart, OpaquePart, TextPart } from "../chat/request.ts";
+import type { DialectName } from "./dialect.ts";
+
+/** What a protocol has a place for beside the text of a message. */
+export interface Places {
+  /** Names of speakers. */
+  names: boolean;
+  /** `detail` of images. */
+  detail: boolean;
+  /** Prompt-cache markers. */
+  cacheMarkers: boolean;
+  /** Documents of plain text with a title, and a word about any document. */
+  documents: boolean;
+}
+
+/** A piece that the upstream's protocol cannot take. */
+export class ForeignPiece extends ApiError {
+  /** The piece as the client sent it. */
+  readonly piece: Readonly<Record<string, unknown>>;
+
+  constructor(piece: Readonly<Record<string, unknown>>, param: string) {
+    const message = `This model's provider cannot take content of type '${String(piece["type"]).slice(0, 100)}'.`;
+    super("unsupported_parameter", message, { param });
+    this.piece = piece;
+  }
+}
+
+/**
+ * The request in words that the dialect knows; the same object when it was so already. `dropped` gets the names of what was
+ * left out, `messages.` before the kind of piece. Throws `ForeignPiece`.
+ */
+export function inOwnWords(chat: ChatRequest, dialect: DialectName, places: Places, dropped: Set<string>): ChatRequest {
+  if (!places.cacheMarkers && chat.tools.some((tool) => tool.type === "function" && tool.cacheControl !== undefined)) {
+    dropped.add("cache_control");
+  }
+  let changed = false;
+  const messages: ChatMessage[] = [];
+  chat.messages.forEach((message, at) => {
+    if (!places.names && "name" in message && message.name !== undefined) dropped.add("messages.name");
+    for (const part of message.content) nameMarks(part, places, dropped);
+    const own = messageInOwnWords(message, { dialect, places, path: `messages[${at}].content` }, dropped);
+    if (own !== message) changed = true;
+    // An assistant turn that held nothing else is no turn any more.
+    if (own === message || own.content.length > 0) messages.push(own);
+  });
+  return changed ? { ...chat, messages } : chat;
+}
+
+function nameMarks(part: ChatMessage["content"][number], places: Places, dropped: Set<string>): void {
+  if (!places.cacheMarkers && "cacheControl" in part) dropped.add("cache_control");
+  if (part.type === "tool-result") for (const inner of part.content) nameMarks(inner as TextPart, places, dropped);
+  else if (part.type === "image" && !places.detail && (part.detail ?? "auto") !== "auto") dropped.add("detail");
+}
+
+function messageInOwnWords(
+  message: ChatMessage,
+  { dialect, places, path }: { dialect: DialectName; places: Places; path: string },
+  dropped: Set<string>,
+): ChatMessage {
+  const isForeign = (part: { type: string }) =>
+    part.type === "opaque" ? (part as OpaquePart).origin !== dialect : !places.documents && isTold(part);
+  // What comes of a piece is text, images and documents, which stand wherever such a piece may.
+  const said = <P extends { type: string }>(part: P, where: string): P[] => {
+    if (!isForeign(part)) return [part];
+    const own = part.type === "file" ? toldOf(part as never) : saidBy(part as never, where);
+    return own as unknown[] as P[];
+  };
+  if (message.role === "tool") {
+    if (!message.content.some((result) => result.content.some(isForeign))) return message;
+    const content = message.content.map((result, i) => ({
+      ...result,
+      content: result.content.flatMap((part, j) => said(part, `${path}[${i}].content[${j}]`)),
+    }));
+    return { ...message, content };
+  }
+  if (!message.content.some(isForeign)) return message;
+  if (message.role !== "assistant") {
+    const content = message.content.flatMap((part, i) => said(part, `${path}[${i}]`));
+    return { ...message, content } as ChatMessage;
+  }
+  const content = message.content.flatMap((part, i) => {
+    if (part.type !== "opaque" || part.origin === dialect) return [part];
+    const type = String(part.value["type"]);
+    if (STANDS_FOR_HISTORY.has(type)) return saidBy(part, `${path}[${i}]`);
+    dropped.add(`messages.${type}`);
+    return [];
+  });
+  return { ...message, content };
+}
+
+/** True for a document of which something is said that stands in no field of other protocols. */
+function isTold(part: { type: string }): boolean {
+  if (part.type !== "file") return false;
+  const { source, filename, context } = part as FilePart;
+  return context !== undefined || (source.kind === "text" && filename !== undefined);
+}
+
+function toldOf(part: FilePart): (TextPart | FilePart)[] {
+  const { context, ...file } = part;
+  const text = (lines: (string | undefined)[]) => lines.filter((line) => line !== undefined && line !== "").join("\n");
+  if (part.source.kind === "text") return [{ type: "text", text: text([part.filename, context, part.source.text]) }];
+  return [{ type: "text", text: text([part.filename, context]) }, file];
+}
+
+/** Pieces in the assistant's place that stand for turns before them: without them the conversation is another one. */
+const STANDS_FOR_HISTORY = new Set(["compaction", "compaction_trigger"]);
+
+/** The text and images of a piece. */
+function saidBy({ value }: OpaquePart, path: string): (TextPart | ImagePart)[] {
+  const texts: string[] = [];
+  const images: ImagePart[] = [];
+  gather(value, texts, images);
+  const type = String(value["type"]);
+  // What a call came to may be no more than how it ended.
+  if (texts.length === 0 && images.length === 0 && type.endsWith("_output") && typeof value["status"] === "string") {
+    texts.push(value["status"]);
+  }
+  if (texts.length === 0 && images.length === 0) throw new ForeignPiece(value, path);
+  const call = value["call_id"] ?? (type.endsWith("_output") ? value["id"] : undefined);
+  if (typeof call === "string") texts.unshift(`Output of ${type.replace(/_output$/, "")} ${call}:`);
+  return [...(texts.length > 0 ? [{ type: "text" as const, text: texts.join("\n") }] : []), ...images];
+}
+
+/** Members that hold what a piece says, in the order in which it is written down. */
+const SAID = ["title", "source", "context", "text", "content", "output", "stdout", "stderr", "result", "outcome"];
+/** The same where a piece is nothing but a name or a number. */
+const NAMED: readonly (readonly [string, string])[] = [
+  ["tool_name", "Tool"],
+  ["exit_code", "Exit code"],
+];
+/** No real piece is nested deeper. */
+const DEPTH_MAX = 8;
+
+function gather(value: unknown, texts: string[], images: ImagePart[], depth = 0): void {
+  if (typeof value === "string") {
+    if (value !== "") texts.push(value);
+    return;
+  }
+  if (typeof value !== "object" || value === null || depth > DEPTH_MAX) return;
+  if (Array.isArray(value)) {
+    for (const element of value) gather(element, texts, images, depth + 1);
+    return;
+  }
+  const piece = value as Readonly<Record<string, unknown>>;
+  const image = imageOf(piece);
+  if (image !== undefined) {
+    images.push(image);
+    return;
+  }
+  for (const name of SAID) gather(piece[name], texts, images, depth + 1);
+  for (const [name, label] of NAMED) {
+    const said = piece[name];
+    if (typeof said === "string" || typeof said === "number") texts.push(`${label}: ${said}`);
+  }
+}
+
+function imageOf(piece: Readonly<Record<string, unknown>>): ImagePart | undefined {
+  const url = piece["image_url"];
+  if (typeof url === "string") return { type: "image", source: { kind: "url", url } };
+  const isScreenshot = piece["type"] === "computer_screenshot" || piece["type"] === "input_image";
+  if (!isScreenshot && piece["type"] !== "image") return undefined;
+  const source = (isScreenshot ? piece : piece["source"]) as Readonly<Record<string, unknown>> | null | undefined;
+  if (typeof source?.["file_id"] === "string") {
+    return { type: "image", source: { kind: "file", fileId: source["file_id"] } };
+  }
+  if (typeof source?.["url"] === "string") return { type: "image", source: { kind: "url", url: source["url"] } };
+  const { media_type: mediaType, data } = source ?? {};
+  if (typeof mediaType !== "string" || typeof data !== "string") return undefined;
+  return { type: "image", source: { kind: "base64", mediaType, data } };
+}
