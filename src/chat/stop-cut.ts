@@ -105,12 +105,14 @@ export class StopCut {
     out.push({ type: "text-delta", choice: event.choice, id: event.id, text, ...logprobs });
   }
 
-  /** The sequence that comes first in the text; of several at one place the one that the client named first. */
+  /** The sequence that is complete first, whatever pieces the text came in; of several the longest. */
   #first(text: string): { at: number; stop: string } | undefined {
-    let first: { at: number; stop: string } | undefined;
+    let first: { at: number; end: number; stop: string } | undefined;
     for (const stop of this.#stops) {
       const at = text.indexOf(stop);
-      if (at >= 0 && (first === undefined || at < first.at)) first = { at, stop };
+      if (at < 0) continue;
+      const end = at + stop.length;
+      if (first === undefined || end < first.end || (end === first.end && at < first.at)) first = { at, end, stop };
     }
     return first;
   }

@@ -43,6 +43,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "service_tier",
   "include",
   "background",
+  "stream_options",
   // Resolved before an upstream is asked.
   "previous_response_id",
   "thread_id",

@@ -38,8 +38,7 @@ const CHAT_FUNCTION: Shape = { reads: "name description parameters strict" };
 const CHAT_TEXT: Shape = { reads: "type text refusal cache_control" };
 const CHAT: Shape = {
   holds: {
-    // Without padding is how translated streams are written.
-    stream_options: { reads: "include_usage include_obfuscation" },
+    stream_options: { reads: "include_usage" },
     reasoning: { reads: "effort max_tokens enabled" },
     response_format: { reads: "type", holds: { json_schema: { reads: "name schema strict description" } } },
     functions: CHAT_FUNCTION,
@@ -78,7 +77,7 @@ const RESPONSES_CUSTOM: Shape = {
 const RESPONSES_TEXT: Shape = { reads: "type text logprobs" };
 const RESPONSES: Shape = {
   holds: {
-    stream_options: { reads: "include_obfuscation" },
+    stream_options: {},
     reasoning: { reads: "effort summary generate_summary" },
     text: { reads: "verbosity", holds: { format: { reads: "type name schema strict description" } } },
     tools: {
@@ -145,7 +144,7 @@ const MESSAGES: Shape = {
 
 const SHAPES: Readonly<Record<WireFormat["name"], Known>> = {
   "openai-chat": known(CHAT),
-  "openai-completions": known({ holds: { stream_options: { reads: "include_usage include_obfuscation" } } }),
+  "openai-completions": known({ holds: { stream_options: { reads: "include_usage" } } }),
   "openai-responses": known(RESPONSES),
   "anthropic-messages": known(MESSAGES),
 };
@@ -171,6 +170,7 @@ function look(value: unknown, shape: Known, path: string, out: Set<string>): voi
   }
   for (const name in value) {
     const member = value[name];
+    // What is not wanted (padding in streams, deferred loading) is not missed.
     if (own.reads.has(name) || member === null || member === undefined || member === false) continue;
     const inner = own.holds.get(name);
     if (inner !== undefined) look(member, inner, `${path}.${name}`, out);

@@ -58,6 +58,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   const flat = flattenTools(original, { native: ctx.quirks.custom_tools !== false });
   const chat = inOwnWords(flat, RESPONSES, PLACES, dropped);
   refuse(chat);
+  const refused = refusedFor(ctx, chat.reasoning);
   const carried = takeParameters(chat, TAKES, dropped);
   const body: Record<string, unknown> = {
     model: ctx.model,
@@ -82,7 +83,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   if (include.length > 0) body["include"] = include;
   if (ctx.stream) body["stream"] = true;
   Object.assign(body, carried);
-  for (const name of refusedFor(ctx, chat.reasoning)) {
+  for (const name of refused) {
     if (body[name] === undefined) continue;
     delete body[name];
     // Ours to set, so nobody misses it.

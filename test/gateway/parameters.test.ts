@@ -1,0 +1,155 @@
+// No parameter is lost in silence: every one that a client format can carry is sent, translated, named as dropped or refused,
+// over every upstream protocol, through the running program. The list of parameters is held against the official SDKs, so
+// that a new version of one shows what has no row yet.
+
+import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { startTestApp } from "../support/app.ts";
+import { DIALECTS, KINDS, say } from "../support/fake-model.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { CHAT } from "./parameters/chat.ts";
+import { COMPLETIONS } from "./parameters/completions.ts";
+import { MESSAGES } from "./parameters/messages.ts";
+import { RESPONSES } from "./parameters/responses.ts";
+import type { Fate, Json, Row } from "./parameters/row.ts";
+
+const upstream = startUpstream((received) => say(received, { text: "ok" }));
+/** Models that take everything the protocol has, as far as one model can. */
+const MODELS = {
+  "openai-chat": "everything",
+  "openai-responses": "everything",
+  "anthropic-messages": "claude-sonnet-4-6",
+  gemini: "gemini-3-flash",
+} as const;
+const app = await startTestApp({
+  config: {
+    providers: Object.fromEntries(
+      DIALECTS.map((name) => [
+        name,
+        { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false, retry: { attempts: 1 } },
+      ]),
+    ),
+    models: DIALECTS.map((id) => ({ id, supports_reasoning: true, routes: [{ provider: id, model: MODELS[id] }] })),
+    tiers: { premium: { rpm: 100_000 } },
+  },
+});
+afterAll(async () => {
+  await app.stop();
+  upstream.stop();
+});
+
+const DIALECT_OF = {
+  chat: "openai-chat",
+  responses: "openai-responses",
+  claude: "anthropic-messages",
+  gemini: "gemini",
+} as const;
+type Column = keyof typeof DIALECT_OF;
+const COLUMNS = Object.keys(DIALECT_OF) as Column[];
+
+interface ClientFormat {
+  path: string;
+  least: Json;
+  rows: readonly Row[];
+  /** Members of the types that the SDK takes requests in, but for its headers. */
+  documented: readonly string[];
+}
+
+const message = [{ role: "user", content: "hi" }];
+const FORMATS: readonly ClientFormat[] = [
+  {
+    path: "/v1/chat/completions",
+    least: { messages: message },
+    rows: CHAT,
+    documented: members("openai/resources/chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase"),
+  },
+  {
+    path: "/v1/responses",
+    least: { input: "hi" },
+    rows: RESPONSES,
+    documented: members("openai/resources/responses/responses.d.ts", "ResponseCreateParamsBase"),
+  },
+  {
+    path: "/v1/messages",
+    least: { max_tokens: 9000, messages: message },
+    rows: MESSAGES,
+    documented: [
+      ...members("@anthropic-ai/sdk/resources/messages/messages.d.ts", "MessageCreateParamsBase"),
+      ...members("@anthropic-ai/sdk/resources/beta/messages/messages.d.ts", "MessageCreateParamsBase"),
+    ],
+  },
+  {
+    path: "/v1/completions",
+    least: { prompt: "hi" },
+    rows: COMPLETIONS,
+    documented: members("openai/resources/completions.d.ts", "CompletionCreateParamsBase"),
+  },
+];
+
+/** Parameters that stand in every row's request. */
+const IN_EVERY_ROW = ["model", "messages"];
+
+/** The members of an interface in a declaration file of an installed package, read as text; header parameters left out. */
+function members(file: string, name: string): string[] {
+  const text = readFileSync(new URL(`../../node_modules/${file}`, import.meta.url), "utf8");
+  const start = text.indexOf(`export interface ${name} {`);
+  if (start < 0) throw new Error(`${file} has no ${name} any more`);
+  const body = text.slice(start, text.indexOf("\n}", start));
+  const out: string[] = [];
+  for (const match of body.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*\n {4}'?(\w+)'?\??:/g)) {
+    if (!match[1]?.includes("Header param:")) out.push(match[2] ?? "");
+  }
+  if (out.length < 10) throw new Error(`${name} could not be read`);
+  return out;
+}
+
+describe.each(FORMATS)("$path", ({ path, least, rows, documented }) => {
+  test("has a row for every parameter that the SDK documents", () => {
+    const listed = new Set([...IN_EVERY_ROW, ...rows.map(({ name }) => name.split(".")[0] ?? "")]);
+    expect(documented.filter((name) => !listed.has(name))).toEqual([]);
+  });
+
+  describe.each(rows.map((row) => [row.name, JSON.stringify(row.sends).slice(0, 60), row] as const))(
+    "%s %s",
+    (_name, _sends, row) => {
+      test.each(COLUMNS)("over %s", async (column) => {
+        upstream.received.length = 0;
+        const sends = await withStored(row.sends, column);
+        const response = await app.post(path, { ...least, ...sends, model: DIALECT_OF[column] });
+        const text = await response.text();
+        expect({ status: response.status, text: response.status === 200 ? "" : text }).toEqual({
+          status: row[column] === "refused" ? 400 : 200,
+          text: row[column] === "refused" ? expect.any(String) : "",
+        });
+        const dropped = (response.headers.get("x-sallyport-dropped") ?? "").split(", ").filter((name) => name !== "");
+        check(row[column], { row, text, dropped });
+      });
+    },
+  );
+});
+
+/** A stored answer to go on from, for the parameter that needs one. */
+async function withStored(sends: Json, column: Column): Promise<Json> {
+  if (sends["previous_response_id"] !== "STORED") return sends;
+  const first = await app.post("/v1/responses", { model: DIALECT_OF[column], input: "first" });
+  upstream.received.length = 0;
+  return { ...sends, previous_response_id: ((await first.json()) as Json)["id"] };
+}
+
+function check(fate: Fate, { row, text, dropped }: { row: Row; text: string; dropped: string[] }): void {
+  const up = upstream.received[0]?.json ?? {};
+  const name = row.name.split(".")[0] ?? "";
+  if (fate === "refused") {
+    expect(upstream.received).toHaveLength(0);
+    expect(JSON.parse(text)).toMatchObject({ error: { param: row.name } });
+    return;
+  }
+  expect(upstream.received).toHaveLength(1);
+  if (typeof fate === "string" && fate.startsWith("dropped")) {
+    expect(dropped.sort()).toEqual((fate.slice("dropped ".length) || row.name).split(", "));
+    return;
+  }
+  expect(dropped).toEqual([]);
+  if (fate === "same") expect(up).toMatchObject({ [name]: row.sends[name] } as Json);
+  else if (fate !== "ours") expect(up).toMatchObject(fate as Json);
+}
