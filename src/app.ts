@@ -28,6 +28,7 @@ import { directRoutes, gatewayRoutes } from "./gateway/routes.ts";
 import { createGateway } from "./gateway/run.ts";
 import { createStoredResponses } from "./gateway/stored-responses.ts";
 import { createUploads } from "./gateway/uploads.ts";
+import { UpstreamThreads } from "./gateway/upstream-threads.ts";
 import { createEdge, type RoutePattern } from "./http/edge.ts";
 import { exchangeOf } from "./http/exchange.ts";
 import { type Caller, keyGuard } from "./http/guards.ts";
@@ -188,6 +189,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     },
     random: Math.random,
     reasoning: new ReasoningMemory(),
+    threads: new UpstreamThreads(),
     scrub: (text: string) => redact(text),
     failed: observer.failed,
     called: metrics.upstream,

@@ -18,6 +18,7 @@ import { promptText } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError } from "./policy.ts";
+import { routesOfThread, threadOf } from "./upstream-threads.ts";
 
 /**
  * Anthropic counts width × height / 750 and scales images down to about 1.15 megapixels, so that this is a large image's
@@ -34,7 +35,7 @@ const TIMEOUT_MS = 15_000;
 
 type CountDeps = Pick<
   GatewayDeps,
-  "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock" | "reasoning"
+  "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock" | "reasoning" | "threads"
 > & { files: FileStore };
 
 /** Builds the handler. */
@@ -50,7 +51,10 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     });
     exchange.log["model"] = model.id;
     exchange.headers["x-sallyport-model"] = encodeURI(model.id);
-    const [route] = orderRoutes(routes, { random: () => 0 });
+    const thread = threadOf(messages, body);
+    const { accountId } = caller;
+    const open = thread === undefined ? routes : routesOfThread(thread, routes, { ...deps, accountId });
+    const [route] = orderRoutes(open, { random: () => 0 });
     const provider = route === undefined ? undefined : deps.provider(route.provider);
     const build = provider?.dialect.tokenCount;
     if (route === undefined || provider === undefined || build === undefined)

@@ -14,6 +14,7 @@ import type { Admit } from "./admit.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Job, Keep } from "./job.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
+import type { UpstreamThreads } from "./upstream-threads.ts";
 
 /** What the pipeline needs of the rest of the program. */
 export interface GatewayDeps extends AttemptDeps {
@@ -30,6 +31,8 @@ export interface GatewayDeps extends AttemptDeps {
   record(usage: UsageRecord): void;
   /** What is remembered of the reasoning that went through. */
   reasoning: ReasoningMemory;
+  /** What is remembered of conversations that upstreams hold. */
+  threads: UpstreamThreads;
   /** Changes a request before it is routed: stored history, uploaded files, compaction. */
   prepare?(draft: Draft): Promise<Prepared | undefined>;
   /** Makes a job fit one provider: images it cannot take by URL are fetched. */

@@ -18,6 +18,7 @@ import { allowedDefaults, type Defaults, isOwnDefault, textOfAnswerFault } from 
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 import type { CallTrace } from "./turn.ts";
 import { refuseUnsayable } from "./unsayable.ts";
+import type { ThreadRequest, UpstreamThreads } from "./upstream-threads.ts";
 
 /** Stores a finished answer, given in the client's format. */
 export type Keep = (answer: Readonly<Record<string, unknown>>) => Promise<void>;
@@ -52,6 +53,8 @@ export interface Job {
   readonly dropped?: readonly string[];
   /** Stores the finished answer; absent when it is not to be stored. */
   readonly keep?: Keep;
+  /** Present: the answer belongs to a conversation that its upstream holds. */
+  readonly thread?: ThreadRequest;
 }
 
 /** Headers of the client's that belong to a protocol and go on to upstreams that speak it. */
@@ -127,13 +130,15 @@ export function buildRequest(
 
 /** The values of ours in an answer. */
 export function identityOf(
-  { reasoning, scrub }: { reasoning: ReasoningMemory; scrub(text: string): string },
+  { reasoning, threads, scrub }: { reasoning: ReasoningMemory; threads: UpstreamThreads; scrub(text: string): string },
   job: Job,
-  { minter }: Provider,
+  { minter, name: provider }: Provider,
 ): RelayIdentity {
   const previous = job.body["previous_response_id"];
+  const { accountId } = job.caller;
   return {
     id: job.id,
+    ...(job.thread === undefined ? {} : { keepsId: (id: string) => threads.answered(id, { accountId, provider }) }),
     model: job.model.id,
     // The upstream was sent the history itself and cannot name the answer that it continues.
     ...(previous == null ? {} : { echo: { previous_response_id: previous } }),

@@ -198,7 +198,7 @@ function publicWords({ status, said }: UpstreamFault, scrub: (text: string) => s
   const told = known && isSmall(details) ? { details: cleanOf(details, clean) } : {};
   return {
     param: param == null ? null : clean(param),
-    ...(status === 413 ? { status } : {}),
+    ...(status === 413 || status === 404 ? { status } : {}),
     ...(known ? { upstream: { code, ...told } } : {}),
   };
 }

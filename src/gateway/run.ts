@@ -16,6 +16,7 @@ import type { GatewayDeps } from "./deps.ts";
 import { answerId, decodeOptions, forwardedHeaders, type Job } from "./job.ts";
 import { checkAgainstModel, defaultsFor } from "./policy.ts";
 import { answerPrompts, severalPrompts } from "./prompts.ts";
+import { routesOfThread, threadOf } from "./upstream-threads.ts";
 
 const NO_MEMBERS = {};
 
@@ -70,6 +71,8 @@ export function createGateway(deps: GatewayDeps) {
     // What was stored earlier may hold what this model cannot read.
     if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
     exchange.headers["x-sallyport-model"] = headerText(model.id);
+    const thread = threadOf(format, body);
+    const { accountId } = caller;
     return {
       exchange,
       caller,
@@ -78,7 +81,8 @@ export function createGateway(deps: GatewayDeps) {
       body,
       chat,
       model,
-      routes,
+      routes: thread === undefined ? routes : routesOfThread(thread, routes, { ...deps, accountId }),
+      ...(thread === undefined ? {} : { thread }),
       defaults: defaultsFor(chat, model, format.name),
       clientHeaders: forwardedHeaders(request),
       trace: {

@@ -95,6 +95,11 @@ export interface EventReader {
 export interface RelayIdentity {
   /** Top-level response id. */
   id: string;
+  /**
+   * Present: the answer keeps the upstream's own id, by which the client will ask that upstream to go on; told as soon as it
+   * is known.
+   */
+  keepsId?(id: string): void;
   /** Canonical catalog id. */
   model: string;
   /** False: usage frames that only we asked for are withheld. */

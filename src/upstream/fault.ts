@@ -94,7 +94,7 @@ export function faultFromHttp(
 
 function kindOf(status: number, said: FaultText): FaultKind {
   if (status === 401 || status === 402 || status === 403) return "auth";
-  if (status === 404) return "model_missing";
+  if (status === 404) return isAboutModel(said) ? "model_missing" : "bad_request";
   if (status === 408) return "timeout";
   if (status === 429) return "rate_limited";
   if (status >= 500) return "unavailable";
@@ -109,6 +109,18 @@ function kindOf(status: number, said: FaultText): FaultKind {
     default:
       return isContextLength(said) ? "context_length" : "bad_request";
   }
+}
+
+/** Things other than models that a request may name: files, earlier answers, threads, containers. */
+const NAMED_THING =
+  /\b(?:file|thread|container|skill|response|message|item|conversation|vector store|cached content)s?\b/i;
+
+/** Whether a 404 speaks of the model. Bare ones do: it is what the address of every call depends on. */
+function isAboutModel({ code, message }: FaultText): boolean {
+  if (/\bmodels?\b|deployment/i.test(message)) return true;
+  if (code !== undefined && codeOfWords({ message: "", code }) !== "provider_model_missing")
+    return /model|deployment/i.test(code);
+  return !NAMED_THING.test(message);
 }
 
 /** Seconds of a `Retry-After` header (or `retry-after-ms`); a date is read against the answer's own `Date`. */

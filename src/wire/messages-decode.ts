@@ -14,6 +14,7 @@ import {
   expectText,
   type Fields,
   given,
+  isFields,
   maybe,
   need,
   reject,
@@ -79,7 +80,9 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
 
 function readMessages(body: Fields, options: DecodeOptions): ChatMessage[] {
   const list = need(body, "messages", expectList);
-  if (list.length === 0) reject("messages", "Invalid 'messages': at least one message is required.");
+  // An upstream that holds the conversation may be asked to go on with nothing new.
+  const goesOn = isFields(body["thread"]) && body["thread"]["type"] === "continue";
+  if (list.length === 0 && !goesOn) reject("messages", "Invalid 'messages': at least one message is required.");
   const messages: ChatMessage[] = [];
   const system = body["system"] === undefined || body["system"] === null ? [] : readSystem(body["system"], "system");
   if (system.length > 0) messages.push({ role: "system", content: system });

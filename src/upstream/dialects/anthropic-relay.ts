@@ -20,6 +20,14 @@ interface GuardedCall {
   fed: boolean;
 }
 
+/** The members of a message that name the answer and its model in our words. */
+export function answerNames(message: Loose, { id, model, keepsId }: RelayIdentity): { id?: string; model: string } {
+  const own = asText(message["id"]);
+  if (keepsId === undefined || own === undefined) return { id, model };
+  keepsId(own);
+  return { model };
+}
+
 /** Relays one answer. */
 export class AnthropicRelay implements FrameRelay {
   readonly #identity: RelayIdentity;
@@ -124,9 +132,9 @@ export class AnthropicRelay implements FrameRelay {
   #event(event: Loose, frame: SseFrame, text: string): string {
     switch (event["type"]) {
       case "message_start": {
-        this.#mergeUsage(asRecord(event["message"])["usage"]);
-        const { id, model } = this.#identity;
-        return withData(text, frame.data, spliceInside(frame.data, "message", { id, model }));
+        const message = asRecord(event["message"]);
+        this.#mergeUsage(message["usage"]);
+        return withData(text, frame.data, spliceInside(frame.data, "message", answerNames(message, this.#identity)));
       }
       case "content_block_start":
         this.#committed = true;

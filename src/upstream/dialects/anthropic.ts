@@ -7,7 +7,7 @@ import { faultFromHttp, type UpstreamFault } from "../fault.ts";
 import { refusedFor } from "../quirks.ts";
 import { ANTHROPIC } from "./anthropic-messages.ts";
 import { AnthropicReader, anthropicError, anthropicEvents } from "./anthropic-reader.ts";
-import { AnthropicRelay } from "./anthropic-relay.ts";
+import { AnthropicRelay, answerNames } from "./anthropic-relay.ts";
 import { anthropicHeaders, anthropicRequest } from "./anthropic-request.ts";
 import { asList, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
 
@@ -22,10 +22,13 @@ export const anthropicMessages: Dialect = {
   lossless: {
     request: losslessRequest,
     relay: (identity) => new AnthropicRelay(identity),
-    result: (text, { id, model, sealed }) => {
-      const events = anthropicEvents(parseRecord(text));
-      for (const event of events) if (event.type === "reasoning-end") sealed?.(event.signature ?? event.redacted);
-      return { text: spliceMembers(text, { id, model }), events };
+    result: (text, identity) => {
+      const message = parseRecord(text);
+      const events = anthropicEvents(message);
+      for (const event of events) {
+        if (event.type === "reasoning-end") identity.sealed?.(event.signature ?? event.redacted);
+      }
+      return { text: spliceMembers(text, { ...answerNames(asRecord(message), identity) }), events };
     },
   },
   tokenCount: (text, chat, ctx, members) => ({

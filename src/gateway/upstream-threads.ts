@@ -1,0 +1,67 @@
+// Conversations that an upstream holds (Anthropic's `thread`): which account's answer came from which provider, so that each
+// goes on where it began and no account goes on with another's. Kept in memory: a client that is told that its thread is not
+// known sends its history again, as it does when the upstream has forgotten it.
+
+import { ApiError } from "../base/errors.ts";
+import type { ModelRoute } from "../catalog/models.ts";
+import type { Provider } from "../upstream/provider.ts";
+import type { WireFormat } from "../wire/format.ts";
+
+/** Answers that are remembered; a few dozen bytes each. */
+const ANSWERS_MAX = 50_000;
+
+/** The memory. */
+export class UpstreamThreads {
+  /** Answers' own ids to who got them and who gave them, oldest first. */
+  readonly #answers = new Map<string, { accountId: string; provider: string }>();
+
+  /** An answer that its account may go on from. */
+  answered(id: string, by: { accountId: string; provider: string }): void {
+    this.#answers.delete(id);
+    this.#answers.set(id, by);
+    if (this.#answers.size <= ANSWERS_MAX) return;
+    const oldest = this.#answers.keys().next().value;
+    if (oldest !== undefined) this.#answers.delete(oldest);
+  }
+
+  /** The provider that gave this account this answer. */
+  providerOf(id: string, accountId: string): string | undefined {
+    const found = this.#answers.get(id);
+    return found?.accountId === accountId ? found.provider : undefined;
+  }
+}
+
+/** What a request says of the thread it belongs to. */
+export interface ThreadRequest {
+  /** The answer it goes on from; undefined: a new thread. */
+  previousId?: string;
+}
+
+/** Reads `thread` of a messages request; undefined where there is none. */
+export function threadOf(format: WireFormat, body: Readonly<Record<string, unknown>>): ThreadRequest | undefined {
+  const thread = format.name === "anthropic-messages" ? body["thread"] : undefined;
+  if (typeof thread !== "object" || thread === null) return undefined;
+  const previousId = "previous_message_id" in thread ? thread.previous_message_id : undefined;
+  return typeof previousId === "string" ? { previousId } : {};
+}
+
+/**
+ * The routes that can go on with a thread: those of the provider that holds it. Where no provider of the model has threads
+ * all routes stay, for the refusal that says so. Throws 404 `thread_not_found`.
+ */
+export function routesOfThread(
+  { previousId }: ThreadRequest,
+  routes: readonly ModelRoute[],
+  deps: { threads: UpstreamThreads; provider(name: string): Provider | undefined; accountId: string },
+): readonly ModelRoute[] {
+  if (previousId === undefined) return routes;
+  if (!routes.some(({ provider }) => deps.provider(provider)?.dialect.name === "anthropic-messages")) return routes;
+  const holder = deps.threads.providerOf(previousId, deps.accountId);
+  const left = routes.filter(({ provider }) => provider === holder);
+  if (left.length > 0) return left;
+  throw new ApiError("thread_not_found", `There is no answer '${previousId.slice(0, 100)}' to go on from.`, {
+    param: "thread.previous_message_id",
+    // Anthropic's own shape: its SDKs send the whole history when they read it.
+    details: { error_code: "thread_not_found" },
+  });
+}

@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { anthropicMessages } from "../../src/upstream/dialects/anthropic.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
+
+const anthropic = (message: string, error_code?: string) => ({
+  type: "error",
+  error: { type: "not_found_error", message, ...(error_code === undefined ? {} : { details: { error_code } }) },
+});
+const openai = (message: string, code: string | null = null) => ({
+  error: { message, type: "invalid_request_error", param: null, code },
+});
+
+// A model that is gone is the operator's to mend and another route's to answer; anything else the request names is the client's.
+test.each([
+  ["anthropic", anthropic("model: claude-x"), "model_missing"],
+  ["anthropic", anthropic("Not found"), "model_missing"],
+  ["anthropic", anthropic("File not found: file_011"), "bad_request"],
+  ["anthropic", anthropic("The thread cannot be continued.", "thread_not_found"), "bad_request"],
+  ["anthropic", anthropic("Not found", "file_expired"), "bad_request"],
+  ["openai", openai("The model `gpt-x` does not exist", "model_not_found"), "model_missing"],
+  ["openai", openai("The API deployment for this resource does not exist.", "DeploymentNotFound"), "model_missing"],
+  ["openai", openai("Resource not found", "404"), "model_missing"],
+  ["openai", openai("Invalid URL (POST /v1/chat/completions)"), "model_missing"],
+  ["openai", openai("Item with id 'rs_1' not found."), "bad_request"],
+  ["openai", openai("No such File object: file-1"), "bad_request"],
+  ["openai", openai("Not found", "vector_store_not_found"), "bad_request"],
+  ["openai", { detail: "Not Found" }, "model_missing"],
+  ["openai", "<html>404</html>", "model_missing"],
+])("a 404 of %s: %j is %s", (family, body, kind) => {
+  const dialect = family === "anthropic" ? anthropicMessages : openaiChat;
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  expect(dialect.fault(404, text, new Headers()).kind).toBe(kind as "bad_request");
+});
