@@ -7,7 +7,6 @@ import type { PasswordHasher } from "./accounts/hash-queue.ts";
 import { accountRoutes } from "./accounts/routes.ts";
 import { setupLink, setupToken } from "./accounts/setup.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
-import { ApiError } from "./base/errors.ts";
 import { uuid } from "./base/ids.ts";
 import { VERSION } from "./base/version.ts";
 import { tierGrants } from "./catalog/from-config.ts";
@@ -30,6 +29,7 @@ import { createStoredResponses } from "./gateway/stored-responses.ts";
 import { createUploads } from "./gateway/uploads.ts";
 import { UpstreamThreads } from "./gateway/upstream-threads.ts";
 import { createEdge, type RoutePattern } from "./http/edge.ts";
+import { noEndpoint } from "./http/errors.ts";
 import { exchangeOf } from "./http/exchange.ts";
 import { type Caller, keyGuard } from "./http/guards.ts";
 import { type Listener, listen } from "./http/listen.ts";
@@ -245,8 +245,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
 
   const routes = new Elysia({ name: "sallyport", handler: { standardHostname: false } })
     .onError(({ error, code, request }) => {
-      exchangeOf(request).thrown =
-        code === "NOT_FOUND" ? new ApiError("route_not_found", "There is nothing at this address.") : error;
+      exchangeOf(request).thrown = code === "NOT_FOUND" ? noEndpoint(request) : error;
       return new Response(null, { status: 500 });
     })
     .use(

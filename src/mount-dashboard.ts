@@ -75,6 +75,11 @@ export function mountDashboard({ store, clock, accounts, fleet, decisions, confi
     listeningUrl: more.listeningUrl,
     signup: () => config().auth.signup,
     mustVerify: () => config().auth.requireVerifiedEmail,
+    mail: () => {
+      const { status, transport } = accounts.mailer.state();
+      if (transport === "outbox") return "files";
+      return status === "ok" ? "smtp" : "failing";
+    },
     oauthProviders: () => [...config().auth.oauth.keys()],
     models: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list"),
   });

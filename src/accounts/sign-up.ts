@@ -1,5 +1,5 @@
-// Making an account in the dashboard: who may, and what it begins with. A name or an address that is taken is not told
-// apart, costs the same work as a free one, and its owner is told by mail.
+// Making an account in the dashboard: who may, and what it begins with. An address that is taken is not named as the
+// reason, costs the same work as a free one, and its owner is told by mail.
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
@@ -49,7 +49,7 @@ export interface SignUpForm {
 
 /**
  * Makes the account. Throws `ApiError` 403 `signup_closed` or `invite_required`, 400 `invalid_request` with the field as
- * param (none when the name or the address is taken), 400 `invalid_code` (param `pending`), 429 or 503.
+ * param (none when the address is taken), 400 `invalid_code` (param `pending`), 429 or 503.
  */
 export type SignUp = (form: SignUpForm, client: Client) => Promise<Account>;
 
@@ -120,6 +120,8 @@ export function signUp(deps: SignUpDeps): SignUp {
       const owner = made.refused === "email_taken" ? await accounts.findAccountByEmail(email) : undefined;
       if (owner !== undefined && deps.mailed.begin([`signup:${owner.id}`]).allowed)
         deps.mailer.send(signUpTriedMail(owner.email, owner.username));
+      // Names are public; addresses are not, so a taken one is not told apart from other reasons.
+      if (made.refused === "username_taken") refuse("username", "This username is taken. Choose another.");
       throw new ApiError("invalid_request", "An account with these details cannot be made. If you have one, sign in.");
     }
     // Only now: a name that was taken must not cost the person their trip. That it is used once, the identity sees to.

@@ -56,9 +56,13 @@ export function requireVisibleModel(catalog: Catalog, id: string, tier: TierId):
 
 /** The 404 of the specification. */
 export function modelNotFound(id: string): ApiError {
-  return new ApiError("model_not_found", `The model ${quoted(id)} does not exist or is not available to you.`, {
-    param: "model",
-  });
+  return new ApiError(
+    "model_not_found",
+    `The model ${quoted(id)} does not exist or is not available to you; GET /v1/models lists yours.`,
+    {
+      param: "model",
+    },
+  );
 }
 
 function lookUp(names: NameIndex, id: string, lower: string): ResolvedModel | undefined {

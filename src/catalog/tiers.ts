@@ -45,10 +45,13 @@ export function requireActivePlan(account: Subscriber, nowMs: number): void {
   const { trialEndsAtMs, subscriptionUntilMs } = account;
   if (subscriptionUntilMs != null) {
     if (subscriptionUntilMs > nowMs) return;
-    throw new ApiError("subscription_inactive", "Your subscription has ended. Renew it to go on.");
+    throw new ApiError(
+      "subscription_inactive",
+      "Your subscription has ended. Ask the administrator of this gateway to extend it.",
+    );
   }
   if (trialEndsAtMs != null && trialEndsAtMs <= nowMs) {
-    throw new ApiError("trial_expired", "Your trial has ended. Choose a plan to go on.");
+    throw new ApiError("trial_expired", "Your trial has ended. Ask the administrator of this gateway to extend it.");
   }
 }
 

@@ -16,6 +16,8 @@ export interface Boot {
   readonly must_verify: boolean;
   /** Sign-in providers that are configured. */
   readonly providers: readonly Provider[];
+  /** Where mails go: to a server, to files of the gateway's because none is configured, or nowhere for the moment. */
+  readonly mail: "smtp" | "files" | "failing";
   /** Base of the API as clients reach it, without `/v1`. */
   readonly base_url: string;
   readonly version: string;

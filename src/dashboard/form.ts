@@ -6,14 +6,14 @@ import { ApiError } from "../base/errors.ts";
 export function optionalNumber(
   body: Readonly<Record<string, unknown>>,
   name: string,
-  { least, most, whole = false }: { least: number; most: number; whole?: boolean },
+  { least, most, whole = false, label = name }: { least: number; most: number; whole?: boolean; label?: string },
 ): number | undefined {
   const value = body[name];
   if (value === undefined || value === null) return undefined;
   const fits = typeof value === "number" && value >= least && value <= most && (!whole || Number.isInteger(value));
   if (fits) return value;
   const kind = whole ? "a whole number" : "a number";
-  throw new ApiError("invalid_request", `${name} must be ${kind} from ${least} to ${most}.`, { param: name });
+  throw new ApiError("invalid_request", `${label}: expected ${kind} from ${least} to ${most}.`, { param: name });
 }
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
@@ -24,7 +24,7 @@ export function optionalTime(body: Readonly<Record<string, unknown>>, name: stri
   if (text === undefined) return undefined;
   const ms = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new ApiError("invalid_request", `${name} must be a time as 2030-12-31T23:59:59Z.`, { param: name });
+  throw new ApiError("invalid_request", `${name}: expected a time as 2030-12-31T23:59:59Z.`, { param: name });
 }
 
 /** Where a page of a listing begins: `before` is the last entry of the page before it. Throws `ApiError` 400. */

@@ -86,7 +86,8 @@ function newKeyOf(
   const planRpm = isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0;
   // Contract §3 "rate limit": beyond the plan's only the operator sets it.
   const rpmMax = account.admin ? 1_000_000_000 : planRpm;
-  const rpm = optionalNumber(body, "rpm", { least: 1, most: rpmMax, whole: true });
+  const label = account.admin ? "Requests a minute" : `Requests a minute: your plan allows 1 to ${planRpm}`;
+  const rpm = optionalNumber(body, "rpm", { least: 1, most: rpmMax, whole: true, label });
   const expiresAtMs = optionalTime(body, "expires_at");
   if (expiresAtMs !== undefined && expiresAtMs <= deps.clock.now()) {
     throw new ApiError("invalid_request", "The key would have expired already.", { param: "expires_at" });

@@ -1,5 +1,5 @@
 // The one HTML page and the files it loads, with headers that let a browser run nothing but them.
-import { ApiError } from "../base/errors.ts";
+import { noEndpoint } from "../http/errors.ts";
 import type { Bundle } from "./bundle.ts";
 import { BASE, type Boot } from "./contract.ts";
 
@@ -86,7 +86,7 @@ export function htmlPage(
 /** One of the files, for good: another content has another name. Throws `ApiError` 404. */
 export async function assetFile(request: Request, bundle: Bundle, name: string): Promise<Response> {
   const file = bundle.files.get(name);
-  if (file === undefined) throw new ApiError("route_not_found", "There is nothing at this address.");
+  if (file === undefined) throw noEndpoint(request);
   const packed = await file.bytes();
   const takesGzip = /\bgzip\b/i.test(request.headers.get("accept-encoding") ?? "");
   const body = takesGzip ? packed : Bun.gunzipSync(packed as Uint8Array<ArrayBuffer>);

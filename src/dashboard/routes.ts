@@ -9,8 +9,9 @@ import { isTierId, tierIncludes } from "../catalog/tiers.ts";
 import { modelView } from "../catalog/view.ts";
 import { type BodyLimits, readJson } from "../http/body.ts";
 import { cookiesOf } from "../http/cookies.ts";
+import { noEndpoint } from "../http/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
-import { pathOf } from "../http/guards.ts";
+import { pathOf } from "../http/path.ts";
 import type { Account } from "../store/accounts.ts";
 import { accountApi } from "./account-api.ts";
 import { API, BASE, type Boot, type ModelChoice, type Profile } from "./contract.ts";
@@ -40,6 +41,8 @@ export interface DashboardDeps
   signup(): Boot["signup"];
   /** Are keys of accounts without a verified address refused? */
   mustVerify(): boolean;
+  /** Where mails go now. */
+  mail(): Boot["mail"];
   /** Slugs of the sign-in providers that are on. */
   oauthProviders(): readonly string[];
   /** The models that are listed. */
@@ -69,6 +72,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     profile: account === undefined ? null : await profile(account),
     signup: account === undefined && (await accounts.isEmpty()) ? "first" : deps.signup(),
     must_verify: deps.mustVerify(),
+    mail: deps.mail(),
     providers: deps.oauthProviders().map((slug) => ({ slug, name: PROVIDER_NAMES[slug] ?? capitalised(slug) })),
     base_url: placeOf(request, deps).baseUrl,
     version: deps.version,
@@ -110,7 +114,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
       if (who === undefined) throw signedOut(request);
       // To everybody else there is no such thing.
       if (endpoint.as === "admin" && !who.account.admin) {
-        throw new ApiError("route_not_found", "There is nothing at this address.");
+        throw noEndpoint(request);
       }
       given = await endpoint.run({ ...visit, who });
     }
@@ -122,7 +126,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
   const page = async (request: Request): Promise<Response> => {
     setHeaders(request, NO_STORE);
     const path = pathOf(request.url);
-    if (path.startsWith(`${API}/`)) throw new ApiError("route_not_found", "There is nothing at this address.");
+    if (path.startsWith(`${API}/`)) throw noEndpoint(request);
     const [built, who] = await Promise.all([pages(), visitorOf(request, accounts)]);
     const theme = cookiesOf(request).get("sallyport_theme");
     return htmlPage(path, built, { boot: await boot(request, who?.account), theme });

@@ -1,7 +1,7 @@
 // GET and DELETE of stored answers. An answer is its account's alone; to all others it is unknown.
 
 import { ApiError } from "../base/errors.ts";
-import { pathOf } from "../http/guards.ts";
+import { pathOf } from "../http/path.ts";
 import { SSE_HEADERS } from "../http/sse-response.ts";
 import type { ResponseStore } from "../store/responses.ts";
 import { replayResponse } from "../wire/responses-replay.ts";

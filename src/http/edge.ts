@@ -5,7 +5,7 @@ import { ApiError } from "../base/errors.ts";
 import type { Tracer } from "../telemetry/span.ts";
 import { asApiError, errorResponse, messagesEnvelope } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
-import { pathOf } from "./guards.ts";
+import { pathOf } from "./path.ts";
 
 /** A registered route, as the framework lists it: `/v1/models/:id`, `/dashboard/*`. */
 export interface RoutePattern {

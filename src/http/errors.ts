@@ -2,6 +2,7 @@
 // fixed public text; the cause is for the log.
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
+import { pathOf } from "./path.ts";
 
 /** A thrown value as an API error: unknown ones become `internal_error`. */
 export function asApiError(thrown: unknown): ApiError {
@@ -32,4 +33,12 @@ export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => R
 /** The envelope of the messages endpoint: the same, plus a top-level `type` and the request's id, as Anthropic clients read it. */
 export function messagesEnvelope(request_id: string): (body: ErrorBody) => Record<string, unknown> {
   return (error) => ({ type: "error", error, request_id });
+}
+
+/** The longest part of an address that an error repeats. */
+const PATH_CHARS_MAX = 200;
+
+/** The 404 of an address that has no route. */
+export function noEndpoint({ method, url }: Pick<Request, "method" | "url">): ApiError {
+  return new ApiError("route_not_found", `No endpoint ${method} ${pathOf(url).slice(0, PATH_CHARS_MAX)}.`);
 }

@@ -4,6 +4,7 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
+import { pathOf } from "./path.ts";
 
 /** What a live key says about its holder. */
 export interface Caller<Tier extends string = string> {
@@ -102,16 +103,4 @@ function takesXApiKey(request: Request): boolean {
   const isAt = (root: string) => path.startsWith(root) && (path.length === root.length || path[root.length] === "/");
   if (X_API_KEY_PATHS.some(isAt)) return true;
   return VERSIONED_X_API_KEY_PATHS.some(isAt) && request.headers.get("anthropic-version") !== null;
-}
-
-/** The path of an absolute or origin-form request target, without query and fragment. */
-export function pathOf(url: string): string {
-  const scheme = url.indexOf("://");
-  const from = scheme < 0 ? 0 : url.indexOf("/", scheme + 3);
-  if (from < 0) return "/";
-  // Native searches: reading the characters one by one was a seventh of a request's time.
-  const query = url.indexOf("?", from);
-  const path = query < 0 ? url.slice(from) : url.slice(from, query);
-  const fragment = path.indexOf("#");
-  return fragment < 0 ? path : path.slice(0, fragment);
 }

@@ -1,29 +1,54 @@
-// Reads a listing from the API when a page is opened, and again when something changed.
+// Reads a listing from the API when a page is opened, again when something changed, when the reader comes back to the tab,
+// and by itself once a server that could not be reached is back.
 import { type Signal, useSignal } from "@preact/signals";
-import { useCallback, useEffect } from "preact/hooks";
-import { call } from "./api.ts";
+import { useCallback, useEffect, useRef } from "preact/hooks";
+import { call, Refused } from "./api.ts";
 
-/** What has come so far. The last good answer stays while a new one is on its way. */
+/** What has come so far. The last good answer stays while a new one of the same path is on its way. */
 export interface Loaded<T> {
   readonly value: Signal<T | undefined>;
   readonly problem: Signal<string | undefined>;
   reload(): Promise<void>;
 }
 
+/** Between two tries while the server cannot be reached. */
+const RETRY_MS = 3000;
+/** What is older than this is read again when the reader comes back to the tab. */
+const STALE_MS = 15_000;
+
 /** Loads `/dashboard/api` + path now and whenever the path changes. */
 export function useLoad<T>(path: string): Loaded<T> {
   const value = useSignal<T | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
+  const good = useRef({ path: "", atMs: 0 });
+  const retry = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const reload = useCallback(async () => {
+    clearTimeout(retry.current);
     try {
       value.value = await call<T>("GET", path);
       problem.value = undefined;
+      good.current = { path, atMs: Date.now() };
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
+      const unreachable = error instanceof Refused && error.code === "unreachable";
+      const message = error instanceof Error ? error.message : String(error);
+      problem.value = unreachable ? `${message} Trying again…` : message;
+      // Figures of another span must not stand under the one that was chosen.
+      if (good.current.path !== path) value.value = undefined;
+      if (unreachable) retry.current = setTimeout(reload, RETRY_MS);
     }
   }, [path]);
   useEffect(() => {
     void reload();
+    const back = () => {
+      if (document.visibilityState === "visible" && Date.now() - good.current.atMs > STALE_MS) void reload();
+    };
+    document.addEventListener("visibilitychange", back);
+    addEventListener("online", back);
+    return () => {
+      clearTimeout(retry.current);
+      document.removeEventListener("visibilitychange", back);
+      removeEventListener("online", back);
+    };
   }, [reload]);
   return { value, problem, reload };
 }

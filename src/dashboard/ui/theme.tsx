@@ -23,7 +23,7 @@ export function ThemeChoice() {
   };
   return (
     <fieldset class="theme">
-      <legend class="off-screen">Colours</legend>
+      <legend class="off-screen">Theme</legend>
       {CHOICES.map(([value, text]) => (
         <button type="button" key={value} aria-pressed={chosen.value === value} onClick={() => choose(value)}>
           {text}

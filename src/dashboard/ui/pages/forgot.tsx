@@ -6,7 +6,7 @@ import { Field, Submit, useForm } from "../parts/form.tsx";
 import { Notice, say } from "../parts/notice.tsx";
 import { Title } from "../parts/title.tsx";
 import { hrefOf, navigate } from "../router.ts";
-import { refreshSession } from "../session.ts";
+import { refreshSession, session } from "../session.ts";
 
 /** The page. The link's token stands in the fragment, which never leaves the browser by itself. */
 export function Forgot() {
@@ -24,6 +24,15 @@ function tokenNow(): string | null {
   return new URLSearchParams(location.hash.slice(1)).get("token");
 }
 
+/** Where the link is to be looked for; whether there is an account is not told. */
+const LINK_TEXT = {
+  smtp: (address: string) => `If there is an account for ${address}, a mail with a link is on its way.`,
+  files: (address: string) =>
+    `This gateway has no mail server. If there is an account for ${address}, the mail was written to a file in the folder outbox of its data directory: ask its administrator.`,
+  failing: (address: string) =>
+    `The mail server of this gateway does not answer. If there is an account for ${address}, the mail is tried again for some minutes.`,
+} as const;
+
 function Ask() {
   const asked = useSignal<string | undefined>(undefined);
   const form = useForm(
@@ -37,7 +46,9 @@ function Ask() {
     <>
       <Title>Set a new password</Title>
       {asked.value !== undefined ? (
-        <Notice kind="ok">If there is an account for {asked.value}, a mail with a link is on its way.</Notice>
+        <Notice kind={session.value.mail === "smtp" ? "ok" : "warn"}>
+          {LINK_TEXT[session.value.mail](asked.value)}
+        </Notice>
       ) : (
         <form onSubmit={form.onSubmit} noValidate>
           <Field
@@ -53,7 +64,7 @@ function Ask() {
         </form>
       )}
       <p class="aside">
-        <a href={hrefOf("/login")}>To sign-in</a>
+        <a href={hrefOf("/login")}>Back to sign in</a>
       </p>
     </>
   );

@@ -189,12 +189,13 @@ function State({ of: key }: { of: KeyView }) {
 }
 
 function limitsOf(key: KeyView): string {
-  const limits = key.rpm === null ? [] : [`${key.rpm} a minute`];
+  const limits = key.rpm === null ? [] : [`${key.rpm}/min`];
   if (key.budget_usd !== null) {
-    const period = key.budget_period_days === null ? "" : ` in ${key.budget_period_days} d`;
+    const days = key.budget_period_days;
+    const period = days === null ? "" : days === 1 ? " per day" : ` per ${days} days`;
     limits.push(`${usd(key.spent_usd ?? 0)} of ${usd(key.budget_usd)}${period}`);
   }
-  return limits.join(", ") || "The plan's";
+  return limits.join(" · ") || "Plan limit";
 }
 
 /** Asks, revokes the key below `path`, and says so. */

@@ -27,13 +27,13 @@ export function Login() {
         </Notice>
       )}
       <form onSubmit={form.onSubmit} noValidate>
-        <Field form={form} name="username_or_email" label="Username or E-mail" autoComplete="username" autoFocus />
+        <Field form={form} name="username_or_email" label="Username or e-mail" autoComplete="username" autoFocus />
         <Field form={form} name="password" label="Password" type="password" autoComplete="current-password" />
         <Submit form={form}>Sign in</Submit>
       </form>
       <ProviderLinks next={safeNext(query.value.get("next"))} />
       <p class="aside">
-        <a href={hrefOf("/forgot")}>Forgotten it?</a>
+        <a href={hrefOf("/forgot")}>Forgot password?</a>
         {(signup === "open" || signup === "invite") && <a href={hrefOf("/signup")}>Make an account</a>}
       </p>
     </>

@@ -131,7 +131,7 @@ function Chat({ turns, running }: { turns: Signal<readonly Turn[]>; running: Sig
             />
           </div>
           <div class="field">
-            <label for="max-tokens">Most output tokens</label>
+            <label for="max-tokens">Max output tokens</label>
             <input
               id="max-tokens"
               type="number"

@@ -119,7 +119,7 @@ function Closed({ text }: { text: string }) {
       <Title>Create an account</Title>
       <Notice>{text}</Notice>
       <p class="aside">
-        <a href={hrefOf("/login")}>To sign-in</a>
+        <a href={hrefOf("/login")}>Back to sign in</a>
       </p>
     </>
   );

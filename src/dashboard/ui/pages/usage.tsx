@@ -1,5 +1,5 @@
 // What the account has used: by day, model and key, and the latest requests.
-import { type Signal, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { Fragment } from "preact";
 import type { Listing } from "../../contract.ts";
 import type { LatencyView, RequestView, UsageReport, UsageSumsView } from "../../contract-usage.ts";
@@ -7,10 +7,12 @@ import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { Bars, type Series } from "../parts/chart.tsx";
 import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
-import { short, usd, When } from "../parts/time.tsx";
+import { costOf, short, usd, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
+import { navigate, path, query } from "../router.ts";
 
 const SPANS = [7, 30, 90] as const;
+const DAYS = 30;
 /** More colours could not be told apart. */
 const SERIES_MAX = 5;
 const PER_PAGE = 25;
@@ -23,18 +25,18 @@ const MEASURES = {
 } as const;
 
 /** Web tools, and requests that were refused before their model was known. */
-const NO_MODEL = "no model";
+export const NO_MODEL = "no model";
 
 type Measure = keyof typeof MEASURES;
 
 /** The page. */
 export function Usage() {
-  const days = useSignal<number>(30);
-  const { value, problem } = useLoad<UsageReport>(`/usage?days=${days.value}`);
+  const days = daysShown();
+  const { value, problem } = useLoad<UsageReport>(`/usage?days=${days}`);
   const report = value.value;
   return (
     <>
-      <Title actions={<Spans days={days} />}>Usage</Title>
+      <Title actions={<Spans />}>Usage</Title>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       <Totals report={report} />
       <ByDay report={report} />
@@ -55,13 +57,27 @@ export function Usage() {
   );
 }
 
+/** The span that the address names, in days. */
+export function daysShown(): number {
+  const days = Number(query.value.get("days"));
+  return SPANS.find((span) => span === days) ?? DAYS;
+}
+
+/** Puts a choice into the address, so that a reload and a link show the same. */
+function choose(name: string, text: string): void {
+  const next = new URLSearchParams(query.value);
+  next.set(name, text);
+  navigate(`${path.value}?${next}`, { replace: true });
+}
+
 /** Chooses how many days are shown. */
-export function Spans({ days }: { days: Signal<number> }) {
+export function Spans() {
+  const days = daysShown();
   return (
     <fieldset class="segments">
       <legend class="off-screen">Span</legend>
       {SPANS.map((span) => (
-        <button key={span} type="button" aria-pressed={days.value === span} onClick={() => (days.value = span)}>
+        <button key={span} type="button" aria-pressed={days === span} onClick={() => choose("days", String(span))}>
           {span} days
         </button>
       ))}
@@ -74,20 +90,21 @@ type Report = Omit<UsageReport, "keys" | "latency"> & { readonly latency?: Laten
 
 /** The chart, of the measure that the reader chooses. */
 export function ByDay({ report }: { report: Report | undefined }) {
-  const measure = useSignal<Measure>("Tokens");
-  const { of, format, whole } = MEASURES[measure.value];
+  const asked = query.value.get("measure") ?? "";
+  const measure: Measure = Object.hasOwn(MEASURES, asked) ? (asked as Measure) : "Tokens";
+  const { of, format, whole } = MEASURES[measure];
   return (
     <section class="card chart-card" aria-label="By day">
       <fieldset class="segments">
         <legend class="off-screen">Measure</legend>
         {(Object.keys(MEASURES) as Measure[]).map((name) => (
-          <button key={name} type="button" aria-pressed={measure.value === name} onClick={() => (measure.value = name)}>
+          <button key={name} type="button" aria-pressed={measure === name} onClick={() => choose("measure", name)}>
             {name}
           </button>
         ))}
       </fieldset>
       {report !== undefined && (
-        <Bars days={report.days} series={seriesOf(report, of)} format={format} what={measure.value} whole={whole} />
+        <Bars days={report.days} series={seriesOf(report, of)} format={format} what={measure} whole={whole} />
       )}
     </section>
   );
@@ -113,7 +130,7 @@ export function Totals({ report }: { report: Report | undefined }) {
       {latency !== undefined && (
         <div>
           <dt>Latency, p50 · p99</dt>
-          <dd>
+          <dd class="pair">
             {took(latency.p50_ms)} · {took(latency.p99_ms)}
           </dd>
           <dd class="change">
@@ -182,7 +199,7 @@ export function Sums({ title, rows }: { title: string; rows: readonly (UsageSums
                   {short(row.input_tokens + row.output_tokens)}
                 </td>
                 <td class="number" data-label="Cost">
-                  {usd(row.cost_usd)}
+                  {costOf(row)}
                 </td>
               </tr>
             ))}
@@ -255,7 +272,7 @@ function Requests() {
       {first?.length === 0 && <Empty>No requests yet.</Empty>}
       {list.length > 0 && (
         <div class="table-card">
-          <table class="stacks">
+          <table class="stacks requests">
             <thead>
               <tr>
                 <th>Model</th>
@@ -289,7 +306,7 @@ function Requests() {
                     {short(one.output_tokens)}
                   </td>
                   <td class="number" data-label="Cost">
-                    {usd(one.cost_usd)}
+                    {costOf(one)}
                   </td>
                   <td class="number" data-label="Took">
                     {(one.latency_ms / 1000).toFixed(1)} s

@@ -50,6 +50,11 @@ export function usd(amount: number): string {
   return `$${amount.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
 }
 
+/** What tokens cost; a dash where they cost nothing, since no price may be known. */
+export function costOf(sums: { cost_usd: number; input_tokens: number; output_tokens: number }): string {
+  return sums.cost_usd === 0 && sums.input_tokens + sums.output_tokens > 0 ? "–" : usd(sums.cost_usd);
+}
+
 /** 0.1234 as "12.3 %". */
 export function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;

@@ -2,9 +2,18 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { call, Refused } from "../api.ts";
-import { profile, refreshSession } from "../session.ts";
+import { profile, refreshSession, session } from "../session.ts";
 import { Field, Submit, useForm } from "./form.tsx";
 import { say } from "./notice.tsx";
+
+/** Where the code is to be looked for. */
+const CODE_TEXT = {
+  smtp: (address: string) => `A mail with six digits is on its way to ${address}. They are good for ten minutes.`,
+  files: () =>
+    "This gateway has no mail server: the mail with six digits was written to a file in the folder outbox of its data directory. Its administrator can read it to you. They are good for ten minutes.",
+  failing: (address: string) =>
+    `The mail server of this gateway does not answer. The mail with six digits to ${address} is tried again for some minutes.`,
+} as const;
 
 /** The form; `done` is called when the address is proved. */
 export function VerifyCode({ done }: { done: () => void }) {
@@ -12,8 +21,8 @@ export function VerifyCode({ done }: { done: () => void }) {
   const send = async (again: boolean) => {
     try {
       await call("POST", "/verification/send");
-      sent.value = `We have sent six digits to ${profile.value?.email ?? "your address"}. They are good for ten minutes.`;
-      if (again) say("A new code is on its way.");
+      sent.value = CODE_TEXT[session.value.mail](profile.value?.email ?? "your address");
+      if (again) say("A new code was made.");
     } catch (error) {
       // Sent a moment ago: the code in that mail is still good.
       const recent = error instanceof Refused && error.code === "code_recently_sent";

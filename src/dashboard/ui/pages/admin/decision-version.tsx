@@ -134,7 +134,7 @@ function Promote({ version, changed }: { version: DecisionVersionView; changed: 
         <Field
           form={form}
           name="alias"
-          label="Point an alias here"
+          label="Move alias to this version"
           list="aliases"
           value={elsewhere.find(({ own }) => own)?.alias}
           maxLength={200}

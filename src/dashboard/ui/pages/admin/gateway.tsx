@@ -7,7 +7,7 @@ import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
 import { lasting, size, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
-import { ByDay, Spans, Sums, Totals } from "../usage.tsx";
+import { ByDay, daysShown, NO_MODEL, Spans, Sums, Totals } from "../usage.tsx";
 
 /** What is shown of the present is never older than this. */
 const REFRESH_MS = 15_000;
@@ -38,8 +38,7 @@ const WORDS: Readonly<Record<string, string>> = {
 /** The page. */
 export function Gateway() {
   const now = useLoad<GatewayView>("/admin/gateway");
-  const days = useSignal(30);
-  const usage = useLoad<Omit<UsageReport, "keys" | "latency">>(`/admin/usage?days=${days.value}`);
+  const usage = useLoad<Omit<UsageReport, "keys" | "latency">>(`/admin/usage?days=${daysShown()}`);
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState === "visible") void now.reload();
@@ -51,15 +50,24 @@ export function Gateway() {
   const problem = now.problem.value ?? usage.problem.value;
   return (
     <>
-      <Title actions={<Spans days={days} />}>Gateway</Title>
+      <Title actions={<Spans />}>Gateway</Title>
       {problem !== undefined && <Notice kind="danger">{problem}</Notice>}
+      {gateway?.providers.every(({ kind }) => kind === "demo") && (
+        <Notice kind="warn">
+          Only the demo model answers. Set a provider's variable, such as <code>OPENAI_API_KEY</code>, and start the
+          gateway again, or add providers to its configuration.
+        </Notice>
+      )}
       {gateway !== undefined && <Parts gateway={gateway} />}
       <Totals report={report} />
       <ByDay report={report} />
       {gateway !== undefined && <Providers providers={gateway.providers} />}
       {gateway !== undefined && <Models models={gateway.models} />}
       {report !== undefined && report.models.length > 0 && (
-        <Sums title="Usage by model" rows={report.models.map(({ model, ...sums }) => ({ name: model, ...sums }))} />
+        <Sums
+          title="Usage by model"
+          rows={report.models.map(({ model, ...sums }) => ({ name: model || NO_MODEL, ...sums }))}
+        />
       )}
     </>
   );
@@ -86,10 +94,10 @@ function Parts({ gateway }: { gateway: GatewayView }) {
         </dd>
         <dt>Database</dt>
         <dd>
-          {size(database.bytes)}, of it {size(database.free_bytes)} free; log {size(database.log_bytes)}
+          {size(database.bytes)} ({size(database.free_bytes)} reclaimable), WAL {size(database.log_bytes)}
         </dd>
         <dt>Web tools</dt>
-        <dd>{web.map(workText).join("; ")}</dd>
+        <dd>{web.filter(isBusy).map(workText).join("; ") || "Idle"}</dd>
       </dl>
     </section>
   );
@@ -126,7 +134,9 @@ function Providers({ providers }: { providers: GatewayView["providers"] }) {
                       "–"
                     ) : (
                       <span class="badges">
-                        <Badge kind={STATES[breaker.state]}>{WORDS[breaker.state] ?? breaker.state}</Badge>
+                        <Badge kind={isRefused(breaker, last) ? "danger" : STATES[breaker.state]}>
+                          {isRefused(breaker, last) ? "key refused" : (WORDS[breaker.state] ?? breaker.state)}
+                        </Badge>
                         {breaker.opened_at !== null && <When iso={breaker.opened_at} />}
                       </span>
                     )}
@@ -157,6 +167,13 @@ function Providers({ providers }: { providers: GatewayView["providers"] }) {
   );
 }
 
+type ProviderRow = GatewayView["providers"][number];
+
+/** A refused key opens no breaker, and yet nothing gets through: what failed last says so. */
+function isRefused(breaker: NonNullable<ProviderRow["breaker"]>, last: ProviderRow["last_error"]): boolean {
+  return breaker.state === "closed" && last?.kind === "auth";
+}
+
 /** Models that fare badly come first, and of many healthy ones only some are shown at once. */
 const SHOWN = 20;
 const WORST_FIRST = ["unavailable", "degraded", "healthy"];
@@ -169,7 +186,7 @@ function Models({ models }: { models: GatewayView["models"] }) {
     <section class="stack" aria-labelledby="models">
       <h2 id="models">Models</h2>
       {models.length === 0 ? (
-        <Empty>No model was looked at yet.</Empty>
+        <Empty>No model was checked yet.</Empty>
       ) : (
         <div class="table-card">
           <table class="stacks">
@@ -177,9 +194,9 @@ function Models({ models }: { models: GatewayView["models"] }) {
               <tr>
                 <th>Model</th>
                 <th>State</th>
-                <th class="number">Half answer within</th>
-                <th class="number">99 of 100 within</th>
-                <th>Looked at</th>
+                <th class="number">p50</th>
+                <th class="number">p99</th>
+                <th>Checked</th>
               </tr>
             </thead>
             <tbody>
@@ -191,13 +208,13 @@ function Models({ models }: { models: GatewayView["models"] }) {
                   <td data-label="State">
                     <Badge kind={STATES[model.status]}>{model.status}</Badge>
                   </td>
-                  <td data-label="Half answer within" class="number">
+                  <td data-label="p50" class="number">
                     {milliseconds(model.p50_ms)}
                   </td>
-                  <td data-label="99 of 100 within" class="number">
+                  <td data-label="p99" class="number">
                     {milliseconds(model.p99_ms)}
                   </td>
-                  <td data-label="Looked at">
+                  <td data-label="Checked">
                     <When iso={model.checked_at} />
                   </td>
                 </tr>
@@ -217,8 +234,12 @@ function Models({ models }: { models: GatewayView["models"] }) {
   );
 }
 
+function isBusy({ running, waiting }: GatewayView["web"][number]): boolean {
+  return running + waiting > 0;
+}
+
 function workText({ what, running, waiting }: GatewayView["web"][number]): string {
-  return running + waiting === 0 ? `no ${what}` : `${what}: ${running} running, ${waiting} waiting`;
+  return `${what}: ${running} running, ${waiting} waiting`;
 }
 
 function milliseconds(ms: number | null): string {

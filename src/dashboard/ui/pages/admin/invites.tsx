@@ -38,8 +38,8 @@ export function Invites() {
       <h2 id="invites">Invitations</h2>
       {session.value.signup !== "invite" && (
         <p class="hint">
-          They are asked for only while <code>auth.signup</code> is <code>invite</code>; now it is{" "}
-          <code>{session.value.signup}</code>.
+          {session.value.signup === "open" ? "Anyone can sign up now." : "Nobody can sign up now."} Set{" "}
+          <code>auth.signup: invite</code> to require an invitation.
         </p>
       )}
       <form class="card" onSubmit={form.onSubmit} noValidate aria-label="New invitation" key={times.value}>
