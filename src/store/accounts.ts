@@ -76,9 +76,10 @@ export function accountStore(store: Store) {
   /** Who holds the name or the address already, other than `exceptId`. */
   const taken = (input: { username?: string; email?: string }, exceptId = ""): AccountRefused | undefined => {
     const emailOwner = input.email === undefined ? undefined : byEmail.get({ key: foldName(input.email) });
-    if (emailOwner !== undefined && emailOwner.id !== exceptId) return { refused: "email_taken" };
     const nameOwner = input.username === undefined ? undefined : byUsername.get({ key: foldName(input.username) });
+    // The name first: with one that is taken nobody learns whether an address is.
     if (nameOwner !== undefined && nameOwner.id !== exceptId) return { refused: "username_taken" };
+    if (emailOwner !== undefined && emailOwner.id !== exceptId) return { refused: "email_taken" };
     return undefined;
   };
 

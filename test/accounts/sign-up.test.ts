@@ -125,17 +125,22 @@ describe("later accounts", () => {
     });
   }
 
-  test("a taken name and a taken address are refused alike, after the same work; the owner is told", async () => {
-    const answers = await Promise.all(
-      [{ email: "OLD@example.com" }, { username: "Old" }].map((form) =>
-        up(form).then(
-          () => "made",
-          (error) => ({ code: error.apiCode, message: error.message, detail: error.detail }),
-        ),
-      ),
-    );
-    expect(answers[0]).toEqual(answers[1]!);
-    expect(hashed).toBe(2);
+  test("a taken name is named, a taken address is not, after the same work; its owner is told", async () => {
+    const answer = (form: Partial<SignUpForm>) =>
+      up(form).then(
+        () => "made",
+        (error) => [error.apiCode, error.detail.param ?? null, error.message],
+      );
+    const named = ["invalid_request", "username", "This username is taken. Choose another."];
+    expect(await answer({ username: "Old" })).toEqual(named);
+    // With a taken name nothing is learnt of the address.
+    expect(await answer({ username: "Old", email: "OLD@example.com" })).toEqual(named);
+    expect(await answer({ email: "OLD@example.com" })).toEqual([
+      "invalid_request",
+      null,
+      "An account with these details cannot be made. If you have one, sign in.",
+    ]);
+    expect(hashed).toBe(3);
     expect((await mailTo(dataDir, "old@example.com")).subject).toBe("You already have an account");
   });
 
@@ -170,7 +175,7 @@ describe("a person whom a provider vouches for", () => {
 
   test("may choose again when the name is taken, and is one account however often the form is sent", async () => {
     const token = await pending();
-    expect(await refusal({ pending: token, username: "old" })).toEqual(["invalid_request", null]);
+    expect(await refusal({ pending: token, username: "old" })).toEqual(["invalid_request", "username"]);
     const all = await Promise.all(
       [1, 2, 3].map((n) => refusal({ pending: token, username: `n${n}`, email: `n${n}@example.com` })),
     );

@@ -182,7 +182,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await app.addAccount("absent");
       const { page, complaints, context } = await visitor({ width: 390 });
       await page.goto(`${base}/login`);
-      await page.getByRole("link", { name: "Forgotten it?" }).click();
+      await page.getByRole("link", { name: "Forgot password?" }).click();
       await page.getByLabel("E-mail").fill("absent@example.com");
       await page.getByRole("button", { name: "Send the link" }).click();
       const { text = "" } = await mailTo(app.app.dataDir, "absent@example.com");

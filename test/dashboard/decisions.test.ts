@@ -153,11 +153,11 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       expect(await fits()).toBe(true);
 
       await page.getByText("asks it otherwise").waitFor();
-      await page.getByLabel("Point an alias here").fill("judge-1.0.0");
+      await page.getByLabel("Move alias to this version").fill("judge-1.0.0");
       await page.getByRole("button", { name: "Promote" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Promote" }).click();
       await page.getByText("is a version, not an alias").waitFor();
-      await page.getByLabel("Point an alias here").fill(alias);
+      await page.getByLabel("Move alias to this version").fill(alias);
       await page.getByRole("button", { name: "Promote" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Promote" }).click();
       await page.getByText(`${alias} points to judge-1.1.0.`).waitFor();
