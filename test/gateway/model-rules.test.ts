@@ -148,7 +148,9 @@ describe("parameters that reasoning excludes", () => {
     for (const client of "reasoning_effort" in more ? [CHAT] : [CHAT, COMPLETIONS]) {
       const { json, dropped } = await up(client, model, more);
       expect(Object.keys(more).filter((name) => json[name] === undefined)).toEqual(refused);
-      expect(dropped.split(", ").sort().join()).toBe([...refused].sort().join());
+      // A translated answer is cut at stop sequences here, so that nothing is lost of them.
+      const lost = client === CHAT ? refused : refused.filter((name) => name !== "stop");
+      expect(dropped.split(", ").sort().join()).toBe([...lost].sort().join());
     }
   });
 
@@ -311,7 +313,8 @@ describe("tools that chat completions refuse", () => {
       tools: [{ type: "function", name: "weather", strict: false }],
     });
     expect(json["include"]).toEqual(["reasoning.encrypted_content"]);
-    expect(dropped.split(", ").sort()).toEqual(["logprobs", "stop"]);
+    // The answer is cut at stop sequences here.
+    expect(dropped.split(", ").sort()).toEqual(["logprobs"]);
   });
 
   test.each(CLIENT_FORMATS.filter(({ name }) => name !== "openai-completions"))(
