@@ -18,13 +18,21 @@ const INPUT = "input";
 /** The shortest limit among the protocols (OpenAI functions: 64 of [a-zA-Z0-9_-]). */
 const NAME_CHARS_MAX = 64;
 const NAME_LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
+/** The same where a name starts with a letter or `_`. */
+const NAME_LEGAL_BY_LETTER = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
+
+/** What an upstream wants of the names of tools beyond what all want. */
+export interface NameRules {
+  /** They start with a letter or `_`. */
+  leadingLetter?: boolean;
+}
 
 /**
  * The request in plain functions; the same object when it holds nothing to flatten. With `native`, for upstreams that
  * know custom tools and namespaces, only names that are no legal names change.
  */
-export function flattenTools(chat: ChatRequest, options: { native?: boolean } = {}): ChatRequest {
-  const names = new NameTable(chat);
+export function flattenTools(chat: ChatRequest, options: NameRules & { native?: boolean } = {}): ChatRequest {
+  const names = new NameTable(chat, options);
   if (names.idle) return chat;
   if (options.native) return shortenNames(chat, names);
   const flat: ChatRequest = {
@@ -42,8 +50,9 @@ export class ToolRestorer {
   /** Argument text of open calls that stand for custom tools. */
   readonly #inputs = new Map<string, string>();
 
-  constructor(chat: ChatRequest) {
-    this.#names = new NameTable(chat);
+  /** `rules`: those of the upstream that the request was flattened for. */
+  constructor(chat: ChatRequest, rules: NameRules = {}) {
+    this.#names = new NameTable(chat, rules);
   }
 
   /** True when every event passes as it is, so that the caller may leave the restorer out. */
@@ -98,13 +107,15 @@ function inputOf(text: string): string {
 class NameTable {
   readonly #flat = new Map<string, string>();
   readonly #originals = new Map<string, Original>();
+  readonly #rules: NameRules;
   #changes = false;
 
-  constructor(chat: ChatRequest) {
+  constructor(chat: ChatRequest, rules: NameRules) {
+    this.#rules = rules;
     // Plain functions keep their names, so they are entered first and the others give way.
     const tools = chat.tools.filter((tool): tool is FunctionTool | CustomTool => tool.type !== "server");
     const isPlain = (tool: FunctionTool | CustomTool) =>
-      tool.type === "function" && tool.namespace === undefined && NAME_LEGAL.test(tool.name);
+      tool.type === "function" && tool.namespace === undefined && isLegal(tool.name, rules);
     for (const tool of tools) if (isPlain(tool)) this.#enter(tool.name, tool.namespace, tool.type);
     for (const tool of tools) if (!isPlain(tool)) this.#enter(tool.name, tool.namespace, tool.type);
     for (const message of chat.messages) {
@@ -138,7 +149,7 @@ class NameTable {
   #enter(name: string, namespace: string | undefined, kind: "function" | "custom"): void {
     const id = key(name, namespace);
     if (this.#flat.has(id)) return;
-    const wanted = legal(namespace === undefined ? name : `${namespace}__${name}`);
+    const wanted = legal(namespace === undefined ? name : `${namespace}__${name}`, this.#rules);
     let flat = wanted;
     for (let i = 2; this.#taken(flat); i++) flat = `${wanted.slice(0, NAME_CHARS_MAX - 4)}_${i}`;
     this.#flat.set(id, flat);
@@ -158,10 +169,15 @@ function key(name: string, namespace: string | undefined): string {
   return `${namespace ?? ""}\u0000${name}`;
 }
 
-/** A name every protocol takes; what is cut off is told apart by a hash. */
-function legal(name: string): string {
-  if (NAME_LEGAL.test(name)) return name;
-  const clean = name.replace(/[^a-zA-Z0-9_-]/g, "_");
+function isLegal(name: string, { leadingLetter }: NameRules): boolean {
+  return (leadingLetter ? NAME_LEGAL_BY_LETTER : NAME_LEGAL).test(name);
+}
+
+/** A name that the upstream takes; what is cut off is told apart by a hash. */
+function legal(name: string, rules: NameRules): string {
+  if (isLegal(name, rules)) return name;
+  const spelt = name.replace(/[^a-zA-Z0-9_-]/g, "_");
+  const clean = rules.leadingLetter && !/^[a-zA-Z_]/.test(spelt) ? `_${spelt}` : spelt;
   if (clean.length <= NAME_CHARS_MAX && clean !== "") return clean;
   return `${clean.slice(0, NAME_CHARS_MAX - 9)}_${Bun.hash.xxHash32(name).toString(16).padStart(8, "0")}`;
 }
@@ -221,7 +237,10 @@ function formatNote(format: CustomTool["format"]): string {
 
 function flatMessage(message: ChatMessage, names: NameTable): ChatMessage {
   if (message.role === "tool") {
-    return { role: "tool", content: message.content.map(({ kind: _kind, ...part }) => part) };
+    const content = message.content.map(({ kind: _kind, ...part }) =>
+      part.name === undefined ? part : { ...part, name: names.anyFlat(part.name) },
+    );
+    return { role: "tool", content };
   }
   if (message.role !== "assistant" || !message.content.some((part) => part.type === "tool-call")) return message;
   return {

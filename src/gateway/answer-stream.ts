@@ -152,6 +152,7 @@ async function liveFrom(
           estimate: identity.estimate,
           say: identity.say,
           cutAt: built.cutAt,
+          toolNames: provider.dialect.toolNames,
         });
   try {
     return await openLive(turn, built, relay, { signal, secret });

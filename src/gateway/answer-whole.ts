@@ -6,7 +6,7 @@ import type { ChatEvent } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { cutEvents } from "../chat/stop-cut.ts";
-import { ToolRestorer } from "../chat/tools.ts";
+import { type NameRules, ToolRestorer } from "../chat/tools.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { tryRoutes } from "./attempts.ts";
@@ -99,7 +99,7 @@ function readWhole(
       return { events: result.events, lossless: result.text };
     }
     const events = cutEvents(provider.dialect.events(JSON.parse(text)), cutAt);
-    return { events: restoreTools(job.chat, events), lossless: undefined };
+    return { events: restoreTools(job.chat, events, provider.dialect.toolNames), lossless: undefined };
   } catch (error) {
     throw faultOfReading(error);
   }
@@ -129,8 +129,8 @@ function writeWhole(job: Job, provider: Provider, { events, lossless }: WholeAns
   }
 }
 
-function restoreTools(chat: ChatRequest, events: ChatEvent[]): ChatEvent[] {
-  const restorer = new ToolRestorer(chat);
+function restoreTools(chat: ChatRequest, events: ChatEvent[], rules: NameRules | undefined): ChatEvent[] {
+  const restorer = new ToolRestorer(chat, rules);
   if (restorer.idle) return events;
   const out: ChatEvent[] = [];
   for (const event of events) restorer.push(event, out);

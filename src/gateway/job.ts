@@ -120,7 +120,7 @@ export function buildRequest(
   return inClientTerms(terms, () => {
     refuseUnsayable(job.chat, job.format.name, provider);
     const own = withoutForeignSeals(job.chat, reader);
-    const chat = provider.dialect.name === "openai-responses" ? own : flattenTools(own);
+    const chat = provider.dialect.name === "openai-responses" ? own : flattenTools(own, provider.dialect.toolNames);
     const { store, ...plain } = { ...chat, ...defaults };
     // Answers of the responses format are stored here; the upstream is not asked to.
     const stored = job.format.name === "openai-responses" || store === undefined ? {} : { store };

@@ -7,7 +7,7 @@ import type { ChatEvent, Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { StopCut } from "../chat/stop-cut.ts";
 import { ToolGuard } from "../chat/tool-guard.ts";
-import { ToolRestorer } from "../chat/tools.ts";
+import { type NameRules, ToolRestorer } from "../chat/tools.ts";
 import type { EventReader, FrameRelay } from "../upstream/dialect.ts";
 import { OutputText } from "../upstream/output-text.ts";
 import type { EventWriter } from "../wire/format.ts";
@@ -21,6 +21,8 @@ export interface TranslationOptions {
   estimate(outputText: string): Usage;
   /** What the client is told of a failure. */
   say(fault: AnswerFault): string;
+  /** What the upstream wants of the names of tools. */
+  toolNames?: NameRules | undefined;
   /** Stop sequences that the upstream was not told of. */
   cutAt?: readonly string[] | undefined;
 }
@@ -43,7 +45,7 @@ export class Translation implements FrameRelay {
 
   constructor(options: TranslationOptions) {
     this.#options = options;
-    const restorer = new ToolRestorer(options.request);
+    const restorer = new ToolRestorer(options.request, options.toolNames);
     this.#restorer = restorer.idle ? undefined : restorer;
     const { cutAt = [], request } = options;
     this.#cut = cutAt.length > 0 ? new StopCut(cutAt, request.n ?? 1) : undefined;

@@ -8,6 +8,7 @@ import type { SseFrame } from "../base/sse.ts";
 import type { AnswerFault } from "../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
+import type { NameRules } from "../chat/tools.ts";
 import type { UpstreamFault } from "./fault.ts";
 
 export type DialectName = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
@@ -158,6 +159,8 @@ export interface Lossless {
 
 export interface Dialect {
   name: DialectName;
+  /** What its names of tools must be beyond what all protocols want. */
+  toolNames?: NameRules;
   /** Throws `ApiError` `unsupported_parameter` (400, param named) for what the protocol cannot express and may not be dropped. */
   request(chat: ChatRequest, ctx: RequestContext): UpstreamRequest;
   reader(): EventReader;

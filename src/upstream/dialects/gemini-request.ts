@@ -5,7 +5,7 @@
 import { ApiError } from "../../base/errors.ts";
 import { lookUp } from "../../base/look-up.ts";
 import type { ChatRequest, FunctionTool, ToolChoice } from "../../chat/request.ts";
-import { flattenTools } from "../../chat/tools.ts";
+import { flattenTools, type NameRules } from "../../chat/tools.ts";
 import { factsOf } from "../../vendors/model-facts.ts";
 import type { ModelFacts } from "../../vendors/model-family.ts";
 import { GEMINI_SCHEMA } from "../../vendors/schema-rules.ts";
@@ -45,10 +45,13 @@ const TAKES: Takes = {
 };
 const PLACES: Places = { names: false, detail: false, cacheMarkers: false, documents: false };
 
+/** A 400 otherwise (google-gemini/gemini-cli#2966). */
+export const GEMINI_NAMES: NameRules = { leadingLetter: true };
+
 /** The request; throws `ApiError` `unsupported_parameter`. */
 export function geminiRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
-  const chat = inOwnWords(flattenTools(original), GEMINI, PLACES, dropped);
+  const chat = inOwnWords(flattenTools(original, GEMINI_NAMES), GEMINI, PLACES, dropped);
   refuse(chat);
   takeParameters(chat, TAKES, dropped);
   const facts = factsOf(ctx.model);

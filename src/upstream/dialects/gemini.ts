@@ -5,7 +5,7 @@ import type { Dialect, Lossless } from "../dialect.ts";
 import { faultFromHttp, UpstreamFault } from "../fault.ts";
 import { GEMINI } from "./gemini-contents.ts";
 import { GeminiReader, geminiError, geminiEvents } from "./gemini-reader.ts";
-import { geminiRequest } from "./gemini-request.ts";
+import { GEMINI_NAMES, geminiRequest } from "./gemini-request.ts";
 import { asList, asRecord, asText } from "./loose.ts";
 
 function noClient(): never {
@@ -17,6 +17,7 @@ const lossless: Lossless = { request: noClient, relay: noClient, result: noClien
 /** The dialect. */
 export const gemini: Dialect = {
   name: GEMINI,
+  toolNames: GEMINI_NAMES,
   request: geminiRequest,
   reader: () => new GeminiReader(),
   events: geminiEvents,
