@@ -181,7 +181,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     clock,
     breakers: fleet.breakers,
     admit,
-    bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes }),
+    bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes, valuesMax: config().server.maxBodyValues }),
     requestTimeoutMs: () => config().server.requestTimeoutMs,
     record: (row: UsageRecord) => {
       writer.record(row);
@@ -323,6 +323,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
       return enabled ? { retryAfterSeconds: retryAfterMs / 1000, message } : undefined;
     },
     peer: (request) => proxies.peer(request, listener.addressOf(request)),
+    bodyBudgetBytes: () => config().server.bodyBudgetBytes,
     tracer,
     release: (request) => listener.release(request),
     finished: observer.finished,

@@ -29,6 +29,16 @@ export const Server = section("How the gateway listens and answers.", {
     least: 1024,
     most: GIB,
   }),
+  max_body_values: integer(
+    "JSON bodies with more objects, lists and texts (keys among them) are refused with 413. Of other values ten count as one.",
+    100_000,
+    { minimum: 1000, maximum: 100_000_000 },
+  ),
+  body_budget: size(
+    "Request bodies that are held at once, over all requests, from before they are read until they are answered. Others wait up to 30 s, then 503. One account gets at most two thirds. The memory taken is some four times as much.",
+    "128MiB",
+    { least: 1024 ** 2, most: 1024 * GIB },
+  ),
   drain_timeout: duration("How long open requests and streams may go on after SIGTERM or SIGINT.", "30s", 0),
   request_timeout: duration("The overall deadline of a request that is not streaming.", "10m"),
   maintenance: section("While on, /v1/* answers 503 (auth, status, stats and capabilities go on).", {

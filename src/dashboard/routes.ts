@@ -98,6 +98,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
       refuseForeign(request, [publicUrl, dashboardUrl]);
     }
     const who = await visitorOf(request, accounts);
+    exchangeOf(request).holder = who?.account.id;
     const at = request.url.indexOf("?");
     const visit: Visit = {
       request,

@@ -30,6 +30,7 @@ export function createAdmission(deps: AdmitDeps): Admit {
     log["key_id"] = caller.keyId;
     log["account_id"] = caller.accountId;
     if (!free) exchange.caller = caller;
+    exchange.holder = caller.accountId;
     requireActivePlan(caller.account, deps.clock.now());
     if (deps.requireVerifiedEmail() && !caller.account.emailVerified) {
       throw new ApiError("email_not_verified", "Verify your e-mail address first.");

@@ -49,7 +49,7 @@ export async function answerPrompts(
 
 /** A part of an exchange: what it leaves behind goes to the whole, which alone ends the log line. */
 function partOf(whole: Exchange): Exchange {
-  const { requestId, startedMs, method, path, headers, log, span } = whole;
+  const { requestId, startedMs, method, path, headers, log, span, holder } = whole;
   return {
     requestId,
     span,
@@ -58,6 +58,8 @@ function partOf(whole: Exchange): Exchange {
     path,
     headers,
     log,
+    holder,
+    holdBody: (bytes) => whole.holdBody(bytes),
     get route() {
       return whole.route;
     },

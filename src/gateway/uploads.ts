@@ -4,6 +4,7 @@
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
 import { readBody } from "../http/body.ts";
+import { exchangeOf } from "../http/exchange.ts";
 import type { FileStore, StoredFile } from "../store/files.ts";
 import { IMAGE_BYTES_MAX, sniffImage } from "./images.ts";
 
@@ -30,6 +31,7 @@ export function createUploads({ store, authenticate }: UploadDeps) {
   return {
     async upload(request: Request): Promise<Response> {
       const { accountId } = authenticate(request);
+      exchangeOf(request).holder = accountId;
       const { content, filename, purpose } = await readUpload(request);
       const mediaType = sniffImage(content);
       if (mediaType === undefined) {

@@ -3,11 +3,15 @@
 
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { ApiError } from "../base/errors.ts";
-import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
+import { JSON_LEVELS_MAX, jsonExcess } from "../base/json-depth.ts";
+import type { BodyHold } from "./body-budget.ts";
+import { maybeExchangeOf } from "./exchange.ts";
 
 export interface BodyLimits {
   /** Largest body, in decompressed bytes. */
   maxBytes: number;
+  /** Most objects, lists and texts of a JSON body (see `JsonBounds`); default 100,000. */
+  valuesMax?: number;
   /** Longest silence; default 30 s (contract §3 "slow clients"). */
   stallMs?: number;
   /** Longest body of all; default 10 min. */
@@ -16,13 +20,34 @@ export interface BodyLimits {
 
 const STALL_MS = 30_000;
 const TOTAL_MS = 600_000;
+const VALUES_MAX = 100_000;
+/** Smaller bodies are not held against the budget: there would have to be ten thousand of them to count. */
+const FREE_BYTES_MAX = 16 * 1024;
+/** Larger bodies are decoded and parsed one at a time, in steps with room for others between them. */
+const STEP_BYTES_MIN = 512 * 1024;
 
 /** The body's bytes, decompressed. */
 export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
-  if (coding === "identity" || coding === "") return readAll(request, limits);
-  const unpack = decoderOf(coding);
-  return decompress(await readAll(request, limits), unpack, limits.maxBytes);
+  const isPlain = coding === "identity" || coding === "";
+  const unpack = isPlain ? undefined : decoderOf(coding);
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
+  if (isPlain && declared <= FREE_BYTES_MAX) return readAll(request, declared, limits);
+  // What says nothing of its size, or is compressed, may come to the most there can be.
+  const hold = await room(request, isPlain && declared >= 0 ? declared : limits.maxBytes);
+  const read = await readAll(request, declared, limits);
+  const bytes = unpack === undefined ? read : await decompress(read, unpack, limits.maxBytes);
+  hold?.shrinkTo(bytes.byteLength);
+  return bytes;
+}
+
+async function room(request: Request, bytes: number): Promise<BodyHold | undefined> {
+  try {
+    return await maybeExchangeOf(request)?.holdBody(bytes);
+  } catch (error) {
+    throw error instanceof ApiError ? error : cutOff(error);
+  }
 }
 
 /** A JSON object body, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content type or no object. */
@@ -34,10 +59,48 @@ export async function readJson(
   if (type !== null && type !== "application/json" && !isJsonType(type)) {
     throw new ApiError("invalid_request", `Expected Content-Type: application/json, got "${type.slice(0, 100)}".`);
   }
-  const text = decoder.decode(await readBody(request, limits));
-  if (isNestedDeeper(text, JSON_LEVELS_MAX)) {
+  const bytes = await readBody(request, limits);
+  if (bytes.byteLength < STEP_BYTES_MIN) {
+    const text = decoder.decode(bytes);
+    refuseExcess(text, limits);
+    return { text, body: parseObject(text) };
+  }
+  return oneAtATime(async () => {
+    if (request.signal.aborted) throw cutOff(request.signal.reason);
+    const text = decoder.decode(bytes);
+    await turn();
+    refuseExcess(text, limits);
+    await turn();
+    const body = parseObject(text);
+    await turn();
+    return { text, body };
+  });
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs `work` when what was given before has ended, well or not. */
+function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+  const done = last.then(work, work);
+  last = done;
+  done.catch(() => undefined);
+  return done;
+}
+
+function refuseExcess(text: string, { valuesMax = VALUES_MAX }: BodyLimits): void {
+  const excess = jsonExcess(text, { levels: JSON_LEVELS_MAX, values: valuesMax });
+  if (excess === "levels") {
     throw new ApiError("invalid_request", `The request body is nested more than ${JSON_LEVELS_MAX} levels deep.`);
   }
+  if (excess === "values") {
+    throw new ApiError(
+      "request_too_large",
+      `The request body holds more than ${valuesMax} objects, lists and texts (keys among them; of other values ten count as one).`,
+    );
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -50,7 +113,7 @@ export async function readJson(
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new ApiError("invalid_request", "The request body must be a JSON object.");
   }
-  return { text, body: body as Record<string, unknown> };
+  return body as Record<string, unknown>;
 }
 
 function isJsonType(type: string): boolean {
@@ -68,9 +131,7 @@ const decoder = new TextDecoder();
 /** One turn of the event loop: what has reached the socket has been taken in by then. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-async function readAll(request: Request, limits: BodyLimits): Promise<Uint8Array> {
-  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
+async function readAll(request: Request, declared: number, limits: BodyLimits): Promise<Uint8Array> {
   // Most bodies come together with their headers and lie there whole a turn later. Reading one that is still on its way
   // costs 320 KB of buffers, and so a collection of garbage every sixty requests.
   await turn();

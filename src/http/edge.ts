@@ -3,6 +3,7 @@
 
 import { ApiError } from "../base/errors.ts";
 import type { Tracer } from "../telemetry/span.ts";
+import { type BodyBudget, type BodyHold, createBodyBudget } from "./body-budget.ts";
 import { asApiError, errorResponse, messagesEnvelope } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
 import { pathOf } from "./path.ts";
@@ -24,6 +25,8 @@ export interface EdgeDeps {
   maintenance(): { retryAfterSeconds: number; message: string } | undefined;
   /** The client's address and scheme, trusting forwarded headers from trusted proxies only. */
   peer(request: Request): { address: string; secure: boolean };
+  /** Bytes of bodies that are held at once, over all requests. */
+  bodyBudgetBytes(): number;
   /** Absent while tracing is off. */
   tracer?: Tracer | undefined;
   /** Called once per request, when its answer is complete: the connection is free for the next. */
@@ -62,7 +65,7 @@ const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|
 /** The fetch handler of the server. */
 export function createEdge(deps: EdgeDeps): (request: Request) => Response | Promise<Response> {
   const matchers = lazy(() => compileRoutes(deps.routes()));
-  const edge = { ...deps, routeOf: routeFinder(matchers) };
+  const edge = { ...deps, routeOf: routeFinder(matchers), bodies: createBodyBudget(deps.bodyBudgetBytes) };
 
   const finish = (request: Request, exchange: Exchange, response: Response): Response => {
     const { headers } = response;
@@ -117,9 +120,22 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
   };
 }
 
-function openExchange(request: Request, path: string, deps: EdgeDeps & { routeOf(path: string): string }): Exchange {
+interface OpenDeps extends EdgeDeps {
+  routeOf(path: string): string;
+  /** Room for bodies, over all requests. */
+  readonly bodies: BodyBudget;
+}
+
+function openExchange(request: Request, path: string, deps: OpenDeps): Exchange {
   let peer: { address: string; secure: boolean } | undefined;
   let finished = false;
+  let body: BodyHold | undefined;
+  const keep = (hold: BodyHold) => {
+    // The request may have been given up while it waited.
+    if (finished) hold.release();
+    body = hold;
+    return hold;
+  };
   const exchange: Exchange = {
     requestId: request.headers.get("x-request-id") || deps.makeRequestId(),
     startedMs: performance.now(),
@@ -142,6 +158,11 @@ function openExchange(request: Request, path: string, deps: EdgeDeps & { routeOf
       return peer.secure;
     },
     headers: {},
+    holder: undefined,
+    holdBody(bytes) {
+      const hold = deps.bodies.hold(exchange.holder ?? exchange.address, bytes, request.signal);
+      return hold instanceof Promise ? hold.then(keep) : keep(hold);
+    },
     log: {},
     recorded: false,
     failedRoutes: [],
@@ -149,6 +170,7 @@ function openExchange(request: Request, path: string, deps: EdgeDeps & { routeOf
     finish(status) {
       if (finished) return;
       finished = true;
+      body?.release();
       deps.release(request);
       deps.finished(exchange, status);
     },
@@ -156,11 +178,13 @@ function openExchange(request: Request, path: string, deps: EdgeDeps & { routeOf
   return exchange;
 }
 
-/** What is answered before any route: preflights, unusable Host headers, maintenance. */
+/** What is answered before any route: preflights, unusable Host headers and paths, maintenance. */
 function before(request: Request, path: string, deps: EdgeDeps): Response | undefined {
   // Two Host headers arrive as one, joined by a comma: nobody may choose which of them counts.
   if (request.headers.get("host")?.includes(","))
     throw new ApiError("invalid_request", "Expected exactly one Host header.");
+  if (path.includes("%") && !isEncoded(path))
+    throw new ApiError("invalid_request", "The path is not percent-encoded UTF-8.");
   if (request.method === "OPTIONS" && isApi(path)) return preflight(request);
   const closed = deps.maintenance();
   if (closed === undefined || !CLOSABLE.test(path) || ALWAYS_OPEN.test(path)) return undefined;
@@ -171,6 +195,16 @@ function before(request: Request, path: string, deps: EdgeDeps): Response | unde
 
 function isMessages(path: string): boolean {
   return path === "/v1/messages" || path.startsWith("/v1/messages/");
+}
+
+/** Routes take their parameters decoded. */
+function isEncoded(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isApi(path: string): boolean {

@@ -3,6 +3,7 @@
 
 import type { FailedRoute } from "../telemetry/attempt.ts";
 import type { TraceSpan } from "../telemetry/span.ts";
+import type { BodyHold } from "./body-budget.ts";
 
 /** One request at the edge. */
 export interface Exchange {
@@ -22,6 +23,10 @@ export interface Exchange {
   readonly secure: boolean;
   /** Put on whatever response this request gets. */
   readonly headers: Record<string, string>;
+  /** The account it is for; undefined until that is known. */
+  holder: string | undefined;
+  /** Holds room for the body until the exchange is finished. Throws 503 when there is none in time. */
+  holdBody(bytes: number): BodyHold | Promise<BodyHold>;
   /** Fields of the request's one log line. */
   readonly log: Record<string, unknown>;
   /** What a route threw; the framework hands errors over here, so that one place words them all. */
@@ -43,6 +48,11 @@ const exchanges = new WeakMap<Request, Exchange>();
 /** Ties an exchange to its request. */
 export function bindExchange(request: Request, exchange: Exchange): void {
   exchanges.set(request, exchange);
+}
+
+/** The exchange of a request, where it came through the edge. */
+export function maybeExchangeOf(request: Request): Exchange | undefined {
+  return exchanges.get(request);
 }
 
 /** The exchange of a request that came through the edge. */

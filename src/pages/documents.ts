@@ -1,7 +1,7 @@
 // What is not HTML but can be read: plain text, JSON, XML and feeds, as Markdown; and which bytes are what. For PDFs see
 // pdf-reader.ts.
 
-import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
+import { JSON_LEVELS_MAX, jsonExcess } from "../base/json-depth.ts";
 import { stringEnd } from "../base/json-splice.ts";
 import { decodeHtml, wideCharset } from "./charset.ts";
 import type { Extracted } from "./extract.ts";
@@ -12,6 +12,9 @@ export type DocumentKind = "pdf" | "text" | "json" | "xml";
 
 /** Of a JSON document, before its lines: some times the largest document as it comes. */
 const INDENT_CHARS_MAX = 64 * 1024 * 1024;
+
+/** More take hundreds of megabytes to write with indentation; such a document stays as it came. */
+const JSON_VALUES_MAX = 500_000;
 
 /** Bytes looked at. */
 const HEAD_BYTES = 1024;
@@ -71,7 +74,8 @@ export function documentMarkdown(
 
 /** One member or item to a line; as it came when it is no JSON, or so deep that it would be nearly all indentation. */
 function prettyJson(text: string): string {
-  if (isNestedDeeper(text, JSON_LEVELS_MAX) || isMostlyIndent(text)) return text.trim();
+  const excess = jsonExcess(text, { levels: JSON_LEVELS_MAX, values: JSON_VALUES_MAX });
+  if (excess !== undefined || isMostlyIndent(text)) return text.trim();
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

@@ -1,0 +1,113 @@
+// How many bytes of request bodies may be held at once, over all requests. A body that does not fit waits unread: the
+// client's socket holds it back, and it costs nothing here. Whoever holds much leaves the rest to others: nobody gets more
+// than twice what stays free, so that one account alone has at most two thirds.
+
+import { ApiError } from "../base/errors.ts";
+
+/** Bytes that are held for one request, from before its body is read until it is answered. */
+export interface BodyHold {
+  /** Gives back what the body turned out not to need. */
+  shrinkTo(bytes: number): void;
+  /** Gives it all back; again, that does nothing. */
+  release(): void;
+}
+
+/** What may be held. */
+export interface BodyBudget {
+  /**
+   * Holds `bytes` for `holder`, at once or when there is room. Throws `ApiError` 503 when there is none in time, or the
+   * signal's reason.
+   */
+  hold(holder: string, bytes: number, signal: AbortSignal): BodyHold | Promise<BodyHold>;
+  held(): number;
+}
+
+/** Longest wait for room. */
+const WAIT_MS = 30_000;
+/** Requests that wait; each is a connection with its headers. */
+const WAITING_MAX = 10_000;
+const RETRY_AFTER_SECONDS = 5;
+
+interface Waiting {
+  readonly holder: string;
+  readonly bytes: number;
+  readonly admit: (hold: BodyHold) => void;
+}
+
+/** Makes a budget of `bytesMax()`, which may change. */
+export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): BodyBudget {
+  const byHolder = new Map<string, number>();
+  const waiting = new Set<Waiting>();
+  let total = 0;
+
+  const add = (holder: string, bytes: number) => {
+    total += bytes;
+    const sum = (byHolder.get(holder) ?? 0) + bytes;
+    if (sum === 0) byHolder.delete(holder);
+    else byHolder.set(holder, sum);
+  };
+  const fits = (holder: string, bytes: number): "yes" | "no" | "not for this one" => {
+    // One that is larger than the whole budget is let in alone: the limit on one body is another one.
+    if (total === 0) return "yes";
+    const free = bytesMax() - total - bytes;
+    if (free < 0) return "no";
+    const own = byHolder.get(holder) ?? 0;
+    return own === 0 || own + bytes <= 2 * free ? "yes" : "not for this one";
+  };
+  const admitWaiting = () => {
+    for (const one of waiting) {
+      const answer = fits(one.holder, one.bytes);
+      // Those behind are not let past it for ever: it would never find room.
+      if (answer === "no") return;
+      if (answer !== "yes") continue;
+      waiting.delete(one);
+      one.admit(held(one.holder, one.bytes));
+    }
+  };
+  const held = (holder: string, bytes: number): BodyHold => {
+    let left = bytes;
+    add(holder, bytes);
+    const shrinkTo = (size: number) => {
+      if (size >= left) return;
+      add(holder, size - left);
+      left = size;
+      if (waiting.size > 0) admitWaiting();
+    };
+    return { shrinkTo, release: () => shrinkTo(0) };
+  };
+  const wait = (holder: string, bytes: number, signal: AbortSignal): Promise<BodyHold> => {
+    signal.throwIfAborted();
+    if (waiting.size >= WAITING_MAX) throw busy();
+    const { promise, resolve, reject } = Promise.withResolvers<BodyHold>();
+    const one: Waiting = { holder, bytes, admit: resolve };
+    const leave = (reason: unknown) => {
+      if (!waiting.delete(one)) return;
+      reject(reason);
+      // It may have kept others from being let in.
+      admitWaiting();
+    };
+    const timer = setTimeout(() => leave(busy()), waitMs);
+    const stop = () => leave(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    waiting.add(one);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+    });
+  };
+
+  return {
+    hold(holder, bytes, signal) {
+      const isNext = waiting.size === 0 || byHolder.get(holder) === undefined;
+      if (isNext && fits(holder, bytes) === "yes") return held(holder, bytes);
+      return wait(holder, bytes, signal);
+    },
+    held: () => total,
+  };
+}
+
+function busy(): ApiError {
+  return new ApiError("server_busy", "Too many large requests are under way. Send it again in a few seconds.", {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}

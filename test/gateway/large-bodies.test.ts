@@ -1,0 +1,98 @@
+// Bodies made to stall or to fill the machine: what they may hold is counted, and what is held is bounded.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { chatAnswer, type FakeUpstream, startUpstream } from "../support/upstream.ts";
+
+let app: TestApp;
+let up: FakeUpstream;
+const MIB = 1024 * 1024;
+
+beforeAll(async () => {
+  up = startUpstream();
+  app = await startTestApp({
+    config: {
+      server: { max_body: "1MiB", body_budget: "1MiB", max_body_values: 5000 },
+      providers: { up: { kind: "openai", base_url: up.baseUrl, discover: false } },
+      models: [{ id: "m", routes: [{ provider: "up", model: "up-model" }] }],
+    },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await up.stop();
+});
+
+const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(",")}}`;
+const post = (path: string, body: string) =>
+  app.call(path, { method: "POST", body, headers: { "content-type": "application/json" } });
+
+test.each([
+  "/v1/chat/completions",
+  "/v1/messages",
+  "/v1/messages/count_tokens",
+  "/v1/responses",
+  "/v1/completions",
+  "/v1/systemone",
+  "/v1/scrape",
+  "/v1/crawl",
+  "/v1/map",
+])("%s refuses more values than there may be before it looks at them", async (path) => {
+  const response = await post(path, members(6000));
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  expect([response.status, error.code]).toEqual([413, "request_too_large"]);
+  expect(error.message).toContain("5000");
+});
+
+test("lists of tokens are no members", async () => {
+  const response = await post("/v1/chat/completions", `{"model":"m","messages":[],"x":[${"1,".repeat(20_000)}1]}`);
+  expect(response.status).toBe(400);
+});
+
+test("a large body waits, unread, until there is room, and what was held is given back", async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let asked = 0;
+  up.answer(async () => {
+    await gates[asked++]?.promise;
+    return chatAnswer({});
+  });
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x".repeat(0.7 * MIB) }] });
+  const first = up.next();
+  const answers = [post("/v1/chat/completions", body), post("/v1/chat/completions", body)];
+  await first;
+  // Small ones need no room.
+  const small = await post("/v1/chat/completions", '{"model":"none","messages":[]}');
+  expect(small.status).toBeGreaterThanOrEqual(400);
+  expect(asked).toBe(1);
+  const second = up.next();
+  gates[0]?.resolve();
+  await second;
+  gates[1]?.resolve();
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test("a body that is refused, and one whose sender leaves, give back what they held", async () => {
+  up.answer(() => chatAnswer({}));
+  const wrong = JSON.stringify({ model: "m", messages: "x".repeat(0.7 * MIB) });
+  expect((await post("/v1/chat/completions", wrong)).status).toBe(400);
+  const abort = new AbortController();
+  const { promise: pulled, resolve } = Promise.withResolvers<void>();
+  const endless = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode(" ".repeat(64)));
+      resolve();
+      return new Promise(() => undefined);
+    },
+  });
+  const leaving = fetch(`${app.url}/v1/chat/completions`, {
+    method: "POST",
+    body: endless,
+    headers: { authorization: `Bearer ${app.key}`, "content-type": "application/json" },
+    signal: abort.signal,
+  }).catch(() => undefined);
+  await pulled;
+  abort.abort();
+  await leaving;
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x".repeat(0.7 * MIB) }] });
+  expect((await post("/v1/chat/completions", body)).status).toBe(200);
+});

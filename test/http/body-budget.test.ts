@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { type BodyHold, createBodyBudget } from "../../src/http/body-budget.ts";
+
+const never = new AbortController().signal;
+
+/** How a hold stands now: given, or waiting. */
+function ask(budget: ReturnType<typeof createBodyBudget>, holder: string, bytes: number) {
+  const asked: { hold?: BodyHold; given: Promise<BodyHold> } = { given: Promise.resolve(undefined as never) };
+  const answer = budget.hold(holder, bytes, never);
+  if (answer instanceof Promise) asked.given = answer;
+  else {
+    asked.hold = answer;
+    asked.given = Promise.resolve(answer);
+  }
+  return asked;
+}
+
+test("one account gets at most two thirds, and the rest is for others", async () => {
+  const budget = createBodyBudget(() => 90);
+  const first = [1, 2, 3, 4, 5, 6].map(() => ask(budget, "a", 10));
+  expect(first.every(({ hold }) => hold !== undefined)).toBe(true);
+  const seventh = ask(budget, "a", 10);
+  expect(seventh.hold).toBeUndefined();
+  expect(ask(budget, "b", 20).hold).toBeDefined();
+  expect(budget.held()).toBe(80);
+  first[0]?.hold?.release();
+  first[1]?.hold?.release();
+  first[2]?.hold?.release();
+  await seventh.given;
+  expect(budget.held()).toBe(60);
+});
+
+test("those that wait come in order, and one that is too large for now is not passed over", async () => {
+  const budget = createBodyBudget(() => 100);
+  const whole = ask(budget, "a", 100);
+  const order: string[] = [];
+  const wait = (name: string, bytes: number) =>
+    ask(budget, name, bytes).given.then((hold) => {
+      order.push(name);
+      return hold;
+    });
+  const [large, small] = [wait("b", 90), wait("c", 20)];
+  whole.hold?.shrinkTo(50);
+  await Promise.resolve();
+  expect(order).toEqual([]);
+  whole.hold?.release();
+  (await large).release();
+  await small;
+  expect(order).toEqual(["b", "c"]);
+});
+
+test("one that is larger than the budget is let in alone", async () => {
+  const budget = createBodyBudget(() => 100);
+  const small = ask(budget, "a", 1);
+  const huge = ask(budget, "b", 500);
+  expect(huge.hold).toBeUndefined();
+  small.hold?.release();
+  (await huge.given).release();
+  expect(budget.held()).toBe(0);
+});
+
+test("who waits too long gets 503 and Retry-After, and who leaves makes room for those behind", async () => {
+  const budget = createBodyBudget(() => 100, 20);
+  const whole = ask(budget, "a", 100);
+  const error = await ask(budget, "b", 50).given.catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ apiCode: "server_busy", status: 503, detail: { retryAfterSeconds: 5 } });
+  const patient = createBodyBudget(() => 100);
+  const some = ask(patient, "a", 60);
+  const abort = new AbortController();
+  const leaving = patient.hold("b", 90, abort.signal);
+  const next = ask(patient, "c", 30);
+  expect(next.hold).toBeDefined();
+  abort.abort(new Error("left"));
+  await expect(leaving).rejects.toThrow("left");
+  some.hold?.release();
+  next.hold?.release();
+  whole.hold?.release();
+  expect([budget.held(), patient.held()]).toEqual([0, 0]);
+});
+
+test("never more is held than there may be, and in the end nothing is", async () => {
+  const step = fc.record({
+    holder: fc.constantFrom("a", "b", "c"),
+    bytes: fc.integer({ min: 1, max: 60 }),
+    ends: fc.nat(3),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const budget = createBodyBudget(() => 60);
+      const open: BodyHold[] = [];
+      const waiting: Promise<unknown>[] = [];
+      for (const { holder, bytes, ends } of steps) {
+        const asked = ask(budget, holder, bytes);
+        waiting.push(asked.given.then((hold) => open.push(hold)));
+        await Promise.resolve();
+        expect(budget.held()).toBeLessThanOrEqual(60);
+        for (const hold of open.splice(0, ends)) hold.release();
+      }
+      let all = false;
+      void Promise.all(waiting).then(() => {
+        all = true;
+      });
+      for (let turn = 0; turn < 500 && !(all && open.length === 0); turn++) {
+        for (const hold of open.splice(0)) hold.release();
+        await Promise.resolve();
+      }
+      expect(all).toBe(true);
+      expect(budget.held()).toBe(0);
+    }),
+    { numRuns: 200 },
+  );
+});
