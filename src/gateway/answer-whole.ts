@@ -7,6 +7,7 @@ import { fold } from "../chat/fold.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { cutEvents } from "../chat/stop-cut.ts";
 import { type NameRules, ToolRestorer } from "../chat/tools.ts";
+import { outputText } from "../chat/usage.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { tryRoutes } from "./attempts.ts";
@@ -69,7 +70,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     if (usage !== undefined) spend(deps, job, turn, { usage, status: 502, errorCode, ttfbMs, isCall: true });
     throw error;
   }
-  const usage = finish?.usage ?? estimateUsage(job.chat, outputOf(read.events));
+  const usage = finish?.usage ?? estimateUsage(job.chat, outputText(read.events));
   turn.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
   noteRoute(job, turn, built.dropped);
   if (read.lossless === undefined) {
@@ -121,7 +122,7 @@ function writeWhole(job: Job, provider: Provider, { events, lossless }: WholeAns
   }
   try {
     const result = fold(events);
-    result.usage ??= estimateUsage(job.chat, outputOf(events));
+    result.usage ??= estimateUsage(job.chat, outputText(events));
     const body = job.format.encode(result, dressOf(job, provider));
     return { text: JSON.stringify(body), body };
   } catch (error) {
@@ -135,8 +136,4 @@ function restoreTools(chat: ChatRequest, events: ChatEvent[], rules: NameRules |
   const out: ChatEvent[] = [];
   for (const event of events) restorer.push(event, out);
   return out;
-}
-
-function outputOf(events: readonly ChatEvent[]): string {
-  return events.map((event) => ("text" in event ? event.text : "")).join("");
 }

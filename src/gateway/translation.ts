@@ -39,6 +39,8 @@ export class Translation implements FrameRelay {
   #choices = new Set<number>();
   #finishes: Extract<ChatEvent, { type: "finish" }>[] = [];
   #usage: Usage | undefined;
+  /** The usage is what the upstream said at the answer's end. */
+  #isWhole = false;
   #fault: AnswerFault | undefined;
   #ended = false;
   #committed = false;
@@ -66,8 +68,7 @@ export class Translation implements FrameRelay {
   /** Of an answer that did not end the upstream has said at most what went in: what came out is counted here. */
   get usage(): Usage | undefined {
     if (this.#usage === undefined || this.finished || this.#output.chars === 0) return this.#usage;
-    const { outputTokens } = this.#options.estimate(this.outputText());
-    return { ...this.#usage, outputTokens: Math.max(this.#usage.outputTokens, outputTokens), estimated: true };
+    return this.#counted();
   }
   get outputChars(): number {
     return this.#output.chars;
@@ -89,6 +90,14 @@ export class Translation implements FrameRelay {
     if (this.#ended) return "";
     this.#options.reader.end(this.#read);
     return this.#flow();
+  }
+
+  /** What the upstream did not say is counted here. */
+  #counted(): Usage {
+    const own = this.#options.estimate(this.outputText());
+    const told = this.#usage;
+    if (told === undefined) return own;
+    return { ...told, outputTokens: Math.max(told.outputTokens, own.outputTokens), estimated: true };
   }
 
   #flow(): string {
@@ -159,10 +168,13 @@ export class Translation implements FrameRelay {
   #finish(event: Extract<ChatEvent, { type: "finish" }>): string {
     this.#finishes.push(event);
     this.#choices.add(event.choice);
-    if (event.usage !== undefined) this.#usage = event.usage;
+    if (event.usage !== undefined) {
+      this.#usage = event.usage;
+      this.#isWhole = true;
+    }
     if (this.#finishes.length < this.#choices.size) return "";
     this.#ended = true;
-    this.#usage ??= this.#options.estimate(this.outputText());
+    if (!this.#isWhole) this.#usage = this.#counted();
     const { writer } = this.#options;
     let out = "";
     this.#finishes.forEach((finish, at) => {

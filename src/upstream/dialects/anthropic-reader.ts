@@ -5,10 +5,11 @@ import { lookUp } from "../../base/look-up.ts";
 import type { SseFrame } from "../../base/sse.ts";
 import type { AnswerFault, AnswerFaultCode } from "../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
+import { reportedUsage, tokenSum } from "../../chat/usage.ts";
 import type { EventReader } from "../dialect.ts";
 import { answerFault, type FaultText } from "../fault-words.ts";
 import { ANTHROPIC } from "./anthropic-messages.ts";
-import { asCount, asList, asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
+import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
 
 /** An open block. */
 interface Open {
@@ -301,19 +302,28 @@ export function mergeAnthropicUsage(
   return Object.keys(merged).length === 0 ? known : merged;
 }
 
+/** Usage in Anthropic's words. */
+export function plainAnthropicUsage({ inputTokens, outputTokens, cachedTokens, cacheWriteTokens }: Usage): Loose {
+  return {
+    input_tokens: inputTokens - (cachedTokens ?? 0) - (cacheWriteTokens ?? 0),
+    ...(cacheWriteTokens === undefined ? {} : { cache_creation_input_tokens: cacheWriteTokens }),
+    ...(cachedTokens === undefined ? {} : { cache_read_input_tokens: cachedTokens }),
+    output_tokens: outputTokens,
+  };
+}
+
 /** Anthropic counts cached input apart; here the input is all of it. */
 export function anthropicUsage(raw: Loose | undefined): Usage | undefined {
   if (raw === undefined) return undefined;
-  const cached = asCount(raw["cache_read_input_tokens"]);
-  const written = asCount(raw["cache_creation_input_tokens"]);
-  const thinking = asCount(asRecord(raw["output_tokens_details"])["thinking_tokens"]);
-  return {
-    inputTokens: (asCount(raw["input_tokens"]) ?? 0) + (cached ?? 0) + (written ?? 0),
-    outputTokens: asCount(raw["output_tokens"]) ?? 0,
-    ...(cached === undefined ? {} : { cachedTokens: cached }),
-    ...(written === undefined ? {} : { cacheWriteTokens: written }),
-    ...(thinking === undefined ? {} : { reasoningTokens: thinking }),
-  };
+  const cached = raw["cache_read_input_tokens"];
+  const cacheWrite = raw["cache_creation_input_tokens"];
+  return reportedUsage({
+    input: tokenSum(raw["input_tokens"], cached, cacheWrite),
+    output: raw["output_tokens"],
+    cached,
+    cacheWrite,
+    reasoning: asRecord(raw["output_tokens_details"])["thinking_tokens"],
+  });
 }
 
 const REASONS: Readonly<Record<string, FinishReason>> = {

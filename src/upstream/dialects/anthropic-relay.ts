@@ -3,14 +3,16 @@
 // family's error event.
 
 import { ERRORS } from "../../base/errors.ts";
+import { spliceMembers } from "../../base/json-splice.ts";
 import { parseFrame, type SseFrame } from "../../base/sse.ts";
 import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../chat/answer-fault.ts";
 import { ArgumentGuard } from "../../chat/argument-guard.ts";
 import type { Usage } from "../../chat/event.ts";
+import { isSaneUsage } from "../../chat/usage.ts";
 import type { FrameRelay, RelayIdentity } from "../dialect.ts";
 import { answerFault } from "../fault-words.ts";
 import { OutputText } from "../output-text.ts";
-import { anthropicError, anthropicUsage, mergeAnthropicUsage } from "./anthropic-reader.ts";
+import { anthropicError, anthropicUsage, mergeAnthropicUsage, plainAnthropicUsage } from "./anthropic-reader.ts";
 import { asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
 import { spliceInside, unescaped, withData } from "./relay-frames.ts";
 
@@ -133,8 +135,11 @@ export class AnthropicRelay implements FrameRelay {
     switch (event["type"]) {
       case "message_start": {
         const message = asRecord(event["message"]);
-        this.#mergeUsage(message["usage"]);
-        return withData(text, frame.data, spliceInside(frame.data, "message", answerNames(message, this.#identity)));
+        const isSane = isSaneUsage(message["usage"]);
+        const usage = isSane ? message["usage"] : plainAnthropicUsage(this.#identity.estimate(""));
+        this.#mergeUsage(usage);
+        const ours = { ...answerNames(message, this.#identity), ...(isSane ? {} : { usage }) };
+        return withData(text, frame.data, spliceInside(frame.data, "message", ours));
       }
       case "content_block_start":
         this.#committed = true;
@@ -148,8 +153,7 @@ export class AnthropicRelay implements FrameRelay {
         return this.#endCall(asNumber(event["index"]) ?? -1, text);
       case "message_delta":
         this.#stopReason = asText(asRecord(event["delta"])["stop_reason"]) ?? this.#stopReason;
-        this.#mergeUsage(event["usage"]);
-        return this.#endCalls(text);
+        return this.#endCalls(this.#soundUsage(event["usage"], frame, text));
       case "message_stop": {
         const put = this.#endCalls(text);
         this.#finished = this.#fault === undefined;
@@ -230,6 +234,17 @@ export class AnthropicRelay implements FrameRelay {
       if (this.#fault !== undefined) return before;
     }
     return before + text;
+  }
+
+  /** The closing frame, with figures counted here in place of nonsense. */
+  #soundUsage(usage: unknown, { data }: SseFrame, text: string): string {
+    if (isSaneUsage(usage)) {
+      this.#mergeUsage(usage);
+      return text;
+    }
+    const shown = { output_tokens: this.#identity.estimate(this.outputText()).outputTokens };
+    this.#mergeUsage(shown);
+    return withData(text, data, spliceMembers(data, { usage: shown }));
   }
 
   #mergeUsage(usage: unknown): void {

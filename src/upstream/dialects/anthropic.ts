@@ -2,11 +2,12 @@
 
 import { spliceMembers } from "../../base/json-splice.ts";
 import type { ChatRequest } from "../../chat/request.ts";
+import { isSaneUsage, outputText } from "../../chat/usage.ts";
 import type { Dialect, RequestContext, UpstreamRequest } from "../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../fault.ts";
 import { refusedFor } from "../quirks.ts";
 import { ANTHROPIC } from "./anthropic-messages.ts";
-import { AnthropicReader, anthropicError, anthropicEvents } from "./anthropic-reader.ts";
+import { AnthropicReader, anthropicError, anthropicEvents, plainAnthropicUsage } from "./anthropic-reader.ts";
 import { AnthropicRelay, answerNames } from "./anthropic-relay.ts";
 import { anthropicHeaders, anthropicRequest } from "./anthropic-request.ts";
 import { asList, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
@@ -28,7 +29,12 @@ export const anthropicMessages: Dialect = {
       for (const event of events) {
         if (event.type === "reasoning-end") identity.sealed?.(event.signature ?? event.redacted);
       }
-      return { text: spliceMembers(text, { ...answerNames(asRecord(message), identity) }), events };
+      const ours: Record<string, unknown> = { ...answerNames(asRecord(message), identity) };
+      if (!isSaneUsage(message?.["usage"])) {
+        const reported = events.findLast((event) => event.type === "finish")?.usage;
+        ours["usage"] = plainAnthropicUsage(reported ?? identity.estimate(outputText(events)));
+      }
+      return { text: spliceMembers(text, ours), events };
     },
   },
   tokenCount: (text, chat, ctx, members) => ({

@@ -6,6 +6,7 @@ import { lookUp } from "../../base/look-up.ts";
 import type { SseFrame } from "../../base/sse.ts";
 import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
+import { reportedUsage, tokenSum } from "../../chat/usage.ts";
 import type { EventReader } from "../dialect.ts";
 import { answerFault, type FaultText } from "../fault-words.ts";
 import { GEMINI } from "./gemini-contents.ts";
@@ -205,14 +206,13 @@ export function geminiEvents(body: unknown): ChatEvent[] {
 /** Gemini counts thoughts apart from the answer; here the output is both. */
 export function geminiUsage(raw: Loose | undefined): Usage | undefined {
   if (raw === undefined) return undefined;
-  const cached = asCount(raw["cachedContentTokenCount"]);
-  const thoughts = asCount(raw["thoughtsTokenCount"]);
-  return {
-    inputTokens: (asCount(raw["promptTokenCount"]) ?? 0) + (asCount(raw["toolUsePromptTokenCount"]) ?? 0),
-    outputTokens: (asCount(raw["candidatesTokenCount"]) ?? 0) + (thoughts ?? 0),
-    ...(cached === undefined ? {} : { cachedTokens: cached }),
-    ...(thoughts === undefined ? {} : { reasoningTokens: thoughts }),
-  };
+  const thoughts = raw["thoughtsTokenCount"];
+  return reportedUsage({
+    input: tokenSum(raw["promptTokenCount"], raw["toolUsePromptTokenCount"]),
+    output: tokenSum(raw["candidatesTokenCount"], thoughts),
+    cached: raw["cachedContentTokenCount"],
+    reasoning: thoughts,
+  });
 }
 
 const FILTERED = new Set([

@@ -10,9 +10,10 @@ import type { Usage } from "../../chat/event.ts";
 import { repairJson } from "../../chat/repair.ts";
 import type { FrameRelay, RelayIdentity } from "../dialect.ts";
 import { OutputText } from "../output-text.ts";
+import { HeldUsage } from "./openai-chat-held-usage.ts";
 import { chatError } from "./openai-chat-reader.ts";
 import { argumentText, CallTable, type GrowingCall } from "./openai-chat-tools.ts";
-import { failedEnd, isObject, openaiUsage } from "./openai-chat-usage.ts";
+import { failedEnd, isObject } from "./openai-chat-usage.ts";
 
 type Json = Record<string, unknown>;
 
@@ -40,14 +41,14 @@ export class OpenaiChatRelay implements FrameRelay {
   readonly #choices = new Map<number, ChoiceState>();
   readonly #output = new OutputText();
   #template: Template | undefined;
-  #usage: Usage | undefined;
-  #usageFrame: string | undefined;
+  readonly #held: HeldUsage;
   #fault: AnswerFault | undefined;
   #done = false;
   #committed = false;
 
   constructor(identity: RelayIdentity) {
     this.#identity = identity;
+    this.#held = new HeldUsage(identity);
   }
 
   get finished(): boolean {
@@ -60,7 +61,7 @@ export class OpenaiChatRelay implements FrameRelay {
     return this.#fault;
   }
   get usage(): Usage | undefined {
-    return this.#usage;
+    return this.#held.usage;
   }
   get outputChars(): number {
     return this.#output.chars;
@@ -133,17 +134,9 @@ export class OpenaiChatRelay implements FrameRelay {
   }
 
   #chunk(data: string, chunk: Readonly<Json>): string {
-    const { id, model, includeUsage } = this.#identity;
-    const usage = openaiUsage(chunk["usage"]);
-    if (usage !== undefined) this.#usage = usage;
-    const members: Json = { id, model };
     const choices = (Array.isArray(chunk["choices"]) ? chunk["choices"] : []).filter(isObject);
-    if (choices.length === 0 && usage !== undefined) {
-      // Held until [DONE]: the order table has it last, and some servers send it more than once.
-      if (includeUsage) this.#usageFrame = `data: ${spliceMembers(data, members)}\n\n`;
-      return "";
-    }
-    if (usage !== undefined || (!includeUsage && Object.hasOwn(chunk, "usage"))) members["usage"] = undefined;
+    const members = this.#held.take(data, chunk, choices.length === 0);
+    if (members === undefined) return "";
     const spliced = spliceMembers(data, members);
     const only = choices.length === 1 ? choices[0] : undefined;
     if (only !== undefined && this.#isPlainText(only)) {
@@ -345,21 +338,7 @@ export class OpenaiChatRelay implements FrameRelay {
   #close(): string {
     this.#done = true;
     if (!this.#identity.includeUsage) return "data: [DONE]\n\n";
-    return `${this.#usageFrame ?? this.#ownUsageFrame()}data: [DONE]\n\n`;
-  }
-
-  /** The usage chunk where the upstream sent none of its own, or sent it inside another frame. */
-  #ownUsageFrame(): string {
-    const { id, model, createdSeconds } = this.#identity;
-    this.#usage ??= this.#identity.estimate(this.outputText());
-    const { inputTokens, outputTokens } = this.#usage;
-    const usage = {
-      prompt_tokens: inputTokens,
-      completion_tokens: outputTokens,
-      total_tokens: inputTokens + outputTokens,
-    };
-    const chunk = { id, object: "chat.completion.chunk", created: createdSeconds, model, choices: [], usage };
-    return `data: ${JSON.stringify(chunk)}\n\n`;
+    return `${this.#held.frame(this.outputText())}data: [DONE]\n\n`;
   }
 
   #fail(code: AnswerFaultCode, message: string): string {

@@ -3,6 +3,7 @@
 import { lookUp } from "../../base/look-up.ts";
 import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { FinishReason, Usage } from "../../chat/event.ts";
+import { reportedUsage, tokenCount, tokenSum } from "../../chat/usage.ts";
 import { answerFault } from "../fault-words.ts";
 import { openaiError } from "./openai-error.ts";
 
@@ -13,26 +14,39 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-const count = (value: unknown): number | undefined =>
-  typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined;
-
 /** Usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined when it is none. */
 export function openaiUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
-  const input = count(value["prompt_tokens"]);
-  const output = count(value["completion_tokens"]);
-  if (input === undefined && output === undefined) return undefined;
   const inputDetails = isObject(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
   const outputDetails = isObject(value["completion_tokens_details"]) ? value["completion_tokens_details"] : {};
-  const cached = count(inputDetails["cached_tokens"]) ?? count(value["prompt_cache_hit_tokens"]);
-  const written = count(inputDetails["cache_write_tokens"]);
-  const reasoning = count(outputDetails["reasoning_tokens"]);
+  const reasoning = outputDetails["reasoning_tokens"];
+  return reportedUsage({
+    input: value["prompt_tokens"],
+    output: isApart(value, reasoning) ? tokenSum(value["completion_tokens"], reasoning) : value["completion_tokens"],
+    cached: inputDetails["cached_tokens"] ?? value["prompt_cache_hit_tokens"],
+    cacheWrite: inputDetails["cache_write_tokens"],
+    reasoning,
+  });
+}
+
+/** Whether reasoning is not part of `completion_tokens`, as xAI counts: the total tells it. */
+function isApart(value: Json, reasoning: unknown): boolean {
+  const output = tokenCount(value["completion_tokens"]);
+  const thought = tokenCount(reasoning);
+  if (output === undefined || thought === undefined || thought === 0) return false;
+  const sum = tokenSum(value["prompt_tokens"], output, thought);
+  return thought > output || (sum !== undefined && sum === value["total_tokens"]);
+}
+
+/** Usage in the words of chat completions. */
+export function plainChatUsage(usage: Usage): Record<string, unknown> {
+  const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = usage;
   return {
-    inputTokens: input ?? 0,
-    outputTokens: output ?? 0,
-    ...(cached === undefined ? {} : { cachedTokens: cached }),
-    ...(written === undefined ? {} : { cacheWriteTokens: written }),
-    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+    ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
   };
 }
 

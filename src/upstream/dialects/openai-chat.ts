@@ -4,6 +4,7 @@ import { ApiError } from "../../base/errors.ts";
 import { spliceMembers } from "../../base/json-splice.ts";
 import { repairJson } from "../../chat/repair.ts";
 import type { ChatRequest } from "../../chat/request.ts";
+import { isSaneUsage, outputText } from "../../chat/usage.ts";
 import { factsOf } from "../../vendors/model-facts.ts";
 import type { Dialect, Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../dialect.ts";
 import { faultFromHttp, type UpstreamFault } from "../fault.ts";
@@ -13,7 +14,7 @@ import { bridged } from "./openai-chat-quirks.ts";
 import { OpenaiChatReader, openaiChatEvents } from "./openai-chat-reader.ts";
 import { OpenaiChatRelay } from "./openai-chat-relay.ts";
 import { openaiChatRequest } from "./openai-chat-request.ts";
-import { isObject } from "./openai-chat-usage.ts";
+import { isObject, plainChatUsage } from "./openai-chat-usage.ts";
 import { openaiError } from "./openai-error.ts";
 
 /** The dialect of OpenAI-compatible servers. */
@@ -135,12 +136,15 @@ function losslessResult(
   const choices: unknown[] = isObject(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
   const broken: string[] = [];
   const mended = choices.map((choice) => mendChoice(choice, broken));
+  const usage = events.findLast((event) => event.type === "finish")?.usage;
   if (broken.length > 0) {
     const message = `The model called ${broken[0]} with arguments that are not valid JSON.`;
-    const usage = events.findLast((event) => event.type === "finish")?.usage;
     return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };
   }
   if (mended.some((choice, at) => choice !== choices[at])) edits["choices"] = mended;
+  if (isObject(body) && body["usage"] != null && !isSaneUsage(body["usage"])) {
+    edits["usage"] = plainChatUsage(usage ?? identity.estimate(outputText(events)));
+  }
   return { text: spliceMembers(text, edits), events };
 }
 

@@ -3,11 +3,12 @@
 
 import { spliceMembers } from "../../base/json-splice.ts";
 import type { ChatRequest } from "../../chat/request.ts";
+import { isSaneUsage, outputText } from "../../chat/usage.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../dialect.ts";
 import { refusedFor } from "../quirks.ts";
 import { asList, asRecord, type Loose, parseRecord } from "./loose.ts";
 import { CallGuards } from "./responses-guards.ts";
-import { responsesEvents } from "./responses-reader.ts";
+import { plainResponsesUsage, responsesEvents } from "./responses-reader.ts";
 import { noteSeal, ResponsesRelay } from "./responses-relay.ts";
 import { responsesHeaders } from "./responses-request.ts";
 
@@ -90,6 +91,10 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
     return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };
   }
   if (output !== undefined) set["output"] = output;
+  if (!isSaneUsage(body["usage"])) {
+    const reported = events.findLast((event) => event.type === "finish")?.usage;
+    set["usage"] = plainResponsesUsage(reported ?? identity.estimate(outputText(events)));
+  }
   for (const item of asList(body["output"]).map(asRecord)) {
     if (item["type"] === "reasoning") noteSeal(item, body["store"] !== false, identity);
   }

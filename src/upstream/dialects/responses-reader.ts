@@ -5,9 +5,10 @@ import { lookUp } from "../../base/look-up.ts";
 import type { SseFrame } from "../../base/sse.ts";
 import type { AnswerFault, AnswerFaultCode } from "../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
+import { reportedUsage } from "../../chat/usage.ts";
 import type { EventReader } from "../dialect.ts";
 import { answerFault } from "../fault-words.ts";
-import { asCount, asList, asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
+import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
 import { openaiError } from "./openai-error.ts";
 import { type DeltaKind, indexIn, type OutputItem, openItem, type Sink } from "./responses-items.ts";
 
@@ -246,19 +247,25 @@ export function responsesEvents(body: unknown): ChatEvent[] {
 /** Usage as the Responses API writes it; undefined when it is none. */
 export function responsesUsage(value: unknown): Usage | undefined {
   const usage = asRecord(value);
-  const input = asCount(usage["input_tokens"]);
-  const output = asCount(usage["output_tokens"]);
-  if (input === undefined && output === undefined) return undefined;
   const details = asRecord(usage["input_tokens_details"]);
-  const cached = asCount(details["cached_tokens"]);
-  const written = asCount(details["cache_write_tokens"]);
-  const reasoning = asCount(asRecord(usage["output_tokens_details"])["reasoning_tokens"]);
+  return reportedUsage({
+    input: usage["input_tokens"],
+    output: usage["output_tokens"],
+    cached: details["cached_tokens"],
+    cacheWrite: details["cache_write_tokens"],
+    reasoning: asRecord(usage["output_tokens_details"])["reasoning_tokens"],
+  });
+}
+
+/** Usage in the words of the Responses API. */
+export function plainResponsesUsage(usage: Usage): Loose {
+  const { inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
   return {
-    inputTokens: input ?? 0,
-    outputTokens: output ?? 0,
-    ...(cached === undefined ? {} : { cachedTokens: cached }),
-    ...(written === undefined ? {} : { cacheWriteTokens: written }),
-    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cachedTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
   };
 }
 

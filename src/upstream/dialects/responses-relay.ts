@@ -6,12 +6,13 @@ import { spliceMembers } from "../../base/json-splice.ts";
 import { parseFrame, type SseFrame } from "../../base/sse.ts";
 import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../chat/answer-fault.ts";
 import type { Usage } from "../../chat/event.ts";
+import { isSaneUsage } from "../../chat/usage.ts";
 import type { FrameRelay, RelayIdentity } from "../dialect.ts";
 import { OutputText } from "../output-text.ts";
 import { asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
 import { spliceInside, unescaped, withData } from "./relay-frames.ts";
 import { CallGuards } from "./responses-guards.ts";
-import { responsesError, responsesUsage } from "./responses-reader.ts";
+import { plainResponsesUsage, responsesError, responsesUsage } from "./responses-reader.ts";
 
 /** Event lines of frames that carry nothing but text; the data behind them need not be read. */
 const PLAIN = [
@@ -160,7 +161,7 @@ export class ResponsesRelay implements FrameRelay {
     const output = this.#guards.mendedOutput(response["output"]);
     if (output === "broken") return this.#failArguments();
     const { id, model, echo } = this.#identity;
-    const ours = { id, model, ...echo, ...(output === undefined ? {} : { output }) };
+    const ours = { id, model, ...echo, ...this.#soundUsage(response), ...(output === undefined ? {} : { output }) };
     if (this.#finished) this.#answer = { ...response, ...ours };
     const data = spliceInside(was.frame.data, "response", ours);
     return this.#pass(event, was, data);
@@ -205,6 +206,13 @@ export class ResponsesRelay implements FrameRelay {
     return withData(was.text, was.frame.data, moved === undefined ? data : spliceMembers(data, moved));
   }
 
+  /** What is shown in place of nonsense. */
+  #soundUsage(response: Loose): Loose {
+    if (isSaneUsage(response["usage"])) return {};
+    this.#usage ??= this.#identity.estimate(this.outputText());
+    return { usage: plainResponsesUsage(this.#usage) };
+  }
+
   #lastSequence(): number {
     if (this.#lastPlain === undefined) return this.#sequence;
     const { block, at } = this.#lastPlain;
@@ -216,7 +224,7 @@ export class ResponsesRelay implements FrameRelay {
   /** The upstream's own failure: in the family's words, with our request id. */
   #failed(response: Loose): string {
     this.#usage = responsesUsage(response["usage"]) ?? this.#usage;
-    this.#response = { ...this.#response, ...response };
+    this.#response = { ...this.#response, ...response, ...this.#soundUsage(response) };
     return this.#failWith(responsesError(response["error"]));
   }
 

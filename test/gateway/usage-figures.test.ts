@@ -1,0 +1,188 @@
+// What providers say of tokens, in every protocol and to every client format, whole and streamed: sense reaches clients and
+// books with all its details, nonsense reaches neither.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { countTokens } from "../../src/base/tokens.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { DIALECTS, type DialectName, KINDS, type Said, say } from "../support/fake-model.ts";
+import { CLIENT_FORMATS, type ClientFormat, type Heard } from "../support/heard.ts";
+import { chatChunk, type FakeUpstream, framesOf, sse, startUpstream } from "../support/upstream.ts";
+
+type Json = Record<string, unknown>;
+
+let app: TestApp;
+let up: FakeUpstream;
+
+beforeAll(async () => {
+  up = startUpstream();
+  const provider = (dialect: DialectName) => ({
+    kind: KINDS[dialect],
+    base_url: up.baseUrl,
+    api_key: "k",
+    discover: false,
+    retry: { attempts: 1 },
+  });
+  app = await startTestApp({
+    config: {
+      tiers: { premium: { rpm: 100_000 } },
+      usage: { flush: "1ms" },
+      providers: Object.fromEntries(DIALECTS.map((dialect) => [dialect, provider(dialect)])),
+      models: DIALECTS.map((dialect) => ({ id: dialect, routes: [{ provider: dialect, model: "up-model" }] })),
+    },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await up.stop();
+});
+
+const TEXT = "One two three four.";
+/** Figures that the fake writes, to be replaced by nonsense in its text. */
+const [INPUT, OUTPUT, CACHED, REASONING] = [424_242, 535_353, 313_131, 212_121];
+const SANE: Said = { text: TEXT, usage: { input: INPUT, output: OUTPUT } };
+const DETAILED: Said = { text: TEXT, usage: { ...SANE.usage!, cached: CACHED, reasoning: REASONING } };
+
+/** The provider answers with `said`, in which a figure is replaced by another text. */
+function answerWith(said: Said, figures: Readonly<Record<string, string>>): void {
+  up.answer(async (received) => {
+    const response = say(received, said);
+    let text = await response.text();
+    for (const [figure, instead] of Object.entries(figures)) text = text.replaceAll(figure, instead);
+    return new Response(text, { headers: response.headers });
+  });
+}
+
+async function ask(of: ClientFormat, dialect: DialectName, stream: boolean): Promise<{ heard: Heard; raw: string }> {
+  const response = await app.post(of.path, { ...of.body({ stream, tools: false }), model: dialect });
+  expect(response.status).toBe(200);
+  const raw = await response.text();
+  return { heard: stream ? of.streamed(raw) : of.whole(JSON.parse(raw) as Json), raw };
+}
+
+/** What the books say of the last request. */
+async function booked(): Promise<{ input: unknown; output: unknown }> {
+  await app.flushLogs();
+  const line = app.logs.findLast((one) => one["input_tokens"] !== undefined);
+  return { input: line?.["input_tokens"], output: line?.["output_tokens"] };
+}
+
+const NONSENSE = ["1e300", "-5", '"12"', "1e400", '{"a":7}', "[7]", "123456789012"];
+const MODES = [false, true];
+const CELLS = DIALECTS.flatMap((dialect) =>
+  CLIENT_FORMATS.flatMap((of) => MODES.map((stream) => ({ dialect, of, stream, format: of.name }))),
+);
+
+describe.each(CELLS)("$dialect to $format, stream $stream", ({ dialect, of, stream }) => {
+  test.each(NONSENSE)("%s for the output is counted here", async (nonsense) => {
+    // In one protocol the output is a difference of two figures.
+    answerWith(SANE, { [OUTPUT]: nonsense, [INPUT + OUTPUT]: nonsense });
+    const { heard, raw } = await ask(of, dialect, stream);
+    expect(heard.text).toBe(TEXT);
+    expect(raw).not.toContain(nonsense);
+    expect(heard.usage?.output).toBe(countTokens(TEXT));
+    expect(Number.isSafeInteger(heard.usage?.input)).toBe(true);
+    expect(await booked()).toEqual({ input: heard.usage!.input, output: heard.usage!.output });
+  });
+
+  test.each(NONSENSE)("%s for the input is counted here", async (nonsense) => {
+    answerWith(SANE, { [INPUT]: nonsense, [INPUT + OUTPUT]: nonsense });
+    const { heard, raw } = await ask(of, dialect, stream);
+    expect(raw).not.toContain(nonsense);
+    // The prompt of every format is a few words.
+    expect(heard.usage?.input).toBeGreaterThan(0);
+    expect(heard.usage?.input).toBeLessThan(100);
+    expect(heard.usage?.output).toBeGreaterThan(0);
+    expect(await booked()).toEqual({ input: heard.usage!.input, output: heard.usage!.output });
+  });
+
+  test.each([...NONSENSE, "999999"])("%s for the cached input is left out", async (nonsense) => {
+    // One protocol counts cached input apart from the rest: there it makes nonsense of the sum.
+    const said = { ...DETAILED, usage: { input: INPUT, output: OUTPUT, cached: CACHED } };
+    answerWith(said, { [CACHED]: nonsense });
+    const { heard, raw } = await ask(of, dialect, stream);
+    if (nonsense !== "999999") expect(raw).not.toContain(nonsense);
+    const { input, output, cached } = heard.usage!;
+    for (const figure of [input, output, cached]) expect(Number.isSafeInteger(figure) && figure >= 0).toBe(true);
+    if (nonsense !== "999999") expect(cached).toBe(0);
+    expect(await booked()).toEqual({ input, output });
+  });
+
+  test("sense passes", async () => {
+    answerWith(DETAILED, {});
+    const { heard } = await ask(of, dialect, stream);
+    expect(heard.usage).toMatchObject({ input: INPUT, output: OUTPUT });
+    if (of.name !== "openai-completions" || dialect !== "anthropic-messages") expect(heard.usage?.cached).toBe(CACHED);
+    expect(await booked()).toEqual({ input: INPUT, output: OUTPUT });
+  });
+});
+
+const [chat] = CLIENT_FORMATS as [ClientFormat];
+const messages = CLIENT_FORMATS.find(({ name }) => name === "anthropic-messages") as ClientFormat;
+
+describe("usage where compatible servers put it", () => {
+  const details = {
+    prompt_tokens: 30,
+    completion_tokens: 12,
+    total_tokens: 42,
+    prompt_tokens_details: { cached_tokens: 20 },
+    completion_tokens_details: { reasoning_tokens: 8 },
+    prompt_cache_hit_tokens: 20,
+    cost: 0.0012,
+  };
+  const usageOf = async (of: ClientFormat) => {
+    const body = { ...of.body({ stream: true, tools: false }), model: "openai-chat" };
+    const frames = (await framesOf(await app.post(of.path, body))) as Json[];
+    return frames.filter((frame) => frame["usage"] != null).map((frame) => frame["usage"]);
+  };
+  const words = [chatChunk({ role: "assistant", content: "" }), chatChunk({ content: TEXT })];
+  const DONE = "data: [DONE]\n\n";
+
+  test("on the finish chunk, with every detail", async () => {
+    up.answer(() => sse([...words, chatChunk({}, { finish: "stop", usage: details }), DONE]));
+    expect(await usageOf(chat)).toEqual([details]);
+    expect(await booked()).toEqual({ input: 30, output: 12 });
+  });
+
+  test("in a chunk of its own, with every detail", async () => {
+    up.answer(() => sse([...words, chatChunk({}, { finish: "stop" }), chatChunk(null, { usage: details }), DONE]));
+    expect(await usageOf(chat)).toEqual([details]);
+  });
+
+  test("in the server's own member", async () => {
+    const finish = JSON.parse(chatChunk({}, { finish: "stop" }).slice(6)) as Json;
+    up.answer(() =>
+      sse([...words, `data: ${JSON.stringify({ ...finish, x_groq: { id: "g", usage: details } })}\n\n`, DONE]),
+    );
+    expect(await usageOf(chat)).toEqual([details]);
+    expect(await booked()).toEqual({ input: 30, output: 12 });
+    const absurd = { ...details, prompt_tokens: -1 };
+    up.answer(() =>
+      sse([...words, `data: ${JSON.stringify({ ...finish, x_groq: { id: "g", usage: absurd } })}\n\n`, DONE]),
+    );
+    const [usage] = (await usageOf(chat)) as Json[];
+    expect(usage?.["completion_tokens"]).toBe(countTokens(TEXT));
+  });
+
+  test.each([
+    ["as the total tells", { prompt_tokens: 32, completion_tokens: 99, total_tokens: 225, reasoning: 94 }, 193],
+    ["as the figures tell", { prompt_tokens: 32, completion_tokens: 9, total_tokens: 135, reasoning: 94 }, 103],
+    [
+      "but not where it is a part",
+      { prompt_tokens: 32, completion_tokens: 103, total_tokens: 135, reasoning: 94 },
+      103,
+    ],
+  ])("reasoning counted apart is output, %s", async (_name, { reasoning, ...counts }, output) => {
+    const usage = { ...counts, completion_tokens_details: { reasoning_tokens: reasoning } };
+    up.answer(() => sse([...words, chatChunk({}, { finish: "stop", usage }), DONE]));
+    const body = { ...messages.body({ stream: true, tools: false }), model: "openai-chat" };
+    const heard = messages.streamed(await (await app.post(messages.path, body)).text());
+    expect(heard.usage).toMatchObject({ input: 32, output });
+    expect(await booked()).toEqual({ input: 32, output });
+  });
+});
+
+test("the totals stay within sense", async () => {
+  const totals = (await (await app.call("/v1/stats/tokens")).json()) as Record<string, number>;
+  expect(totals["input_tokens"]).toBeLessThan(1e9);
+  expect(totals["output_tokens"]).toBeGreaterThan(0);
+});
