@@ -9,6 +9,7 @@ import { exchangeOf } from "../http/exchange.ts";
 import type { FileStore } from "../store/files.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
+import type { Provider } from "../upstream/provider.ts";
 import { messages } from "../wire/messages.ts";
 import { decodeCountTokens } from "../wire/messages-decode.ts";
 import type { GatewayDeps } from "./deps.ts";
@@ -18,6 +19,7 @@ import { promptText } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError } from "./policy.ts";
+import { refuseUnsayable } from "./unsayable.ts";
 import { routesOfThread, threadOf } from "./upstream-threads.ts";
 
 /**
@@ -57,8 +59,10 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     const [route] = orderRoutes(open, { random: () => 0 });
     const provider = route === undefined ? undefined : deps.provider(route.provider);
     const build = provider?.dialect.tokenCount;
-    if (route === undefined || provider === undefined || build === undefined)
+    if (route === undefined || provider === undefined || build === undefined) {
+      if (provider !== undefined) refuseUncountable(chat, provider);
       return Response.json(await estimate(chat));
+    }
     const filled = await withFiles(deps.files, caller.accountId, body);
     const history = { text, body, members: filled === body ? {} : { messages: filled["messages"] } };
     const opened = openHistory(history, messages, historyReader(provider, route.model, deps.reasoning));
@@ -92,6 +96,12 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
       return Response.json(await estimate(chat));
     }
   };
+}
+
+/** What the provider could not be asked cannot be counted for it either; a wish for a summary is passed over in counting. */
+function refuseUncountable(chat: ChatRequest, provider: Provider): void {
+  const { compaction: _compaction, ...extra } = chat.extra;
+  refuseUnsayable({ ...chat, extra }, messages.name, provider);
 }
 
 async function estimate(chat: ChatRequest): Promise<{ input_tokens: number }> {

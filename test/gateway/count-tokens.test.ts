@@ -125,3 +125,14 @@ test("Anthropic's clients find the models and the service", async () => {
   expect(head.status).toBe(200);
   expect(await head.text()).toBe("");
 });
+
+test("what cannot be asked of another protocol is not counted for it", async () => {
+  const thread = { type: "continue", previous_message_id: "msg_1" };
+  const refused = await count({ model: "other", messages, thread });
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({
+    error: { param: "thread", details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } },
+  });
+  const counted = await count({ model: "other", messages, compaction: { instructions: "x" } });
+  expect(counted.status).toBe(200);
+});
