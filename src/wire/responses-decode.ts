@@ -1,6 +1,6 @@
 // Reads requests of the responses format (specification "POST /v1/responses", contract §3 "responses input").
 
-import type { ChatMessage, ChatRequest, ReasoningOptions, ResponseFormat } from "../chat/request.ts";
+import type { ChatMessage, ChatRequest, ReasoningOptions, ResponseFormat, Tool } from "../chat/request.ts";
 import {
   at,
   expectBoolean,
@@ -80,7 +80,7 @@ export function decodeResponses(body: Fields): ChatRequest {
     messages,
     stream: maybe(body, "stream", expectBoolean) ?? false,
     includeUsage: true,
-    tools: [...(maybe(body, "tools", readTools) ?? []), ...input.tools],
+    tools: together(maybe(body, "tools", readTools) ?? [], input.tools),
     ...given({
       toolChoice,
       parallelToolCalls: maybe(body, "parallel_tool_calls", expectBoolean),
@@ -101,6 +101,13 @@ export function decodeResponses(body: Fields): ChatRequest {
     }),
     extra,
   };
+}
+
+/** The tools of a request and those that were declared on the way, each once. */
+function together(tools: Tool[], later: readonly Tool[]): Tool[] {
+  if (later.length === 0) return tools;
+  const key = (tool: Tool) => (tool.type === "server" ? tool : `${tool.namespace ?? ""}\u0000${tool.name}`);
+  return [...new Map([...tools, ...later].map((tool) => [key(tool), tool])).values()];
 }
 
 function readText(body: Fields): { responseFormat: ResponseFormat | undefined; verbosity: string | undefined } {

@@ -100,6 +100,11 @@ function readItem(item: Fields, path: string, turns: Turns): void {
     case "additional_tools":
       turns.tools.push(...readTools(item["tools"], at(path, "tools")));
       break;
+    case "tool_search_output":
+      // What was found can be called from here on.
+      if (Array.isArray(item["tools"])) turns.tools.push(...readTools(item["tools"], at(path, "tools")));
+      turns.assistant([opaque(item)]);
+      break;
     default:
       readOther(item, String(type), turns);
   }

@@ -186,6 +186,22 @@ describe("what a provider's own tools left behind is named", () => {
   });
 });
 
+test.each(["openai-chat", "anthropic-messages", "gemini"])(
+  "tools that a search found can be called over %s",
+  async (model) => {
+    const tool = { type: "function", name: "found", parameters: { type: "object", properties: {} } };
+    const search = { type: "tool_search_call", call_id: "ts_1", execution: "client", arguments: { q: "x" } };
+    const output = { type: "tool_search_output", call_id: "ts_1", execution: "client", tools: [tool] };
+    const one = responses(search, output);
+    one.body["tools"] = [{ ...tool, defer_loading: true }];
+    const response = await ask(one, model);
+    expect(response.status).toBe(200);
+    expect(upstream.received[0]?.text.match(/"name":"found"/g)).toHaveLength(1);
+    const names = ["input.tool_search_call", "input.tool_search_output", "tools.defer_loading"];
+    expect(response.headers.get("x-sallyport-dropped")?.split(", ").sort()).toEqual(names);
+  },
+);
+
 test("a message without text is still asked over the responses protocol", async () => {
   const body = { model: "openai-responses", messages: [{ role: "user", content: "" }] };
   expect((await app.post("/v1/chat/completions", body)).status).toBe(200);
