@@ -38,8 +38,8 @@ export interface WebRoutesDeps {
 /** In logs and metrics only: by what web servers commonly write there. */
 const CLIENT_GONE = 499;
 
-/** Plan, rights and limits of a key that is good. */
-const TOLD_AFTER_READING: ReadonlySet<number> = new Set([402, 403, 429]);
+/** Plan and rights of a key that is good. What is refused for its rate is refused unread. */
+const TOLD_AFTER_READING: ReadonlySet<number> = new Set([402, 403]);
 
 type Answer = (body: Body, from: Asker) => Promise<Record<string, unknown>>;
 
