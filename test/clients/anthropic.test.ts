@@ -86,6 +86,7 @@ describe.each([...DIALECTS])("over %s", (model) => {
         return WEATHER;
       },
     });
+    clients.sent();
     const runner = anthropic.beta.messages.toolRunner({
       model,
       max_tokens: 1000,
@@ -96,6 +97,26 @@ describe.each([...DIALECTS])("over %s", (model) => {
     const last = await runner.runUntilDone();
     expect(last.content).toMatchObject([{ type: "text", text: `It is ${WEATHER} in Oslo.` }]);
     expect(asked).toEqual([{ city: "Oslo" }]);
+    // The runner wants the conversation held for it; where nobody does that it is told, and sends all of it.
+    const sent = clients.sent().at(-1)?.text;
+    expect(sent).toContain(WEATHER);
+    if (model !== "anthropic-messages") expect(sent).toContain("How warm is it in Oslo?");
+  });
+
+  test("messages: a thread, which goes on unthreaded where nobody holds it", async () => {
+    const thread = anthropic.beta.messages.thread({
+      model,
+      max_tokens: 100,
+      unsupportedRequestBehavior: "continue_unthreaded",
+    });
+    const first = await thread.send(hello);
+    expect(first.content).toMatchObject([{ type: "text", text: GREETING }]);
+    clients.sent();
+    await thread.send([{ role: "user", content: "And again" }]);
+    const sent = clients.sent().at(-1);
+    if (model === "anthropic-messages") {
+      expect(sent?.json?.["thread"]).toEqual({ type: "continue", previous_message_id: first.id });
+    } else expect(sent?.text).toContain("東京");
   });
 
   test("messages: counting tokens", async () => {
