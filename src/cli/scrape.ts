@@ -1,4 +1,5 @@
 // `sallyport scrape`: one page from a terminal, without a server or a key.
+import type { Explanation } from "../web/page-view.ts";
 import { scrape as scrapePage } from "../web/scrape.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
@@ -13,6 +14,7 @@ export const scrape: Command = {
     { name: "format", value: "F", multiple: true, summary: "markdown (default), html, links or screenshot" },
     { name: "full-page", summary: "screenshot of the whole page; with the other formats, navigation and footers too" },
     { name: "documents", summary: "read PDF, text, JSON, XML and feeds too" },
+    { name: "explain", summary: "say of each part of the page why it was kept or left out, in place of the page" },
     { name: "timeout-ms", value: "N", summary: "how long it may take (default 60000)" },
     { name: "out", value: "FILE", summary: "write into this file instead; one that ends in .png is the screenshot" },
   ],
@@ -33,13 +35,14 @@ export const scrape: Command = {
           timeout_ms: flags.integer("timeout-ms", 1000, 300_000),
         },
         tools,
-        { signal, accountId: "" },
+        { signal, accountId: "", explain: flags.has("explain") },
       ),
     ).finally(line.clear);
     const data = answer["data"] as Record<string, unknown>;
     const { warning } = data;
     if (typeof warning === "string") line.note(warning);
-    const text = () => (flags.has("json") ? `${JSON.stringify(answer)}\n` : plain(data));
+    const text = () =>
+      flags.has("json") ? `${JSON.stringify(answer)}\n` : flags.has("explain") ? explained(data) : plain(data);
     if (file === undefined) context.out(text());
     else await Bun.write(file, isPicture(file) ? Buffer.from(String(data["screenshot"]), "base64") : text());
     return 0;
@@ -58,6 +61,28 @@ function formatsOf(asked: readonly string[], file: string | undefined): readonly
 
 function isPicture(file: string): boolean {
   return file.toLowerCase().endsWith(".png");
+}
+
+/** Columns of a line of an explanation when nothing says how wide the terminal is. */
+const TEXT_CHARS = 72;
+
+/** A line per part, in the order of the page: what became of it, how likely it is main content, its start and the reason. */
+function explained(data: Readonly<Record<string, unknown>>): string {
+  const { parts, removals } = (data["explanation"] ?? { parts: [], removals: [] }) as Explanation;
+  const lines = parts.map(({ kept, verdict, element, text, step, because }) => {
+    const reason = step === "choice" ? "" : `  (${because})`;
+    return `${kept ? "keep" : "drop"} ${verdict.toFixed(2)}  ${cut(text, TEXT_CHARS)}  [${cut(element, 40)}]${reason}`;
+  });
+  const before = removals
+    .filter(({ step, text }) => step !== "main-content" && text !== "")
+    .map(({ step, element, text }) => `drop       ${cut(text, TEXT_CHARS)}  [${cut(element, 40)}]  (${step})`);
+  const kept = parts.filter((part) => part.kept).length;
+  const sum = `${kept} of ${parts.length} parts kept; the figure is how likely a part is main content.`;
+  return `${[...(before.length > 0 ? ["Never looked at:", ...before, ""] : []), ...lines, "", sum].join("\n")}\n`;
+}
+
+function cut(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1)}…`;
 }
 
 function plain(data: Readonly<Record<string, unknown>>): string {

@@ -3,7 +3,7 @@
 import { fillFromState } from "./content/embedded.ts";
 import { keepMainContent } from "./content/main-content.ts";
 import { tidy } from "./content/tidy.ts";
-import { createTrace, type Removal } from "./content/trace.ts";
+import { createTrace, type Part, type Removal } from "./content/trace.ts";
 import { loadWeights } from "./content/weights.ts";
 import { parsePage } from "./dom/parse.ts";
 import { serialize } from "./dom/serialize.ts";
@@ -22,7 +22,7 @@ export interface ExtractOptions {
   readonly markdown: boolean;
   readonly html: boolean;
   readonly links: boolean;
-  /** Remember what was removed and why; costs time. */
+  /** Remember what was removed and kept, and why; costs time. */
   readonly trace?: boolean;
 }
 
@@ -42,6 +42,8 @@ export interface Extracted {
   /** Where a refresh, of the page or of its header, sends the reader at once. */
   readonly refreshUrl?: string;
   readonly removals?: readonly Removal[];
+  /** What was chosen from, when only the main content is wanted. */
+  readonly parts?: readonly Part[];
 }
 
 /** Extracts a page. */
@@ -67,6 +69,6 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
     needsScript: script,
     ...(textChars === undefined ? {} : { textChars }),
     ...(refreshUrl === undefined ? {} : { refreshUrl }),
-    ...(options.trace === true ? { removals: trace.removals } : {}),
+    ...(options.trace === true ? { removals: trace.removals, parts: trace.parts } : {}),
   };
 }

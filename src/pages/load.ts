@@ -24,6 +24,8 @@ export interface LoadRequest {
   /** A PNG of the page. */
   readonly screenshot: "none" | "viewport" | "full";
   readonly onlyMainContent: boolean;
+  /** Say why each part was kept or left out. */
+  readonly explain?: boolean | undefined;
   /** PDF, text, JSON, XML and feeds become Markdown instead of a failure. */
   readonly documents: boolean;
   readonly timeoutMs: number;
@@ -279,8 +281,8 @@ function source(answer: Fetched): { bytes: Uint8Array; contentType: string | nul
 }
 
 function extractOptions({ request }: Load, url: string) {
-  const { markdown, html, links, onlyMainContent } = request;
-  return { url, markdown, html, links, onlyMainContent };
+  const { markdown, html, links, onlyMainContent, explain = false } = request;
+  return { url, markdown, html, links, onlyMainContent, trace: explain };
 }
 
 function convertOptions(at: Load) {

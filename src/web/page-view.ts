@@ -3,6 +3,9 @@
 import type { LoadedPage, LoadRequest } from "../pages/load.ts";
 import type { Format, PageShape } from "./params.ts";
 
+/** Why each part of a page was kept or left out. */
+export type Explanation = Required<Pick<LoadedPage, "parts" | "removals">>;
+
 /** `data` of a scrape, and one entry of a crawl's. */
 export function pageView(page: LoadedPage, formats: readonly Format[]): Record<string, unknown> {
   const has = (format: Format) => formats.includes(format);
@@ -16,6 +19,7 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
     ...(isUndrawn(page)
       ? { warning: "This page draws its text by script, and what it draws could not be had without a browser." }
       : {}),
+    ...(page.parts === undefined ? {} : { explanation: { parts: page.parts, removals: page.removals ?? [] } }),
     metadata: { ...page.metadata, sourceURL: page.url, statusCode: page.status },
   };
 }

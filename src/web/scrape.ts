@@ -10,6 +10,8 @@ const TIMEOUT_MS = 60_000;
 export interface Asker {
   readonly signal: AbortSignal;
   readonly accountId: string;
+  /** Adds why each part of the page was kept or left out. */
+  readonly explain?: boolean;
 }
 
 /** Reads the parameters, loads the page and gives the answer. Throws `ApiError` and what loading throws. */
@@ -17,7 +19,7 @@ export async function scrape(body: Body, deps: SinglePageDeps, from: Asker): Pro
   const url = readUrl(body);
   const shape = readShape(body);
   const timeoutMs = readInteger(body, ["timeout_ms", "timeout"], { min: 1000, max: 300_000 }) ?? TIMEOUT_MS;
-  const { signal, accountId } = from;
-  const page = await loadSingle(loadRequest(url, shape, { timeoutMs, signal, accountId }), deps);
+  const { signal, accountId, explain } = from;
+  const page = await loadSingle({ ...loadRequest(url, shape, { timeoutMs, signal, accountId }), explain }, deps);
   return { success: true, data: pageView(page, shape.formats) };
 }

@@ -47,6 +47,21 @@ describe("scrape", () => {
     const { out } = await sally("scrape", `${site.url}/a/b`, "--json", "--format", "links");
     expect(JSON.parse(out)).toMatchObject({ success: true, data: { links: [], metadata: { statusCode: 200 } } });
   });
+  test("why each part was kept", async () => {
+    const { code, out } = await sally("scrape", `${site.url}/a/b`, "--explain");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^keep \d\.\d\d {2}The page named inner says something/m);
+    expect(out).toMatch(/^keep \d\.\d\d {2}inner {2}\[h1\]/m);
+    expect(out).toMatch(/^2 of 2 parts kept/m);
+    const { data } = JSON.parse((await sally("scrape", `${site.url}/a/b`, "--explain", "--json")).out);
+    expect(data.explanation).toMatchObject({
+      parts: [
+        { kept: true, element: "h1" },
+        { kept: true, element: "p" },
+      ],
+    });
+    expect(JSON.parse((await sally("scrape", `${site.url}/a/b`, "--json")).out).data.explanation).toBeUndefined();
+  });
   test("failures are one line", async () => {
     expect(await sally("scrape", `${site.url}/bad`)).toEqual({
       code: 1,

@@ -76,6 +76,14 @@ describe("main content", () => {
     const whole = extract(ARTICLE, { onlyMainContent: false }).markdown ?? "";
     for (const text of ["Log in", "Related stories", ...PARAGRAPHS]) expect(whole).toContain(text);
   });
+  test("the trace says what became of each part", () => {
+    const { parts = [] } = extract(ARTICLE, { trace: true });
+    const of = (text: string) => parts.find((part) => part.text.startsWith(text));
+    expect(of("The river begins")).toMatchObject({ kept: true, step: "choice", element: "p" });
+    expect(of("Rivers and hills")).toMatchObject({ kept: true, element: "h1" });
+    expect(of("Related stories")).toMatchObject({ kept: false });
+    expect(extract(ARTICLE).parts).toBeUndefined();
+  });
   test("the trace says what went and why", () => {
     const { removals = [] } = extract(ARTICLE, { trace: true });
     expect(removals).toContainEqual({

@@ -11,23 +11,28 @@ import { headingLevel, isInFrame, type Judged, shareOfKept, sumChars } from "./j
 import { setAside } from "./set-aside.ts";
 import type { Trace } from "./trace.ts";
 
-type Step = (page: Judged) => void;
+/** One step of choosing, and what it goes by. */
+interface Step {
+  readonly name: string;
+  readonly because: string;
+  readonly run: (page: Judged) => void;
+}
 
 /** The order matters: completing wants a first choice, dropping lone headings wants the completed one. */
 const STEPS: readonly Step[] = [
-  chooseBlocks,
-  completeTables,
-  completeCode,
-  completeLists,
-  keepInnerHeadings,
-  dropLoneHeadings,
-  fallBack,
-  keepHeadline,
-  keepPrice,
-  keepCaptions,
-  keepNotes,
-  keepSmall,
-  dropCopies,
+  { name: "choice", because: "how likely it is main content, on this page", run: chooseBlocks },
+  { name: "tables", because: "most of its table is kept", run: completeTables },
+  { name: "code", because: "a listing amid kept text", run: completeCode },
+  { name: "lists", because: "most of its list is kept", run: completeLists },
+  { name: "inner-headings", because: "a heading right above kept text", run: keepInnerHeadings },
+  { name: "lone-headings", because: "a heading with no kept text under it", run: dropLoneHeadings },
+  { name: "fallback", because: "nothing else on the page was chosen", run: fallBack },
+  { name: "headline", because: "the headline of the page", run: keepHeadline },
+  { name: "price", because: "the price beside a product's headline", run: keepPrice },
+  { name: "captions", because: "the caption of a picture amid kept text", run: keepCaptions },
+  { name: "notes", because: "a note that kept text points to", run: keepNotes },
+  { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
+  { name: "copies", because: "another container says the same word for word", run: dropCopies },
 ];
 
 /** A choice shorter than this is doubtful when the page has much more text. */
@@ -52,7 +57,7 @@ export function keepMainContent(
   const blocks = cutBlocks(document.body);
   if (blocks.length === 0) return;
   const verdicts = judgeBlocks(document, blocks, { url, weights });
-  prune({ document, blocks, verdicts, kept: chooseMain(document, blocks, verdicts) }, trace);
+  prune({ document, blocks, verdicts, kept: chooseMain(document, blocks, verdicts, trace) }, trace);
 }
 
 /** The blocks to keep, given each block's probability to be main content. */
@@ -60,10 +65,27 @@ export function chooseMain(
   document: PageDocument,
   blocks: readonly Block[],
   verdicts: readonly number[],
+  trace?: Trace,
 ): ReadonlySet<Block> {
   const page: Judged = { document, blocks, verdicts: setAside(blocks, verdicts), kept: new Set() };
-  for (const step of STEPS) step(page);
+  if (trace?.isKept !== true) for (const { run } of STEPS) run(page);
+  else traceSteps(page, trace);
   return page.kept;
+}
+
+/** Runs the steps and remembers for each block which of them had the last word. */
+function traceSteps({ blocks, ...page }: Judged, trace: Trace): void {
+  const last = new Map<Block, Step>();
+  for (const step of STEPS) {
+    const before = new Set(page.kept);
+    step.run({ blocks, ...page });
+    for (const block of blocks) if (before.has(block) !== page.kept.has(block)) last.set(block, step);
+  }
+  for (const block of blocks) {
+    const { name, because } = last.get(block) ?? (STEPS[0] as Step);
+    const verdict = Number((page.verdicts[block.index] as number).toFixed(3));
+    trace.judge({ kept: page.kept.has(block), step: name, because, verdict }, block.element, block.text);
+  }
 }
 
 function chooseBlocks({ blocks, verdicts, kept }: Judged): void {

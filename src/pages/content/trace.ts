@@ -1,4 +1,4 @@
-// What was taken out of a page, and by which step: the answer to "why is this missing?".
+// What was taken out of a page and what was kept, and by which step: the answer to "why is this missing?".
 
 import type { PageElement } from "../dom/node.ts";
 
@@ -10,30 +10,54 @@ export interface Removal {
   readonly text: string;
 }
 
+/** One part of the page that was judged: a paragraph, a heading, a list item or a cell. */
+export interface Part {
+  readonly kept: boolean;
+  /** The step that had the last word, and what it goes by. */
+  readonly step: string;
+  readonly because: string;
+  /** How likely it is main content, from 0 to 1. */
+  readonly verdict: number;
+  /** `tag#id.class` of the element. */
+  readonly element: string;
+  readonly text: string;
+}
+
 /** Removes elements and remembers them while someone wants to know. */
 export interface Trace {
+  /** Whether anything is remembered. */
+  readonly isKept: boolean;
   remove(element: PageElement, step: string): void;
+  judge(part: Omit<Part, "element" | "text">, element: PageElement, text: string): void;
   readonly removals: readonly Removal[];
+  readonly parts: readonly Part[];
 }
 
 const REMOVALS_MAX = 2000;
+const PARTS_MAX = 5000;
 const TEXT_CHARS_MAX = 120;
 
 /** A trace that keeps nothing unless `isKept`: describing removals costs more than removing. */
 export function createTrace(isKept: boolean): Trace {
   const removals: Removal[] = [];
+  const parts: Part[] = [];
   return {
+    isKept,
     removals,
+    parts,
     remove: (element, step) => {
       if (isKept && removals.length < REMOVALS_MAX)
-        removals.push({
-          step,
-          element: describe(element),
-          text: element.textContent.replace(/\s+/g, " ").trim().slice(0, TEXT_CHARS_MAX),
-        });
+        removals.push({ step, element: describe(element), text: shorten(element.textContent) });
       element.remove();
     },
+    judge: (part, element, text) => {
+      if (isKept && parts.length < PARTS_MAX) parts.push({ ...part, element: describe(element), text: shorten(text) });
+    },
   };
+}
+
+function shorten(text: string): string {
+  return text.replace(/\s+/g, " ").trim().slice(0, TEXT_CHARS_MAX);
 }
 
 function describe(element: PageElement): string {
