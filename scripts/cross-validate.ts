@@ -16,7 +16,7 @@ import { toMarkdown } from "../src/pages/markdown/markdown.ts";
 import { needsScript } from "../src/pages/needs-script.ts";
 import type { Truth } from "./fit/label.ts";
 import { ADDRESS, type LabelledPage, readHtml, readPages } from "./fit/labelled-pages.ts";
-import { foldsOf, trainFolds } from "./fit/train.ts";
+import { lookFirst, trainFolds } from "./fit/train.ts";
 
 interface Score {
   readonly f1: number;
@@ -82,10 +82,10 @@ function judge(seed: number): Map<string, number> {
 function foldsFor(seed: number): Folds {
   if (seed === 1 && foldsFile !== undefined && existsSync(foldsFile))
     return JSON.parse(readFileSync(foldsFile, "utf8")) as Folds;
-  const dealt = foldsOf(pages, seed);
+  const looks = lookFirst(pages, seed);
   const folds: Folds = {
-    fold: Object.fromEntries(pages.map((page) => [keyOf(page), dealt.get(page) ?? 0])),
-    weights: trainFolds(pages, dealt),
+    fold: Object.fromEntries(pages.map((page) => [keyOf(page), looks.folds.get(page) ?? 0])),
+    weights: trainFolds(pages, looks),
   };
   if (seed === 1 && foldsFile !== undefined) writeFileSync(foldsFile, JSON.stringify(folds));
   return folds;

@@ -1,13 +1,21 @@
 // Fits an ensemble of small decision trees by gradient boosting over binned features. Plain and deterministic: the same
 // rows and seed give the same trees.
 
-import { type Ensemble, evaluate, sigmoid, type Tree } from "../../src/pages/content/boost.ts";
+import { type Ensemble, sigmoid, type Tree } from "../../src/pages/content/boost.ts";
 
-/** Rows with soft targets (0..1) and weights. */
+/** Rows of figures as bins, one column per figure: made once, fitted to many times. */
+export interface Binned {
+  readonly edges: readonly (readonly number[])[];
+  readonly columns: readonly Uint8Array[];
+}
+
+/** What is to be learned: rows by their place among the binned ones, with soft targets (0..1) and weights. */
 export interface Samples {
-  readonly rows: readonly Float32Array[];
-  readonly targets: readonly number[];
-  readonly weights: readonly number[];
+  readonly binned: Binned;
+  readonly rows: Int32Array;
+  /** By place among the binned rows. */
+  readonly targets: Float64Array;
+  readonly weights: Float64Array;
 }
 
 /** How far to go. */
@@ -29,53 +37,65 @@ const BINS = 64;
 /** Gradient, second derivative and weight per bin. */
 const SUMS = 3;
 
+/** Sorts the figures of every row into bins. */
+export function binRows(rows: readonly Float32Array[]): Binned {
+  const width = rows[0]?.length ?? 0;
+  const edges = Array.from({ length: width }, (_, feature) => binEdges(rows, feature));
+  const columns = edges.map(() => new Uint8Array(rows.length));
+  rows.forEach((row, at) => {
+    for (let feature = 0; feature < width; feature++)
+      (columns[feature] as Uint8Array)[at] = binOf(edges[feature] as number[], row[feature] as number);
+  });
+  return { edges, columns };
+}
+
 /** Fits the ensemble. */
-export function fit(samples: Samples, options: FitOptions): Ensemble {
-  const count = samples.rows.length;
-  const width = samples.rows[0]?.length ?? 0;
-  const edges = Array.from({ length: width }, (_, feature) => binEdges(samples, feature));
-  const bins = edges.map((cuts, feature) =>
-    Uint8Array.from(samples.rows, (row) => binOf(cuts, row[feature] as number)),
-  );
-  const weights = Float64Array.from(samples.weights);
-  const mean = weightedMean(samples);
+export function fit({ binned, rows: all, targets, weights }: Samples, options: FitOptions): Ensemble {
+  const { edges, columns } = binned;
+  const mean = weightedMean(all, targets, weights);
   const bias = Math.log(mean / (1 - mean));
-  const scores = new Float64Array(count).fill(bias);
-  const gradients = new Float64Array(count);
-  const hessians = new Float64Array(count);
+  const scores = new Float64Array(targets.length).fill(bias);
+  const gradients = new Float64Array(targets.length);
+  const hessians = new Float64Array(targets.length);
   const trees: Tree[] = [];
   const random = seeded(options.seed ?? 7);
   for (let round = 0; round < options.trees; round++) {
-    for (let i = 0; i < count; i++) {
+    for (const i of all) {
       const p = sigmoid(scores[i] as number);
       const weight = weights[i] as number;
-      gradients[i] = weight * (p - (samples.targets[i] as number));
+      gradients[i] = weight * (p - (targets[i] as number));
       hessians[i] = weight * Math.max(p * (1 - p), 1e-6);
     }
-    const features = [...Array(width).keys()].filter(() => random() < options.featureShare);
-    const rows = Int32Array.from(gradients.keys()).filter(() => random() < options.rowShare);
-    const tree = growTree({ bins, edges, gradients, hessians, features, options, weights }, rows);
-    trees.push(tree);
-    // All rows move, also those the tree was not grown on.
-    const step: Ensemble = { bias: 0, trees: [tree] };
-    for (let i = 0; i < count; i++) scores[i] = (scores[i] as number) + evaluate(step, samples.rows[i] as Float32Array);
+    const features = [...columns.keys()].filter(() => random() < options.featureShare);
+    const chosen = all.map(() => (random() < options.rowShare ? 1 : 0));
+    const growth = { bins: columns, edges, gradients, hessians, features, options, weights, scores };
+    // All rows move, also those the tree is not grown on.
+    trees.push(
+      growTree(growth, { rows: all.filter((_, i) => chosen[i] === 1), idle: all.filter((_, i) => chosen[i] === 0) }),
+    );
   }
   return { bias: round5(bias), trees };
 }
 
 interface Growth {
   readonly bins: readonly Uint8Array[];
-  readonly edges: readonly number[][];
+  readonly edges: readonly (readonly number[])[];
   readonly gradients: Float64Array;
   readonly hessians: Float64Array;
   readonly weights: Float64Array;
   readonly features: readonly number[];
   readonly options: FitOptions;
+  readonly scores: Float64Array;
 }
 
-interface Leaf {
-  readonly node: number;
+/** Rows the tree is grown on, and those that only follow. */
+interface Parted {
   readonly rows: Int32Array;
+  readonly idle: Int32Array;
+}
+
+interface Leaf extends Parted {
+  readonly node: number;
   readonly sums: Float64Array;
   readonly split: Split | undefined;
 }
@@ -86,10 +106,10 @@ interface Split {
   readonly gain: number;
 }
 
-function growTree(growth: Growth, all: Int32Array): Tree {
+function growTree(growth: Growth, all: Parted): Tree {
   const tree = { feature: [-1], value: [0], left: [0] };
   const { options } = growth;
-  let leaves: Leaf[] = [leafOf(growth, { node: 0, rows: all, sums: sumUp(growth, all) })];
+  let leaves: Leaf[] = [leafOf(growth, { node: 0, ...all, sums: sumUp(growth, all.rows) })];
   while (leaves.length < options.leaves) {
     const next = leaves.reduce<Leaf | undefined>(
       (best, leaf) => (leaf.split !== undefined && leaf.split.gain > (best?.split?.gain ?? 0) ? leaf : best),
@@ -98,8 +118,10 @@ function growTree(growth: Growth, all: Int32Array): Tree {
     if (next?.split === undefined) break;
     const { feature, bin } = next.split;
     const column = growth.bins[feature] as Uint8Array;
-    const low = next.rows.filter((row) => (column[row] as number) <= bin);
-    const high = next.rows.filter((row) => (column[row] as number) > bin);
+    const isLow = (row: number) => (column[row] as number) <= bin;
+    const isHigh = (row: number) => (column[row] as number) > bin;
+    const low = next.rows.filter(isLow);
+    const high = next.rows.filter(isHigh);
     const node = tree.feature.length;
     tree.feature[next.node] = feature;
     tree.value[next.node] = Number((growth.edges[feature]?.[bin] ?? 0).toPrecision(6));
@@ -114,8 +136,8 @@ function growTree(growth: Growth, all: Int32Array): Tree {
     const many = next.sums.map((sum, i) => sum - (few[i] as number));
     const [lowSums, highSums] = low.length < high.length ? [few, many] : [many, few];
     leaves = leaves.filter((leaf) => leaf !== next);
-    leaves.push(leafOf(growth, { node, rows: low, sums: lowSums }));
-    leaves.push(leafOf(growth, { node: node + 1, rows: high, sums: highSums }));
+    leaves.push(leafOf(growth, { node, rows: low, idle: next.idle.filter(isLow), sums: lowSums }));
+    leaves.push(leafOf(growth, { node: node + 1, rows: high, idle: next.idle.filter(isHigh), sums: highSums }));
   }
   for (const leaf of leaves) {
     let g = 0;
@@ -124,7 +146,10 @@ function growTree(growth: Growth, all: Int32Array): Tree {
       g += growth.gradients[row] as number;
       h += growth.hessians[row] as number;
     }
-    tree.value[leaf.node] = round5((-options.rate * g) / (h + options.l2));
+    const value = round5((-options.rate * g) / (h + options.l2));
+    tree.value[leaf.node] = value;
+    for (const rows of [leaf.rows, leaf.idle])
+      for (const row of rows) growth.scores[row] = (growth.scores[row] as number) + value;
   }
   return tree;
 }
@@ -190,10 +215,10 @@ function bestSplit({ features, edges, options }: Growth, sums: Float64Array): Sp
   return best;
 }
 
-function binEdges(samples: Samples, feature: number): number[] {
-  const step = Math.max(1, Math.floor(samples.rows.length / 20_000));
-  const values = new Float64Array(Math.ceil(samples.rows.length / step));
-  for (let i = 0; i < values.length; i++) values[i] = (samples.rows[i * step] as Float32Array)[feature] as number;
+function binEdges(rows: readonly Float32Array[], feature: number): number[] {
+  const step = Math.max(1, Math.floor(rows.length / 20_000));
+  const values = new Float64Array(Math.ceil(rows.length / step));
+  for (let i = 0; i < values.length; i++) values[i] = (rows[i * step] as Float32Array)[feature] as number;
   values.sort();
   const distinct = values.filter((value, i) => i === 0 || value !== values[i - 1]);
   if (distinct.length <= BINS)
@@ -214,13 +239,13 @@ function binOf(cuts: readonly number[], value: number): number {
   return low;
 }
 
-function weightedMean(samples: Samples): number {
+function weightedMean(rows: Int32Array, targets: Float64Array, weights: Float64Array): number {
   let sum = 0;
   let weight = 0;
-  samples.targets.forEach((target, i) => {
-    sum += target * (samples.weights[i] as number);
-    weight += samples.weights[i] as number;
-  });
+  for (const row of rows) {
+    sum += (targets[row] as number) * (weights[row] as number);
+    weight += weights[row] as number;
+  }
   return Math.min(0.999, Math.max(0.001, sum / weight));
 }
 

@@ -1,9 +1,9 @@
 // Fits the two looks of the extractor. The second one learns from first looks at pages that the first had not seen.
 
-import { type Ensemble, evaluate, sigmoid } from "../../src/pages/content/boost.ts";
+import { type Ensemble, evaluateAll, sigmoid } from "../../src/pages/content/boost.ts";
 import type { Weights } from "../../src/pages/content/choose.ts";
 import { contextRows } from "../../src/pages/content/context.ts";
-import { type FitOptions, fit, type Samples, seeded } from "./boost-fit.ts";
+import { binRows, type FitOptions, fit, type Samples, seeded } from "./boost-fit.ts";
 import type { LabelledPage } from "./labelled-pages.ts";
 
 /** Small trees, each looking at a tenth of the traits: on pages that were not seen they err less than large ones. */
@@ -39,62 +39,71 @@ function shuffleKey(seed: number): (text: string) => number {
   return (text) => Number(Bun.hash.xxHash32(text, seed));
 }
 
-/** Fits on all pages. */
-export function train(pages: readonly LabelledPage[], seed = 1): Weights {
+/** First looks at every page by trees that had not seen its site, and the trees of each fold. */
+export interface FirstLooks {
+  readonly folds: ReadonlyMap<LabelledPage, number>;
+  readonly ensembles: readonly Ensemble[];
+  readonly held: ReadonlyMap<LabelledPage, readonly number[]>;
+}
+
+/** Takes the first look fold by fold. */
+export function lookFirst(pages: readonly LabelledPage[], seed = 1): FirstLooks {
   const folds = foldsOf(pages, seed);
+  const sample = samplesOf(pages, (page) => page.rows);
   const held = new Map<LabelledPage, number[]>();
-  for (let fold = 0; fold < FOLDS; fold++) {
-    const ensemble = fitFirst(pages.filter((page) => folds.get(page) !== fold));
-    for (const page of pages) if (folds.get(page) === fold) held.set(page, verdictsOf(ensemble, page));
-  }
-  return { first: fitFirst(pages), second: fitSecond(pages, held) };
-}
-
-/** For each fold, weights fitted without the pages of that fold. First looks are shared between folds. */
-export function trainFolds(pages: readonly LabelledPage[], folds: ReadonlyMap<LabelledPage, number>): Weights[] {
-  const heldWithout = Array.from({ length: FOLDS }, () => new Map<LabelledPage, number[]>());
-  for (let a = 0; a < FOLDS; a++)
-    for (let b = a + 1; b < FOLDS; b++) {
-      const ensemble = fitFirst(pages.filter((page) => folds.get(page) !== a && folds.get(page) !== b));
-      for (const page of pages) {
-        // Seen by neither: held out by its own fold, for the weights that leave out the other.
-        if (folds.get(page) === a) heldWithout[b]?.set(page, verdictsOf(ensemble, page));
-        if (folds.get(page) === b) heldWithout[a]?.set(page, verdictsOf(ensemble, page));
-      }
-    }
-  return heldWithout.map((held, out) => {
-    const own = pages.filter((page) => folds.get(page) !== out);
-    return { first: fitFirst(own), second: fitSecond(own, held) };
+  const ensembles = Array.from({ length: FOLDS }, (_, fold) => {
+    const ensemble = fit(
+      sample((page) => folds.get(page) !== fold),
+      FIRST,
+    );
+    for (const page of pages)
+      if (folds.get(page) === fold) held.set(page, Array.from(evaluateAll(ensemble, page.rows), sigmoid));
+    return ensemble;
   });
+  return { folds, ensembles, held };
 }
 
-function verdictsOf(ensemble: Ensemble, page: LabelledPage): number[] {
-  return page.rows.map((row) => sigmoid(evaluate(ensemble, row)));
+/** Fits on all pages: what goes into the program. */
+export function train(pages: readonly LabelledPage[], looks: FirstLooks = lookFirst(pages)): Weights {
+  const isAny = () => true;
+  return {
+    first: fit(samplesOf(pages, (page) => page.rows)(isAny), FIRST),
+    second: fit(secondSamples(pages, looks)(isAny), SECOND),
+  };
 }
 
-function fitFirst(pages: readonly LabelledPage[]): Ensemble {
-  return fit(
-    samples(pages, (page) => page.rows),
-    FIRST,
-  );
-}
-
-function fitSecond(pages: readonly LabelledPage[], held: ReadonlyMap<LabelledPage, number[]>): Ensemble {
-  return fit(
-    samples(pages, (page) => contextRows(page.blocks, page.rows, held.get(page) ?? [])),
-    SECOND,
-  );
+/**
+ * For each fold, weights fitted without the pages of that fold. The second look learns from first looks of which none had
+ * seen the page it is about.
+ */
+export function trainFolds(pages: readonly LabelledPage[], looks: FirstLooks): Weights[] {
+  const sample = secondSamples(pages, looks);
+  return looks.ensembles.map((first, fold) => ({
+    first,
+    second: fit(
+      sample((page) => looks.folds.get(page) !== fold),
+      SECOND,
+    ),
+  }));
 }
 
 /** Rows of less weight are thinned out: a few of them stand for all. */
 const LIGHT = 0.004;
 
-function samples(from: readonly LabelledPage[], rowsOf: (page: LabelledPage) => readonly Float32Array[]): Samples {
+type Sample = (isIn: (page: LabelledPage) => boolean) => Samples;
+
+function secondSamples(pages: readonly LabelledPage[], { held }: FirstLooks): Sample {
+  return samplesOf(pages, (page) => contextRows(page.blocks, page.rows, held.get(page) ?? []));
+}
+
+/** Labelled rows of all pages, sorted into bins once; gives those of some of the pages. */
+function samplesOf(pages: readonly LabelledPage[], rowsOf: (page: LabelledPage) => readonly Float32Array[]): Sample {
   const rows: Float32Array[] = [];
   const targets: number[] = [];
   const weights: number[] = [];
+  const from: LabelledPage[] = [];
   const random = seeded(11);
-  for (const page of from) {
+  for (const page of pages) {
     const own = rowsOf(page);
     page.labels.forEach((label, i) => {
       if (label.weight === 0) return;
@@ -102,7 +111,13 @@ function samples(from: readonly LabelledPage[], rowsOf: (page: LabelledPage) => 
       rows.push(own[i] as Float32Array);
       targets.push(label.target);
       weights.push(Math.max(LIGHT, label.weight) * (SET_WEIGHT[page.set] ?? 1));
+      from.push(page);
     });
   }
-  return { rows, targets, weights };
+  const all = {
+    binned: binRows(rows),
+    targets: Float64Array.from(targets),
+    weights: Float64Array.from(weights),
+  };
+  return (isIn) => ({ ...all, rows: Int32Array.from(rows.keys()).filter((at) => isIn(from[at] as LabelledPage)) });
 }
