@@ -14,21 +14,6 @@ export interface Ensemble {
   readonly trees: readonly Tree[];
 }
 
-/** Log odds of the row. */
-export function evaluate(ensemble: Ensemble, row: Float32Array): number {
-  let sum = ensemble.bias;
-  for (const { feature, value, left } of ensemble.trees) {
-    let node = 0;
-    let split = feature[0] as number;
-    while (split >= 0) {
-      node = (left[node] as number) + ((row[split] as number) <= (value[node] as number) ? 0 : 1);
-      split = feature[node] as number;
-    }
-    sum += value[node] as number;
-  }
-  return sum;
-}
-
 /** Log odds of many rows: tree by tree, so that the tree at work stays in the processor's cache. */
 export function evaluateAll({ bias, trees }: Ensemble, rows: readonly Float32Array[]): Float64Array {
   const sums = new Float64Array(rows.length).fill(bias);

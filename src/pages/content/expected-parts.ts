@@ -29,13 +29,17 @@ export function headlineOf(document: PageDocument, blocks: readonly Block[]): re
   }
   const site = wordsOf(metaContent(document, "og:site_name"));
   const candidates = [...found].filter(([heading, own]) => isHeadline(heading, own, site));
-  const titles = [document.title, metaContent(document, "og:title")].map(wordsOf).filter((words) => words.length > 0);
-  const titled = candidates.filter(([, own]) => {
-    const words = wordsOf(own.map(({ text }) => text).join(" "));
-    return titles.some((title) => names(title, words));
-  });
+  const titled = candidates.filter(([, own]) => isTitled(document, own.map(({ text }) => text).join(" ")));
   const [only] = titled.length > 0 ? titled : candidates.length === 1 ? candidates : [];
   return only?.[1] ?? [];
+}
+
+/** Whether the page's title names the text. */
+export function isTitled(document: PageDocument, text: string): boolean {
+  const words = wordsOf(text);
+  return [document.title, metaContent(document, "og:title")]
+    .map(wordsOf)
+    .some((title) => title.length > 0 && names(title, words));
 }
 
 /** Not the name of the site, and not in a part beside the page. */

@@ -8,6 +8,7 @@ import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
 import { dropCopies } from "./copies.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { headingLevel, isInFrame, type Judged, shareOfKept, sumChars } from "./judged.ts";
+import { dropNextArticle } from "./next-article.ts";
 import { setAside } from "./set-aside.ts";
 import type { Trace } from "./trace.ts";
 
@@ -32,6 +33,7 @@ const STEPS: readonly Step[] = [
   { name: "captions", because: "the caption of a picture amid kept text", run: keepCaptions },
   { name: "notes", because: "a note that kept text points to", run: keepNotes },
   { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
+  { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
   { name: "copies", because: "another container says the same word for word", run: dropCopies },
 ];
 

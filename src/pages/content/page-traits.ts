@@ -117,6 +117,14 @@ export function metaContent(document: PageDocument, name: string): string {
   );
 }
 
+/** Whether the page says that it is a thread of a forum. */
+export function isThread(document: PageDocument): boolean {
+  const own = ownAddress(document, "");
+  return (
+    document.structured.some((source) => SCHEMA_TYPES[2]?.test(source) === true) || URL_KINDS[2]?.test(own) === true
+  );
+}
+
 const CART =
   /add to (?:cart|bag|basket)|buy (?:it )?now|in den warenkorb|ajouter au panier|añadir al carrito|aggiungi al carrello/i;
 

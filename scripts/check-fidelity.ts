@@ -1,0 +1,34 @@
+// Whether the words of kept text reach the reader as the page has them:
+//   bun scripts/check-fidelity.ts DIR [--show N]
+// DIR as for fit-extraction.ts. For every page of every set: the words of each kept block stand in the Markdown, unchanged,
+// unjoined and in order. Prints how many blocks do not, and shows the first of them.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { unfaithfulBlocks } from "./fit/fidelity.ts";
+import { readHtml } from "./fit/labelled-pages.ts";
+
+const [directory] = process.argv.slice(2);
+if (directory === undefined) {
+  console.error("usage: bun scripts/check-fidelity.ts DIR [--show N]");
+  process.exit(2);
+}
+const root = resolve(directory);
+const showAt = process.argv.indexOf("--show");
+let left = showAt > 0 ? Number(process.argv[showAt + 1]) : 20;
+let pages = 0;
+let blocks = 0;
+let wrong = 0;
+let wrongPages = 0;
+for (const entry of readdirSync(root, { withFileTypes: true }).filter((one) => one.isDirectory())) {
+  const { dev } = JSON.parse(readFileSync(join(root, entry.name, "split.json"), "utf8")) as { dev: string[] };
+  for (const id of dev) {
+    const found = unfaithfulBlocks(readHtml(root, entry.name, id));
+    pages++;
+    blocks += found.kept;
+    wrong += found.missing.length;
+    if (found.missing.length > 0) wrongPages++;
+    for (const text of found.missing) if (left-- > 0) console.log(`${entry.name}/${id}: ${text.slice(0, 200)}`);
+  }
+}
+console.log(`${pages} pages, ${blocks} kept blocks: ${wrong} on ${wrongPages} pages came out otherwise`);

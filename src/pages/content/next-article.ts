@@ -1,0 +1,70 @@
+// Endless pages append the next story to the first one. It begins with a headline of its own, and ends what a reader came
+// for.
+
+import { closest, type PageElement } from "../dom/node.ts";
+import type { Block } from "./blocks.ts";
+import { headlineOf, isTitled } from "./expected-parts.ts";
+import { headingLevel, type Judged, sumChars } from "./judged.ts";
+import { isThread } from "./page-traits.ts";
+import { DATE } from "./phrases.ts";
+
+/** Less kept text under the first headline is no article. */
+const ARTICLE_CHARS_MIN = 400;
+/** Kept text under the second one from which it is a story and no teaser. */
+const NEXT_CHARS_MIN = 200;
+/** Blocks after a headline among which its date and its author are. */
+const BYLINE_REACH = 5;
+const BYLINE_CHARS_MAX = 160;
+const BYLINE = /^(?:by|von|par|por|di|door)\s+\p{Lu}|^(?:posted|published|updated|written)\b/iu;
+
+/** Drops the next story, with all that follows it. */
+export function dropNextArticle({ document, blocks, kept }: Judged): void {
+  const headline = headlineOf(document, blocks);
+  const first = headline[0];
+  if (first === undefined || isThread(document)) return;
+  const above = pathOf(first.element);
+  for (const block of blocks.slice(first.index + headline.length)) {
+    if (headingLevel(block) !== 1 && !isArticleHeading(block)) continue;
+    if (block.text === first.text || isTitled(document, block.text) || block.linkChars > 0) continue;
+    const start = startOf(block, above, blocks);
+    if (start === undefined) continue;
+    const before = blocks.slice(first.index, start).filter((one) => kept.has(one));
+    const rest = blocks.slice(start).filter((one) => kept.has(one));
+    if (sumChars(before) < ARTICLE_CHARS_MIN || sumChars(rest) < NEXT_CHARS_MIN) continue;
+    for (const one of rest) kept.delete(one);
+    return;
+  }
+}
+
+/** The first heading of an <article>. */
+function isArticleHeading(block: Block): boolean {
+  return headingLevel(block) === 2 && closest(block.element, ({ tag }) => tag === "article") !== undefined;
+}
+
+/** Where the story that a headline begins starts: with its container when that is built as the first one's. */
+function startOf(headline: Block, above: readonly PageElement[], blocks: readonly Block[]): number | undefined {
+  const path = pathOf(headline.element);
+  const at = path.findIndex((element) => above.includes(element));
+  const own = path[at - 1];
+  const other = above[above.indexOf(path[at] as PageElement) - 1];
+  if (own === undefined || other === undefined) return undefined;
+  const isAlike = own !== headline.element && own.tag === other.tag && own.className === other.className;
+  const signed = blocks
+    .slice(Math.max(0, headline.index - 2), headline.index + 1 + BYLINE_REACH)
+    .some(({ text }) => text.length < BYLINE_CHARS_MAX && (DATE.test(text) || BYLINE.test(text)));
+  if (!signed && !(isAlike && own.tag === "article" && headingLevel(headline) === 1)) return undefined;
+  if (headingLevel(headline) !== 1 && !(isAlike && own.tag === "article")) return undefined;
+  let start = headline.index;
+  while (start > 0 && isIn(blocks[start - 1] as Block, own)) start--;
+  return start;
+}
+
+function isIn({ element }: Block, container: PageElement): boolean {
+  return element === container || closest(element, (above) => above === container) !== undefined;
+}
+
+function pathOf(element: PageElement): PageElement[] {
+  const path: PageElement[] = [];
+  for (let at: PageElement | null = element; at !== null; at = at.parentNode) path.push(at);
+  return path;
+}

@@ -1,0 +1,32 @@
+import { describe, expect, test } from "bun:test";
+import { convertPage, corpusPages, scorePage } from "../support/page-corpus.ts";
+
+/** Least F1 over words that a page of a kind must have against its marked elements. */
+const FLOORS: Readonly<Record<string, number>> = {
+  article: 0.95,
+  collection: 0.55,
+  contract: 1,
+  documentation: 0.9,
+  forum: 0.85,
+  listing: 0.9,
+  medicine: 1,
+  product: 0.9,
+  service: 0.9,
+  song: 1,
+};
+
+const pages = corpusPages();
+
+describe("pages come out as expected", () => {
+  for (const page of pages)
+    test(page.name, () => {
+      const markdown = convertPage(page);
+      expect(markdown).toBe(page.expected ?? "");
+      // What is expected was written by hand or by --update: either way it must hold what the page marks.
+      expect(scorePage(page, markdown)).toBeGreaterThanOrEqual(FLOORS[page.kind] ?? 1);
+    });
+});
+
+test("every kind has a page and a floor", () => {
+  expect([...new Set(pages.map(({ kind }) => kind))].sort()).toEqual(Object.keys(FLOORS).sort());
+});

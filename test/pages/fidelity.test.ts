@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { unfaithfulBlocks } from "../../scripts/fit/fidelity.ts";
+import { corpusPages } from "../support/page-corpus.ts";
+
+/** Words and figures that would be noticed when they changed or ran into one another. */
+const word = fc.constantFrom(
+  "alpha",
+  "Beta",
+  "0.5",
+  "1911",
+  "mg",
+  "a_b",
+  "x*y",
+  "C#",
+  "12,408",
+  "[sic]",
+  "1.",
+  "50%",
+  "<5",
+);
+const text = fc.array(word, { minLength: 1, maxLength: 9 }).map((words) => words.join(" ").replaceAll("<", "&lt;"));
+const inline = fc.oneof(
+  text,
+  fc
+    .tuple(fc.constantFrom("b", "i", "em", "strong", "span", "u", "mark"), text)
+    .map(([tag, inner]) => `<${tag}>${inner}</${tag}>`),
+  text.map((inner) => `<a href="/x">${inner}</a>`),
+);
+const line = fc
+  .tuple(fc.array(inline, { minLength: 1, maxLength: 4 }), fc.constantFrom("", " ", "<br>", ", "))
+  .map(([parts, between]) => parts.join(between));
+const block = fc.oneof(
+  fc
+    .tuple(fc.constantFrom("p", "h2", "h3", "div", "blockquote"), line)
+    .map(([tag, inner]) => `<${tag}>${inner}</${tag}>`),
+  fc
+    .array(line, { minLength: 1, maxLength: 3 })
+    .map((items) => `<ul>${items.map((item) => `<li>${item}</li>`).join("")}</ul>`),
+  fc
+    .array(text, { minLength: 2, maxLength: 4 })
+    .map(
+      (cells) =>
+        `<table><tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr><tr>${cells.map(() => "<td>1</td>").join("")}</tr></table>`,
+    ),
+);
+
+describe("words and figures of kept text reach the reader as they stand in the page", () => {
+  test("whatever they stand in", () => {
+    fc.assert(
+      fc.property(fc.array(block, { minLength: 1, maxLength: 12 }), (blocks) => {
+        expect(unfaithfulBlocks(`<title>T</title><main>${blocks.join("")}</main>`).missing).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+  for (const { name, html } of corpusPages())
+    test(name, () => {
+      const { kept, missing } = unfaithfulBlocks(html);
+      expect(missing).toEqual([]);
+      expect(kept).toBeGreaterThan(0);
+    });
+});
