@@ -290,6 +290,22 @@ describe("tools that chat completions refuse", () => {
     expect(json["tools"]).toEqual(tools);
   });
 
+  test("a stored response goes on, though the provider has another protocol too", async () => {
+    const more = {
+      tools: [{ type: "function", name: "weather", parameters: { type: "object" } }],
+      model: "openai:gpt-5.6-terra",
+    };
+    const first = (await (await app.post("/v1/responses", { input: "hi", ...more })).json()) as Json;
+    const output = [{ type: "function_call_output", call_id: "call_1", output: "rain" }];
+    const answer = await app.post("/v1/responses", { input: output, previous_response_id: first["id"], ...more });
+    expect(answer.status).toBe(200);
+    const { json = {}, path } = upstream.received.at(-1) ?? {};
+    expect(path).toEndWith("/responses");
+    expect(json).not.toHaveProperty("previous_response_id");
+    const types = (json["input"] as Json[]).map((item) => item["type"] ?? item["role"]);
+    expect([types.includes("function_call"), types.at(-1)]).toEqual([true, "function_call_output"]);
+  });
+
   test("chat parameters keep their meaning", async () => {
     const { json, dropped } = await up(CHAT, "openai:gpt-5.6-terra", {
       ...TOOLS,
