@@ -43,7 +43,7 @@ export function inOwnWords(chat: ChatRequest, dialect: DialectName, places: Plac
   chat.messages.forEach((message, at) => {
     if (!places.names && "name" in message && message.name !== undefined) dropped.add("messages.name");
     for (const part of message.content) nameMarks(part, places, dropped);
-    const own = messageInOwnWords(message, { dialect, places, path: `messages[${at}].content` }, dropped);
+    const own = messageInOwnWords(message, { dialect, places, at }, dropped);
     if (own !== message) changed = true;
     // An assistant turn that held nothing else is no turn any more.
     if (own === message || own.content.length > 0) messages.push(own);
@@ -59,7 +59,7 @@ function nameMarks(part: ChatMessage["content"][number], places: Places, dropped
 
 function messageInOwnWords(
   message: ChatMessage,
-  { dialect, places, path }: { dialect: DialectName; places: Places; path: string },
+  { dialect, places, at }: { dialect: DialectName; places: Places; at: number },
   dropped: Set<string>,
 ): ChatMessage {
   const isForeign = (part: { type: string }) =>
@@ -70,15 +70,19 @@ function messageInOwnWords(
     const own = part.type === "file" ? toldOf(part as never) : saidBy(part as never, where);
     return own as unknown[] as P[];
   };
+  const holds =
+    message.role === "tool"
+      ? message.content.some((result) => result.content.some(isForeign))
+      : message.content.some(isForeign);
+  if (!holds) return message;
+  const path = `messages[${at}].content`;
   if (message.role === "tool") {
-    if (!message.content.some((result) => result.content.some(isForeign))) return message;
     const content = message.content.map((result, i) => ({
       ...result,
       content: result.content.flatMap((part, j) => said(part, `${path}[${i}].content[${j}]`)),
     }));
     return { ...message, content };
   }
-  if (!message.content.some(isForeign)) return message;
   if (message.role !== "assistant") {
     const content = message.content.flatMap((part, i) => said(part, `${path}[${i}]`));
     return { ...message, content } as ChatMessage;

@@ -17,19 +17,23 @@ interface Shape {
 }
 
 interface Known {
+  /** Where it stands, without places in lists. */
+  path: string;
   reads: ReadonlySet<string>;
   holds: ReadonlyMap<string, Known>;
   kinds: ReadonlyMap<string, Known> | undefined;
   kind: string | undefined;
 }
 
-function known(shape: Shape): Known {
-  const entries = (shapes: Readonly<Record<string, Shape>> = {}) =>
-    new Map(Object.entries(shapes).map(([name, inner]) => [name, known(inner)]));
+function known(shape: Shape, path = ""): Known {
+  const under = (name: string) => (path === "" ? name : `${path}.${name}`);
+  const entries = (shapes: Readonly<Record<string, Shape>>, at: (name: string) => string) =>
+    new Map(Object.entries(shapes).map(([name, inner]) => [name, known(inner, at(name))]));
   return {
+    path,
     reads: new Set((shape.reads ?? "").split(" ")),
-    holds: entries(shape.holds),
-    kinds: shape.kinds === undefined ? undefined : entries(shape.kinds),
+    holds: entries(shape.holds ?? {}, under),
+    kinds: shape.kinds === undefined ? undefined : entries(shape.kinds, () => path),
     kind: shape.kind,
   };
 }
@@ -152,13 +156,13 @@ const SHAPES: Readonly<Record<WireFormat["name"], Known>> = {
 /** The paths, without places in lists, of nested members of the body that a translation does not read; each once. */
 export function unreadMembers(format: WireFormat["name"], body: Readonly<Record<string, unknown>>): Set<string> {
   const out = new Set<string>();
-  for (const [name, inner] of SHAPES[format].holds) look(body[name], inner, name, out);
+  for (const [name, inner] of SHAPES[format].holds) look(body[name], inner, out);
   return out;
 }
 
-function look(value: unknown, shape: Known, path: string, out: Set<string>): void {
+function look(value: unknown, shape: Known, out: Set<string>): void {
   if (Array.isArray(value)) {
-    for (const element of value) look(element, shape, path, out);
+    for (const element of value) look(element, shape, out);
     return;
   }
   if (!isFields(value)) return;
@@ -173,7 +177,7 @@ function look(value: unknown, shape: Known, path: string, out: Set<string>): voi
     // What is not wanted (padding in streams, deferred loading) is not missed.
     if (own.reads.has(name) || member === null || member === undefined || member === false) continue;
     const inner = own.holds.get(name);
-    if (inner !== undefined) look(member, inner, `${path}.${name}`, out);
-    else if (typeof member !== "object" || Object.keys(member).length > 0) out.add(`${path}.${name}`);
+    if (inner !== undefined) look(member, inner, out);
+    else if (typeof member !== "object" || Object.keys(member).length > 0) out.add(`${own.path}.${name}`);
   }
 }
