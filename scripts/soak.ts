@@ -1,14 +1,17 @@
 // Trials that take too long for the test suite, each with the real program and providers that fail.
-// Usage: bun scripts/soak.ts [load MINUTES [SEED] | kill | drain | aborts | all MINUTES] [--binary FILE]
+// Usage: bun scripts/soak.ts [load MINUTES [SEED] | kill | drain | aborts | hostile | all MINUTES] [--binary FILE]
 //   load    mixed load with providers failing at random: every answer must be whole or properly refused, and the books
 //           must hold what the providers charged
 //   kill    kill -9 under load, three times over: the database is sound and lacks at most a second's worth
 //   drain   SIGTERM with 100 open streams: all finish, then the program exits 0
 //   aborts  1,500 streams whose clients leave: memory stays flat and no provider is left talking
+//   hostile crawls, PDFs and bodies made to stall the gateway or to fill its memory: others are answered meanwhile, and
+//           memory is bounded. A minute; for a machine with nothing else to do
 
 import { parseArgs } from "node:util";
 import { aborts } from "./soak/aborts.ts";
 import { drain } from "./soak/drain.ts";
+import { hostile } from "./soak/hostile.ts";
 import { kill } from "./soak/kill.ts";
 import { load } from "./soak/load.ts";
 
@@ -21,6 +24,7 @@ const trials: Record<string, () => Promise<string[]>> = {
   kill: () => kill({ seed: Number(seed), binary }),
   drain: () => drain({ binary }),
   aborts: () => aborts({ binary }),
+  hostile: () => hostile({ binary }),
 };
 const chosen = trial === "all" ? Object.keys(trials) : [trial];
 let failures = 0;

@@ -48,6 +48,8 @@ export async function makeHome(config: Record<string, unknown>): Promise<Home> {
 export interface Running {
   url: string;
   rssMegabytes(): number;
+  /** The same, with all processes that it has started and that live now. */
+  treeMegabytes(): number;
   signal(name: "SIGTERM" | "SIGKILL"): void;
   /** Its exit code; a signal's death gives 128 and more. */
   exited: Promise<number>;
@@ -79,11 +81,30 @@ export async function startGateway(home: Home, binary?: string): Promise<Running
   if (url === undefined) throw new Error(`The gateway did not start: ${line}${log}`);
   return {
     url,
-    rssMegabytes: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) / 1024,
+    rssMegabytes: () => megabytesOf(child.pid),
+    treeMegabytes: () => treeOf(child.pid).reduce((sum, pid) => sum + megabytesOf(pid), 0),
     signal: (name) => child.kill(name),
     exited: child.exited,
     complaints: () => log,
   };
+}
+
+/** Zero for a process that has ended meanwhile. */
+function megabytesOf(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(procFile(pid, "status"))?.[1] ?? 0) / 1024;
+}
+
+function treeOf(pid: number): number[] {
+  const children = procFile(pid, `task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+  return [pid, ...children.flatMap(treeOf)];
+}
+
+function procFile(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** What the database holds once nobody writes to it. */

@@ -28,6 +28,11 @@ const WAIT_MS = 30_000;
 const WAITING_MAX = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
+/** Bodies from this size on are many pages of memory each. */
+const LARGE_BYTES_MIN = 1024 * 1024;
+/** Of the budget: when that much was given back, memory is collected. */
+const GARBAGE_SHARE = 0.25;
+
 interface Waiting {
   readonly holder: string;
   readonly bytes: number;
@@ -39,6 +44,7 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
   const byHolder = new Map<string, number>();
   const waiting = new Set<Waiting>();
   let total = 0;
+  let garbageBytes = 0;
 
   const add = (holder: string, bytes: number) => {
     total += bytes;
@@ -64,11 +70,19 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
       one.admit(held(one.holder, one.bytes));
     }
   };
+  /** The collector does not know how much hangs on a few large texts, and would come late. */
+  const collect = (bytes: number) => {
+    garbageBytes += bytes;
+    if (garbageBytes < bytesMax() * GARBAGE_SHARE) return;
+    garbageBytes = 0;
+    Bun.gc(false);
+  };
   const held = (holder: string, bytes: number): BodyHold => {
     let left = bytes;
     add(holder, bytes);
     const shrinkTo = (size: number) => {
       if (size >= left) return;
+      if (left >= LARGE_BYTES_MIN) collect(left - size);
       add(holder, size - left);
       left = size;
       if (waiting.size > 0) admitWaiting();

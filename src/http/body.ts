@@ -66,6 +66,8 @@ export async function readJson(
     return { text, body: parseObject(text) };
   }
   return oneAtATime(async () => {
+    // What the one before led to has the turn that it ended in.
+    await turn();
     if (request.signal.aborted) throw cutOff(request.signal.reason);
     const text = decoder.decode(bytes);
     await turn();
@@ -192,7 +194,12 @@ async function readRest(reader: Reader, next: ManyRead, limits: BodyLimits): Pro
   } finally {
     clearTimeout(timer);
   }
-  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size);
+  const whole = () => (chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size));
+  if (size < STEP_BYTES_MIN) return whole();
+  return oneAtATime(async () => {
+    await turn();
+    return whole();
+  });
 }
 
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {

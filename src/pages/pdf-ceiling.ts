@@ -1,7 +1,7 @@
 // What the gateway and its process for a PDF agree on.
 
-/** The most memory the process may take. Common PDFs of some hundred pages take half of it. */
-export const MEMORY_BYTES_MAX = 240 * 1024 * 1024;
+/** The most memory the process may take. Common PDFs of a hundred pages take some 110 MiB. */
+export const MEMORY_BYTES_MAX = 200 * 1024 * 1024;
 
 /** Between two looks at the memory; that much more may be taken meanwhile. */
 export const WATCH_MS = 10;
