@@ -243,6 +243,24 @@ test.each([{}, { true: null }, { true: "" }, { maybe: "x" }])("criteria %p alone
   expect(native.calls).toHaveLength(0);
 });
 
+test("of several answers that a model writes the last is taken, whatever was thought before", async () => {
+  usual.chat ??= chat.answer;
+  const content = '<think>{"1": 1, "2": 0}</think>{"1": 0.5, "2": 0.5} No: {"1": 0.2, "2": 0.8}';
+  chat.answer = () => Response.json({ choices: [{ index: 0, message: { content }, finish_reason: "stop" }] });
+  const { body } = await ask("written-1.0.0", { q: { type: "score", criteria: ["low", "high"] } });
+  // Upwards and downwards: the second option is once the one, once the other.
+  expect(body.answers.q.score).toBeCloseTo(0.5, 6);
+});
+
+test("a long key of a question counts as its text, and so does a long name", async () => {
+  const words = " word".repeat(100_000);
+  const { status, body } = await ask("native-1.0.0", { [words]: { type: "noul", instructions: "?" } });
+  expect([status, body.error?.code]).toEqual([413, "context_too_large"]);
+  const questions = [{ type: "predicate", name: words, instructions: "?" }];
+  const named = await gateway.post("/v1/decisions", { model: "native-1.0.0", input: "s", questions }, key);
+  expect([named.status, named.body.error?.code]).toEqual([413, "context_too_large"]);
+});
+
 test("a key without end is not handed back whole", async () => {
   const { status, body } = await ask("native-1.0.0", { ["k".repeat(100_000)]: { type: "maybe" } });
   expect(status).toBe(422);

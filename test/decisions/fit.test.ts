@@ -26,10 +26,22 @@ interface World {
   gains?: number[];
   orders: number;
   seed: number;
+  /** Levels are turned as choices are. */
+  freely?: boolean;
 }
 
 /** Rows of a world whose truth is known: labels are drawn from the true probabilities, the model distorts them. */
-function simulate({ type, count, rows, sharpness, bias = 0, gains = [], orders, seed }: World): LabelledReading[] {
+function simulate({
+  type,
+  count,
+  rows,
+  sharpness,
+  bias = 0,
+  gains = [],
+  orders,
+  seed,
+  freely = false,
+}: World): LabelledReading[] {
   const random = seeded(seed);
   const normal = () => Math.sqrt(-2 * Math.log(random() + 1e-12)) * Math.cos(2 * Math.PI * random());
   const asked = question(type, count);
@@ -39,7 +51,7 @@ function simulate({ type, count, rows, sharpness, bias = 0, gains = [], orders, 
     const truth = draw(p, random);
     const readings = ordersOf(
       logits.map((_, i) => i),
-      { type, count: orders },
+      { type, count: orders, freely },
     ).map((order): Reading => {
       const scores = order.map(
         (option, at) => sharpness * (logits[option]! + (option === 0 ? bias : 0)) + (gains[at] ?? 0),
@@ -100,6 +112,21 @@ describe("what was put into a simulated model is found", () => {
     const [before, after] = [measureRows(judged(held, NONE)), measureRows(judged(held, fitted))];
     expect(after.logLoss).toBeLessThan(before.logLoss - 0.05);
     expect(after.accuracy).toBeGreaterThan(before.accuracy);
+  });
+
+  test("a liking for both ends of a scale, which no two directions undo", () => {
+    const gains = [0.9, -0.6, -0.6, -0.6, 0.9];
+    const world = { type: "score" as const, count: 5, sharpness: 1, gains };
+    const turned = simulate({ ...world, rows: 25, orders: 5, seed: 15, freely: true });
+    const rows = simulate({ ...world, rows: 800, orders: 2, seed: 16 });
+    const fitted = fitCalibration(rows, turned);
+    const found = fitted.buckets["score:3-5"]!.positions!["5"]!;
+    found.forEach((gain, at) => {
+      expect(Math.abs(gain - gains[at]!)).toBeLessThan(1e-6);
+    });
+    const held = simulate({ ...world, rows: 800, orders: 2, seed: 17 });
+    const [before, after] = [measureRows(judged(held, NONE)), measureRows(judged(held, fitted))];
+    expect(after.logLoss).toBeLessThan(before.logLoss - 0.02);
   });
 
   test("each kind of question by itself, and too few rows not at all", () => {

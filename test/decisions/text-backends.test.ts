@@ -344,6 +344,9 @@ describe("probabilities a model writes down", () => {
     ['Sure! ```json\n{"1": "70%", "2": 20, "3": 10}\n```', 0.7],
     ['{"1": 0.7, "2": 0.2}', 7 / 9],
     ['{"1": 7, "2": 2, "3": 1', 0.7],
+    ['<think>Maybe {"1": 0.1}? Or {a, b}.</think>\n{"1": 0.7, "2": 0.2, "3": 0.1}', 0.7],
+    ['A set {x} first: {"1": 0.7, "2": 0.2, "3": 0.1} (so {y}, I think }:)', 0.7],
+    ['{"probabilities": {"1": 0.7, "2": 0.2, "3": 0.1}}', 0.7],
   ])("%s is understood", async (content, red) => {
     const answer = upstream.answer;
     upstream.answer = () => chatOf(content, null);
@@ -357,20 +360,23 @@ describe("probabilities a model writes down", () => {
     expect(red).toBeGreaterThan(0);
   });
 
-  test.each(["I do not know", "{}", '{"1": 0, "2": 0, "3": 0}', '{"1": "much"}'])(
-    "%s is no answer: 503",
-    async (content) => {
-      const answer = upstream.answer;
-      upstream.answer = () => chatOf(content, null);
-      const { status } = await gateway.post(
-        "/v1/systemone",
-        { model: "written-1.0.0", state: "s", questions: { q: COLOURS } },
-        key,
-      );
-      upstream.answer = answer;
-      expect(status).toBe(503);
-    },
-  );
+  test.each([
+    "I do not know",
+    '<think>{"1": 0.7, "2": 0.3, "3": 0}',
+    "{}",
+    '{"1": 0, "2": 0, "3": 0}',
+    '{"1": "much"}',
+  ])("%s is no answer: 503", async (content) => {
+    const answer = upstream.answer;
+    upstream.answer = () => chatOf(content, null);
+    const { status } = await gateway.post(
+      "/v1/systemone",
+      { model: "written-1.0.0", state: "s", questions: { q: COLOURS } },
+      key,
+    );
+    upstream.answer = answer;
+    expect(status).toBe(503);
+  });
 
   test.each([
     ['{"1": 0.1, "2": 0.', 503],

@@ -1,0 +1,40 @@
+// An engine that shows fewer alternatives of a token than it is asked for, and says nothing of it.
+
+import { afterEach, expect, test } from "bun:test";
+import { startSimulated } from "./simulated.ts";
+import { startGateway } from "./support.ts";
+
+const open: { stop(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.stop();
+});
+
+test.each([
+  [{}, false],
+  [{ top_logprobs: 5 }, true],
+])("five alternatives at most, with the limits %p: listed is %p", async (limits, listed) => {
+  const engine = startSimulated({ beliefs: (_, options) => options.map(() => 0), top: 5 });
+  open.push(engine);
+  const backend = { kind: "logprobs", limits, routes: [{ provider: "sim", model: "m" }] };
+  const gateway = await startGateway({
+    health: { probe: "models" },
+    providers: { sim: { kind: "openai", base_url: engine.url, discover: false } },
+    decisions: { models: [{ id: "judge-1.0.0", backend }] },
+  });
+  open.push(gateway);
+  const key = await gateway.key();
+  // The easy question, and one whose answers are about equally probable.
+  for (let tries = 0; engine.calls.length < 2 && tries < 500; tries++) await Bun.sleep(10);
+  const ids = async () => (await gateway.get("/v1/systemone/models", key)).body.data.length;
+  for (let tries = 0; (await ids()) > 0 !== listed && tries < 500; tries++) await Bun.sleep(10);
+  expect(await ids()).toBe(listed ? 1 : 0);
+  const { unfit } = (await gateway.get("/health")).body.subsystems.decisions;
+  const reason = expect.stringContaining("set limits.top_logprobs to 5");
+  expect(unfit).toEqual(listed ? [] : [{ model: "judge-1.0.0", reason }]);
+  // By its id it answers: two letters are among what is shown, of twenty some are kept back.
+  const ask = async (question: unknown) =>
+    (await gateway.post("/v1/systemone", { model: "judge-1.0.0", state: "s", questions: { q: question } }, key)).status;
+  const criteria = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`o${at}`, null]));
+  const choice = await ask({ type: "choice", criteria });
+  expect([await ask({ type: "noul", instructions: "?" }), choice]).toEqual([200, listed ? 200 : 503]);
+});

@@ -1,0 +1,65 @@
+// A calibration file that cannot be read leaves what was stored as it is, when the configuration is read anew and after a restart.
+
+import { afterEach, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { runCommand } from "./command.ts";
+import { type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
+
+const open: { stop(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.stop();
+});
+
+test.each<[string | undefined]>([["{"], ["[]"], [undefined]])(
+  "a file that is %p",
+  async (broken) => {
+    const native = startFake((body) => (body === undefined ? Response.json({ data: [] }) : nativeAnswers(body)));
+    open.push(native);
+    const dir = tempDir();
+    const data = `${dir}-data`;
+    open.push({ stop: () => rmSync(data, { recursive: true, force: true }) });
+    const file = join(dir, "calibration.json");
+    const softer = JSON.stringify({ method: "fitted", buckets: { noul: { temperature: 2, rows: 100 } } });
+    await Bun.write(file, softer);
+    const backend = { kind: "systemone", routes: [{ provider: "native", model: "jev-1.13.0" }] };
+    const config = {
+      data_dir: data,
+      providers: { native: { kind: "systemone", base_url: native.url } },
+      decisions: { models: [{ id: "x-1.0.0", aliases: ["x"], calibration: file, backend }] },
+    };
+    const ask = async (gateway: Gateway) => {
+      const asked = { model: "x", state: "s", questions: { q: { type: "noul", instructions: "?" } } };
+      const { status, body } = await gateway.post("/v1/systemone", asked, await gateway.key());
+      return [status, body.answers?.q.noul as number | undefined];
+    };
+    const gateway = await startGateway(config, dir);
+    const before = await ask(gateway);
+    expect(before[0]).toBe(200);
+    if (broken === undefined) rmSync(file);
+    else await Bun.write(file, broken);
+    const complaints = () =>
+      gateway.logs.filter((line) => line.includes("x-1.0.0") && line.includes("cannot be read")).length;
+    await gateway.reload(config);
+    for (let tries = 0; complaints() === 0 && tries < 200; tries++) await Bun.sleep(5);
+    expect(complaints()).toBe(1);
+    expect(await ask(gateway)).toEqual(before);
+    // What mends it is taken, and what breaks it again is told again.
+    await Bun.write(file, softer);
+    await gateway.reload(config);
+    expect(await ask(gateway)).toEqual(before);
+    await Bun.write(file, "{");
+    await gateway.reload(config);
+    for (let tries = 0; complaints() < 2 && tries < 200; tries++) await Bun.sleep(5);
+    expect([await ask(gateway), complaints()]).toEqual([before, 2]);
+    const doctor = JSON.parse((await runCommand(dir, ["doctor", "--json"])).out);
+    const said = doctor.checks.filter(({ name }: { name: string }) => name === "decisions");
+    expect(said).toMatchObject([{ status: "warning", message: expect.stringContaining(file) }]);
+    await gateway.stop();
+
+    const again = await startGateway(config, tempDir());
+    open.push(again);
+    expect(await ask(again)).toEqual(before);
+  },
+  30_000,
+);
