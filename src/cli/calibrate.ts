@@ -196,6 +196,6 @@ function table({ type, before, after }: Report): string {
     row("ECE", before.ece, after.ece),
     row("  by chance", before.eceByChance, after.eceByChance),
     row("  95 % below", before.eceByChanceMax, after.eceByChanceMax),
-    ...[cautionOn(after)].map((caution) => (caution === undefined ? "" : `  ${caution}\n`)),
+    ...[cautionOn(after)].map((caution) => (caution === undefined ? "" : `  After: ${caution}\n`)),
   ].join("");
 }

@@ -71,8 +71,8 @@ export function cautionOn({ rows, ece, eceByChance, eceByChanceMax }: Metrics): 
   if (ece > eceByChanceMax && rows >= ECE_ROWS_MIN) return undefined;
   const chance = `a perfectly calibrated model shows ${eceByChance.toFixed(4)} on average on such ${rows} rows, up to ${eceByChanceMax.toFixed(4)} in 19 of 20 cases`;
   return ece > eceByChanceMax
-    ? `The ECE says little: ${chance}.`
-    : `The ECE says nothing: ${chance}. Judge by log-loss and Brier score, or measure on more rows.`;
+    ? `the ECE says little: ${chance}.`
+    : `the ECE says nothing: ${chance}. Judge by log-loss and Brier score, or measure on more rows.`;
 }
 
 /** What is right of the most probable answer of a row. */

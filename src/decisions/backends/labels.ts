@@ -43,9 +43,8 @@ const KEPT_BACK_MAX = 0.02;
 /** The engine shows fewer alternatives than it was asked for, and the letters that matter may be among the others. */
 export class FewAlternatives extends NonsenseAnswer {
   constructor(shown: number, asked: number) {
-    super(
-      `its engine shows ${shown} alternatives of a token where ${asked} are asked for; set limits.top_logprobs to ${shown}`,
-    );
+    const limit = shown === 0 ? "" : `; set limits.top_logprobs to ${shown}`;
+    super(`its engine shows ${shown} alternatives of a token where ${asked} are asked for${limit}`);
     this.name = "FewAlternatives";
   }
 }

@@ -12,10 +12,10 @@ const KEPT_MAX = 2000;
 
 /** Log-probabilities by position, by what was asked of which model. */
 export class Priors {
-  readonly #kept = new Map<string, Promise<readonly number[]>>();
+  readonly #kept = new Map<string, readonly number[]>();
 
-  /** Those of an asking, from memory or by `ask`. What fails is not kept. */
-  of(
+  /** Those of an asking, from memory or by `ask`: each request asks for itself, since it may end before its answer comes. */
+  async of(
     models: string,
     messages: readonly ChatMessage[],
     ask: () => Promise<readonly number[]>,
@@ -23,10 +23,9 @@ export class Priors {
     const key = sha256Hex(JSON.stringify([models, messages]));
     const known = this.#kept.get(key);
     if (known !== undefined) return known;
+    const asked = await ask();
     if (this.#kept.size >= KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!);
-    const asked = ask();
     this.#kept.set(key, asked);
-    asked.catch(() => this.#kept.delete(key));
     return asked;
   }
 }
