@@ -24,7 +24,13 @@ type Models = Config["decisions"]["models"];
 
 async function problemsOfStored(dataDir: string, configured: Models): Promise<string[]> {
   const problems: string[] = [];
-  const store = openStore({ dataDir, create: false });
+  let store: ReturnType<typeof openStore>;
+  try {
+    store = openStore({ dataDir, create: false });
+  } catch {
+    // Why it cannot be opened was said of the database itself.
+    return ["the stored versions were not looked at: the database cannot be opened"];
+  }
   try {
     const models = new DecisionModels({
       configured: () => configured,

@@ -153,3 +153,22 @@ test("mail: the outbox is named, a server is signed in to, one that refuses fail
   expect(mail.mails).toHaveLength(0);
   await mail.close();
 });
+
+test("decision models are looked at, also where the database cannot be opened", async () => {
+  const models =
+    "decisions: {models: [{id: x-1.0.0, calibration: /nowhere/c.json, backend: {routes: [{provider: demo, model: m}]}}]}\n";
+  const fresh = await doctor(REST + models);
+  expect(fresh.find("decisions")).toMatchObject({
+    status: "warning",
+    message: expect.stringContaining("/nowhere/c.json"),
+  });
+  const cwd = tempDir();
+  mkdirSync(join(cwd, "data"));
+  writeFileSync(join(cwd, "data", DATABASE_FILE), "this is no database, however long it is read");
+  const broken = await doctor(`data_dir: ./data\n${REST}${models}`, cwd);
+  expect(broken.find("database")).toMatchObject({ status: "failed" });
+  expect(broken.find("decisions")).toMatchObject({
+    status: "warning",
+    message: expect.stringContaining("not looked at"),
+  });
+});
