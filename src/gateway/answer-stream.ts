@@ -1,7 +1,7 @@
 // The answer to a request that streams.
 
 import { ApiError } from "../base/errors.ts";
-import { limit } from "../base/limit.ts";
+import { type Limit, limit } from "../base/limit.ts";
 import type { AnswerFault } from "../chat/answer-fault.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
@@ -19,6 +19,8 @@ import type { Turn, TurnEnd } from "./turn.ts";
 
 /** Contract §3 "before the first event". */
 const PEEK_MS = 10_000;
+/** From the upstream's first event to its first content, at most. */
+const CONTENT_GRACE_MS = 1000;
 
 /** Answers with a stream, once the upstream has begun or after the longest wait. */
 export async function answerStreaming(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {
@@ -26,16 +28,26 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
   const onGone = () => abort.abort(new ApiError("request_timeout", "The client went away."));
   request.signal.addEventListener("abort", onGone, { once: true });
   const deadlineMs = performance.now() + deps.requestTimeoutMs();
+  const late = Promise.withResolvers<undefined>();
+  const patience = limit(deps.peekMs ?? PEEK_MS, () => late.resolve(undefined));
+  let grace: Limit | undefined;
+  const begun = () => {
+    grace ??= limit(CONTENT_GRACE_MS, () => late.resolve(undefined));
+  };
   const opening = tryRoutes(job.routes, deps, {
     signal: abort.signal,
     remainingMs: () => deadlineMs - performance.now(),
-    attempt: (turn) => liveFrom(deps, { request, turn, job, signal: abort.signal }),
+    attempt: (turn) =>
+      liveFrom(deps, { request, turn, job, signal: abort.signal, begun }).catch((error: unknown) => {
+        // The next route has its own first event.
+        grace?.cancel();
+        grace = undefined;
+        throw error;
+      }),
     trace: job.trace,
     chat: job.chat,
     family: job.format.dialect,
   });
-  const late = Promise.withResolvers<undefined>();
-  const patience = limit(deps.peekMs ?? PEEK_MS, () => late.resolve(undefined));
   let live: LiveAnswer | undefined;
   try {
     live = await Promise.race([opening, late.promise]);
@@ -44,6 +56,7 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
     throw error;
   } finally {
     patience.cancel();
+    grace?.cancel();
   }
   if (live !== undefined) {
     noteRoute(job, live.turn, live.request.dropped);
@@ -133,7 +146,7 @@ function pump(
 
 async function liveFrom(
   deps: GatewayDeps,
-  { request, turn, job, signal }: { request: Request; turn: Turn; job: Job; signal: AbortSignal },
+  { request, turn, job, signal, begun }: { request: Request; turn: Turn; job: Job; signal: AbortSignal; begun(): void },
 ): Promise<LiveAnswer> {
   const { provider, route } = turn;
   const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
@@ -155,7 +168,7 @@ async function liveFrom(
           toolNames: provider.dialect.toolNames,
         });
   try {
-    return await openLive(turn, built, relay, { signal, secret });
+    return await openLive(turn, built, relay, { signal, secret, begun });
   } catch (error) {
     restKey(deps, turn, secret, error);
     // A failed attempt that cost tokens counts once, under the model that spent them.

@@ -1,5 +1,5 @@
-// A streamed answer on its way: opens the upstream, peeks at the first events so that an early failure is still an HTTP
-// status (or another route), then pumps. Ends the upstream the moment nobody reads.
+// A streamed answer on its way: opens the upstream, holds its opening back until content comes so that an early failure is
+// still an HTTP status (or another route), then pumps. Ends the upstream the moment nobody reads.
 
 import { FrameCutter } from "../base/sse.ts";
 import type { ChatEvent } from "../chat/event.ts";
@@ -10,8 +10,8 @@ import type { Provider } from "../upstream/provider.ts";
 import { faultOfAnswer } from "./policy.ts";
 import type { Turn } from "./turn.ts";
 
-/** After the first event this long is waited for content, during which another route may still be tried. */
-const CONTENT_GRACE_MS = 1000;
+/** More than this is not held back while content is waited for: no real opening is as long. */
+const OPENING_CHARS_MAX = 256 * 1024;
 
 /** An upstream stream that has begun. */
 export interface LiveAnswer {
@@ -27,9 +27,11 @@ export interface LiveAnswer {
 export interface OpenOptions {
   signal: AbortSignal;
   secret: string;
+  /** Told of the upstream's first event. */
+  begun(): void;
 }
 
-/** Calls the provider and waits for content, an end or the grace. Throws `UpstreamFault` when it fails before content. */
+/** Calls the provider and waits for content or an end. Throws `UpstreamFault` when it fails before content. */
 export async function openLive(
   turn: Turn,
   request: UpstreamRequest,
@@ -42,33 +44,33 @@ export async function openLive(
   const cutter = new FrameCutter();
   let pending = "";
   let ended = false;
-  let reading: Promise<Uint8Array | undefined> | undefined;
+  let isFirst = true;
+  let begun = false;
 
   const take = (chunk: Uint8Array | undefined): void => {
     if (chunk === undefined) {
       pending += relay.push(cutter.end()) + relay.end();
       ended = true;
-    } else pending += relay.push(cutter.push(chunk));
+    } else {
+      const block = cutter.push(chunk);
+      if (!begun && block.includes("data:")) {
+        begun = true;
+        options.begun();
+      }
+      pending += relay.push(block);
+    }
     if (ended || (!relay.finished && relay.fault === undefined)) return;
     // What the upstream still has to say after the end is nobody's; the terminator may be ours to send.
     pending += relay.end();
     ended = true;
   };
 
-  let begins = true;
-  let graceEndsMs = Number.POSITIVE_INFINITY;
   try {
-    while (!ended && !relay.committed) {
-      reading ??= body.read();
-      const waitMs = graceEndsMs - performance.now();
-      if (waitMs <= 0) break;
-      const chunk = waitMs === Number.POSITIVE_INFINITY ? await reading : await within(reading, waitMs);
-      if (chunk === LATE) break;
-      reading = undefined;
-      if (begins && chunk !== undefined && isJson(chunk)) throw await faultOfWhole(provider, body, chunk);
-      begins = false;
+    while (!ended && !relay.committed && pending.length < OPENING_CHARS_MAX) {
+      const chunk = await body.read();
+      if (isFirst && chunk !== undefined && isJson(chunk)) throw await faultOfWhole(provider, body, chunk);
+      isFirst = false;
       take(chunk);
-      if (pending !== "") graceEndsMs = Math.min(graceEndsMs, performance.now() + CONTENT_GRACE_MS);
     }
   } catch (error) {
     body.cancel();
@@ -104,10 +106,7 @@ export async function openLive(
       if (pending !== "") return handOver();
       if (ended) return undefined;
       try {
-        reading ??= body.read();
-        const chunk = await reading;
-        reading = undefined;
-        take(chunk);
+        take(await body.read());
       } catch {
         // Whatever broke the connection, the client learns it by the family's own error event.
         ended = true;
@@ -152,19 +151,5 @@ function eventsOf(provider: Provider, bytes: Uint8Array): ChatEvent[] {
   } catch {
     // Half an answer, or none.
     return [];
-  }
-}
-
-const LATE = Symbol("late");
-
-async function within<T>(work: Promise<T>, ms: number): Promise<T | typeof LATE> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(() => resolve(LATE), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

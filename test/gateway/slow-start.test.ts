@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
-import { chatChunk, type FakeUpstream, sse, startUpstream } from "../support/upstream.ts";
+import { CUT, chatChunk, type FakeUpstream, sse, startUpstream } from "../support/upstream.ts";
 
 let app: TestApp;
 let up: FakeUpstream;
@@ -101,3 +101,63 @@ test("a client that leaves while nothing has come lets the provider go", async (
   await app.flushLogs();
   expect(app.logs.find((line) => line["request_id"] === "left")).toMatchObject({ status: 200, client_gone: true });
 });
+
+/** Frames that open a stream and hold no content, of the protocols whose opening the client could see. */
+const OPENINGS: [string, string, string][] = [
+  ["/v1/chat/completions", "openai", chatChunk({ role: "assistant", content: "" })],
+  [
+    "/v1/messages",
+    "anthropic",
+    'event: message_start\ndata: {"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}\n\n',
+  ],
+  [
+    "/v1/responses",
+    "openai-responses",
+    'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"r","output":[]}}\n\n',
+  ],
+];
+
+test.each(OPENINGS)(
+  "%s: another route is tried until the first content, after the headers too",
+  async (path, kind, opening) => {
+    const spare = startUpstream();
+    const entry = (url: string, kind: string) => ({
+      kind,
+      base_url: url,
+      api_key: "k",
+      discover: false,
+      retry: { attempts: 1 },
+    });
+    const own = await startTestApp({
+      config: {
+        providers: { first: entry(up.baseUrl, kind), spare: entry(spare.baseUrl, "openai") },
+        models: [
+          {
+            id: "two",
+            routes: [
+              { provider: "first", model: "x", priority: 1 },
+              { provider: "spare", model: "x", priority: 2 },
+            ],
+          },
+        ],
+      },
+    });
+    const seen = Promise.withResolvers<void>();
+    up.answer(() => sse([opening, seen.promise, CUT]));
+    spare.answer(() =>
+      sse([chatChunk({ content: "from the spare" }), chatChunk({}, { finish: "stop" }), "data: [DONE]\n\n"]),
+    );
+    const fromMs = performance.now();
+    const answer = await own.post(path, { model: "two", stream: true, ...PROMPTS[path] });
+    // The headers do not wait for the ten seconds of a stream in which nothing comes.
+    expect(performance.now() - fromMs).toBeLessThan(9000);
+    expect(answer.status).toBe(200);
+    seen.resolve();
+    const text = await answer.text();
+    expect(text).toContain("from the spare");
+    expect(text).not.toContain('"error":{');
+    expect(text.match(/message_start|response\.created/g)?.length ?? 0).toBeLessThanOrEqual(2);
+    await own.stop();
+    await spare.stop();
+  },
+);
