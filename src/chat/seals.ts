@@ -25,7 +25,21 @@ export interface HistoryReader extends SealReader {
   /** Chat completions: turns that call tools must bring their reasoning back. */
   needsReasoning: boolean;
   /** The reasoning behind a tool call, where the client did not hand it back. */
-  reasoningOf(callId: string): readonly ReasoningPart[] | undefined;
+  thoughtOf(callId: string): Thought | undefined;
+}
+
+/** What an answer that called tools had thought. */
+export interface Thought {
+  parts: readonly ReasoningPart[];
+  /** Signatures of its calls. */
+  seals: ReadonlyMap<string, CallSeal>;
+}
+
+/** A call's own signature and who minted it. */
+export interface CallSeal {
+  signature: string;
+  origin?: string;
+  minter?: string;
 }
 
 /** A sealed value and what is known of its origin. */
@@ -85,4 +99,37 @@ export function valueOfDetails(details: readonly unknown[]): string {
     for (const value of [signature, data]) if (typeof value === "string" && value !== "") return value;
   }
   return "";
+}
+
+/**
+ * The request with the reasoning behind its tool calls put back where the client did not hand it back. What it did hand
+ * back wins, but for plain text, of which the sealed form says more.
+ */
+export function withThoughts(chat: ChatRequest, reader: HistoryReader): ChatRequest {
+  let changed = false;
+  const messages = chat.messages.map((message): ChatMessage => {
+    if (message.role !== "assistant") return message;
+    const content = thoughtful(message.content, reader);
+    if (content === message.content) return message;
+    changed = true;
+    return { ...message, content };
+  });
+  return changed ? { ...chat, messages } : chat;
+}
+
+function thoughtful(content: AssistantContent[], reader: HistoryReader): AssistantContent[] {
+  const call = content.find((part) => part.type === "tool-call");
+  const thought = call === undefined ? undefined : reader.thoughtOf(call.callId);
+  if (thought === undefined) return content;
+  const isHandedBack = content.some((part) => part.type === "reasoning" && sealOf(part) !== undefined);
+  const parts = isHandedBack ? [] : thought.parts;
+  const rest = parts.length === 0 ? content : content.filter((part) => part.type !== "reasoning");
+  return [
+    ...parts,
+    ...rest.map((part) => {
+      const seal =
+        part.type === "tool-call" && part.signature === undefined ? thought.seals.get(part.callId) : undefined;
+      return seal === undefined ? part : { ...part, ...seal };
+    }),
+  ];
 }

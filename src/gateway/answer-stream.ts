@@ -10,7 +10,7 @@ import { outcomeOfFault } from "../upstream/breaker.ts";
 import { tryRoutes } from "./attempts.ts";
 import { forwardHeaders, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { buildRequest, dressOf, identityOf, isLossless, type Job } from "./job.ts";
+import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./job.ts";
 import { type LiveAnswer, openLive } from "./live.ts";
 import { estimateUsage } from "./meter.ts";
 import { kindOfCode } from "./policy.ts";
@@ -162,6 +162,7 @@ async function liveFrom(
           writer: job.format.writer(dressOf(job, provider, short)),
           request: job.chat,
           requestId: identity.requestId,
+          notes: notesOf(deps, job, provider),
           estimate: identity.estimate,
           say: identity.say,
           cutAt: built.cutAt,

@@ -13,7 +13,7 @@ import type { Provider } from "../upstream/provider.ts";
 import { tryRoutes } from "./attempts.ts";
 import { forwardHeaders, headerText, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { buildRequest, dressOf, identityOf, isLossless, type Job } from "./job.ts";
+import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./job.ts";
 import { estimateUsage } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import type { Turn } from "./turn.ts";
@@ -97,13 +97,20 @@ function readWhole(
   try {
     if (isLossless(job, provider)) {
       const result = provider.dialect.lossless.result(text, identityOf(deps, job, provider));
+      noteAnswer(deps, job, provider, result.events);
       return { events: result.events, lossless: result.text };
     }
     const events = cutEvents(provider.dialect.events(JSON.parse(text)), cutAt);
+    noteAnswer(deps, job, provider, events);
     return { events: restoreTools(job.chat, events, provider.dialect.toolNames), lossless: undefined };
   } catch (error) {
     throw faultOfReading(error);
   }
+}
+
+function noteAnswer(deps: GatewayDeps, job: Job, provider: Provider, events: readonly ChatEvent[]): void {
+  const notes = notesOf(deps, job, provider);
+  if (notes !== undefined) for (const event of events) notes.push(event);
 }
 
 interface WrittenAnswer {

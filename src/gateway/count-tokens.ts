@@ -65,7 +65,11 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     }
     const filled = await withFiles(deps.files, caller.accountId, body);
     const history = { text, body, members: filled === body ? {} : { messages: filled["messages"] } };
-    const opened = openHistory(history, messages, historyReader(provider, route.model, deps.reasoning));
+    const opened = openHistory(
+      history,
+      messages,
+      historyReader(provider, route.model, { ...deps, accountId: caller.accountId }),
+    );
     const built = build(
       opened.text,
       chat,

@@ -1,16 +1,18 @@
 // One chat request on its way: what was asked, by whom, of which model; and how its upstream request is built.
 
+import type { Clock } from "../base/clock.ts";
 import { prefixedId } from "../base/ids.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import { withoutForeignSeals } from "../chat/seals.ts";
+import { withoutForeignSeals, withThoughts } from "../chat/seals.ts";
 import { flattenTools } from "../chat/tools.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
 import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
+import { AnswerNotes } from "./answer-notes.ts";
 import { inClientTerms } from "./client-terms.ts";
 import { estimateUsage } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
@@ -91,13 +93,19 @@ export function isLossless(job: Job, provider: Provider): boolean {
   return job.format.dialect === provider.dialect.name && job.members !== undefined;
 }
 
+/** What reasoning is remembered with. */
+interface ReasoningDeps {
+  reasoning: ReasoningMemory;
+  clock: Clock;
+}
+
 /** The request for one provider. Throws `ApiError` 400 for what it cannot express. */
 export function buildRequest(
-  { reasoning }: { reasoning: ReasoningMemory },
+  { reasoning, clock }: ReasoningDeps,
   job: Job,
   { provider, model: upstreamModel }: { provider: Provider; model: string },
 ): UpstreamRequest {
-  const reader = historyReader(provider, upstreamModel, reasoning);
+  const reader = historyReader(provider, upstreamModel, { reasoning, clock, accountId: job.caller.accountId });
   const ctx: RequestContext = {
     model: upstreamModel,
     stream: job.chat.stream,
@@ -119,7 +127,8 @@ export function buildRequest(
   const terms = { format: job.format.name, body: job.body, isOurs: (name: string) => isOwnDefault(name, job) };
   return inClientTerms(terms, () => {
     refuseUnsayable(job.chat, job.format.name, provider);
-    const own = withoutForeignSeals(job.chat, reader);
+    const whole = job.format.name === "openai-chat" ? withThoughts(job.chat, reader) : job.chat;
+    const own = withoutForeignSeals(whole, reader);
     const chat = provider.dialect.name === "openai-responses" ? own : flattenTools(own, provider.dialect.toolNames);
     const { store, ...plain } = { ...chat, ...defaults };
     // Answers of the responses format are stored here; the upstream is not asked to.
@@ -130,25 +139,41 @@ export function buildRequest(
 
 /** The values of ours in an answer. */
 export function identityOf(
-  { reasoning, threads, scrub }: { reasoning: ReasoningMemory; threads: UpstreamThreads; scrub(text: string): string },
+  deps: ReasoningDeps & { threads: UpstreamThreads; scrub(text: string): string },
   job: Job,
-  { minter, name: provider }: Provider,
+  provider: Provider,
 ): RelayIdentity {
   const previous = job.body["previous_response_id"];
   const { accountId } = job.caller;
   return {
     id: job.id,
-    ...(job.thread === undefined ? {} : { keepsId: (id: string) => threads.answered(id, { accountId, provider }) }),
+    ...(job.thread === undefined
+      ? {}
+      : { keepsId: (id: string) => deps.threads.answered(id, { accountId, provider: provider.name }) }),
     model: job.model.id,
     // The upstream was sent the history itself and cannot name the answer that it continues.
     ...(previous == null ? {} : { echo: { previous_response_id: previous } }),
     includeUsage: job.chat.includeUsage,
     requestId: job.exchange.requestId,
     createdSeconds: job.createdSeconds,
-    sealed: (value) => reasoning.minted(value, minter),
+    sealed: (value) => deps.reasoning.minted(value, provider.minter),
+    listener: notesOf(deps, job, provider),
     estimate: (outputText): Usage => estimateUsage(job.chat, outputText),
-    say: (fault) => textOfAnswerFault(fault, scrub),
+    say: (fault) => textOfAnswerFault(fault, deps.scrub),
   };
+}
+
+/**
+ * Notes of the answer to a chat client, which may not hand its reasoning back: all of a translated one, and of one that goes
+ * through as it came only where the provider refuses the next turn without it.
+ */
+export function notesOf({ reasoning, clock }: ReasoningDeps, job: Job, provider: Provider): AnswerNotes | undefined {
+  if (job.format.name !== "openai-chat") return undefined;
+  if (isLossless(job, provider) && provider.quirks.return_reasoning_content !== true) return undefined;
+  const { accountId } = job.caller;
+  return new AnswerNotes(provider.minter, (callIds, thought) =>
+    reasoning.calls.keep(accountId, callIds, thought, clock.now()),
+  );
 }
 
 /** What the format's writers dress an answer in. `provider` is who answers, where somebody does. */

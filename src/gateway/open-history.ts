@@ -1,5 +1,6 @@
 // The history of a request as one provider may be given it: what it minted itself goes up, what another one minted does not.
 
+import type { Clock } from "../base/clock.ts";
 import { editJson, editValue } from "../base/json-edit.ts";
 import type { HistoryReader } from "../chat/seals.ts";
 import type { Provider } from "../upstream/provider.ts";
@@ -18,7 +19,11 @@ export interface History {
 }
 
 /** Who reads a history. */
-export function historyReader(provider: Provider, model: string, memory: ReasoningMemory): HistoryReader {
+export function historyReader(
+  provider: Provider,
+  model: string,
+  { reasoning: memory, clock, accountId }: { reasoning: ReasoningMemory; clock: Clock; accountId: string },
+): HistoryReader {
   const { minter, quirks, dialect } = provider;
   return {
     protocol: dialect.name,
@@ -28,7 +33,7 @@ export function historyReader(provider: Provider, model: string, memory: Reasoni
     minterOf: (value) => memory.minterOf(value),
     refusesReasoning: quirks.refuses_reasoning === true,
     needsReasoning: quirks.return_reasoning_content === true,
-    reasoningOf: () => undefined,
+    thoughtOf: (callId) => memory.calls.find(accountId, callId, clock.now()),
   };
 }
 

@@ -1,11 +1,15 @@
 // What this process remembers of reasoning: which provider minted a sealed value that carries no mark of ours, because it
 // went to the client as it came. Bounded, and lost with the process: what is not known is left to the provider's judgement.
 
+import { CallReasoning } from "./call-reasoning.ts";
+
 /** Sealed values whose provider is remembered; a few dozen bytes each. */
 const VALUES_MAX = 50_000;
 
 /** The memory. */
 export class ReasoningMemory {
+  /** The reasoning behind tool calls. */
+  readonly calls = new CallReasoning();
   /** Fingerprints of values to providers, oldest first. */
   readonly #minters = new Map<number | bigint, string>();
   /** Providers that gave reasoning without a seal. */

@@ -17,6 +17,8 @@ export interface TranslationOptions {
   writer: EventWriter;
   request: ChatRequest;
   requestId: string;
+  /** Is told of what the answer thinks and calls. */
+  notes?: { push(event: ChatEvent): void } | undefined;
   /** Counts tokens here where the upstream reported none. */
   estimate(outputText: string): Usage;
   /** What the client is told of a failure. */
@@ -124,8 +126,10 @@ export class Translation implements FrameRelay {
     if (event.type === "text-delta" || event.type === "reasoning-delta") {
       this.#committed = true;
       this.#output.add(event.text);
+      if (event.type === "reasoning-delta") this.#options.notes?.push(event);
       return this.#options.writer.push(event);
     }
+    this.#options.notes?.push(event);
     this.#guarded.length = 0;
     this.#guard.push(event, this.#guarded);
     let passed = this.#guarded;

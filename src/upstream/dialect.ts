@@ -92,6 +92,14 @@ export interface EventReader {
   end(out: ChatEvent[]): void;
 }
 
+/** Is told what an answer thought and which tools it called, where that has to be put together again later. */
+export interface AnswerListener {
+  thought(text: string): void;
+  called(callId: string): void;
+  /** The answer is complete. */
+  finished(): void;
+}
+
 /** The values of ours that replace the upstream's on the lossless path. */
 export interface RelayIdentity {
   /** Top-level response id. */
@@ -111,6 +119,8 @@ export interface RelayIdentity {
   echo?: Readonly<Record<string, unknown>>;
   /** Told of every sealed value that goes to the client as it came; undefined: of reasoning that has none. */
   sealed?(value: string | undefined): void;
+  /** Told of reasoning that stands beside tool calls without any seal. */
+  listener?: AnswerListener | undefined;
   /** Counts tokens here where the upstream reported none; `outputText` is what was streamed. */
   estimate(outputText: string): Usage;
   /** What the client is told of a failure: a provider's text without secrets, or ours in its place. */

@@ -61,8 +61,9 @@ export type CarriedPart = ReasoningPart & { callId?: string };
 /** The part that an envelope and the text beside it stand for. */
 export function fromCarried(text: string, carried: Carried): CarriedPart {
   const { summary, text: kept, ...values } = carried;
-  if (summary === true) return { type: "reasoning", text: "", ...(text === "" ? {} : { summary: [text] }), ...values };
-  return { type: "reasoning", text: kept ?? text, ...values };
+  const said = kept ?? text;
+  if (summary === true) return { type: "reasoning", text: "", ...(said === "" ? {} : { summary: [said] }), ...values };
+  return { type: "reasoning", text: said, ...values };
 }
 
 /** What the envelope of a tool call's signature gives the call. */

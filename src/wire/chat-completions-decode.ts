@@ -16,6 +16,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../chat/request.ts";
+import { ORIGIN, readCallSeal, readReasoning } from "./chat-completions-details.ts";
 import { toolChoiceOf, toolsOf } from "./chat-completions-tools.ts";
 import {
   at,
@@ -39,8 +40,6 @@ import {
 } from "./check.ts";
 import type { DecodeOptions } from "./format.ts";
 import { wantsUsage } from "./usage-wish.ts";
-
-const ORIGIN = "openai-chat";
 
 const expectLimit = expectInteger(1);
 const expectChoices = expectInteger(1, 128);
@@ -269,10 +268,7 @@ function fileOf(fields: Fields, path: string): FilePart {
 }
 
 function assistantOf(fields: Fields, path: string): AssistantContent[] {
-  const out: AssistantContent[] = [];
-  const reasoning = fields["reasoning_content"] ?? fields["reasoning"];
-  if (typeof reasoning === "string" && reasoning !== "")
-    out.push({ type: "reasoning", text: reasoning, origin: ORIGIN });
+  const out: AssistantContent[] = readReasoning(fields);
   const content = fields["content"];
   if (content !== undefined && content !== null) out.push(...contentOf(content, at(path, "content"), assistantPartOf));
   const refusal = maybe(fields, "refusal", expectString, path);
@@ -299,7 +295,10 @@ const toolCallOf: Check<ToolCallPart> = (value, path) => {
   const fields = expectFields(value, path);
   const id = maybe(fields, "id", expectText, path) ?? prefixedId("call_");
   if (fields["type"] !== "custom")
-    return callOf(need(fields, "function", expectFields, path), at(path, "function"), id);
+    return {
+      ...callOf(need(fields, "function", expectFields, path), at(path, "function"), id),
+      ...readCallSeal(fields),
+    };
   const custom = need(fields, "custom", expectFields, path);
   const inner = at(path, "custom");
   return {

@@ -4,11 +4,9 @@
 import type { JsonEdit } from "../base/json-edit.ts";
 import { canRead, type HistoryReader, valueOfDetails } from "../chat/seals.ts";
 import { uncarry } from "./carry.ts";
+import { envelopeOf, ORIGIN, signatureOfCall } from "./chat-completions-details.ts";
 import { type Fields, isFields } from "./check.ts";
 import type { OpenedSeals } from "./format.ts";
-
-/** The protocol's name as the origin of opaque values. */
-const ORIGIN = "openai-chat";
 
 /** Members of an assistant's turn that hold reasoning. */
 const MEMBERS = ["reasoning_content", "reasoning", "reasoning_details"] as const;
@@ -50,8 +48,8 @@ function openReasoning(message: Fields, path: Path, reader: HistoryReader, edits
 function textBehind(message: Fields, reader: HistoryReader): string | undefined {
   const calls: readonly unknown[] = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
   for (const call of calls) {
-    const parts = isFields(call) && typeof call["id"] === "string" ? reader.reasoningOf(call["id"]) : undefined;
-    const text = parts?.map((part) => part.text || (part.summary ?? []).join("\n")).join("");
+    const thought = isFields(call) && typeof call["id"] === "string" ? reader.thoughtOf(call["id"]) : undefined;
+    const text = thought?.parts.map((part) => part.text || (part.summary ?? []).join("\n")).join("");
     if (text) return text;
   }
   return undefined;
@@ -70,12 +68,6 @@ function openDetails(details: readonly unknown[], reader: HistoryReader): readon
   return own.length > 0 ? own : undefined;
 }
 
-/** Our envelope in an entry of `reasoning_details`. */
-export function envelopeOf(detail: Fields): ReturnType<typeof uncarry> {
-  const value = typeof detail["signature"] === "string" ? detail["signature"] : detail["data"];
-  return typeof value === "string" ? uncarry(value) : undefined;
-}
-
 /** Signatures of calls stand where Google's own servers of this protocol put them. */
 function openCalls(message: Fields, path: Path, reader: HistoryReader, edits: JsonEdit[]): void {
   const calls: readonly unknown[] = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
@@ -91,12 +83,4 @@ function openCalls(message: Fields, path: Path, reader: HistoryReader, edits: Js
       edits.push({ path: where });
     } else if (carried !== undefined) edits.push({ path: [...where, "google", "thought_signature"], value });
   });
-}
-
-/** `extra_content.google.thought_signature` of a tool call. */
-export function signatureOfCall(call: unknown): string | undefined {
-  const extra = isFields(call) ? call["extra_content"] : undefined;
-  const google = isFields(extra) ? extra["google"] : undefined;
-  const signature = isFields(google) ? google["thought_signature"] : undefined;
-  return typeof signature === "string" && signature !== "" ? signature : undefined;
 }

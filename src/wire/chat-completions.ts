@@ -3,7 +3,9 @@
 import { ERRORS } from "../base/errors.ts";
 import type { ChatEvent, FinishReason, Usage } from "../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../chat/result.ts";
+import type { Source } from "./carry.ts";
 import { decodeChatCompletions } from "./chat-completions-decode.ts";
+import { detailOf, extraContentOf, lastDetailOf } from "./chat-completions-details.ts";
 import { openChat } from "./chat-completions-seals.ts";
 import { isFields } from "./check.ts";
 import type { EventWriter, Exchange, StreamError, WireFormat } from "./format.ts";
@@ -44,14 +46,15 @@ function encode(result: ChatResult, exchange: Exchange): Json {
     model: exchange.model,
     // Not every protocol has one, and generated clients demand the member.
     system_fingerprint: result.raw?.["system_fingerprint"] ?? null,
-    choices: result.choices.map(encodeChoice),
+    choices: result.choices.map((choice) => encodeChoice(choice, exchange.source)),
     usage: encodeUsage(result.usage ?? { inputTokens: 0, outputTokens: 0 }),
   };
 }
 
-function encodeChoice(choice: ResultChoice): Json {
+function encodeChoice(choice: ResultChoice, source: Source | undefined): Json {
   const texts: string[] = [];
   const thoughts: string[] = [];
+  const details: Json[] = [];
   const calls: Json[] = [];
   const logprobs: unknown[] = [];
   const refused: unknown[] = [];
@@ -63,12 +66,21 @@ function encodeChoice(choice: ResultChoice): Json {
       else texts.push(block.text);
       (block.refusal ? refused : logprobs).push(...(block.logprobs ?? []));
       annotations.push(...annotationsOf(block.annotations));
-    } else if (block.type === "reasoning") thoughts.push(block.text || (block.summary ?? []).join("\n\n"));
-    else if (block.type === "tool-call") {
+    } else if (block.type === "reasoning") {
+      const text = block.text || (block.summary ?? []).join("\n\n");
+      thoughts.push(text);
+      const detail = detailOf({ seals: block, source, text, summary: block.text === "", index: details.length });
+      if (detail !== undefined) details.push(detail);
+    } else if (block.type === "tool-call") {
       calls.push(
         block.kind === "custom"
           ? { id: block.callId, type: "custom", custom: { name: block.name, input: block.arguments } }
-          : { id: block.callId, type: "function", function: { name: block.name, arguments: block.arguments } },
+          : {
+              id: block.callId,
+              type: "function",
+              function: { name: block.name, arguments: block.arguments },
+              ...extraContentOf(block, source),
+            },
       );
     }
   }
@@ -80,7 +92,10 @@ function encodeChoice(choice: ResultChoice): Json {
       role: "assistant",
       content: texts.length > 0 ? texts.join("") : empty,
       refusal,
-      ...(thought === "" ? {} : { reasoning_content: thought }),
+      ...(thought === ""
+        ? {}
+        : { reasoning_content: thought, ...(source === undefined ? {} : { reasoning: thought }) }),
+      ...(details.length > 0 ? { reasoning_details: details } : {}),
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
       ...(annotations.length > 0 ? { annotations } : {}),
     },
@@ -131,6 +146,10 @@ interface Line {
   refusals: Set<string>;
   /** The part of a reasoning summary that is being sent. */
   summary: number | undefined;
+  /** The reasoning block that is being sent: its text, and whether any of it is no summary. */
+  thought: string;
+  raw: boolean;
+  details: number;
 }
 
 class ChatWriter implements EventWriter {
@@ -159,6 +178,8 @@ class ChatWriter implements EventWriter {
       case "reasoning-start": {
         const { opening, line } = this.#line(event.choice);
         line.summary = undefined;
+        line.thought = "";
+        line.raw = false;
         return opening;
       }
       case "text-delta": {
@@ -172,8 +193,22 @@ class ChatWriter implements EventWriter {
         const { opening, line } = this.#line(event.choice);
         const next = line.summary !== undefined && line.summary !== event.summaryIndex;
         line.summary = event.summaryIndex;
-        const text = JSON.stringify(next ? `\n\n${event.text}` : event.text);
-        return `${opening}${line.before}{"reasoning_content":${text}},"logprobs":null,"finish_reason":null}]}\n\n`;
+        const said = next ? `\n\n${event.text}` : event.text;
+        line.thought += said;
+        if (event.summaryIndex === undefined) line.raw = true;
+        const text = JSON.stringify(said);
+        // Under both names: OpenRouter's clients know the second one only.
+        const again = this.#exchange.source === undefined ? "" : `,"reasoning":${text}`;
+        return `${opening}${line.before}{"reasoning_content":${text}${again}},"logprobs":null,"finish_reason":null}]}\n\n`;
+      }
+      case "reasoning-end": {
+        const { opening, line } = this.#line(event.choice);
+        const { source } = this.#exchange;
+        const { thought: text, raw, details: index } = line;
+        const detail = lastDetailOf({ seals: event, source, text, summary: !raw && text !== "", index });
+        if (detail === undefined) return opening;
+        line.details++;
+        return opening + this.#chunk(event.choice, { reasoning_details: [detail] });
       }
       case "text-end": {
         const annotations = annotationsOf(event.annotations);
@@ -187,7 +222,8 @@ class ChatWriter implements EventWriter {
         const body = custom
           ? { custom: { name: event.name, input: "" } }
           : { function: { name: event.name, arguments: "" } };
-        const tool_calls = [{ index: call.index, id: event.callId, type: event.kind, ...body }];
+        const seal = extraContentOf(event, this.#exchange.source);
+        const tool_calls = [{ index: call.index, id: event.callId, type: event.kind, ...body, ...seal }];
         return opening + this.#chunk(event.choice, { tool_calls });
       }
       case "tool-delta":
@@ -227,7 +263,15 @@ class ChatWriter implements EventWriter {
     const known = this.#lines.get(choice);
     if (known !== undefined) return { opening: "", line: known };
     const before = `${this.#head}{"index":${choice},"delta":`;
-    const line: Line = { before, calls: new Map(), refusals: new Set(), summary: undefined };
+    const line: Line = {
+      before,
+      calls: new Map(),
+      refusals: new Set(),
+      summary: undefined,
+      thought: "",
+      raw: false,
+      details: 0,
+    };
     this.#lines.set(choice, line);
     return { opening: this.#chunk(choice, { role: "assistant", content: "" }), line };
   }

@@ -3,12 +3,22 @@
 
 import { type Fields, isFields } from "./check.ts";
 
-/** Ids made by `itemId`: kind, the response's own part and the item's place. */
-const MADE_ID = /^(?:msg|rs|fc|ctc)_([0-9A-Za-z]{8,64})[0-9a-f]{4}$/;
+/** What tells ids that are made here from every vendor's: theirs are hex digits, letters or UUIDs without such a mark. */
+const MARK = "sallyport_";
+/** Ids made by `itemId`: kind, mark, the response's own part and the item's place. */
+const MADE_ID = new RegExp(`^(?:msg|rs|fc|ctc)_${MARK}([0-9A-Za-z]{8,64})[0-9a-f]{4}$`);
+/** Those of the first release: 36 hex digits, where OpenAI's are 48 and more. */
+const FIRST_ID = /^(?:msg|rs|fc|ctc)_([0-9a-f]{32})[0-9a-f]{4}$/;
+
+/** The id of the item at a place of a response; `prefix` tells its kind. */
+export function itemIdOf(prefix: string, responseId: string, outputIndex: number): string {
+  const tail = responseId.slice(responseId.indexOf("_") + 1);
+  return `${prefix}${MARK}${tail}${outputIndex.toString(16).padStart(4, "0")}`;
+}
 
 /** The id of the response whose item this is; undefined for ids that were not made here. */
 export function responseOfItem(id: string): string | undefined {
-  const tail = MADE_ID.exec(id)?.[1];
+  const tail = (MADE_ID.exec(id) ?? FIRST_ID.exec(id))?.[1];
   return tail === undefined ? undefined : `resp_${tail}`;
 }
 

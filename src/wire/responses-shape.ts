@@ -5,6 +5,7 @@ import { carry, type Seals, type Source, sealed } from "./carry.ts";
 import { type Fields, given, isFields } from "./check.ts";
 import type { Exchange } from "./format.ts";
 import { requestEcho } from "./responses-echo.ts";
+import { itemIdOf } from "./responses-references.ts";
 import { ORIGIN } from "./responses-tools.ts";
 
 /** An output item, content part or payload. */
@@ -96,8 +97,7 @@ export type ItemType = keyof typeof ID_PREFIXES;
 
 /** An item's id: the upstream's own, else one that follows from the response and the item's place in it. */
 export function itemId(type: ItemType, exchange: Exchange, outputIndex: number): string {
-  const tail = exchange.id.slice(exchange.id.indexOf("_") + 1);
-  return `${ID_PREFIXES[type]}${tail}${outputIndex.toString(16).padStart(4, "0")}`;
+  return itemIdOf(ID_PREFIXES[type], exchange.id, outputIndex);
 }
 
 const ANNOTATIONS: ReadonlySet<unknown> = new Set([

@@ -14,6 +14,7 @@ export const PROVIDERS: Readonly<Record<string, { kind: string; model: string; q
   "gemini-2": { kind: "gemini", model: "gemini-2.5-pro" },
   "gemini-3": { kind: "gemini", model: "gemini-3-pro" },
   deepseek: { kind: "openai", model: "deepseek-v4", quirks: { return_reasoning_content: true } },
+  compatible: { kind: "openai", model: "some/model" },
   groq: { kind: "openai", model: "qwen3", quirks: { refuses_reasoning: true } },
 };
 export const NAMES = Object.keys(PROVIDERS);

@@ -95,12 +95,12 @@ function expectThinkingFits(up: Json): void {
 
 const pairs = NAMES.flatMap((minter) => NAMES.map((target) => ({ minter, target })));
 
-describe.each(Object.entries(CLIENTS))("%s client", (name, client) => {
+describe.each(Object.entries(CLIENTS))("%s client", (_name, client) => {
   describe.each([false, true])("stream %p", (stream) => {
     test.each(pairs)("$minter, then $target", async ({ minter, target }) => {
       const up = await secondTurn(client, { model: minter, next: target, target, stream });
       expectReadable(up, target, minter);
-      if (name !== "chat" && minter === target && PROVIDERS[target]?.kind !== "openai") {
+      if (minter === target && PROVIDERS[target]?.kind !== "openai") {
         expect(JSON.stringify(up)).toContain(sealOf(target));
       }
       // What needs its reasoning back has it, in its own words.

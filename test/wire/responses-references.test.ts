@@ -26,10 +26,25 @@ test("an item that was made here tells its response", () => {
   for (const id of ids) expect(responseOfItem(id)).toBe(exchange.id);
 });
 
-test.each(["rs_1", "msg", "", "resp_0123456789abcdef0123456789abcdef", "msg_!!!!!!!!!!!!!!!!"])(
-  "the id %j was not made here",
-  (id) => expect(responseOfItem(id)).toBeUndefined(),
-);
+test("ids of the first release still tell their response", () => {
+  expect(responseOfItem("rs_0123456789abcdef0123456789abcdef0003")).toBe("resp_0123456789abcdef0123456789abcdef");
+});
+
+const HEX = "0123456789abcdef".repeat(4);
+test.each([
+  "rs_1",
+  "msg",
+  "",
+  "resp_0123456789abcdef0123456789abcdef",
+  "msg_!!!!!!!!!!!!!!!!",
+  // OpenAI's, vLLM's, xAI's and OpenRouter's forms.
+  `rs_${HEX.slice(0, 48)}`,
+  `msg_${HEX.slice(0, 50)}`,
+  `fc_${HEX.slice(0, 49)}`,
+  `rs_${HEX.slice(0, 32)}`,
+  "rs_0198c0de-0000-7000-8000-0123456789ab",
+  "rs_tmp_abcdefghijkl0001",
+])("the id %j was not made here", (id) => expect(responseOfItem(id)).toBeUndefined());
 
 test("references are found with and without a type, and give way to their items", () => {
   const user = { role: "user", content: "x", id: "msg_9" };

@@ -66,7 +66,7 @@ describe("streams", () => {
     expect(new Set(indexes("response.output_text.delta"))).toEqual(new Set([0]));
     expect(indexes("response.function_call_arguments.delta")).toEqual([1]);
     expect((gatherResponse(frames)["output"] as Json[]).map((item) => item["id"])).toEqual([
-      "msg_0123456789abcdef0123456789abcdef0000",
+      "msg_sallyport_0123456789abcdef0123456789abcdef0000",
       "fc_up",
     ]);
   });
@@ -168,7 +168,7 @@ test("the whole object has the public fields and echoes the request", () => {
     model: "catalog-model",
     output: [
       {
-        id: "msg_0123456789abcdef0123456789abcdef0000",
+        id: "msg_sallyport_0123456789abcdef0123456789abcdef0000",
         type: "message",
         status: "completed",
         role: "assistant",

@@ -7,6 +7,7 @@ import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
 import type { EventReader } from "../dialect.ts";
 import { answerFault } from "../fault-words.ts";
+import { addDetails, detailsText, googleSignature } from "./openai-chat-details.ts";
 import { argumentText, CallTable, type GrowingCall } from "./openai-chat-tools.ts";
 import { failedEnd, isObject, openaiFinish, openaiUsage } from "./openai-chat-usage.ts";
 import { openaiError } from "./openai-error.ts";
@@ -19,7 +20,7 @@ interface Choice {
   textId: string | undefined;
   refusal: boolean;
   reasoningId: string | undefined;
-  signature: string | undefined;
+  details: Record<string, unknown>[];
   table: CallTable;
   /** Calls whose start event went out, and whether they are still open. */
   open: Map<GrowingCall, { id: string; sent: number }>;
@@ -27,6 +28,9 @@ interface Choice {
   annotations: unknown[];
   reason: string | undefined;
 }
+
+/** The protocol's name as the origin of opaque values. */
+const ORIGIN = "openai-chat";
 
 /** More choices than this are not taken; OpenAI's own limit for `n` is 128. */
 const CHOICES_MAX = 128;
@@ -118,7 +122,7 @@ export class OpenaiChatReader implements EventReader {
         textId: undefined,
         refusal: false,
         reasoningId: undefined,
-        signature: undefined,
+        details: [],
         table: new CallTable(),
         open: new Map(),
         closed: new Set(),
@@ -144,8 +148,12 @@ export class OpenaiChatReader implements EventReader {
   }
 
   #delta(choice: Choice, delta: Json, logprobs: unknown[] | undefined, out: ChatEvent[]): void {
-    const reasoning = delta["reasoning_content"] ?? delta["reasoning"];
-    if (typeof reasoning === "string" && reasoning !== "") this.#reason(choice, reasoning, out);
+    const details = delta["reasoning_details"];
+    const reasoning = delta["reasoning_content"] ?? delta["reasoning"] ?? detailsText(details);
+    const sealed = Array.isArray(details) && details.length > 0;
+    if ((typeof reasoning === "string" && reasoning !== "") || sealed)
+      this.#reason(choice, typeof reasoning === "string" ? reasoning : "", out);
+    if (sealed) addDetails(choice.details, details);
     const content = delta["content"];
     if (typeof content === "string") {
       if (content !== "" || logprobs !== undefined) this.#text(choice, content, logprobs, out);
@@ -178,7 +186,7 @@ export class OpenaiChatReader implements EventReader {
       choice.reasoningId = this.#nextId();
       out.push({ type: "reasoning-start", choice: choice.index, id: choice.reasoningId });
     }
-    out.push({ type: "reasoning-delta", choice: choice.index, id: choice.reasoningId, text });
+    if (text !== "") out.push({ type: "reasoning-delta", choice: choice.index, id: choice.reasoningId, text });
   }
 
   #text(choice: Choice, text: string, logprobs: unknown[] | undefined, out: ChatEvent[], refusal = false): void {
@@ -212,11 +220,16 @@ export class OpenaiChatReader implements EventReader {
     call.text += text;
     call.json.push(text);
     if (call.name === "") return;
-    this.#stream(choice, call, custom !== undefined, out);
+    this.#stream(choice, call, { custom: custom !== undefined, signature: googleSignature(raw) }, out);
   }
 
   /** Sends what of a call has not been sent; opens it first, and closes earlier calls that are whole. */
-  #stream(choice: Choice, call: GrowingCall, custom: boolean, out: ChatEvent[]): void {
+  #stream(
+    choice: Choice,
+    call: GrowingCall,
+    { custom, signature }: { custom: boolean; signature: string | undefined },
+    out: ChatEvent[],
+  ): void {
     // A closed call was whole JSON: whatever follows could only break it.
     if (choice.closed.has(call)) return;
     let state = choice.open.get(call);
@@ -228,7 +241,16 @@ export class OpenaiChatReader implements EventReader {
       state = { id: this.#nextId(), sent: 0 };
       choice.open.set(call, state);
       const kind = custom ? "custom" : "function";
-      out.push({ type: "tool-start", choice: choice.index, id: state.id, callId: call.id, name: call.name, kind });
+      const signed = signature === undefined ? {} : { signature, origin: ORIGIN };
+      out.push({
+        type: "tool-start",
+        choice: choice.index,
+        id: state.id,
+        callId: call.id,
+        name: call.name,
+        kind,
+        ...signed,
+      });
     }
     if (call.text.length > state.sent) {
       out.push({ type: "tool-delta", choice: choice.index, id: state.id, text: call.text.slice(state.sent) });
@@ -254,8 +276,11 @@ export class OpenaiChatReader implements EventReader {
 
   #closeReasoning(choice: Choice, out: ChatEvent[]): void {
     if (choice.reasoningId === undefined) return;
-    out.push({ type: "reasoning-end", choice: choice.index, id: choice.reasoningId });
+    const { details } = choice;
+    const sealed = details.length > 0 ? { details, origin: ORIGIN } : {};
+    out.push({ type: "reasoning-end", choice: choice.index, id: choice.reasoningId, ...sealed });
     choice.reasoningId = undefined;
+    choice.details = [];
   }
 
   #closeAll(choice: Choice, out: ChatEvent[]): void {

@@ -3,17 +3,19 @@
 // never parsed. What the specification's order table demands (role first, empty delta with the finish reason, usage alone
 // and only when asked, [DONE] last) is put right on the way.
 
-import { spliceMembers, topLevelMembers } from "../../base/json-splice.ts";
+import { spliceMembers } from "../../base/json-splice.ts";
 import { parseFrame } from "../../base/sse.ts";
 import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../chat/answer-fault.ts";
 import type { Usage } from "../../chat/event.ts";
 import { repairJson } from "../../chat/repair.ts";
 import type { FrameRelay, RelayIdentity } from "../dialect.ts";
 import { OutputText } from "../output-text.ts";
+import { noteSeals } from "./openai-chat-details.ts";
 import { HeldUsage } from "./openai-chat-held-usage.ts";
 import { chatError } from "./openai-chat-reader.ts";
 import { argumentText, CallTable, type GrowingCall } from "./openai-chat-tools.ts";
 import { failedEnd, isObject } from "./openai-chat-usage.ts";
+import { contentSpan } from "./relay-frames.ts";
 
 type Json = Record<string, unknown>;
 
@@ -224,6 +226,7 @@ export class OpenaiChatRelay implements FrameRelay {
 
   /** Counts output that the template path does not see. */
   #note(delta: Readonly<Json>): void {
+    noteSeals(delta, this.#identity);
     for (const name of ["content", "reasoning_content", "reasoning", "refusal"]) {
       const text = delta[name];
       if (typeof text !== "string" || text === "") continue;
@@ -337,6 +340,7 @@ export class OpenaiChatRelay implements FrameRelay {
 
   #close(): string {
     this.#done = true;
+    this.#identity.listener?.finished();
     if (!this.#identity.includeUsage) return "data: [DONE]\n\n";
     return `${this.#held.frame(this.outputText())}data: [DONE]\n\n`;
   }
@@ -361,19 +365,4 @@ export class OpenaiChatRelay implements FrameRelay {
 
 function numberOr(value: unknown, otherwise: number): number {
   return typeof value === "number" ? value : otherwise;
-}
-
-const CHOICES = { choices: undefined };
-const DELTA = { delta: undefined };
-const CONTENT = { content: undefined };
-
-/** Where the text of `choices[0].delta.content` stands, without its quotes. */
-function contentSpan(data: string): { start: number; end: number } | undefined {
-  const choices = topLevelMembers(data, 0, CHOICES).get("choices")?.[0];
-  if (choices === undefined) return undefined;
-  const open = data.indexOf("{", choices.valueStart);
-  const delta = topLevelMembers(data, open, DELTA).get("delta")?.[0];
-  if (delta === undefined) return undefined;
-  const content = topLevelMembers(data, delta.valueStart, CONTENT).get("content")?.[0];
-  return content === undefined ? undefined : { start: content.valueStart + 1, end: content.valueEnd - 1 };
 }

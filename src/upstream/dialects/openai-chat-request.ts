@@ -20,6 +20,7 @@ import { type Takes, takeParameters } from "../parameters.ts";
 import { effortFor, effortsFor, losesReasoning, mayReason, refusedFor } from "../quirks.ts";
 import { strictOrPlain, toolSchema } from "../schema-fit.ts";
 import { forcedInWords } from "../tool-choice.ts";
+import { googleContent } from "./openai-chat-details.ts";
 import { bridged, fitToQuirks } from "./openai-chat-quirks.ts";
 
 type Json = Record<string, unknown>;
@@ -266,7 +267,13 @@ function assistantOf(content: readonly AssistantContent[], ctx: RequestContext):
       calls.push(
         part.kind === "custom"
           ? { id: part.callId, type: "custom", custom: { name: part.name, input: part.arguments } }
-          : { id: part.callId, type: "function", function: { name: part.name, arguments: part.arguments || "{}" } },
+          : {
+              id: part.callId,
+              type: "function",
+              function: { name: part.name, arguments: part.arguments || "{}" },
+              // From this protocol it is this provider's own: others' were left out before.
+              ...(part.signature !== undefined && part.origin === "openai-chat" ? googleContent(part.signature) : {}),
+            },
       );
     }
   }
@@ -274,6 +281,8 @@ function assistantOf(content: readonly AssistantContent[], ctx: RequestContext):
   if (refusal !== undefined) turn["refusal"] = refusal;
   if (calls.length > 0) turn["tool_calls"] = calls;
   else if (turn["content"] === null && refusal === undefined) turn["content"] = "";
+  const details = reasoning.flatMap((part) => part.details ?? []);
+  if (details.length > 0 && ctx.quirks.refuses_reasoning !== true) turn["reasoning_details"] = details;
   const thought = reasoning.map((part) => part.text || (part.summary ?? []).join("\n")).join("");
   if (ctx.quirks.return_reasoning_content === true && thought !== "") turn["reasoning_content"] = thought;
   return turn;

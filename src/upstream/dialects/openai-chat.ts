@@ -10,6 +10,7 @@ import type { Dialect, Lossless, RelayIdentity, RequestContext, UpstreamRequest 
 import { faultFromHttp, type UpstreamFault } from "../fault.ts";
 import { refusedFor } from "../quirks.ts";
 import { forcedInWords } from "../tool-choice.ts";
+import { noteSeals } from "./openai-chat-details.ts";
 import { bridged } from "./openai-chat-quirks.ts";
 import { OpenaiChatReader, openaiChatEvents } from "./openai-chat-reader.ts";
 import { OpenaiChatRelay } from "./openai-chat-relay.ts";
@@ -134,6 +135,8 @@ function losslessResult(
   const events = openaiChatEvents(body);
   const edits: Record<string, unknown> = { id: identity.id, model: identity.model };
   const choices: unknown[] = isObject(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
+  for (const choice of choices)
+    if (isObject(choice) && isObject(choice["message"])) noteSeals(choice["message"], identity);
   const broken: string[] = [];
   const mended = choices.map((choice) => mendChoice(choice, broken));
   const usage = events.findLast((event) => event.type === "finish")?.usage;

@@ -26,3 +26,18 @@ export function unescaped(raw: string): string {
     return raw;
   }
 }
+
+const CHOICES = { choices: undefined };
+const DELTA = { delta: undefined };
+const CONTENT = { content: undefined };
+
+/** Where the text of `choices[0].delta.content` of a chat chunk stands, without its quotes. */
+export function contentSpan(data: string): { start: number; end: number } | undefined {
+  const choices = topLevelMembers(data, 0, CHOICES).get("choices")?.[0];
+  if (choices === undefined) return undefined;
+  const open = data.indexOf("{", choices.valueStart);
+  const delta = topLevelMembers(data, open, DELTA).get("delta")?.[0];
+  if (delta === undefined) return undefined;
+  const content = topLevelMembers(data, delta.valueStart, CONTENT).get("content")?.[0];
+  return content === undefined ? undefined : { start: content.valueStart + 1, end: content.valueEnd - 1 };
+}

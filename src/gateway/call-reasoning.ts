@@ -1,0 +1,115 @@
+// The reasoning behind tool calls, kept for clients that do not hand it back: some providers refuse the next turn without
+// it. Found again by account and call id. Bounded in entries and bytes, by account and overall; the oldest goes first.
+
+import type { Thought } from "../chat/seals.ts";
+
+/** How much is kept. An agent's long session has some hundred calls of a few kilobytes each. */
+export interface ThoughtLimits {
+  accountEntries: number;
+  accountBytes: number;
+  entries: number;
+  bytes: number;
+  /** Longer than a session that somebody comes back to after a night. */
+  keptMs: number;
+}
+
+const LIMITS: ThoughtLimits = {
+  accountEntries: 2000,
+  accountBytes: 8 * 1024 * 1024,
+  entries: 20_000,
+  bytes: 64 * 1024 * 1024,
+  keptMs: 24 * 60 * 60 * 1000,
+};
+
+interface Entry {
+  callIds: readonly string[];
+  thought: Thought;
+  bytes: number;
+  expiresAtMs: number;
+}
+
+interface Account {
+  /** By call id; an answer with several calls stands under each. */
+  byCall: Map<string, Entry>;
+  /** Oldest first. */
+  entries: Set<Entry>;
+  bytes: number;
+}
+
+/** The store. */
+export class CallReasoning {
+  readonly #limits: ThoughtLimits;
+  /** The account that was longest without an answer stands first. */
+  readonly #accounts = new Map<string, Account>();
+  #entries = 0;
+  #bytes = 0;
+
+  constructor(limits: Partial<ThoughtLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** Entries and bytes that are held. */
+  get size(): { entries: number; bytes: number } {
+    return { entries: this.#entries, bytes: this.#bytes };
+  }
+
+  keep(accountId: string, callIds: readonly string[], thought: Thought, nowMs: number): void {
+    const bytes = bytesOf(callIds, thought);
+    const { accountEntries, accountBytes, entries, bytes: bytesMax, keptMs } = this.#limits;
+    if (callIds.length === 0 || bytes > accountBytes) return;
+    const account = this.#accounts.get(accountId) ?? { byCall: new Map(), entries: new Set(), bytes: 0 };
+    this.#accounts.delete(accountId);
+    this.#accounts.set(accountId, account);
+    for (const id of callIds) this.#remove(accountId, account.byCall.get(id));
+    const entry: Entry = { callIds, thought, bytes, expiresAtMs: nowMs + keptMs };
+    // Removing its last entry forgot the account.
+    this.#accounts.set(accountId, account);
+    account.entries.add(entry);
+    for (const id of callIds) account.byCall.set(id, entry);
+    account.bytes += bytes;
+    this.#entries++;
+    this.#bytes += bytes;
+    while (account.entries.size > accountEntries || account.bytes > accountBytes) this.#removeOldest(accountId);
+    while (this.#entries > entries || this.#bytes > bytesMax) {
+      const oldest = this.#accounts.keys().next().value;
+      if (oldest === undefined) break;
+      this.#removeOldest(oldest);
+    }
+  }
+
+  /** The thought behind a call; undefined when it is not held any more. */
+  find(accountId: string, callId: string, nowMs: number): Thought | undefined {
+    const entry = this.#accounts.get(accountId)?.byCall.get(callId);
+    if (entry === undefined) return undefined;
+    if (entry.expiresAtMs > nowMs) return entry.thought;
+    this.#remove(accountId, entry);
+    return undefined;
+  }
+
+  #removeOldest(accountId: string): void {
+    this.#remove(accountId, this.#accounts.get(accountId)?.entries.values().next().value);
+  }
+
+  #remove(accountId: string, entry: Entry | undefined): void {
+    const account = this.#accounts.get(accountId);
+    if (account === undefined || entry === undefined || !account.entries.delete(entry)) return;
+    for (const id of entry.callIds) if (account.byCall.get(id) === entry) account.byCall.delete(id);
+    account.bytes -= entry.bytes;
+    this.#entries--;
+    this.#bytes -= entry.bytes;
+    if (account.entries.size === 0) this.#accounts.delete(accountId);
+  }
+}
+
+/** About what an entry takes; an object and a map's place are some hundred bytes. */
+function bytesOf(callIds: readonly string[], { parts, seals }: Thought): number {
+  let chars = 0;
+  for (const id of callIds) chars += id.length + 200;
+  for (const { text, summary = [], signature = "", redacted = "", encrypted = "", details } of parts) {
+    chars += text.length + signature.length + redacted.length + encrypted.length + 200;
+    for (const part of summary) chars += part.length;
+    if (details !== undefined) chars += JSON.stringify(details).length;
+  }
+  for (const { signature } of seals.values()) chars += signature.length;
+  return chars * 2;
+}
