@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkSmtp, OUTBOX_DIR } from "../accounts/mail-transport.ts";
 import type { Config } from "../config/schema.ts";
-import { findBrowser } from "../pages/browser.ts";
+import { findBrowser, hasSandbox, NO_SANDBOX } from "../pages/browser.ts";
 import { DATABASE_FILE, openStore } from "../store/open.ts";
 import { upgradeStore } from "../store/upgrade.ts";
 import type { Command } from "./command.ts";
@@ -109,13 +109,17 @@ function checkBrowser({ render, browser }: Config["web"]): Finding {
   const name = "browser";
   if (render === "never") return { name, status: "ok", message: "not needed (web.render: never)" };
   if (browser.endpoint !== "") return { name, status: "ok", message: `remote (web.browser.endpoint)` };
+  const there = (path: string): Finding =>
+    hasSandbox()
+      ? { name, status: "ok", message: path }
+      : { name, status: "warning", message: `${path}: ${NO_SANDBOX}` };
   if (browser.executable !== "") {
-    if (existsSync(browser.executable)) return { name, status: "ok", message: browser.executable };
+    if (existsSync(browser.executable)) return there(browser.executable);
     const message = `web.browser.executable: there is no ${browser.executable}`;
     return { name, status: "warning", message };
   }
   const found = findBrowser("");
-  if (found !== undefined) return { name, status: "ok", message: found };
+  if (found !== undefined) return there(found);
   const message = "no Chromium found: pages that need a browser will fail; install one or set web.browser.executable";
   return { name, status: "warning", message };
 }

@@ -28,6 +28,14 @@ export function classifyAddress(text: string): AddressKind {
   return isGlobal(bytes) ? "global" : "private";
 }
 
+/** Whether an address, or an IPv4 address embedded in it, is one of `others`. */
+export function isOneOf(text: string, others: readonly string[]): boolean {
+  const bytes = parseAddress(text);
+  if (bytes === undefined) return false;
+  const ways = [bytes, ...embeddedV4(bytes)].map(String);
+  return others.some((other) => ways.includes(String(parseAddress(other))));
+}
+
 /** A CIDR (`10.0.0.0/8`) or a single address as a test for addresses; undefined when it is neither. */
 export function parseCidr(text: string): ((address: string) => boolean) | undefined {
   const range = readRange(text);

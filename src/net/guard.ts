@@ -1,7 +1,8 @@
 // URL → an address that may be connected to. Every address a name has is checked, and the caller connects to one of the
 // checked addresses without asking the name again, so that a second answer (DNS rebinding) changes nothing.
 
-import { classifyAddress, parseAddress, parseCidr } from "./address.ts";
+import { networkInterfaces } from "node:os";
+import { classifyAddress, isOneOf, parseAddress, parseCidr } from "./address.ts";
 import type { Resolve } from "./resolve.ts";
 
 /** Why a URL was refused. */
@@ -70,8 +71,26 @@ const METADATA_HOSTS = new Set([
 
 const SCHEME_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443, "ws:": 80, "wss:": 443 };
 
-/** Builds the check from the operator's policy. Throws on an `allowHosts` entry that cannot be read. */
-export function createGuard(policy: GuardPolicy, resolve: Resolve): Guard {
+/** How long the machine's own addresses are taken to stay the same. */
+const OWN_KNOWN_MS = 10_000;
+
+/** The addresses of this machine: what listens there may be meant for it alone, whatever its firewall keeps out. */
+function ownAddresses(): () => readonly string[] {
+  let known: readonly string[] = [];
+  let readMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (performance.now() - readMs < OWN_KNOWN_MS) return known;
+    readMs = performance.now();
+    known = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+    return known;
+  };
+}
+
+/**
+ * Builds the check from the operator's policy; `own` gives the machine's addresses, which count as private. Throws on an
+ * `allowHosts` entry that cannot be read.
+ */
+export function createGuard(policy: GuardPolicy, resolve: Resolve, own = ownAddresses()): Guard {
   const allow = readAllowList(policy.allowHosts);
 
   const isListed = (host: string, port: number) =>
@@ -79,8 +98,8 @@ export function createGuard(policy: GuardPolicy, resolve: Resolve): Guard {
 
   const permits = (address: string, listed: boolean, purpose: Purpose) => {
     const kind = classifyAddress(address);
-    if (kind === "global") return true;
-    if (kind !== "private") return false;
+    if (kind === "global" && !isOneOf(address, own())) return true;
+    if (kind !== "private" && kind !== "global") return false;
     if (policy.allowPrivateNetworks) return true;
     return purpose === "navigation" && (listed || allow.cidrs.some((inside) => inside(address)));
   };

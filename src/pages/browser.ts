@@ -116,6 +116,14 @@ const ARGUMENTS = [
 /** Whatever is not sent through a page's own proxy goes nowhere. */
 const NOWHERE = "http://127.0.0.1:9";
 
+/** Whether a browser of this machine runs in its own sandbox: Chromium's cannot be set up by root. */
+export function hasSandbox(): boolean {
+  return process.getuid?.() !== 0;
+}
+
+/** What an operator is told of a browser without one; the guard on its network holds all the same. */
+export const NO_SANDBOX = "the browser runs without its sandbox, because the program runs as root: use another user";
+
 /** Path of an installed Chromium; undefined when there is none. */
 export function findBrowser(configured: string): string | undefined {
   if (configured !== "") return canRun(configured) ? configured : undefined;
@@ -270,8 +278,7 @@ async function launch(settings: BrowserSettings): Promise<Browser> {
       args: ARGUMENTS,
       ignoreDefaultArgs: ["--disable-popup-blocking"],
       proxy: { server: NOWHERE },
-      // Chromium's own sandbox cannot be set up by root, as which containers often run.
-      chromiumSandbox: process.getuid?.() !== 0,
+      chromiumSandbox: hasSandbox(),
       timeout: START_TIMEOUT_MS,
       // The program drains by itself.
       handleSIGINT: false,

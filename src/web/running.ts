@@ -6,6 +6,7 @@ import { type BodyLimits, readJson } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { JobKind } from "../jobs/kind.ts";
 import { createJobRunner } from "../jobs/runner.ts";
+import { hasSandbox, NO_SANDBOX } from "../pages/browser.ts";
 import type { AnswerStore } from "../store/answers.ts";
 import type { FrontierStore } from "../store/frontier.ts";
 import type { JobStore } from "../store/jobs.ts";
@@ -73,6 +74,8 @@ export function createWeb(deps: WebDeps) {
     tools,
     runner,
     start: () => {
+      const isLocal = deps.config().web.browser.endpoint === "";
+      if (isLocal && tools.browserHealth().status !== "disabled" && !hasSandbox()) deps.warn(NO_SANDBOX);
       runner.start().catch((error: unknown) => deps.warn("left jobs could not be taken up", { error }));
     },
     /** What is under way and what waits, now. */

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "bun:test";
+import { parseAddress } from "../../src/net/address.ts";
+import { BlockedAddress, createGuard, type GuardPolicy } from "../../src/net/guard.ts";
+
+const CLOSED: GuardPolicy = { allowPrivateNetworks: false, allowHosts: [], ports: [] };
+/** Names lead to the machine. */
+const resolve = async (host: string) => [parseAddress(host) === undefined ? "93.184.216.34" : host];
+
+describe("the machine's own addresses", () => {
+  const OWN = ["93.184.216.34", "2606:2800:220:1::1", "fe80::1%eth0"];
+  const judge = (url: string, policy: Partial<GuardPolicy> = {}) =>
+    createGuard({ ...CLOSED, ...policy }, resolve, () => OWN)
+      .check(url)
+      .then(
+        () => "passed",
+        (error: unknown) => (error instanceof BlockedAddress ? error.reason : String(error)),
+      );
+
+  test.each([
+    "http://93.184.216.34/",
+    "http://93.184.216.34:8080/",
+    "http://0x5db8d822/",
+    "http://named.example/",
+    "http://[2606:2800:220:1::1]/",
+    "http://[2606:2800:220:1:0::1]/",
+    "http://[::ffff:93.184.216.34]/",
+    "http://[64:ff9b::93.184.216.34]/",
+  ])("%s is private", async (url) => expect(await judge(url)).toBe("address"));
+
+  test("those beside them are not", async () => {
+    expect(await judge("http://93.184.216.35/")).toBe("passed");
+    expect(await judge("http://[2606:2800:220:1::2]/")).toBe("passed");
+  });
+
+  test("an operator can allow them", async () => {
+    expect(await judge("http://93.184.216.34/", { allowPrivateNetworks: true })).toBe("passed");
+    expect(await judge("http://93.184.216.34:81/", { allowHosts: ["93.184.216.34:81"] })).toBe("passed");
+    expect(await judge("http://93.184.216.34:82/", { allowHosts: ["93.184.216.34:81"] })).toBe("address");
+  });
+});
