@@ -209,6 +209,15 @@ describe("start", () => {
       code: "invalid_request",
     },
   ];
+  test.each(["nobody", "google", "constructor"])(
+    "the provider %s is unknown to callback and exchange too",
+    async (slug) => {
+      const callback = await app.ask("GET", `/v1/auth/oauth/${slug}/callback?code=c&state=s`);
+      for (const { status, json } of [callback, await exchange("c", slug)])
+        expect([status, json.error.code]).toEqual([404, "oauth_provider_not_found"]);
+    },
+  );
+
   for (const { name, slug, fields = {}, status, code } of refused) {
     test(`${name}: ${status} ${code}`, async () => {
       const answer = await start(slug, fields);

@@ -81,9 +81,9 @@ export interface PendingIdentity {
 export interface OAuth {
   /** Throws `ApiError` 404 `oauth_provider_not_found`, 400 `invalid_redirect_uri`, 429, or 502 when the provider is away. */
   begin(start: Begin): Promise<Onward>;
-  /** Throws `ApiError` 400 `invalid_state`; whatever else goes wrong is told to the redirect target. */
+  /** Throws `ApiError` 404 `oauth_provider_not_found` or 400 `invalid_state`; whatever else goes wrong is told to the redirect target. */
   comeBack(back: Return): Promise<Onward>;
-  /** The account that a code stands for; uses it up. Throws `ApiError` 400 `invalid_code`. */
+  /** The account that a code stands for; uses it up. Throws `ApiError` 404 `oauth_provider_not_found` or 400 `invalid_code`. */
   redeem(input: { code: string; provider: string }): Promise<string>;
   /** The same, and starts a session. */
   exchange(input: { code: string; provider: string }, client: Client): Promise<TokenPair>;
@@ -176,6 +176,7 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
   };
 
   const redeem: OAuth["redeem"] = async ({ code, provider }) => {
+    if (providerOf(provider) === undefined) throw unknownProvider();
     const ticket = await codes.takeTicket("oauth_code", sha256Hex(code));
     if (ticket === undefined || ticket.accountId === null || ticket.payload["provider"] !== provider) {
       throw new ApiError("invalid_code", "The code is not valid: it may have been used, or it is too old.", {
@@ -229,6 +230,8 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
     },
 
     async comeBack({ slug, search, browserCookies, place, client }) {
+      const provider = providerOf(slug);
+      if (provider === undefined) throw unknownProvider();
       const query = new URLSearchParams(search);
       const secrets = tripOf(query.get("state") ?? "", secret);
       if (secrets === undefined) throw invalidState();
@@ -237,9 +240,7 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
       if (browserCookies !== undefined && browserCookies.get(name) !== value) throw invalidState();
       const ticket = await codes.takeTicket("oauth_state", secrets.hash);
       const trip = ticket === undefined ? undefined : tripIn(ticket);
-      const provider = providerOf(slug);
-      if (ticket === undefined || trip === undefined || trip.slug !== slug || provider === undefined)
-        throw invalidState();
+      if (ticket === undefined || trip === undefined || trip.slug !== slug) throw invalidState();
 
       const onward = (parameters: Told): Onward => ({
         location: destination(trip, parameters, place),
