@@ -39,6 +39,14 @@ export const Web = section("Scrape, crawl, map, extract and llms.txt.", {
     executable: text("Path of a Chromium. Empty: looked for."),
     endpoint: formatted("browser", "CDP or Playwright URL of a remote browser."),
     proxy_address: formatted("origin", "How that remote browser reaches this gateway's guard."),
+    max_memory: size(
+      "The most memory that a local browser's process for a page may take; it is ended then (Linux).",
+      "1GiB",
+      {
+        least: 128 * 1024 ** 2,
+        most: 1024 ** 4,
+      },
+    ),
     max_pages: integer("Pages open at once.", 4, { minimum: 1, maximum: 100 }),
   }),
   model: text(

@@ -3,6 +3,7 @@
 
 import { accessSync, constants } from "node:fs";
 import type { Browser } from "playwright-core";
+import { watchPages } from "./browser-memory.ts";
 import { PageError } from "./page-error.ts";
 
 /** Which browser. */
@@ -11,6 +12,8 @@ export interface BrowserSettings {
   readonly executable: string;
   /** CDP or Playwright address of a remote browser; empty: a local one. */
   readonly endpoint: string;
+  /** The most memory that a process for pages of a local one may take; it is ended then. Absent: no limit. */
+  readonly pageBytesMax?: number;
 }
 
 /** Hands out the browser. */
@@ -152,6 +155,11 @@ export function createBrowser(
   let isClosed = false;
   let hasRun = false;
   const uses = new Map<Browser, { pages: number; open: number; isOld: boolean }>();
+  const memory = settings.endpoint === "" ? watchPages(settings.pageBytesMax ?? Number.POSITIVE_INFINITY) : undefined;
+  const watch = () => {
+    if ([...uses.values()].some(({ open }) => open > 0)) memory?.start();
+    else memory?.stop();
+  };
   /** The end of a browser that grew old; two at once are twice the memory. */
   let renewal: Promise<void> | undefined;
   const makeOld = (browser: Browser) => {
@@ -172,6 +180,7 @@ export function createBrowser(
       uses.set(browser, { pages: 0, open: 0, isOld: false });
       browser.on("disconnected", () => {
         uses.delete(browser);
+        watch();
         // An old browser's end says nothing about the one after it.
         if (current === starting) current = undefined;
       });
@@ -207,6 +216,7 @@ export function createBrowser(
       if (use === undefined) return;
       use.pages++;
       use.open++;
+      watch();
       if (use.pages >= PAGES_PER_BROWSER_MAX) makeOld(browser);
     },
     lost: makeOld,
@@ -214,6 +224,7 @@ export function createBrowser(
       const use = uses.get(browser);
       if (use === undefined) return;
       use.open--;
+      watch();
       if (use.isOld && use.open === 0) void closeQuietly(browser);
     },
     close: async () => {

@@ -155,11 +155,11 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
 
 function assemble(web: Config["web"], doors: Map<string, Door>, started: (error?: unknown) => void) {
   const guard = createGuard(web, createResolve(web.dns));
-  const { executable, endpoint, maxPages } = web.browser;
+  const { executable, endpoint, maxMemoryBytes, maxPages } = web.browser;
   const hasBrowser = web.render !== "never" && (endpoint !== "" || findBrowser(executable) !== undefined);
   const renderer = hasBrowser
     ? createRenderer({
-        browser: createBrowser({ executable, endpoint }, started),
+        browser: createBrowser({ executable, endpoint, pageBytesMax: maxMemoryBytes }, started),
         guard,
         pagesMax: maxPages,
         door: doorFor(web.browser, doors),
