@@ -7,6 +7,7 @@ import { type Block, cutBlocks } from "./blocks.ts";
 import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
 import { dropCopies } from "./copies.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
+import { levelGroups } from "./groups.ts";
 import { headingLevel, isInFrame, type Judged, shareOfKept, sumChars } from "./judged.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { setAside } from "./set-aside.ts";
@@ -69,7 +70,7 @@ export function chooseMain(
   verdicts: readonly number[],
   trace?: Trace,
 ): ReadonlySet<Block> {
-  const page: Judged = { document, blocks, verdicts: setAside(blocks, verdicts), kept: new Set() };
+  const page: Judged = { document, blocks, verdicts: setAside(blocks, levelGroups(blocks, verdicts)), kept: new Set() };
   if (trace?.isKept !== true) for (const { run } of STEPS) run(page);
   else traceSteps(page, trace);
   return page.kept;

@@ -1,0 +1,74 @@
+// Tiles of a grid and replies of a thread stand or fall together: what stands at the same place in each of them is judged
+// as one, so that no tile loses its name because a neighbour's is longer.
+
+import type { PageElement } from "../dom/node.ts";
+import type { Block } from "./blocks.ts";
+
+/** Fewer alike parts are no group. */
+const MEMBERS_MIN = 4;
+/** A place that fewer of them have is no place of the group. */
+const PLACES_MIN = 3;
+const PATH_LEVELS_MAX = 6;
+
+/** The verdicts with those on the same place in alike parts set to their mean. */
+export function levelGroups(blocks: readonly Block[], verdicts: readonly number[]): readonly number[] {
+  const members = membersOf(blocks);
+  const places = new Map<string, { count: number; sum: number }>();
+  const ids = new Map<PageElement, number>();
+  const keys = blocks.map((block) => placeOf(block, members, ids));
+  keys.forEach((key, at) => {
+    if (key === undefined) return;
+    const place = places.get(key) ?? { count: 0, sum: 0 };
+    place.count++;
+    place.sum += verdicts[at] as number;
+    places.set(key, place);
+  });
+  return verdicts.map((verdict, at) => {
+    const place = places.get(keys[at] ?? "");
+    return place === undefined || place.count < PLACES_MIN ? verdict : place.sum / place.count;
+  });
+}
+
+/** Elements that are one of several of a tag and class under one parent, and hold more than one block. */
+function membersOf(blocks: readonly Block[]): ReadonlySet<PageElement> {
+  const counts = new Map<PageElement, number>();
+  for (const { element } of blocks)
+    for (let at: PageElement | null = element; at !== null; at = at.parentNode)
+      counts.set(at, (counts.get(at) ?? 0) + 1);
+  const groups = new Map<PageElement, Map<string, PageElement[]>>();
+  for (const element of counts.keys()) {
+    if (element.parentNode === null || /^(?:tr|td|th|tbody|dt|dd)$/.test(element.tag)) continue;
+    const siblings = groups.get(element.parentNode) ?? new Map<string, PageElement[]>();
+    groups.set(element.parentNode, siblings);
+    const key = `${element.tag}.${element.className}`;
+    const list = siblings.get(key);
+    if (list === undefined) siblings.set(key, [element]);
+    else list.push(element);
+  }
+  const members = new Set<PageElement>();
+  for (const siblings of groups.values())
+    for (const list of siblings.values()) {
+      if (list.length < MEMBERS_MIN) continue;
+      const held = list.reduce((sum, element) => sum + (counts.get(element) ?? 0), 0);
+      if (held > list.length * 1.5) for (const element of list) members.add(element);
+    }
+  return members;
+}
+
+/** Where a block stands in its group: the group and the way down to the block. Undefined outside of groups. */
+function placeOf(
+  { element }: Block,
+  members: ReadonlySet<PageElement>,
+  ids: Map<PageElement, number>,
+): string | undefined {
+  const path: string[] = [];
+  let at: PageElement | null = element;
+  while (at !== null && !members.has(at) && path.length < PATH_LEVELS_MAX) {
+    path.push(`${at.tag}.${at.className}`);
+    at = at.parentNode;
+  }
+  if (at === null || !members.has(at) || at.parentNode === null) return undefined;
+  const id = ids.get(at.parentNode) ?? ids.size;
+  ids.set(at.parentNode, id);
+  return `${id}>${at.tag}.${at.className}>${path.join("<")}`;
+}
