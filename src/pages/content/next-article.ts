@@ -48,12 +48,14 @@ function startOf(headline: Block, above: readonly PageElement[], blocks: readonl
   const own = path[at - 1];
   const other = above[above.indexOf(path[at] as PageElement) - 1];
   if (own === undefined || other === undefined) return undefined;
-  const isAlike = own !== headline.element && own.tag === other.tag && own.className === other.className;
+  // Headings of one page also bear dates, those of its history say: a story is built as the one before it.
+  if (own === headline.element || own.tag !== other.tag || own.className !== other.className) return undefined;
+  const isFirstRank = headingLevel(headline) === 1;
+  if (own.tag !== "article" && !isFirstRank) return undefined;
   const signed = blocks
     .slice(Math.max(0, headline.index - 2), headline.index + 1 + BYLINE_REACH)
     .some(({ text }) => text.length < BYLINE_CHARS_MAX && (DATE.test(text) || BYLINE.test(text)));
-  if (!signed && !(isAlike && own.tag === "article" && headingLevel(headline) === 1)) return undefined;
-  if (headingLevel(headline) !== 1 && !(isAlike && own.tag === "article")) return undefined;
+  if (!signed && !(own.tag === "article" && isFirstRank)) return undefined;
   let start = headline.index;
   while (start > 0 && isIn(blocks[start - 1] as Block, own)) start--;
   return start;
