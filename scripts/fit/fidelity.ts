@@ -14,7 +14,7 @@ import { needsScript } from "../../src/pages/needs-script.ts";
 
 const ADDRESS = "http://127.0.0.1/page";
 /** Set as signs of their own, in a notation of their own, or left out as what only serves the screen. */
-const APART = new Set(["math", "sup", "sub", "pre", "code", "button", "tex", "ruby", "rt", "kbd", "samp", "tt"]);
+const APART = new Set(["math", "pre", "code", "button", "tex", "ruby", "rt", "kbd", "samp", "tt"]);
 
 /** How many blocks of a page were kept, and the texts of those whose words are not in its Markdown as they were, in order. */
 export function unfaithfulBlocks(html: string): { readonly kept: number; readonly missing: readonly string[] } {
@@ -64,19 +64,25 @@ function lettersOf(text: string): Letters {
 /** Whether words that stood apart still do, and words that were one still are, but where two elements met. */
 function isParted({ nodes }: Block, own: Letters, shown: Letters, at: number): boolean {
   const seams = new Set<number>();
+  const raised = new Set<number>();
   let length = 0;
-  for (const { data } of nodes) {
-    length += lettersOf(data).text.length;
+  for (const node of nodes) {
+    const { text } = lettersOf(node.data);
+    // A power or the mark of a note is no digit of the number before it.
+    if (/^\d/.test(text) && closest(node, ({ tag }) => tag === "sup" || tag === "sub") !== undefined)
+      raised.add(length);
+    length += text.length;
     seams.add(length);
   }
   for (let place = 1; place < own.text.length; place++) {
     const isGap = shown.gaps.has(at + place);
+    if (raised.has(place) && !isGap) return false;
     if (own.gaps.has(place) ? !isGap : isGap && !seams.has(place)) return false;
   }
   return true;
 }
 
-/** Code, formulas and signs set above the line have a notation of their own. */
+/** Code and formulas have a notation of their own. */
 function isApart({ element, nodes }: Block): boolean {
   const is = ({ tag }: PageElement) => APART.has(tag);
   return is(element) || closest(element, is) !== undefined || nodes.some((node) => closest(node, is) !== undefined);
@@ -87,7 +93,7 @@ function plain(markdown: string): string {
   const html = Bun.markdown.html(markdown);
   return html
     .replace(/<img\b[^>]*>/g, "")
-    .replace(/<\/?(?:a|b|strong|em|i|del|s|code|span|u|ins|mark|sup|sub)\b[^>]*>/g, "")
+    .replace(/<\/?(?:a|b|strong|em|i|del|s|code|span|u|ins|mark)\b[^>]*>/g, "")
     .replace(/<[^>]*>/g, " ")
     .replace(/&lt;/g, "<")
     .replace(/&gt;/g, ">")

@@ -9,6 +9,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   documentation: 0.9,
   forum: 0.85,
   listing: 0.9,
+  mathematics: 0.6,
   medicine: 1,
   product: 0.9,
   service: 0.9,

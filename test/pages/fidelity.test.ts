@@ -26,6 +26,8 @@ const inline = fc.oneof(
     .tuple(fc.constantFrom("b", "i", "em", "strong", "span", "u", "mark"), text)
     .map(([tag, inner]) => `<${tag}>${inner}</${tag}>`),
   text.map((inner) => `<a href="/x">${inner}</a>`),
+  fc.tuple(fc.constantFrom("sup", "sub"), fc.nat(20)).map(([tag, figure]) => `1911<${tag}>${figure}</${tag}>`),
+  fc.nat(9).map((figure) => `1911<sup><a href="#fn${figure}">${figure}</a></sup>`),
 );
 const line = fc
   .tuple(fc.array(inline, { minLength: 1, maxLength: 4 }), fc.constantFrom("", " ", "<br>", ", "))

@@ -76,7 +76,8 @@ function shownWords(markdown: string): string[] {
       .replace(/!\[[^\]]*\]\([^)]*\)/g, "")
       .replace(/\]\([^)]*\)/g, "]")
       .replace(/^```\w*$/gm, "")
-      .replace(/^\[\^[^\]]+\]:/gm, ""),
+      .replace(/^\[\^[^\]]+\]:/gm, "")
+      .replace(/<\/?su[bp]>/g, " "),
   );
 }
 

@@ -5,6 +5,7 @@ import { closest, PageElement, PageText } from "../dom/node.ts";
 import { escapeMarkdown } from "./escape.ts";
 import { languageAround } from "./language.ts";
 import { codeText, prepare } from "./prepare.ts";
+import { raisedMarkdown } from "./raised.ts";
 import { readingCopy } from "./reading-copy.ts";
 import { dissolveLayoutTables, isEmptyTable, joinLines, tableMarkdown, textElement } from "./tables.ts";
 
@@ -136,6 +137,10 @@ function addInline(turndown: TurndownService): void {
     filter: (node) => node.nodeName === "FOOTNOTE-MARK",
     replacement: (_, node) => `[^${fromDom(node).attributes["label"]}]`,
   });
+  turndown.addRule("raised", {
+    filter: ["sup", "sub"],
+    replacement: (content, node) => raisedMarkdown(content, fromDom(node)),
+  });
   turndown.addRule("checkbox", {
     filter: (node) => node.nodeName === "INPUT",
     replacement: (_, node) => {
@@ -149,8 +154,7 @@ function addInline(turndown: TurndownService): void {
 function addBlocks(turndown: TurndownService): void {
   turndown.addRule("footnote-text", {
     filter: (node) => node.nodeName === "FOOTNOTE-TEXT",
-    replacement: (content, node) =>
-      `\n\n[^${fromDom(node).attributes["label"]}]: ${content.trim().replace(/\n+/g, "\n    ")}\n\n`,
+    replacement: (content, node) => `\n\n[^${fromDom(node).attributes["label"]}]: ${indented(content)}\n\n`,
   });
   turndown.addRule("heading", {
     filter: ["h1", "h2", "h3", "h4", "h5", "h6"],
@@ -181,7 +185,7 @@ function addBlocks(turndown: TurndownService): void {
   turndown.addRule("definition", {
     filter: "dd",
     replacement: (content, node) => {
-      const body = content.trim().replace(/\n(?=.)/g, "\n    ");
+      const body = indented(content);
       return body === "" ? "" : `${isBehindText(fromDom(node)) ? "\n" : ""}: ${body}\n`;
     },
   });
@@ -195,6 +199,14 @@ function addBlocks(turndown: TurndownService): void {
     filter: (node) => /^(?:BUTTON|LABEL|OPTION|LEGEND|FIGCAPTION)$/.test(node.nodeName),
     replacement: (content) => (content.trim() === "" ? "" : `\n\n${content.trim()}\n\n`),
   });
+}
+
+/** The lines behind the first one moved in, so that they belong to it. */
+function indented(content: string): string {
+  return content
+    .trim()
+    .replace(/\n{3,}/g, "\n\n")
+    .replace(/\n(?=.)/g, "\n    ");
 }
 
 /** Whether words of the list itself stand before an item: they end no line. */

@@ -1,0 +1,108 @@
+// Formulas become elements that carry TeX as their text, whatever set them.
+
+import { closest, PageElement, PageText, walk } from "../dom/node.ts";
+import { texOfMathml } from "./mathml.ts";
+
+/** Replaces an element that is a formula; false when it is none. */
+export function rewriteFormula(element: PageElement): boolean {
+  const { className, tag } = element;
+  if (tag === "math") return rewriteMath(element);
+  if (
+    tag === "mjx-container" ||
+    /(?:^|\s)(?:MathJax|MathJax_Display|MathJax_CHTML|MathJax_SVG)(?:\s|$)/.test(className)
+  )
+    return rewriteMathJax(element);
+  if (/(?:^|\s)mwe-math-element/.test(className)) return rewriteMediaWiki(element);
+  return /(?:^|\s)katex(?:\s|$)/.test(className) && rewriteKatex(element);
+}
+
+function replaceByTex(element: PageElement, tex: string, isDisplay: boolean): true {
+  const math = new PageElement("tex", { display: isDisplay ? "block" : "inline" });
+  math.appendChild(new PageText(tex.trim()));
+  element.parentNode?.insertBefore(math, element);
+  element.remove();
+  return true;
+}
+
+function sourceOf(element: PageElement): string | undefined {
+  const annotation = element
+    .getElementsByTagName("annotation")
+    .find((inner) => /tex/i.test(inner.attributes["encoding"] ?? ""));
+  const tex = annotation?.textContent ?? element.attributes["alttext"];
+  return tex === undefined || tex.trim() === "" ? undefined : tex;
+}
+
+function rewriteMath(math: PageElement): boolean {
+  const tex = sourceOf(math) ?? texOfMathml(math);
+  return tex === "" ? false : replaceByTex(math, tex, isDisplay(math));
+}
+
+function isDisplay({ attributes }: PageElement): boolean {
+  return attributes["display"] === "block" || attributes["mode"] === "display";
+}
+
+/** MathJax draws a formula for the eye and adds MathML for screen readers. */
+function rewriteMathJax(element: PageElement): boolean {
+  const math = element.getElementsByTagName("math")[0];
+  if (math === undefined) return false;
+  const tex = sourceOf(math) ?? texOfMathml(math);
+  if (tex === "") return false;
+  return replaceByTex(element, tex, isDisplay(math) || element.attributes["display"] === "true");
+}
+
+/** MediaWiki sets a formula as MathML with its source, and again as a picture. */
+function rewriteMediaWiki(element: PageElement): boolean {
+  const math = element.getElementsByTagName("math")[0];
+  const image = element.getElementsByTagName("img")[0];
+  const tex = (math === undefined ? undefined : sourceOf(math)) ?? image?.attributes["alt"];
+  if (tex === undefined || tex.trim() === "") return false;
+  const isBlock = math?.attributes["display"] === "block" || /display|block/.test(image?.className ?? "");
+  return replaceByTex(element, tex, isBlock);
+}
+
+/** KaTeX sets a formula twice, for the eye and as MathML with its source. */
+function rewriteKatex(element: PageElement): boolean {
+  const math = element.getElementsByTagName("math")[0];
+  const tex =
+    math === undefined
+      ? element.getElementsByTagName("tex")[0]?.textContent
+      : (sourceOf(math) ?? (texOfMathml(math) || undefined));
+  if (tex === undefined) return false;
+  const isBlock = /katex-display/.test(element.parentNode?.className ?? "") || math?.attributes["display"] === "block";
+  return replaceByTex(element, tex, isBlock);
+}
+
+const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math", "textarea"]);
+/** Marks around TeX that a script of the page would set. */
+const RAW =
+  /\\\(([^\n]{1,400}?)\\\)|\\\[([\s\S]{1,2000}?)\\\]|\$\$([^$]{1,2000})\$\$|\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?!\d)/g;
+/** Signs without which a bracketed text is no formula. */
+const IS_TEX = /\\[a-zA-Z]|[\^_=+<>]|^\s*[a-zA-Z]\s*$/;
+
+/** TeX in the text, as a script of the page was to find it, becomes formulas: none of it is to be escaped. */
+export function readRawTex(root: PageElement): void {
+  for (const node of [...walk(root)]) {
+    if (!(node instanceof PageText) || !/\\[([]|\$[^$]*\$/.test(node.data)) continue;
+    if (closest(node, ({ tag }) => VERBATIM.has(tag)) !== undefined) continue;
+    splitFormulas(node);
+  }
+}
+
+function splitFormulas(node: PageText): void {
+  const { data } = node;
+  let end = 0;
+  for (const match of data.matchAll(RAW)) {
+    const [whole, inline, block, dollars, dollar] = match;
+    const tex = inline ?? block ?? dollars ?? dollar ?? "";
+    // One dollar is money more often than not.
+    if (!(dollar === undefined ? IS_TEX : /\\[a-zA-Z]|^[a-zA-Z]$|^[^\s]*[\^_]\{?\w[^\s]*$/).test(tex)) continue;
+    const formula = new PageElement("tex", {
+      display: block === undefined && dollars === undefined ? "inline" : "block",
+    });
+    formula.appendChild(new PageText(tex.trim()));
+    node.parentNode?.insertBefore(new PageText(data.slice(end, match.index)), node);
+    node.parentNode?.insertBefore(formula, node);
+    end = match.index + whole.length;
+  }
+  node.data = data.slice(end);
+}

@@ -1,0 +1,208 @@
+// Footnotes: a mark that points to a note on the page becomes `[^1]`, the note `[^1]: text`. A mark whose note is not
+// there stays what it looks like.
+
+import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
+
+const MARK = /^[\w*†‡§¶]{1,8}$/;
+/** What leads back from a note to its mark. */
+const BACK_NAME = /^_?(?:fn[-_:]?ref|footnote[-_]?ref|cite_ref|ftnref|ednref|noteref)/i;
+/** Names that only notes have: a mark with one needs no raised sign. */
+const SURE_NAME = /^_?(?:fn|footnote|cite_note|ftn|edn|endnote)(?!_?-?:?ref)/i;
+/** Names of notes, and of much else: a mark with one leads to a note that is not there. */
+const LOST_NAME = /^_?(?:fn|foot|note|ftn|edn|endnote|cite|bib|ref)/i;
+const SURE_CLASS = /(?:^|\s)(?:footnote-?ref|footnote-reference|noteref|footnote-link)/i;
+const NOTE_CHARS_MAX = 4000;
+/** What a note may be; those in tables stay there. */
+const HOLDERS = new Set(["li", "p", "div", "aside", "dd", "section"]);
+const INLINE = new Set(["a", "span", "sup", "b", "strong", "em", "i"]);
+
+/** Rewrites in place. */
+export function rewriteNotes(root: PageElement): void {
+  const marks = new Map<PageElement, string>();
+  for (const link of root.getElementsByTagName("a")) {
+    const target = targetOf(link);
+    if (target !== undefined) marks.set(link, target);
+  }
+  if (marks.size === 0) return;
+  const notes = notesFor(root, marks);
+  const labels = new Map<PageElement, string>();
+  const taken = new Set<string>();
+  for (const [link, target] of marks) {
+    if (link.parentNode === null) continue;
+    const note = notes.get(target);
+    const shown = shownBy(link);
+    if (note === undefined || closest(link, (element) => element === note) !== undefined) {
+      if (SURE_CLASS.test(link.className) || LOST_NAME.test(target)) withoutNote(link);
+      continue;
+    }
+    let label = labels.get(note);
+    if (label === undefined) {
+      label = shown;
+      for (let count = 2; taken.has(label); count++) label = `${shown}-${count}`;
+      taken.add(label);
+      labels.set(note, label);
+    }
+    setMark(link, label);
+  }
+  for (const [note, label] of labels) setNote(note, label);
+}
+
+/** The id that a mark of a note points to; undefined for other links. */
+function targetOf(link: PageElement): string | undefined {
+  const href = link.attributes["href"] ?? "";
+  const at = href.indexOf("#");
+  if (at < 0 || at === href.length - 1 || !MARK.test(shownBy(link))) return undefined;
+  const target = decoded(href.slice(at + 1));
+  const isRaised =
+    closest(link, ({ tag }) => tag === "sup") !== undefined || link.getElementsByTagName("sup").length > 0;
+  const isSure =
+    SURE_CLASS.test(link.className) ||
+    link.attributes["role"] === "doc-noteref" ||
+    (SURE_NAME.test(target) && /^\s*[[(]/.test(link.textContent));
+  return (isSure || isRaised) && !BACK_NAME.test(target) ? target : undefined;
+}
+
+function shownBy(link: PageElement): string {
+  return link.textContent.replace(/[[\]()\s]/g, "");
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+/** The element of each note, by the id that marks point to. */
+function notesFor(root: PageElement, marks: ReadonlyMap<PageElement, string>): ReadonlyMap<string, PageElement> {
+  const wanted = new Set(marks.values());
+  const notes = new Map<string, PageElement>();
+  const holders = new Set<PageElement>();
+  for (const element of elementsOf(root)) {
+    const id = element.id === "" ? (element.attributes["name"] ?? "") : element.id;
+    if (!wanted.has(id) || notes.has(id)) continue;
+    const holder = INLINE.has(element.tag) ? holderOf(element) : element;
+    if (holder === undefined || holder.textContent.length > NOTE_CHARS_MAX) continue;
+    const note = holder.tag === "dt" ? definitionOf(holder) : holder;
+    if (note === undefined || !HOLDERS.has(note.tag) || closest(note, (around) => holders.has(around)) !== undefined)
+      continue;
+    holders.add(note);
+    notes.set(id, note);
+  }
+  return notes;
+}
+
+/** An anchor at the start of a note stands for the note. */
+function holderOf(anchor: PageElement): PageElement | undefined {
+  const holder = closest(anchor, ({ tag }) => !INLINE.has(tag));
+  if (holder === undefined) return undefined;
+  return holder.textContent.trimStart().startsWith(anchor.textContent.trim()) ? holder : undefined;
+}
+
+/** The definition of a term that is the label of a note. */
+function definitionOf(term: PageElement): PageElement | undefined {
+  const next = term.nextSibling instanceof PageText ? term.nextSibling.nextSibling : term.nextSibling;
+  if (!(next instanceof PageElement) || next.tag !== "dd") return undefined;
+  term.remove();
+  return next;
+}
+
+/** A broken reference would be worse than the plain sign. */
+function withoutNote(link: PageElement): void {
+  const around = link.parentNode;
+  const hasSup = closest(link, ({ tag }) => tag === "sup") !== undefined || link.getElementsByTagName("sup").length > 0;
+  if (hasSup || around === null) {
+    link.unwrap();
+    return;
+  }
+  const sup = new PageElement("sup");
+  around.insertBefore(sup, link);
+  sup.appendChild(link);
+  link.unwrap();
+}
+
+function setMark(link: PageElement, label: string): void {
+  const mark = new PageElement("footnote-mark", { label });
+  // Without text the converter would take it for blank.
+  mark.appendChild(new PageText(label));
+  const sup = closest(link, ({ tag }) => tag === "sup");
+  link.parentNode?.insertBefore(mark, link);
+  link.remove();
+  if (sup === undefined) return;
+  for (const node of sup.childNodes) if (node instanceof PageText && /^[\s[\](),;]*$/.test(node.data)) node.remove();
+  const isAllMarks = elementsOf(sup).every(({ tag }) => tag !== "a");
+  if (isAllMarks) sup.unwrap();
+}
+
+function setNote(note: PageElement, label: string): void {
+  for (const link of note.getElementsByTagName("a")) if (isWayBack(link)) withoutFrame(link, note);
+  for (const element of elementsOf(note)) if (/(?:^|\s)mw-cite-backlink/.test(element.className)) element.remove();
+  dropLabel(note, label.replace(/-\d+$/, ""));
+  const text = new PageElement("footnote-text", { label });
+  while (note.firstChild !== null) text.appendChild(note.firstChild);
+  const list = note.parentNode;
+  if (list === null) return;
+  if (!/^(?:ul|ol|dl)$/.test(list.tag)) {
+    list.insertBefore(text, note);
+    note.remove();
+    return;
+  }
+  // What stays in the list keeps its numbers.
+  if (list.tag === "ol") numberItems(list);
+  list.parentNode?.insertBefore(text, list);
+  note.remove();
+  if (list.textContent.trim() === "") list.remove();
+}
+
+const numbered = new WeakSet<PageElement>();
+
+function numberItems(list: PageElement): void {
+  if (numbered.has(list)) return;
+  numbered.add(list);
+  let number = Number.parseInt(list.attributes["start"] ?? "1", 10);
+  for (const item of list.children) {
+    const own = Number.parseInt(item.attributes["value"] ?? "", 10);
+    if (!Number.isNaN(own)) number = own;
+    item.attributes["value"] = String(number++);
+  }
+}
+
+/** Takes the link away, and the raised sign or the brackets around it. */
+function withoutFrame(link: PageElement, note: PageElement): void {
+  let frame = link;
+  while (frame.parentNode !== null && frame.parentNode !== note && INLINE.has(frame.parentNode.tag)) {
+    const outer = frame.parentNode;
+    if (outer.textContent.replace(/[[\]()\s.,^]/g, "") !== link.textContent.replace(/[[\]()\s.,^]/g, "")) break;
+    frame = outer;
+  }
+  frame.remove();
+}
+
+/** The arrow from a note to its mark. */
+function isWayBack(link: PageElement): boolean {
+  const href = link.attributes["href"] ?? "";
+  if (/#_?(?:fn[-_:]?ref|footnote[-_]?ref|cite_ref|ftnref|ednref|noteref|ref)/i.test(href)) return true;
+  return href.includes("#") && /^[\s[\]↩↑⏎^]+$/.test(link.textContent.replace(/[\ufe0e\ufe0f]/g, ""));
+}
+
+/** A note begins with its own number where the page numbers by hand. */
+function dropLabel(note: PageElement, label: string): void {
+  const first = elementsOf(note).find(({ textContent }) => textContent.trim() !== "");
+  if (first !== undefined && /label/.test(first.className) && shownBy(first) === label) {
+    first.remove();
+    return;
+  }
+  for (const node of walk(note)) {
+    if (!(node instanceof PageText)) continue;
+    const text = node.data.trimStart();
+    if (text === "") continue;
+    const own = [`[${label}]`, `(${label})`, `${label}.`, `${label})`, `${label}:`].find((start) =>
+      text.startsWith(start),
+    );
+    const isAlone = text.trim() === label && node.parentNode !== note && INLINE.has(node.parentNode?.tag ?? "");
+    if (own !== undefined && !/^\d/.test(text.slice(own.length))) node.data = text.slice(own.length).trimStart();
+    else if (isAlone) node.data = "";
+    return;
+  }
+}

@@ -1,0 +1,49 @@
+// Text set above or below the line: powers, indices, signs of notes. Set flat, 10 to the 6th would be 106.
+
+import { closest, PageElement, PageText } from "../dom/node.ts";
+
+/** What reads the same on the line: "1st", "Brand™". */
+const FLAT_AFTER_DIGIT = /^(?:st|nd|rd|th|er|re|ère|ème|nde?|de|te|º|ª|o|a)$/i;
+const FLAT = /^[®©™℠*†‡]$/;
+/** Apart from the word before it as it is. */
+const BRACKETED = /^[[(]/;
+
+const CODE_TAGS = new Set(["pre", "code", "kbd", "samp", "tt"]);
+const ABOVE = signs("0123456789+-=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ");
+const BELOW = signs("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎");
+
+function signs(plain: string, set: string): ReadonlyMap<string, string> {
+  const shown = [...set];
+  return new Map([...plain].map((sign, at) => [sign, shown[at] ?? sign]));
+}
+
+/** The Markdown of a <sup> or <sub> with this content. */
+export function raisedMarkdown(content: string, element: PageElement): string {
+  const text = content.trim();
+  const plain = element.textContent.trim();
+  if (text === "" || text.includes("\n") || text.startsWith("[^")) return content;
+  if (BRACKETED.test(plain) || FLAT.test(plain)) return content;
+  if (element.tag === "sup" && FLAT_AFTER_DIGIT.test(plain) && /\d$/.test(textBefore(element))) return content;
+  return `<${element.tag}>${text}</${element.tag}>`;
+}
+
+/** Within code there is no markup: signs that stand above or below by themselves, or those that programmers write. */
+export function raiseInCode(element: PageElement): void {
+  if (closest(element, ({ tag }) => CODE_TAGS.has(tag)) === undefined) return;
+  const text = element.textContent.trim();
+  const table = element.tag === "sup" ? ABOVE : BELOW;
+  const isShort = text !== "" && text.length <= 12;
+  if (!isShort || FLAT.test(text) || text.startsWith("[")) return;
+  const shown = [...text].every((sign) => table.has(sign))
+    ? [...text].map((sign) => table.get(sign)).join("")
+    : `${element.tag === "sup" ? "^" : "_"}${/^[\p{L}\p{N}]+$/u.test(text) ? text : `(${text})`}`;
+  element.parentNode?.insertBefore(new PageText(shown), element);
+  element.remove();
+}
+
+/** The text right before an element in the same line. */
+function textBefore(element: PageElement): string {
+  const before = element.previousSibling;
+  if (before instanceof PageText) return before.data;
+  return before instanceof PageElement ? before.textContent : "";
+}
