@@ -18,6 +18,8 @@ export interface UploadDeps {
 const FORM_BYTES_MAX = 64 * 1024;
 /** All files of one account. */
 const ACCOUNT_BYTES_MAX = 1024 * 1024 * 1024;
+/** Parts of a form; an upload has a file and a purpose. */
+const PARTS_MAX = 100;
 const PAGE_MAX = 1000;
 const PAGE = 100;
 const FILENAME_CHARS_MAX = 255;
@@ -131,6 +133,9 @@ async function readUpload(request: Request): Promise<{ content: Uint8Array; file
     throw new ApiError("invalid_request", "Expected Content-Type: multipart/form-data.");
   }
   const bytes = await readBody(request, { maxBytes: IMAGE_BYTES_MAX + FORM_BYTES_MAX });
+  if (hasManyParts(bytes, type)) {
+    throw new ApiError("request_too_large", `The form has more than ${PARTS_MAX} parts.`);
+  }
   let form: FormData;
   try {
     form = await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData();
@@ -151,4 +156,17 @@ async function readUpload(request: Request): Promise<{ content: Uint8Array; file
   }
   const name = file instanceof File ? file.name : "";
   return { content: await file.bytes(), filename: name.slice(0, FILENAME_CHARS_MAX) || "image", purpose };
+}
+
+/** Half a million empty parts fit into a form, and take a second to read. */
+function hasManyParts(bytes: Uint8Array, type: string): boolean {
+  const [, quoted, plain = quoted] = /boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(type) ?? [];
+  if (plain === undefined) return false;
+  const form = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const line = `--${plain}`;
+  let parts = 0;
+  for (let at = form.indexOf(line); at >= 0; at = form.indexOf(line, at + line.length)) {
+    if (++parts > PARTS_MAX + 1) return true;
+  }
+  return false;
 }

@@ -96,3 +96,17 @@ test("a body that is refused, and one whose sender leaves, give back what they h
   const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x".repeat(0.7 * MIB) }] });
   expect((await post("/v1/chat/completions", body)).status).toBe(200);
 });
+
+test("a form of more parts than an upload has is refused before it is read", async () => {
+  const part = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';
+  for (const boundary of ["b", '"b"']) {
+    const response = await app.call("/v1/files", {
+      method: "POST",
+      body: `${part.repeat(10_000)}--b--\r\n`,
+      headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+    });
+    const { error } = (await response.json()) as { error: { code: string; message: string } };
+    expect([response.status, error.code]).toEqual([413, "request_too_large"]);
+    expect(error.message).toContain("parts");
+  }
+});
