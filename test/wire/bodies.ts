@@ -3,6 +3,8 @@
 import type { Json } from "./support.ts";
 
 const schema = { type: "object", properties: { a: { type: "string" } } };
+/** As strict formats want it: every property required, and no others. */
+const closedSchema = { ...schema, required: ["a"], additionalProperties: false };
 
 export const MESSAGES_BODY: Json = {
   model: "claude-sonnet-4-5",
@@ -83,7 +85,7 @@ export const RESPONSES_BODY: Json = {
   parallel_tool_calls: false,
   max_output_tokens: 500,
   reasoning: { effort: "high", summary: "auto" },
-  text: { verbosity: "low", format: { type: "json_schema", name: "n", schema, strict: true } },
+  text: { verbosity: "low", format: { type: "json_schema", name: "n", schema: closedSchema, strict: true } },
   metadata: { a: "b" },
   user: "u",
   store: false,
