@@ -7,7 +7,8 @@ export const CLIENT_SECRET = "provider-client-secret-1";
 
 /** Whom the provider signs in. */
 export interface FakePerson {
-  id: number;
+  /** GitHub sends a whole number. */
+  id: unknown;
   login: string;
   emails: { email: string; primary: boolean; verified: boolean }[];
 }
@@ -16,6 +17,8 @@ export interface FakeGithub {
   /** `auth.oauth.github`. */
   readonly config: Record<string, string>;
   person: FakePerson;
+  /** What happens elsewhere while the profile is asked for. */
+  meanwhile: () => Promise<void>;
   /** Paths asked for. */
   readonly asked: string[];
   stop(): Promise<void>;
@@ -26,7 +29,10 @@ export function startFakeGithub(): FakeGithub {
   const codes = new Map<string, { challenge: string; redirectUri: string }>();
   const tokens = new Set<string>();
   const asked: string[] = [];
-  const state: { person: FakePerson } = { person: { id: 1, login: "octo", emails: [] } };
+  const state: Pick<FakeGithub, "person" | "meanwhile"> = {
+    person: { id: 1, login: "octo", emails: [] },
+    meanwhile: async () => {},
+  };
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -74,6 +80,7 @@ export function startFakeGithub(): FakeGithub {
       if (!tokens.has(token) || !request.headers.has("user-agent")) return new Response("{}", { status: 401 });
       const { id, login, emails } = state.person;
       // The profile's own address may be anybody's.
+      if (url.pathname === "/user") await state.meanwhile();
       if (url.pathname === "/user") return Response.json({ id, login, email: "anybody@example.com" });
       if (url.pathname === "/user/emails") return Response.json(emails);
       return new Response("{}", { status: 404 });
@@ -95,6 +102,12 @@ export function startFakeGithub(): FakeGithub {
     set person(person) {
       state.person = person;
     },
+    get meanwhile() {
+      return state.meanwhile;
+    },
+    set meanwhile(meanwhile) {
+      state.meanwhile = meanwhile;
+    },
     asked,
     stop: () => server.stop(true),
   };
@@ -107,6 +120,8 @@ export interface FakeIssuer {
   claims: Record<string, unknown>;
   /** What the userinfo endpoint says beside `sub`. */
   userinfo: Record<string, unknown>;
+  /** What becomes of the ID token on its way. */
+  tamper: (idToken: string) => string;
   stop(): Promise<void>;
 }
 
@@ -115,9 +130,16 @@ export async function startFakeIssuer(): Promise<FakeIssuer> {
   const server = new OAuth2Server();
   await server.issuer.keys.generate("RS256");
   await server.start(0, "127.0.0.1");
-  const state: Pick<FakeIssuer, "claims" | "userinfo"> = { claims: {}, userinfo: {} };
+  const state: Pick<FakeIssuer, "claims" | "userinfo" | "tamper"> = {
+    claims: {},
+    userinfo: {},
+    tamper: (token) => token,
+  };
   server.service.on("beforeTokenSigning", (token: { payload: Record<string, unknown> }) => {
     Object.assign(token.payload, state.claims);
+  });
+  server.service.on("beforeResponse", ({ body }: { body: { id_token?: string } }) => {
+    if (body.id_token !== undefined) body.id_token = state.tamper(body.id_token);
   });
   server.service.on("beforeUserinfo", (answer: { body: unknown }) => {
     answer.body = { sub: state.claims["sub"], ...state.userinfo };
@@ -135,6 +157,12 @@ export async function startFakeIssuer(): Promise<FakeIssuer> {
     },
     set userinfo(userinfo) {
       state.userinfo = userinfo;
+    },
+    get tamper() {
+      return state.tamper;
+    },
+    set tamper(tamper) {
+      state.tamper = tamper;
     },
     stop: () => server.stop(),
   };

@@ -14,6 +14,7 @@ import {
   clockTolerance,
   customFetch,
   discovery,
+  enableNonRepudiationChecks,
   fetchUserInfo,
 } from "openid-client";
 import { VERSION } from "../../base/version.ts";
@@ -71,7 +72,8 @@ function openIdProvider(config: OAuthConfig, now: () => number): SignInProvider 
     const server = discovery(issuer, config.clientId, metadata(config), clientAuth(config), {
       timeout: TIMEOUT_SECONDS,
       [customFetch]: boundedFetch,
-      execute: issuer.protocol === "http:" ? [allowInsecureRequests] : [],
+      // Signatures count also where the connection vouches for the issuer: it may end at a proxy or a cache.
+      execute: [enableNonRepudiationChecks, ...(issuer.protocol === "http:" ? [allowInsecureRequests] : [])],
     });
     known = { server, untilMs: now() + DISCOVERY_KEPT_MS };
     server.catch(() => {
@@ -95,7 +97,7 @@ function openIdProvider(config: OAuthConfig, now: () => number): SignInProvider 
       const told = canTell ? await fetchUserInfo(server, tokens.access_token, claims.sub) : claims;
       const { email, email_verified: verified, preferred_username: name } = told as Record<string, unknown>;
       return {
-        subject: claims.sub,
+        subject: subjectOf(claims.sub),
         email: text(email),
         // Some send the word instead of the value.
         emailVerified: verified === true || verified === "true",
@@ -124,12 +126,18 @@ function plainProvider(config: OAuthConfig): SignInProvider {
       url.searchParams.delete("iss");
       const tokens = await authorizationCodeGrant(server, url, checks(trip));
       const user = asRecord(await getJson(config.userUrl, tokens.access_token));
-      const id = user["id"];
-      if (typeof id !== "number" && (typeof id !== "string" || id === "")) throw new Error("the profile has no id");
+      const subject = subjectOf(user["id"]);
       const emails = config.emailsUrl === "" ? [] : await getJson(config.emailsUrl, tokens.access_token);
-      return { subject: String(id), name: text(user["login"]), ...chooseEmail(emails) };
+      return { subject, name: text(user["login"]), ...chooseEmail(emails) };
     },
   };
+}
+
+/** What a provider names a person by. A blank name, or a number that is not exact, would be one for several people. */
+function subjectOf(id: unknown): string {
+  if (typeof id === "string" && id.trim() !== "") return id;
+  if (typeof id === "number" && Number.isSafeInteger(id) && id > 0) return String(id);
+  throw new Error("the provider names no person");
 }
 
 /** The main address if it is verified, else none: what a profile shows may be anybody's. */
