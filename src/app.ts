@@ -16,7 +16,7 @@ import type { TierId } from "./catalog/tiers.ts";
 import type { LiveConfig } from "./config/live.ts";
 import { secretsOf } from "./config/load.ts";
 import { createDecisions } from "./decisions/running.ts";
-import { createAdmission } from "./gateway/admit.ts";
+import { createAdmission, verifiedCallers } from "./gateway/admit.ts";
 import { createTokenCount } from "./gateway/count-tokens.ts";
 import { createImageFetch } from "./gateway/media.ts";
 import { createPrepare } from "./gateway/prepare.ts";
@@ -40,7 +40,7 @@ import { createFetch } from "./net/fetch.ts";
 import { createGuard } from "./net/guard.ts";
 import { createResolve } from "./net/resolve.ts";
 import { createObserver, openTracer } from "./observe.ts";
-import { statusRoutes } from "./status/routes.ts";
+import { linksOf, statusRoutes } from "./status/routes.ts";
 import { accountStore } from "./store/accounts.ts";
 import { answerStore } from "./store/answers.ts";
 import { decisionStore } from "./store/decisions.ts";
@@ -141,6 +141,9 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     changeCounter: () => store.changeCounter(),
     clock,
   });
+  const mustVerify = () => config().auth.requireVerifiedEmail;
+  /** The caller of an endpoint that is free; the others are let in by `admit`. */
+  const authenticate = verifiedCallers((request) => guard.authenticate(request), mustVerify);
   /** Callers that the dashboard's session speaks for. */
   const vouched = new WeakMap<Request, Caller<TierId>>();
   const admit = createAdmission({
@@ -148,7 +151,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     limiter,
     clock,
     tierRpm: (tier) => grants[tier].rpm,
-    requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
+    requireVerifiedEmail: mustVerify,
     budgetLeftMicros: (keyId) => {
       const left = keys.budgetLeftMicrosSync(keyId);
       return left === undefined ? undefined : left - writer.pendingCostMicros(keyId);
@@ -202,7 +205,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     changeCounter: () => store.changeCounter(),
     chatProvider: fleet.provider,
     chatPrices: (provider, model) => fleet.known(provider, model)?.prices,
-    authenticate: (request) => guard.authenticate(request),
+    authenticate,
     isChatModel: (id) => resolveModel(fleet.catalog(), id) !== undefined,
     warn: (message, fields) => log.warn(message, fields),
   });
@@ -234,7 +237,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     jobs: jobStore(store),
     frontier: frontierStore(store),
     answers: answerStore(store),
-    authenticate: (request) => guard.authenticate(request),
+    authenticate,
     admit,
     bodyLimits: shared.bodyLimits,
     warn: (message, fields) => log.warn(message, fields),
@@ -251,8 +254,8 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     .use(
       gatewayRoutes({
         gateway,
-        responses: createStoredResponses({ store: responses, authenticate: (request) => guard.authenticate(request) }),
-        uploads: createUploads({ store: files, authenticate: (request) => guard.authenticate(request) }),
+        responses: createStoredResponses({ store: responses, authenticate }),
+        uploads: createUploads({ store: files, authenticate }),
         countTokens: createTokenCount({
           ...shared,
           catalog: fleet.catalog,
@@ -285,7 +288,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     .use(web.routes)
     .use(
       catalogRoutes({
-        authenticate: (request) => guard.authenticate(request).account,
+        authenticate: (request) => authenticate(request).account,
         catalog: fleet.catalog,
         tiers: () => grants,
       }),
@@ -391,9 +394,4 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
       await log.flush();
     },
   };
-}
-
-function linksOf(server: { publicUrl: string; dashboardUrl: string }, listening: string) {
-  const base = server.publicUrl || listening;
-  return { documentation: `${base}/docs`, dashboard: server.dashboardUrl || `${base}/dashboard` };
 }

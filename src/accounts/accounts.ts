@@ -9,6 +9,7 @@ import { type Account, accountStore } from "../store/accounts.ts";
 import { auditStore } from "../store/audit.ts";
 import { codeStore } from "../store/codes.ts";
 import { identityStore } from "../store/identities.ts";
+import { keyStore } from "../store/keys.ts";
 import type { Store } from "../store/open.ts";
 import { secretStore } from "../store/secrets.ts";
 import { sessionStore } from "../store/sessions.ts";
@@ -87,6 +88,8 @@ export interface Accounts {
 
 /** Mails to one address that its owner may not have asked for: more would only be a nuisance. */
 const UNASKED_MAILS = { failures: 3, windowMs: 900_000 };
+/** Of each kind that anybody can have sent to an address; apart, so that codes asked for in vain leave the link that ends it. */
+const DAILY_MAILS = { failures: 10, windowMs: 86_400_000 };
 /** The length of the hash that it keys. */
 const SECRET_CHARS_MIN = 32;
 /** Trips to providers begun by one address: an office behind one address has room. */
@@ -111,6 +114,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
   const tokens = accessTokens({ ring, clock });
   const secret = await secrets.secret("account_codes");
   const loginLimit = () => config().auth.loginLimit;
+  const daily = countAttempts(clock, () => DAILY_MAILS);
   const logins = countAttempts(clock, loginLimit);
   const mailer = createMailer({
     transport: () => {
@@ -139,6 +143,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     identities,
     codes,
     audit,
+    sessions,
     pairs,
     begun: countAttempts(clock, () => TRIPS),
     secret,
@@ -154,18 +159,20 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     cookies: cookieSessions({ clock, sessions, accounts, ttlMs: () => config().auth.refreshTokenTtlMs }),
     signIn: signIn({ accounts, audit, attempts: logins, hasher, failed }),
     changePassword: changePassword({ accounts, codes, sessions, audit, mailer, hasher, attempts: logins }),
-    verification: verification({ clock, codes, audit, mailer, secret, accountsChanged }),
+    verification: verification({ clock, codes, audit, mailer, daily, secret, accountsChanged }),
     passwordReset: passwordReset({
       clock,
       accounts,
       codes,
       identities,
+      keys: keyStore(store),
       sessions,
       audit,
       hasher,
       mailer,
       asked: countAttempts(clock, loginLimit),
       mailed: countAttempts(clock, () => UNASKED_MAILS),
+      daily,
       dashboardUrl: deps.dashboardUrl,
       accountsChanged,
       failed,
@@ -183,6 +190,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
       mailer,
       attempts: countAttempts(clock, loginLimit),
       mailed: countAttempts(clock, () => UNASKED_MAILS),
+      daily,
       config,
     }),
 

@@ -22,10 +22,13 @@ export function resetMail(to: string, name: string, { link, minutes }: { link: s
 }
 
 /** Tells that the password is another one now. */
-export function passwordChangedMail(to: string, name: string): Mail {
+export function passwordChangedMail(to: string, name: string, { keysEnded = 0 } = {}): Mail {
   return mail(to, "Your password was changed", [
     `Hello ${name},`,
     "the password of your account was changed just now, and everybody who was signed in is signed out.",
+    keysEnded === 0
+      ? "API keys go on working: revoke those that you do not know in the dashboard."
+      : "Your address had not been verified before, so the API keys that were made until now were revoked too.",
     "If that was not you, ask for a new password at once and tell whoever runs this gateway.",
   ]);
 }

@@ -1,5 +1,6 @@
 // Forgotten passwords: a mailed link that works once, for half an hour. Asking for one is answered alike for every address,
-// and what is done for a known one is done after the answer. Setting the new password ends every session.
+// and what is done for a known one is done after the answer. Setting the new password ends every session, and of an account whose address nobody had proved all
+// other ways in.
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { randomText, sha256Hex } from "../base/ids.ts";
@@ -7,6 +8,7 @@ import { type AccountStore, foldName } from "../store/accounts.ts";
 import type { AuditStore } from "../store/audit.ts";
 import type { CodeStore } from "../store/codes.ts";
 import type { IdentityStore } from "../store/identities.ts";
+import type { KeyStore } from "../store/keys.ts";
 import type { SessionStore } from "../store/sessions.ts";
 import { type Attempts, addressName } from "./attempts.ts";
 import type { Client } from "./client.ts";
@@ -21,6 +23,7 @@ export interface PasswordResetDeps {
   readonly accounts: Pick<AccountStore, "findAccount" | "findAccountByEmail" | "updateAccount">;
   readonly codes: Pick<CodeStore, "issueTicket" | "peekTicket" | "takeTicket" | "dropTickets">;
   readonly identities: Pick<IdentityStore, "unlinkAllIdentities">;
+  readonly keys: Pick<KeyStore, "revokeAllKeys">;
   readonly sessions: Pick<SessionStore, "revokeAllSessions">;
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly hasher: PasswordHasher;
@@ -29,6 +32,8 @@ export interface PasswordResetDeps {
   readonly asked: Attempts;
   /** Mails by address of the account. */
   readonly mailed: Attempts;
+  /** The same, in a day. */
+  readonly daily: Attempts;
   dashboardUrl(): string;
   accountsChanged(): void;
   failed(message: string, error: unknown): void;
@@ -53,6 +58,7 @@ export function passwordReset(deps: PasswordResetDeps): PasswordReset {
   const mailLink = async (email: string, client: Client): Promise<void> => {
     const account = await accounts.findAccountByEmail(email);
     if (account === undefined || !deps.mailed.begin([`reset:${foldName(email)}`]).allowed) return;
+    if (!deps.daily.begin([`reset:${foldName(email)}`]).allowed) return;
     const token = randomText(TOKEN_CHARS);
     await codes.issueTicket({
       kind: "password_reset",
@@ -96,11 +102,17 @@ export function passwordReset(deps: PasswordResetDeps): PasswordReset {
       await deps.sessions.revokeAllSessions(accountId);
       // A linking or a sign-in under way at a provider must not outlast the old password.
       await codes.dropTickets(accountId);
-      // Whoever made the account never proved the address: a provider they linked would let them in again.
-      if (before?.emailVerified !== true) await deps.identities.unlinkAllIdentities(accountId);
+      // Whoever made the account never proved the address: a provider they linked would let them in again, and a key they
+      // made would read what its owner keeps here.
+      let keysEnded = 0;
+      if (before?.emailVerified !== true) {
+        await deps.identities.unlinkAllIdentities(accountId);
+        keysEnded = await deps.keys.revokeAllKeys(accountId);
+      }
       deps.accountsChanged();
-      await deps.audit.addAudit({ accountId, event: "password_reset", ...client });
-      deps.mailer.send(passwordChangedMail(account.email, account.username));
+      const detail = keysEnded === 0 ? {} : { keys_revoked: keysEnded };
+      await deps.audit.addAudit({ accountId, event: "password_reset", ...client, detail });
+      deps.mailer.send(passwordChangedMail(account.email, account.username, { keysEnded }));
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
-import type { Account, AccountStore, NewAccount } from "../store/accounts.ts";
+import { type Account, type AccountStore, foldName, type NewAccount } from "../store/accounts.ts";
 import type { AuditStore } from "../store/audit.ts";
 import type { CodeStore } from "../store/codes.ts";
 import { type Attempts, addressName } from "./attempts.ts";
@@ -31,6 +31,8 @@ export interface SignUpDeps {
   readonly attempts: Attempts;
   /** Mails by account. */
   readonly mailed: Attempts;
+  /** The same in a day, by address. */
+  readonly daily: Attempts;
   config(): Pick<Config, "auth" | "tiers">;
 }
 
@@ -118,8 +120,9 @@ export function signUp(deps: SignUpDeps): SignUp {
       if (made.refused === "not_first") throw new ApiError("signup_closed", "The first account was made already.");
       if (made.refused === "invite_invalid") throw inviteRequired();
       const owner = made.refused === "email_taken" ? await accounts.findAccountByEmail(email) : undefined;
-      if (owner !== undefined && deps.mailed.begin([`signup:${owner.id}`]).allowed)
-        deps.mailer.send(signUpTriedMail(owner.email, owner.username));
+      const mayMail = (to: Account) =>
+        deps.mailed.begin([`signup:${to.id}`]).allowed && deps.daily.begin([`signup:${foldName(to.email)}`]).allowed;
+      if (owner !== undefined && mayMail(owner)) deps.mailer.send(signUpTriedMail(owner.email, owner.username));
       // Names are public; addresses are not, so a taken one is not told apart from other reasons.
       if (made.refused === "username_taken") refuse("username", "This username is taken. Choose another.");
       throw new ApiError("invalid_request", "An account with these details cannot be made. If you have one, sign in.");

@@ -2,9 +2,10 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
-import type { Account } from "../store/accounts.ts";
+import { type Account, foldName } from "../store/accounts.ts";
 import type { AuditStore } from "../store/audit.ts";
 import type { CodeStore } from "../store/codes.ts";
+import type { Attempts } from "./attempts.ts";
 import type { Client } from "./client.ts";
 import type { Mailer } from "./mailer.ts";
 import { verificationMail } from "./mails.ts";
@@ -15,6 +16,8 @@ export interface VerificationDeps {
   readonly codes: Pick<CodeStore, "putVerificationCode" | "tryVerificationCode">;
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly mailer: Pick<Mailer, "send">;
+  /** Codes to an address in a day. */
+  readonly daily: Attempts;
   /** Six digits are guessed from a plain hash in no time; with a secret they are not. */
   readonly secret: string;
   accountsChanged(): void;
@@ -42,6 +45,8 @@ export function verification(deps: VerificationDeps): Verification {
   return {
     async sendCode(account) {
       if (account.emailVerified) return { success: true, already_verified: true };
+      const today = deps.daily.begin([`code:${foldName(account.email)}`]);
+      if (!today.allowed) throw recentlySent(today.retryAfterSeconds);
       const code = digits();
       const stored = await deps.codes.putVerificationCode({
         accountId: account.id,
@@ -50,9 +55,8 @@ export function verification(deps: VerificationDeps): Verification {
         gapMs: GAP_MS,
       });
       if (!stored.stored) {
-        throw new ApiError("code_recently_sent", "A code was sent a moment ago. Look for it, or ask again later.", {
-          retryAfterSeconds: (stored.againAtMs - deps.clock.now()) / 1000,
-        });
+        today.uncount();
+        throw recentlySent((stored.againAtMs - deps.clock.now()) / 1000);
       }
       const sent = deps.mailer.send(
         verificationMail(account.email, account.username, { code, minutes: LIFE_MS / 60_000 }),
@@ -78,6 +82,12 @@ export function verification(deps: VerificationDeps): Verification {
       return { success: true, email_verified: true };
     },
   };
+}
+
+function recentlySent(retryAfterSeconds: number): ApiError {
+  return new ApiError("code_recently_sent", "A code was sent before. Look for it, or ask again later.", {
+    retryAfterSeconds,
+  });
 }
 
 /** Every code is as likely as every other. */

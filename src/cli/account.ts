@@ -4,6 +4,9 @@ import { hashPassword, passwordFault } from "../accounts/passwords.ts";
 import { randomText } from "../base/ids.ts";
 import type { Config, TierConfig } from "../config/schema.ts";
 import { type Account, type AccountStore, accountStore } from "../store/accounts.ts";
+import { codeStore } from "../store/codes.ts";
+import { identityStore } from "../store/identities.ts";
+import { keyStore } from "../store/keys.ts";
 import type { Store } from "../store/open.ts";
 import { sessionStore } from "../store/sessions.ts";
 import type { Command, CommandGroup, Context } from "./command.ts";
@@ -94,17 +97,23 @@ const setTier: Command = {
 
 const setPassword: Command = {
   summary: "set an account's password and end its sessions",
-  usage: "--email E --password-stdin",
-  options: [EMAIL, PASSWORD_STDIN],
+  usage: "--email E --password-stdin [--revoke-keys]",
+  options: [EMAIL, PASSWORD_STDIN, { name: "revoke-keys", summary: "revoke the account's API keys too" }],
+  details:
+    "Sign-in providers of an account whose address is not verified are unlinked: whoever made it may not own the address.",
   async run(context) {
     if (!context.flags.has("password-stdin")) throw new UsageError("--password-stdin is required");
     context.flags.required("email");
     const passwordHash = await hashPassword(await readPassword(context));
     return change(context, async ({ accounts, account, store }) => {
       await accounts.updateAccount(account.id, { passwordHash });
-      // Whoever knew the old password is out.
+      // Whoever knew the old password is out, with a mailed link or a trip to a provider that they had begun.
       await sessionStore(store).revokeAllSessions(account.id);
-      return named(account);
+      await codeStore(store).dropTickets(account.id);
+      if (!account.emailVerified) await identityStore(store).unlinkAllIdentities(account.id);
+      // Not by itself: the operator makes keys for programs in production, and knows whom the account is for.
+      if (!context.flags.has("revoke-keys")) return named(account);
+      return { ...named(account), keys_revoked: await keyStore(store).revokeAllKeys(account.id) };
     });
   },
 };

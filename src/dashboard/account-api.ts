@@ -55,7 +55,7 @@ export function accountApi({ accounts }: { readonly accounts: Accounts }): Endpo
         throw new ApiError("invalid_request", "That is not your username.", { param: "username" });
       }
       await accounts.deleteAccount(account.id);
-      visit.cookies.push(sessionCookie(visit.request, { value: "", seconds: 0 }));
+      visit.cookies.push(sessionCookie({ value: "", seconds: 0 }, visit));
       return { success: true };
     }),
   ];

@@ -11,6 +11,8 @@ export interface Visit {
   readonly query: URLSearchParams;
   /** The JSON body. */
   body(): Promise<Record<string, unknown>>;
+  /** Does the browser keep cookies for HTTPS only? */
+  readonly secure: boolean;
   /** Cookies that the answer sets, as `Set-Cookie` spells them. */
   readonly cookies: string[];
   /** Who asks, where they are signed in. */

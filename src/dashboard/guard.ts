@@ -22,11 +22,11 @@ export function hasSessionCookie(request: Request): boolean {
 }
 
 /** The `Set-Cookie` that signs a browser in; an empty value signs it out. */
-export function sessionCookie(request: Request, { value, seconds }: { value: string; seconds: number }): string {
+export function sessionCookie(session: { value: string; seconds: number }, { secure }: { secure: boolean }): string {
   // Over plain HTTP a browser would drop a Secure cookie without a word.
-  const secure = exchangeOf(request).secure ? "; Secure" : "";
+  const more = secure ? "; Secure" : "";
   // Lax, not Strict: a link in a mail must find people signed in. Writes are held to their Origin besides.
-  return `${COOKIE}=${value}; Path=${BASE}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+  return `${COOKIE}=${session.value}; Path=${BASE}; Max-Age=${session.seconds}; HttpOnly; SameSite=Lax${more}`;
 }
 
 /**

@@ -2,7 +2,7 @@
 // write must come from a page of ours.
 import { Elysia } from "elysia";
 import { clientOf } from "../accounts/client.ts";
-import { placeOf } from "../accounts/oauth/place.ts";
+import { isSecure, placeOf } from "../accounts/oauth/place.ts";
 import { ApiError } from "../base/errors.ts";
 import type { CatalogModel } from "../catalog/models.ts";
 import { isTierId, tierIncludes } from "../catalog/tiers.ts";
@@ -105,7 +105,13 @@ export function dashboardRoutes(deps: DashboardDeps) {
       client: clientOf(request),
       params,
       query: new URLSearchParams(at < 0 ? "" : request.url.slice(at)),
-      body: async () => (await readJson(request, BODY_LIMITS)).body,
+      body: async () => {
+        const { body } = await readJson(request, BODY_LIMITS);
+        // A body may take minutes: whoever was thrown out meanwhile must not make a key with it.
+        if (who !== undefined && (await visitorOf(request, accounts)) === undefined) throw signedOut(request);
+        return body;
+      },
+      secure: isSecure(request, deps),
       cookies: [],
       who,
     };

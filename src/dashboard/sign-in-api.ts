@@ -21,7 +21,7 @@ export function signInApi(deps: SignInApiDeps): Endpoint[] {
   const admit = async (visit: Visit, accountId: string): Promise<void> => {
     // What this browser was signed in with before would live on unseen.
     if (visit.who !== undefined) await accounts.logout(visit.who, undefined, visit.client);
-    visit.cookies.push(sessionCookie(visit.request, await accounts.cookies.start(accountId, visit.client)));
+    visit.cookies.push(sessionCookie(await accounts.cookies.start(accountId, visit.client), visit));
   };
 
   return [
@@ -54,7 +54,7 @@ export function signInApi(deps: SignInApiDeps): Endpoint[] {
 
     anyone("POST", "/logout", async (visit) => {
       if (visit.who !== undefined) await accounts.logout(visit.who, undefined, visit.client);
-      visit.cookies.push(sessionCookie(visit.request, { value: "", seconds: 0 }));
+      visit.cookies.push(sessionCookie({ value: "", seconds: 0 }, visit));
       return { success: true };
     }),
 
@@ -81,11 +81,11 @@ export function signInApi(deps: SignInApiDeps): Endpoint[] {
         slug: visit.params["provider"] ?? "",
         redirectUri: undefined,
         clientState: state,
-        account: visit.who.account,
+        who: visit.who,
         place: placeOf(visit.request, deps),
         client: visit.client,
       });
-      visit.cookies.push(cookieOf(visit.request, onward, COOKIE_SECONDS));
+      visit.cookies.push(cookieOf(onward, { seconds: COOKIE_SECONDS, secure: visit.secure }));
       return { authorization_url: onward.location };
     }),
 

@@ -22,6 +22,22 @@ export interface AdmitDeps {
 /** Lets a request in, or throws. `free`: it does not count against the rate limit and spends nothing. */
 export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => Caller<TierId>;
 
+/** `authenticate`, which also refuses keys of accounts whose address nobody has proved, while `mustVerify` says so. */
+export function verifiedCallers<C extends Caller>(
+  authenticate: (request: Request) => C,
+  mustVerify: () => boolean,
+): (request: Request) => C {
+  return (request) => {
+    const caller = authenticate(request);
+    if (mustVerify()) requireVerified(caller);
+    return caller;
+  };
+}
+
+function requireVerified({ account }: Pick<Caller, "account">): void {
+  if (!account.emailVerified) throw new ApiError("email_not_verified", "Verify your e-mail address first.");
+}
+
 /** The guard of every endpoint that counts against the rate limit. Puts the three rate headers on the answer. */
 export function createAdmission(deps: AdmitDeps): Admit {
   return (request, exchange, { free = false } = {}) => {
@@ -32,9 +48,7 @@ export function createAdmission(deps: AdmitDeps): Admit {
     if (!free) exchange.caller = caller;
     exchange.holder = caller.accountId;
     requireActivePlan(caller.account, deps.clock.now());
-    if (deps.requireVerifiedEmail() && !caller.account.emailVerified) {
-      throw new ApiError("email_not_verified", "Verify your e-mail address first.");
-    }
+    if (deps.requireVerifiedEmail()) requireVerified(caller);
     if (free) return caller;
     const verdict = deps.limiter.admit(caller.keyId, caller.rpm ?? deps.tierRpm(caller.account.tier));
     const { headers } = exchange;

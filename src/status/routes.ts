@@ -63,3 +63,9 @@ function bears(request: Request, token: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(token));
 }
+
+/** The addresses of the pages that people read; `listening` counts where none is configured. */
+export function linksOf(server: { readonly publicUrl: string; readonly dashboardUrl: string }, listening: string) {
+  const base = server.publicUrl || listening;
+  return { documentation: `${base}/docs`, dashboard: server.dashboardUrl || `${base}/dashboard` };
+}

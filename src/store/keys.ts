@@ -192,6 +192,17 @@ export function keyStore(store: Store) {
       );
     },
 
+    /** Ends every live key of an account; gives how many. The house's own stays: nobody has it. */
+    async revokeAllKeys(accountId: string): Promise<number> {
+      const theirs = and(eq(apiKeys.accountId, accountId), notLike(apiKeys.id, `${HOUSE_KEY}%`));
+      return db
+        .update(apiKeys)
+        .set({ revokedAtMs: clock.now() })
+        .where(and(theirs, isNull(apiKeys.revokedAtMs)))
+        .returning({ id: apiKeys.id })
+        .all().length;
+    },
+
     /** Notes when keys were last used, in one transaction. */
     async touchKeys(uses: Iterable<{ keyId: string; atMs: number }>): Promise<void> {
       store.transaction(() => {

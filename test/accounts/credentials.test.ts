@@ -87,6 +87,25 @@ test("every route opens to its credential and to no other", async () => {
   }
 });
 
+test("with require_verified_email a key of an unverified account opens nothing", async () => {
+  const strict = await startAccountsApp({ config: { auth: { require_verified_email: true } } });
+  try {
+    const { id: accountId } = await strict.addAccount("newcomer");
+    const { key: as } = await keyStore(strict.store).createKey({ accountId, name: "k" });
+    let refused = 0;
+    for (const { method, path } of strict.app.routes()) {
+      const route = `${method} ${path}`;
+      if (MATRIX.find(([pattern]) => pattern.test(route))?.[1] !== "key") continue;
+      const { status, json } = await strict.ask(method, path.replace(/:\w+|\*/g, "x"), { as });
+      expect([route, status, json.error?.code]).toEqual([route, 403, "email_not_verified"]);
+      refused++;
+    }
+    expect(refused).toBeGreaterThan(20);
+  } finally {
+    await strict.stop();
+  }
+});
+
 /** Where `x-api-key` is a key too (contract §3 "x-api-key"), and where only beside an `anthropic-version` header. */
 const X_API_KEY = /^\/v1\/(messages|models)(\/|$)/;
 const VERSIONED_X_API_KEY = /^\/v1\/files(\/|$)/;

@@ -69,6 +69,23 @@ describe("verification", () => {
     expect((await verify(as, { code: second })).json.error.code).toBe("invalid_code");
   });
 
+  test("ten mails in a day, however slowly they are asked for", async () => {
+    await app.addAccount("wendell");
+    const { access_token: as } = await app.signIn("wendell");
+    for (let mail = 0; mail < 10; mail++) {
+      expect((await send(as)).status).toBe(200);
+      // Between two mails nothing is counted.
+      expect((await send(as)).json.error.code).toBe("code_recently_sent");
+      app.clock.advance(MINUTE + 1);
+    }
+    const refused = await send(as);
+    expect([refused.status, refused.json.error.code]).toEqual([429, "code_recently_sent"]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(23 * 3600);
+    app.clock.advance(24 * 60 * MINUTE);
+    const { access_token: later } = await app.signIn("wendell");
+    expect((await send(later)).status).toBe(200);
+  });
+
   test("five tries, sent at once or not, then 429 even for the right code", async () => {
     await app.addAccount("xenia");
     const { access_token: as } = await app.signIn("xenia");
@@ -157,12 +174,23 @@ describe("a forgotten password", () => {
         accountId: owner,
         expiresAtMs: app.clock.now() + MINUTE,
       });
+    const keys = keyStore(app.store);
+    const house = await keys.houseKey(account.id, "Playground");
+    const keyOf = async (accountId: string) => (await keys.createKey({ accountId, name: "k" })).key;
+    const theirs = await keyOf(account.id);
     const other = await app.addAccount("viola", { emailVerified: true });
+    const violas = await keyOf(other.id);
+    const statusOf = async (as: string) => (await app.ask("GET", "/v1/files", { as })).status;
+    expect([await statusOf(theirs), await statusOf(violas)]).toEqual([403, 200]);
     await identityStore(app.store).linkIdentity(other.id, { provider: "corp", subject: "viola", email: null });
     for (const kind of kinds) for (const { id } of [account, other]) await issue(kind, id);
     await request("victor@example.com");
     expect((await confirm({ token: await tokenFor("victor"), password: "a whole new password" })).status).toBe(200);
     expect(await identityStore(app.store).listIdentities(account.id)).toEqual([]);
+    expect((await app.ask("GET", "/v1/files", { as: theirs })).json.error.code).toBe("invalid_api_key");
+    expect((await keys.listKeys(account.id)).filter(({ revokedAtMs }) => revokedAtMs === null)).toEqual([house]);
+    const told = await mailTo(app.app.dataDir, "victor@example.com", "Your password was changed");
+    expect(told.text).toContain("API keys that were made until now were revoked");
     const left = await Promise.all(
       [account, other].flatMap(({ id }) => kinds.map((kind) => codeStore(app.store).peekTicket(kind, `${kind} ${id}`))),
     );
@@ -171,6 +199,7 @@ describe("a forgotten password", () => {
     await request("viola@example.com");
     expect((await confirm({ token: await tokenFor("viola"), password: "a whole new password" })).status).toBe(200);
     expect(await identityStore(app.store).listIdentities(other.id)).toHaveLength(1);
+    expect(await statusOf(violas)).toBe(200);
   });
 
   test("of a link too old is not", async () => {

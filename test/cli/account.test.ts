@@ -6,12 +6,15 @@ import { verifyPassword } from "../../src/accounts/passwords.ts";
 import { sha256Hex } from "../../src/base/ids.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { accountStore } from "../../src/store/accounts.ts";
+import { codeStore } from "../../src/store/codes.ts";
+import { identityStore } from "../../src/store/identities.ts";
 import { keyStore } from "../../src/store/keys.ts";
 import { openStore, type Store } from "../../src/store/open.ts";
 import { sessionStore } from "../../src/store/sessions.ts";
 import { tempDir } from "../store/support.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 
+type Row = Readonly<Record<string, unknown>>;
 const DAY_MS = 86_400_000;
 const ANN = ["account", "create", "--email", "ann@x.example", "--username", "ann"];
 
@@ -177,11 +180,28 @@ test("account set-tier, set-password and delete change what they say", async () 
   });
   const session = { accountId: id, refreshHash: "r", expiresAtMs: Date.now() + DAY_MS, userAgent: "", address: "" };
   const { id: sessionId } = await look((store) => sessionStore(store).createSession(session));
+  await json(["key", "create", "--account", "ann@x.example", "--name", "n"]);
+  const trip = { kind: "oauth_state", hash: "begun", accountId: id, expiresAtMs: Date.now() + DAY_MS } as const;
+  await look((store) => codeStore(store).issueTicket(trip));
+  const identity = { provider: "corp", subject: "squatter", email: null };
+  await look((store) => identityStore(store).linkIdentity(id, identity));
   await json(["account", "set-password", "--email", "ann@x.example", "--password-stdin"], "another password\r\n");
   const stored = await look((store) => accountStore(store).findAccount(id));
   expect(stored).toMatchObject({ tier: "pro", trialEndsAtMs: null, subscriptionUntilMs: Date.UTC(2030, 0, 1) });
   expect(await verifyPassword("another password", stored?.passwordHash ?? "")).toBe(true);
   expect(await look((store) => sessionStore(store).findLiveSession(sessionId))).toBeUndefined();
+  expect(await look((store) => codeStore(store).peekTicket("oauth_state", "begun"))).toBeUndefined();
+  expect(await look((store) => identityStore(store).listIdentities(id))).toEqual([]);
+  const liveKeys = async () =>
+    (await json(["key", "list", "--account", "ann@x.example"])).filter((key: Row) => key["revoked_at"] === null);
+  expect(await liveKeys()).toHaveLength(1);
+  const all = ["account", "set-password", "--email", "ann@x.example", "--password-stdin", "--revoke-keys"];
+  expect(await json(all, "one more password")).toMatchObject({ id, keys_revoked: 1 });
+  expect(await liveKeys()).toEqual([]);
+  await look((store) => accountStore(store).updateAccount(id, { emailVerified: true }));
+  await look((store) => identityStore(store).linkIdentity(id, identity));
+  await json(["account", "set-password", "--email", "ann@x.example", "--password-stdin"], "another password");
+  expect(await look((store) => identityStore(store).listIdentities(id))).toHaveLength(1);
   expect(await json(["account", "delete", "--email", "ann@x.example", "--yes"])).toMatchObject({ id, deleted: true });
   expect(await json(["account", "list"])).toEqual([]);
 });

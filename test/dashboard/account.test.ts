@@ -1,5 +1,7 @@
 // The account's own settings in the dashboard, through the HTTP edge.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { keyStore } from "../../src/store/keys.ts";
+import { sessionStore } from "../../src/store/sessions.ts";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { type FakeGithub, startFakeGithub } from "../support/identity-servers.ts";
 import { mailTo } from "../support/outbox.ts";
@@ -54,6 +56,31 @@ test("sessions are listed and ended, others' are not", async () => {
   expect((await second.get("/keys")).status).toBe(401);
   expect((await client.post("/sessions/end-others")).json).toEqual({ ended: 1 });
   expect((await client.get("/sessions")).json.data).toHaveLength(1);
+});
+
+test("a write whose body comes after its session was ended does nothing", async () => {
+  const account = await app.addAccount("slow-sender");
+  const client = await signedIn("slow-sender");
+  const sessions = sessionStore(app.store);
+  const started = Promise.withResolvers<ReadableStreamDefaultController<string>>();
+  const body = new ReadableStream<string>({ start: (controller) => started.resolve(controller) });
+  app.clock.advance(1000);
+  const { cookie } = client;
+  const usedBefore = (await sessions.listSessions(account.id))[0]?.lastUsedAtMs;
+  const answer = fetch(`${app.app.url}/dashboard/api/keys`, {
+    method: "POST",
+    headers: { cookie, origin: app.app.url, "content-type": "application/json" },
+    body,
+  });
+  const sender = await started.promise;
+  sender.enqueue('{"name":');
+  // Looking at the cookie is noted.
+  while ((await sessions.listSessions(account.id))[0]?.lastUsedAtMs === usedBefore) await Bun.sleep(1);
+  await sessions.revokeAllSessions(account.id);
+  sender.enqueue('"kept"}');
+  sender.close();
+  expect((await answer).status).toBe(401);
+  expect(await keyStore(app.store).listKeys(account.id)).toEqual([]);
 });
 
 test("what happened is told, keys included", async () => {

@@ -34,6 +34,25 @@ describe("the cookie", () => {
     expect(client.setCookie).toEndWith("; HttpOnly; SameSite=Lax; Secure");
   });
 
+  test("is Secure wherever the configuration says that browsers come by HTTPS, also behind an unknown proxy", async () => {
+    for (const server of [
+      { public_url: "https://gate.example.com" },
+      { dashboard_url: "https://gate.example.com/d" },
+    ]) {
+      const behind = await startAccountsApp({ config: { server } });
+      try {
+        await behind.addAccount("walker");
+        const client = dashboardClient(behind);
+        await client.post("/login", { username_or_email: "walker", password: PASSWORD });
+        expect(client.setCookie).toEndWith("; HttpOnly; SameSite=Lax; Secure");
+        await client.post("/logout");
+        expect(client.setCookie).toEndWith("; HttpOnly; SameSite=Lax; Secure");
+      } finally {
+        await behind.stop();
+      }
+    }
+  });
+
   test("stops working at logout, and when it has grown old", async () => {
     const client = await signedIn();
     const { cookie } = client;

@@ -7,6 +7,7 @@ import type { Account, AccountStore } from "../../store/accounts.ts";
 import type { AuditStore } from "../../store/audit.ts";
 import type { CodeStore, Ticket } from "../../store/codes.ts";
 import type { IdentityStore } from "../../store/identities.ts";
+import type { SessionStore } from "../../store/sessions.ts";
 import { type Attempts, addressName } from "../attempts.ts";
 import type { Client } from "../client.ts";
 import { isSameMailbox } from "../new-account.ts";
@@ -21,6 +22,7 @@ export interface OAuthDeps {
   readonly identities: Pick<IdentityStore, "findAccountOfIdentity" | "linkIdentity" | "unlinkIdentity">;
   readonly codes: Pick<CodeStore, "issueTicket" | "takeTicket" | "peekTicket">;
   readonly audit: Pick<AuditStore, "addAudit">;
+  readonly sessions: Pick<SessionStore, "hasSession">;
   readonly pairs: Pick<TokenPairs, "start">;
   /** Trips begun, by address: each is a row for ten minutes. */
   readonly begun: Attempts;
@@ -45,8 +47,8 @@ export interface Begin {
   readonly redirectUri: string | undefined;
   /** The client's own state, handed back to it. */
   readonly clientState: string | undefined;
-  /** Links the provider to this account instead of signing in. */
-  readonly account?: Account;
+  /** Links the provider to this account instead of signing in; only while its session has not been ended for safety. */
+  readonly who?: { readonly account: Account; readonly sessionId: string };
   readonly place: Place;
   readonly client: Client;
 }
@@ -109,6 +111,8 @@ interface Trip {
   readonly callbackUrl: string;
   readonly clientState: string | null;
   readonly toDashboard: boolean;
+  /** Whose session began it, where it links. */
+  readonly sessionId: string | null;
 }
 
 /** Builds the verbs. */
@@ -160,6 +164,8 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
 
   const arrive = async (slug: string, trip: Trip, accountId: string | null, arrival: Arrival): Promise<Told> => {
     if (accountId !== null) {
+      // Asking the provider takes seconds, in which the owner may have thrown out whoever began this.
+      if (!(await deps.sessions.hasSession(trip.sessionId ?? "", accountId))) throw invalidState();
       const error = await link(accountId, slug, arrival);
       return error === undefined ? { linked: slug } : { error };
     }
@@ -187,7 +193,7 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
   };
 
   return {
-    async begin({ slug, redirectUri: asked, clientState, account, place, client }) {
+    async begin({ slug, redirectUri: asked, clientState, who, place, client }) {
       const provider = providerOf(slug);
       if (provider === undefined) throw unknownProvider();
       const redirectUri = asked ?? place.dashboardUrl;
@@ -209,7 +215,8 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
       }
       const secrets = newTrip(secret);
       const callbackUrl = `${place.baseUrl}/v1/auth/oauth/${slug}/callback`;
-      const trip: Trip = { slug, redirectUri, callbackUrl, clientState: clientState ?? null, toDashboard };
+      const sessionId = who?.sessionId ?? null;
+      const trip: Trip = { slug, redirectUri, callbackUrl, clientState: clientState ?? null, toDashboard, sessionId };
       let location: string;
       try {
         location = await provider.authorizationUrl({ ...secrets, redirectUri: callbackUrl });
@@ -222,7 +229,7 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
       await codes.issueTicket({
         kind: "oauth_state",
         hash: secrets.hash,
-        accountId: account?.id ?? null,
+        accountId: who?.account.id ?? null,
         payload: { ...trip },
         expiresAtMs: clock.now() + TRIP_MS,
       });

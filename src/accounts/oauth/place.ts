@@ -27,10 +27,15 @@ function originOf(request: Request): string {
   return `${exchangeOf(request).secure ? "https" : "http"}://${host}`;
 }
 
+/** Do browsers reach us by HTTPS? Behind a proxy that is not trusted only the configuration says so. */
+export function isSecure(request: Request, { urls }: Pick<PlaceDeps, "urls">): boolean {
+  const { publicUrl, dashboardUrl } = urls();
+  return exchangeOf(request).secure || [publicUrl, dashboardUrl].some((url) => url.startsWith("https:"));
+}
+
 /** The cookie that ties a trip to the browser that began it; 0 seconds ends it. */
-export function cookieOf(request: Request, { cookie }: Onward, seconds: number): string {
-  const secure = exchangeOf(request).secure ? "; Secure" : "";
+export function cookieOf({ cookie }: Onward, { seconds, secure }: { seconds: number; secure: boolean }): string {
   const value = seconds === 0 ? "" : cookie.value;
   // Lax, not Strict: the provider's redirect must bring it along.
-  return `${cookie.name}=${value}; Path=/v1/auth/oauth; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+  return `${cookie.name}=${value}; Path=/v1/auth/oauth; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 }

@@ -7,7 +7,7 @@ import type { Accounts } from "../accounts.ts";
 import { clientOf } from "../client.ts";
 import { requiredText } from "../fields.ts";
 import type { Onward } from "./flow.ts";
-import { COOKIE_SECONDS, cookieOf, type PlaceDeps, placeOf } from "./place.ts";
+import { COOKIE_SECONDS, cookieOf, isSecure, type PlaceDeps, placeOf } from "./place.ts";
 
 export interface OAuthRoutesDeps extends PlaceDeps {
   readonly accounts: Pick<Accounts, "authenticate" | "oauth">;
@@ -19,6 +19,12 @@ const NO_STORE = { "cache-control": "no-store" };
 /** Everything under /v1/auth/oauth. */
 export function oauthRoutes({ accounts, ...deps }: OAuthRoutesDeps) {
   const { oauth } = accounts;
+  const cookie = (request: Request, onward: Onward, seconds: number): string =>
+    cookieOf(onward, { seconds, secure: isSecure(request, deps) });
+  const redirect = (request: Request, onward: Onward, seconds: number): Response => {
+    const headers = { ...NO_STORE, location: onward.location, "set-cookie": cookie(request, onward, seconds) };
+    return new Response(null, { status: 302, headers });
+  };
   return new Elysia()
     .get("/v1/auth/oauth/:provider/start", async ({ request, params }) => {
       const onward = await oauth.begin({
@@ -30,16 +36,16 @@ export function oauthRoutes({ accounts, ...deps }: OAuthRoutesDeps) {
       return redirect(request, onward, COOKIE_SECONDS);
     })
     .get("/v1/auth/oauth/:provider/connect/start", async ({ request, params }) => {
-      const { account } = await accounts.authenticate(request);
+      const who = await accounts.authenticate(request);
       const onward = await oauth.begin({
         slug: params.provider,
         ...askedOf(request),
-        account,
+        who,
         place: placeOf(request, deps),
         client: clientOf(request),
       });
       if (!wantsJson(request)) return redirect(request, onward, COOKIE_SECONDS);
-      const headers = { ...NO_STORE, "set-cookie": cookieOf(request, onward, COOKIE_SECONDS) };
+      const headers = { ...NO_STORE, "set-cookie": cookie(request, onward, COOKIE_SECONDS) };
       return Response.json({ authorization_url: onward.location }, { headers });
     })
     .get("/v1/auth/oauth/:provider/callback", async ({ request, params }) => {
@@ -83,11 +89,6 @@ function searchOf(url: string): string {
   const [whole = ""] = url.split("#");
   const at = whole.indexOf("?");
   return at < 0 ? "" : whole.slice(at);
-}
-
-function redirect(request: Request, onward: Onward, cookieSeconds: number): Response {
-  const headers = { ...NO_STORE, location: onward.location, "set-cookie": cookieOf(request, onward, cookieSeconds) };
-  return new Response(null, { status: 302, headers });
 }
 
 /** Whoever can be lured to a link: browsers say so, and a page cannot make them say otherwise. */

@@ -1,0 +1,37 @@
+// A person's way to a sign-in provider and back, as a client without a browser goes it.
+import { expect } from "bun:test";
+import type { AccountsApp, Answer, Ask } from "./support.ts";
+
+type Fields = Record<string, string>;
+
+export interface Trips {
+  start(slug: string, fields?: Fields, ask?: Ask, path?: string): Promise<Answer>;
+  /** What the provider sends the browser back to, as a path of ours. */
+  atProvider(authorizationUrl: string | null): Promise<string>;
+  /** The whole trip; gives where the browser ends up. */
+  trip(slug: string, fields?: Fields, ask?: Ask, path?: string): Promise<URL>;
+}
+
+export const query = (fields: Fields) => `?${new URLSearchParams(fields)}`;
+
+/** Trips through this program. */
+export function tripsOf(app: AccountsApp): Trips {
+  const trips: Trips = {
+    start: (slug, fields = {}, ask = {}, path = "start") =>
+      app.ask("GET", `/v1/auth/oauth/${slug}/${path}${query(fields)}`, ask),
+    async atProvider(authorizationUrl) {
+      const answer = await fetch(authorizationUrl ?? "", { redirect: "manual" });
+      const back = new URL(answer.headers.get("location") ?? "");
+      expect(back.origin).toBe(app.app.url);
+      return back.pathname + back.search;
+    },
+    async trip(slug, fields = {}, ask = {}, path = "start") {
+      const begun = await trips.start(slug, fields, ask, path);
+      expect(begun.status).toBe(302);
+      const back = await app.ask("GET", await trips.atProvider(begun.headers.get("location")));
+      expect(back.status).toBe(302);
+      return new URL(back.headers.get("location") ?? "");
+    },
+  };
+  return trips;
+}
