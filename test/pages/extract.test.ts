@@ -324,6 +324,16 @@ describe("time grows with the size of the page and no faster", () => {
     ["headings", `<h2>${text}</h2><p>x</p>`.repeat(2000)],
     ["depth", `${"<div class=a>".repeat(180)}${`<p>${text}</p>`.repeat(2000)}`],
     ["listings", `<div class="x">${"<pre>let x</pre>".repeat(4000)}</div>`],
+    ["captions", `<img src=a.png>${`<p class="caption">${text}</p>`.repeat(4000)}`],
+    [
+      "notes in one place",
+      `${"<p>x<sup><a href='#fn1'>1</a></sup></p>".repeat(2000)}<div>${"<a id=fn1></a>x<br><br>".repeat(3000)}`,
+    ],
+    [
+      "hidden parts in hidden parts",
+      `<p>${text}</p>${"<div class=tab hidden>".repeat(190)}${`<p hidden>${text}</p>`.repeat(2000)}`,
+    ],
+    ["the same two paragraphs", `<div>${`<p>${text}</p><p>${text}!</p>`.repeat(2000)}</div>`],
     ["blanks", `<p>${text}</p><p>a${" ".repeat(300_000)}b</p>`],
     ["tildes", `<p>${text}</p><p>${"~a ".repeat(60_000)}</p>`],
     ["no tilde after one", `<p>a ~ b</p><p>${"] ".repeat(300_000)}</p>`],

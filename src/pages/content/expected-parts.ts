@@ -175,12 +175,21 @@ export function keepCaptions({ blocks, kept }: Judged): void {
 /** The captions of pictures, each with the element that holds both. */
 export function captionsOf(blocks: readonly Block[]): ReadonlyMap<Block, PageElement> {
   const found = new Map<Block, PageElement>();
+  const figures = new Map<PageElement, boolean>();
   for (const block of blocks) {
     if (block.text.length > CAPTION_CHARS_MAX) continue;
     const figure = figureOf(block.element);
-    if (figure !== undefined && elementsOf(figure).some(isPicture)) found.set(block, figure);
+    if (figure === undefined) continue;
+    const known = figures.get(figure) ?? isFigure(figure);
+    figures.set(figure, known);
+    if (known) found.set(block, figure);
   }
   return found;
+}
+
+/** Holds a picture, and not much more text than captions have. */
+function isFigure(element: PageElement): boolean {
+  return elementsOf(element).some(isPicture) && element.textContent.trim().length <= CAPTION_CHARS_MAX * 2;
 }
 
 function figureOf(element: PageElement): PageElement | undefined {
@@ -225,15 +234,16 @@ export function notesOf(
   const targets = markTargets(body, blocks, isSource);
   const notes = new Set<Block>();
   if (targets.size === 0) return notes;
-  const holders = new Set<PageElement>();
+  const holders = new Map<PageElement, boolean>();
   for (const element of elementsOf(body)) {
     const id = element.id === "" ? element.attributes["name"] : element.id;
     if (id === undefined || !targets.has(id)) continue;
     // An anchor at the start of a note stands for the note.
     const holder = isBlockLevel(element) ? element : closest(element, isBlockLevel);
-    if (holder !== undefined && holder !== body && holder.textContent.length <= NOTE_CHARS_MAX) holders.add(holder);
+    if (holder !== undefined && holder !== body && !holders.has(holder))
+      holders.set(holder, holder.textContent.length <= NOTE_CHARS_MAX);
   }
-  const isNote = (element: PageElement) => holders.has(element);
+  const isNote = (element: PageElement) => holders.get(element) === true;
   for (const block of blocks)
     if (isNote(block.element) || closest(block.element, isNote) !== undefined) notes.add(block);
   return notes;
