@@ -121,7 +121,8 @@ function pump(
         // Before the client has the end: it may ask for the answer at once.
         if (!kept && job.keep !== undefined && live.relay.answer !== undefined) {
           kept = true;
-          await keepAnswer(deps, job, live.relay.answer);
+          const hidden = live.request.hidesEncrypted === true;
+          await keepAnswer(deps, job, live.relay.answer, { provider: live.turn.provider, hidden });
         }
         if (text === undefined) settle(false);
         else ttfbMs ??= performance.now() - exchange.startedMs;
@@ -150,24 +151,26 @@ async function liveFrom(
 ): Promise<LiveAnswer> {
   const { provider, route } = turn;
   const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
-  const built = buildRequest(deps, fitted, { provider, model: route.model });
-  const secret = provider.keys.take(deps.clock.now());
-  const identity = identityOf(deps, job, provider);
   const short = request.headers.get("x-sallyport-event-types") === "short";
-  const relay =
-    isLossless(job, provider) && !short
-      ? provider.dialect.lossless.relay(identity)
-      : new Translation({
-          reader: provider.dialect.reader(),
-          writer: job.format.writer(dressOf(job, provider, short)),
-          request: job.chat,
-          requestId: identity.requestId,
-          notes: notesOf(deps, job, provider),
-          estimate: identity.estimate,
-          say: identity.say,
-          cutAt: built.cutAt,
-          toolNames: provider.dialect.toolNames,
-        });
+  const isRelayed = isLossless(job, provider) && !short;
+  const asked = buildRequest(deps, fitted, { provider, model: route.model });
+  // A translated answer shows every seal, whatever protocol it is of.
+  const built = isRelayed ? asked : { ...asked, hidesEncrypted: false };
+  const secret = provider.keys.take(deps.clock.now());
+  const identity = identityOf(deps, job, { provider, request: built });
+  const relay = isRelayed
+    ? provider.dialect.lossless.relay(identity)
+    : new Translation({
+        reader: provider.dialect.reader(),
+        writer: job.format.writer(dressOf(job, provider, short)),
+        request: job.chat,
+        requestId: identity.requestId,
+        notes: notesOf(deps, job, provider),
+        estimate: identity.estimate,
+        say: identity.say,
+        cutAt: built.cutAt,
+        toolNames: provider.dialect.toolNames,
+      });
   try {
     return await openLive(turn, built, relay, { signal, secret, begun });
   } catch (error) {

@@ -9,6 +9,7 @@ import { cutEvents } from "../chat/stop-cut.ts";
 import { type NameRules, ToolRestorer } from "../chat/tools.ts";
 import { outputText } from "../chat/usage.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
+import type { UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { tryRoutes } from "./attempts.ts";
 import { forwardHeaders, headerText, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
@@ -57,7 +58,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     throw error;
   }
   const ttfbMs = performance.now() - job.exchange.startedMs;
-  const read = readWhole(deps, provider, job, { text, cutAt: built.cutAt });
+  const read = readWhole(deps, provider, job, { text, built });
   const finish = read.events.findLast((event) => event.type === "finish");
   let written: WrittenAnswer;
   try {
@@ -77,7 +78,9 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     if (finish?.rawReason !== undefined) job.exchange.headers["x-sallyport-stop-reason"] = headerText(finish.rawReason);
   } else forwardHeaders(job, provider, response.headers);
   spend(deps, job, turn, { usage, status: 200, errorCode: null, ttfbMs });
-  if (written.body !== undefined) await keepAnswer(deps, job, written.body);
+  if (written.body !== undefined) {
+    await keepAnswer(deps, job, written.body, { provider, hidden: built.hidesEncrypted === true });
+  }
   return new Response(written.text, { headers: { "content-type": "application/json" } });
 }
 
@@ -85,6 +88,8 @@ interface WholeAnswer {
   events: ChatEvent[];
   /** The client's text, where both sides speak the same protocol. */
   lossless: string | undefined;
+  /** What is stored of it, where that is more than the client gets. */
+  answer?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** What a whole upstream answer says. Throws `UpstreamFault` when it is not one, so that another route may be tried. */
@@ -92,15 +97,15 @@ function readWhole(
   deps: GatewayDeps,
   provider: Provider,
   job: Job,
-  { text, cutAt = [] }: { text: string; cutAt: readonly string[] | undefined },
+  { text, built }: { text: string; built: UpstreamRequest },
 ): WholeAnswer {
   try {
     if (isLossless(job, provider)) {
-      const result = provider.dialect.lossless.result(text, identityOf(deps, job, provider));
+      const result = provider.dialect.lossless.result(text, identityOf(deps, job, { provider, request: built }));
       noteAnswer(deps, job, provider, result.events);
-      return { events: result.events, lossless: result.text };
+      return { events: result.events, lossless: result.text, answer: result.answer };
     }
-    const events = cutEvents(provider.dialect.events(JSON.parse(text)), cutAt);
+    const events = cutEvents(provider.dialect.events(JSON.parse(text)), built.cutAt ?? []);
     noteAnswer(deps, job, provider, events);
     return { events: restoreTools(job.chat, events, provider.dialect.toolNames), lossless: undefined };
   } catch (error) {
@@ -116,15 +121,15 @@ function noteAnswer(deps: GatewayDeps, job: Job, provider: Provider, events: rea
 interface WrittenAnswer {
   text: string;
   /** The same, parsed, where it is to be kept. */
-  body: Record<string, unknown> | undefined;
+  body: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The client's text of it. Throws for an answer that reports a failure or cannot be said. */
-function writeWhole(job: Job, provider: Provider, { events, lossless }: WholeAnswer): WrittenAnswer {
+function writeWhole(job: Job, provider: Provider, { events, lossless, answer }: WholeAnswer): WrittenAnswer {
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
   if (lossless !== undefined) {
-    const body = job.keep === undefined ? undefined : (JSON.parse(lossless) as Record<string, unknown>);
+    const body = job.keep === undefined ? undefined : (answer ?? (JSON.parse(lossless) as Record<string, unknown>));
     return { text: lossless, body };
   }
   try {

@@ -3,6 +3,7 @@
 import type { Usage } from "../chat/event.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
+import { storedAnswer } from "../wire/responses-stored.ts";
 import type { GatewayDeps } from "./deps.ts";
 import type { Job } from "./job.ts";
 import { usageRecord } from "./meter.ts";
@@ -55,9 +56,11 @@ export async function keepAnswer(
   deps: GatewayDeps,
   job: Job,
   answer: Readonly<Record<string, unknown>>,
+  { provider, hidden }: { provider: Provider; hidden: boolean },
 ): Promise<void> {
+  const { dialect, minter } = provider;
   try {
-    await job.keep?.(answer);
+    await job.keep?.(dialect.name === job.format.dialect ? storedAnswer(answer, { minter, hidden }) : answer);
   } catch (error) {
     deps.keepFailed?.(error, job.exchange.requestId);
   }

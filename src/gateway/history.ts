@@ -100,6 +100,10 @@ async function withItems(deps: HistoryDeps, accountId: string, body: Fields): Pr
     const output = Array.isArray(stored?.body["output"]) ? (stored.body["output"] as Fields[]) : [];
     for (const item of output) if (wanted.includes(String(item["id"]))) items.set(String(item["id"]), item);
   }
-  for (const item of await deps.store.findItems(accountId, unknown)) items.set(String(item["id"]), item);
+  // Newest first; the one that was told last is meant.
+  for (const item of await deps.store.findItems(accountId, unknown)) {
+    const id = String(item["id"]);
+    if (!items.has(id)) items.set(id, item);
+  }
   return items.size === 0 ? body : resolveReferences(body, items);
 }

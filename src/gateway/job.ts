@@ -114,6 +114,7 @@ export function buildRequest(
     maxOutputTokens: job.model.maxOutputTokens,
     clientCaches: job.format.name === "anthropic-messages",
     clientHeaders: job.clientHeaders,
+    storesAnswer: job.keep !== undefined,
   };
   const defaults = allowedDefaults(job.defaults, ctx, job.model);
   if (isLossless(job, provider)) {
@@ -141,7 +142,7 @@ export function buildRequest(
 export function identityOf(
   deps: ReasoningDeps & { threads: UpstreamThreads; scrub(text: string): string },
   job: Job,
-  provider: Provider,
+  { provider, request }: { provider: Provider; request: Pick<UpstreamRequest, "hidesEncrypted"> },
 ): RelayIdentity {
   const previous = job.body["previous_response_id"];
   const { accountId } = job.caller;
@@ -154,6 +155,7 @@ export function identityOf(
     // The upstream was sent the history itself and cannot name the answer that it continues.
     ...(previous == null ? {} : { echo: { previous_response_id: previous } }),
     includeUsage: job.chat.includeUsage,
+    ...(request.hidesEncrypted === true ? { hidesEncrypted: true } : {}),
     requestId: job.exchange.requestId,
     createdSeconds: job.createdSeconds,
     sealed: (value) => deps.reasoning.minted(value, provider.minter),

@@ -5,6 +5,7 @@ import { pathOf } from "../http/path.ts";
 import { SSE_HEADERS } from "../http/sse-response.ts";
 import type { ResponseStore } from "../store/responses.ts";
 import { replayResponse } from "../wire/responses-replay.ts";
+import { ENCRYPTED_REASONING, shownAnswer, shownItem } from "../wire/responses-stored.ts";
 
 export interface StoredResponsesDeps {
   store: Pick<ResponseStore, "findResponse" | "deleteResponse">;
@@ -22,9 +23,10 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       const found = await store.findResponse(accountId, id);
       if (found === undefined) throw notFound(id);
       const { searchParams } = new URL(request.url);
-      if (searchParams.get("stream") !== "true") return Response.json(found.body);
+      const answer = shownAnswer(found.body, { encrypted: asksEncrypted(searchParams) });
+      if (searchParams.get("stream") !== "true") return Response.json(answer);
       const after = sequenceNumber(searchParams.get("starting_after"));
-      return new Response(replayResponse(found.body, after === undefined ? {} : { after }), { headers: SSE_HEADERS });
+      return new Response(replayResponse(answer, after === undefined ? {} : { after }), { headers: SSE_HEADERS });
     },
 
     /** A path that is no id, though it stands where ids do. */
@@ -38,8 +40,13 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       const { accountId } = authenticate(request);
       const found = await store.findResponse(accountId, id);
       if (found === undefined) throw notFound(id);
-      const items = found.input.map((item, i) => ({ id: `${id}_${i}`, ...(item as Record<string, unknown>) }));
-      const ascending = new URL(request.url).searchParams.get("order") === "asc";
+      const { searchParams } = new URL(request.url);
+      const encrypted = asksEncrypted(searchParams);
+      const items = found.input.map((item, i) => ({
+        id: `${id}_${i}`,
+        ...shownItem(item as Record<string, unknown>, { encrypted }),
+      }));
+      const ascending = searchParams.get("order") === "asc";
       const data = ascending ? items : items.reverse();
       const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
       return Response.json({ object: "list", data, has_more: false, ...ends });
@@ -59,6 +66,11 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       throw new ApiError("method_not_allowed", "/v1/responses takes POST, not GET.", { headers: { allow: "POST" } });
     },
   };
+}
+
+/** The SDKs write lists with brackets. */
+function asksEncrypted(query: URLSearchParams): boolean {
+  return ["include", "include[]"].some((name) => query.getAll(name).includes(ENCRYPTED_REASONING));
 }
 
 function sequenceNumber(given: string | null): number | undefined {

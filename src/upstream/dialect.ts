@@ -65,6 +65,8 @@ export interface RequestContext {
   maxOutputTokens: number;
   /** Reasoning that another provider minted was taken out of the history. */
   reasoningRemoved?: boolean;
+  /** The answer is stored here, with what the next turn needs. */
+  storesAnswer?: boolean;
   /** What the client's text parses to, where that is known already: long histories are not parsed twice. */
   body?: Readonly<Record<string, unknown>>;
   /** The client's protocol has cache markers of its own: what it leaves unmarked is not to be cached. */
@@ -82,6 +84,8 @@ export interface UpstreamRequest {
   dropped: string[];
   /** Stop sequences that the upstream was not told of: its answer is to be cut at them here. */
   cutAt?: readonly string[];
+  /** Encrypted reasoning was asked for here, to be stored: the client is not to see it. */
+  hidesEncrypted?: boolean;
 }
 
 /** Turns the frames of one streamed answer into events. */
@@ -117,6 +121,8 @@ export interface RelayIdentity {
   createdSeconds: number;
   /** Further top-level members of the answer, for protocols that echo the request. */
   echo?: Readonly<Record<string, unknown>>;
+  /** Encrypted reasoning is taken out of what the client gets. */
+  hidesEncrypted?: boolean;
   /** Told of every sealed value that goes to the client as it came; undefined: of reasoning that has none. */
   sealed?(value: string | undefined): void;
   /** Told of reasoning that stands beside tool calls without any seal. */
@@ -163,8 +169,14 @@ export interface Lossless {
     members: Readonly<Record<string, unknown>>,
   ): UpstreamRequest;
   relay(identity: RelayIdentity): FrameRelay;
-  /** A whole answer's text with id and model replaced, and the events it stands for. */
-  result(text: string, identity: RelayIdentity): { text: string; events: ChatEvent[] };
+  /**
+   * A whole answer's text with id and model replaced, and the events it stands for. `answer`: the same as it is stored, where
+   * the client is not to see all of it.
+   */
+  result(
+    text: string,
+    identity: RelayIdentity,
+  ): { text: string; events: ChatEvent[]; answer?: Readonly<Record<string, unknown>> };
 }
 
 export interface Dialect {

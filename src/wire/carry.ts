@@ -25,6 +25,8 @@ export interface Carried {
   summary?: boolean;
   /** `signature` belongs to this tool call. */
   callId?: string;
+  /** In stored answers: whether the client was shown `encrypted`, which is of its own protocol. */
+  stored?: "shown" | "hidden";
 }
 
 /** No real signature starts so: the dot is outside every base64 alphabet. */
@@ -51,6 +53,7 @@ export function uncarry(text: string): Carried | undefined {
     if (typeof value === "string") values[key] = value;
   }
   if (read["summary"] === true) values.summary = true;
+  if (read["stored"] === "shown" || read["stored"] === "hidden") values.stored = read["stored"];
   if (Array.isArray(read["details"])) values.details = read["details"];
   return values;
 }
@@ -60,7 +63,7 @@ export type CarriedPart = ReasoningPart & { callId?: string };
 
 /** The part that an envelope and the text beside it stand for. */
 export function fromCarried(text: string, carried: Carried): CarriedPart {
-  const { summary, text: kept, ...values } = carried;
+  const { summary, text: kept, stored: _stored, ...values } = carried;
   const said = kept ?? text;
   if (summary === true) return { type: "reasoning", text: "", ...(said === "" ? {} : { summary: [said] }), ...values };
   return { type: "reasoning", text: said, ...values };

@@ -270,7 +270,9 @@ function readReasoning(item: Fields, path: string, turns: Turns): void {
   const encrypted = maybe(item, "encrypted_content", expectString, path);
   const itemId = maybe(item, "id", expectText, path);
   const carried = encrypted === undefined ? undefined : uncarry(encrypted);
-  if (carried !== undefined) {
+  // What is stored of this protocol's own answers stands beside all that belongs to it.
+  const own = carried?.stored === undefined ? encrypted : carried.encrypted;
+  if (carried !== undefined && carried.stored === undefined) {
     const part = fromCarried(text === "" ? summary.join("\n\n") : text, carried);
     if (part.callId !== undefined) turns.signatures.set(part.callId, part);
     else turns.assistant([part]);
@@ -279,8 +281,8 @@ function readReasoning(item: Fields, path: string, turns: Turns): void {
   const part: ReasoningPart = {
     type: "reasoning",
     text,
-    ...given({ itemId, encrypted, summary: summary.length > 0 ? summary : undefined }),
-    ...(encrypted === undefined ? {} : { origin: ORIGIN }),
+    ...given({ itemId, encrypted: own, summary: summary.length > 0 ? summary : undefined, minter: carried?.minter }),
+    ...(own === undefined ? {} : { origin: ORIGIN }),
   };
   turns.assistant([part]);
 }

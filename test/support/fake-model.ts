@@ -12,6 +12,8 @@ export interface Said {
   text?: string;
   calls?: { id: string; name: string; args: Json }[];
   usage?: { input: number; output: number; cached?: number; reasoning?: number };
+  /** Responses: the provider keeps the answer; set from the request. */
+  store?: boolean;
   /** The output limit ended it. */
   cut?: boolean;
   /** Breaks the stream after this many frames: by closing, or by the protocol's own error event. */
@@ -39,8 +41,10 @@ export const BROKE = "The model server is overloaded.";
 export function say(received: Received, said: Said): Response {
   const dialect = dialectOf(received.path);
   const streaming = dialect === "gemini" ? received.path.includes(":stream") : received.json?.["stream"] === true;
-  if (!streaming) return Response.json(WHOLE[dialect](said));
-  let frames = FRAMES[dialect](said);
+  // OpenAI stores what it is not told to leave.
+  const asked = dialect === "openai-responses" ? { ...said, store: received.json?.["store"] !== false } : said;
+  if (!streaming) return Response.json(WHOLE[dialect](asked));
+  let frames = FRAMES[dialect](asked);
   if (said.breaks !== undefined) {
     frames = frames.slice(0, said.breaks.after);
     if (said.breaks.with === "error") frames.push(ERROR_FRAMES[dialect]);
@@ -167,7 +171,6 @@ const RESPONSES_ECHO = {
   reasoning: { effort: null, summary: null },
   safety_identifier: null,
   service_tier: "default",
-  store: false,
   temperature: 1,
   text: { format: { type: "text" } },
   tool_choice: "auto",
@@ -190,6 +193,7 @@ function responsesWhole(said: Said): Json {
     model: "up-model",
     output: responsesItems(said),
     ...RESPONSES_ECHO,
+    store: said.store ?? true,
     usage: {
       input_tokens: input,
       input_tokens_details: { cached_tokens: cached },

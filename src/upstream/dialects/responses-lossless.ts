@@ -1,13 +1,15 @@
 // The lossless path of the Responses API: the client's body with little changed. Spellings that this service accepts and
 // OpenAI does not (nested tools, image objects) are brought to OpenAI's; all else keeps its bytes.
 
+import { editJson } from "../../base/json-edit.ts";
 import { spliceMembers } from "../../base/json-splice.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { isSaneUsage, outputText } from "../../chat/usage.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../dialect.ts";
-import { refusedFor } from "../quirks.ts";
+import { mayReason, refusedFor } from "../quirks.ts";
 import { asList, asRecord, type Loose, parseRecord } from "./loose.ts";
 import { CallGuards } from "./responses-guards.ts";
+import { ENCRYPTED_REASONING, hidingEdits, wantsEncrypted } from "./responses-hidden.ts";
 import { plainResponsesUsage, responsesEvents } from "./responses-reader.ts";
 import { noteSeal, ResponsesRelay } from "./responses-relay.ts";
 import { responsesHeaders } from "./responses-request.ts";
@@ -38,12 +40,22 @@ function losslessRequest(
   if (tools.some((tool, i) => tool !== asList(body["tools"])[i])) set["tools"] = tools;
   const choice = plainTool(body["tool_choice"]);
   if (choice !== body["tool_choice"]) set["tool_choice"] = choice;
+  const refused = refusedFor(ctx, chat.reasoning);
+  const hidesEncrypted =
+    ctx.storesAnswer === true && mayReason(ctx) && !refused.includes("include") && !wantsEncrypted(body["include"]);
+  if (hidesEncrypted) set["include"] = [...asList(body["include"]), ENCRYPTED_REASONING];
   const edits = { ...members, ...set };
-  for (const name of refusedFor(ctx, chat.reasoning)) {
+  for (const name of refused) {
     if (name in body) dropped.push(name);
     edits[name] = undefined;
   }
-  return { path: "/responses", headers: responsesHeaders(ctx), body: spliceMembers(text, edits), dropped };
+  return {
+    path: "/responses",
+    headers: responsesHeaders(ctx),
+    body: spliceMembers(text, edits),
+    dropped,
+    ...(hidesEncrypted ? { hidesEncrypted } : {}),
+  };
 }
 
 /** `{type:"function",function:{name,…}}`, as chat completions write tools and choices, made flat. */
@@ -98,5 +110,8 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
   for (const item of asList(body["output"]).map(asRecord)) {
     if (item["type"] === "reasoning") noteSeal(item, body["store"] !== false, identity);
   }
-  return { text: spliceMembers(text, set), events };
+  const whole = spliceMembers(text, set);
+  if (identity.hidesEncrypted !== true) return { text: whole, events };
+  const answer = { ...body, ...set };
+  return { text: editJson(whole, hidingEdits(answer["output"], ["output"])), events, answer };
 }

@@ -2,6 +2,7 @@
 // their event line and pass unparsed; call arguments are watched; an answer that breaks off ends with `response.failed`.
 
 import { ERRORS } from "../../base/errors.ts";
+import { editJson, editValue } from "../../base/json-edit.ts";
 import { spliceMembers } from "../../base/json-splice.ts";
 import { parseFrame, type SseFrame } from "../../base/sse.ts";
 import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../chat/answer-fault.ts";
@@ -12,6 +13,7 @@ import { OutputText } from "../output-text.ts";
 import { asNumber, asRecord, asText, type Loose, parseRecord } from "./loose.ts";
 import { spliceInside, unescaped, withData } from "./relay-frames.ts";
 import { CallGuards } from "./responses-guards.ts";
+import { hidingEdits, holdsEncrypted } from "./responses-hidden.ts";
 import { plainResponsesUsage, responsesError, responsesUsage } from "./responses-reader.ts";
 
 /** Event lines of frames that carry nothing but text; the data behind them need not be read. */
@@ -164,13 +166,17 @@ export class ResponsesRelay implements FrameRelay {
     const ours = { id, model, ...echo, ...this.#soundUsage(response), ...(output === undefined ? {} : { output }) };
     if (this.#finished) this.#answer = { ...response, ...ours };
     const data = spliceInside(was.frame.data, "response", ours);
-    return this.#pass(event, was, data);
+    if (this.#identity.hidesEncrypted !== true) return this.#pass(event, was, data);
+    return this.#pass(event, was, editJson(data, hidingEdits(response["output"], ["response", "output"])));
   }
 
   #item(event: Loose, type: string, was: { frame: SseFrame; text: string }): string {
     const item = asRecord(event["item"]);
     if (item["type"] === "reasoning" && type.endsWith(".done")) {
       noteSeal(item, this.#response["store"] !== false, this.#identity);
+    }
+    if (this.#identity.hidesEncrypted === true && holdsEncrypted(item)) {
+      return this.#pass(event, was, editJson(was.frame.data, [{ path: ["item", "encrypted_content"] }]));
     }
     if (item["type"] !== "function_call") return this.#pass(event, was);
     if (type.endsWith(".added")) {
@@ -241,14 +247,14 @@ export class ResponsesRelay implements FrameRelay {
     const { code } = this.#fault;
     const message = this.#identity.say(this.#fault);
     this.#finished = false;
-    const { id, model, requestId: request_id, createdSeconds } = this.#identity;
+    const { id, model, requestId: request_id, createdSeconds, hidesEncrypted } = this.#identity;
     const type = "response.failed";
     const error = { message, type: ERRORS[code].type, code, param: null, request_id };
     const response = {
       object: "response",
       created_at: createdSeconds,
       output: [],
-      ...this.#response,
+      ...editValue(this.#response, hidesEncrypted === true ? hidingEdits(this.#response["output"], ["output"]) : []),
       id,
       model,
       status: "failed",
@@ -260,8 +266,9 @@ export class ResponsesRelay implements FrameRelay {
 }
 
 /** What the client may hand back: the encrypted content, or the id of what the upstream itself keeps. */
-export function noteSeal(item: Loose, stored: boolean, { sealed }: RelayIdentity): void {
-  const value = asText(item["encrypted_content"]) || (stored ? asText(item["id"]) : undefined);
+export function noteSeal(item: Loose, stored: boolean, { sealed, hidesEncrypted }: RelayIdentity): void {
+  const shown = hidesEncrypted === true ? undefined : asText(item["encrypted_content"]);
+  const value = shown || (stored ? asText(item["id"]) : undefined);
   if (value) sealed?.(value);
 }
 

@@ -17,8 +17,23 @@ export const RESPONSES: readonly Row[] = [
   ),
   row("conversation", { conversation: "conv_1" }, "refused", "same", "refused", "refused"),
   row("image", { image: { detail: "high" } }, "dropped", "same", "dropped", "dropped"),
-  row("include", { include: ["file_search_call.results"] }, "dropped", "same", "dropped", "dropped"),
-  row("include", { include: ["message.output_text.logprobs"] }, { logprobs: true }, "same", "dropped", "dropped"),
+  row(
+    "include",
+    { include: ["file_search_call.results"] },
+    "dropped",
+    // The answer is stored here, with what the model needs of it in the next turn.
+    { include: ["file_search_call.results", "reasoning.encrypted_content"] },
+    "dropped",
+    "dropped",
+  ),
+  row(
+    "include",
+    { include: ["message.output_text.logprobs"] },
+    { logprobs: true },
+    { include: ["message.output_text.logprobs", "reasoning.encrypted_content"] },
+    "dropped",
+    "dropped",
+  ),
   row(
     "input",
     { input: "hello" },
