@@ -12,11 +12,10 @@ import { VERSION } from "./base/version.ts";
 import { tierGrants } from "./catalog/from-config.ts";
 import { resolveModel } from "./catalog/resolve.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
-import type { TierId } from "./catalog/tiers.ts";
 import type { LiveConfig } from "./config/live.ts";
 import { secretsOf } from "./config/load.ts";
 import { createDecisions } from "./decisions/running.ts";
-import { createAdmission, verifiedCallers } from "./gateway/admit.ts";
+import { createCallers } from "./gateway/callers.ts";
 import { createTokenCount } from "./gateway/count-tokens.ts";
 import { createImageFetch } from "./gateway/media.ts";
 import { createPrepare } from "./gateway/prepare.ts";
@@ -31,7 +30,6 @@ import { UpstreamThreads } from "./gateway/upstream-threads.ts";
 import { createEdge, type RoutePattern } from "./http/edge.ts";
 import { noEndpoint } from "./http/errors.ts";
 import { exchangeOf } from "./http/exchange.ts";
-import { type Caller, keyGuard } from "./http/guards.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { TrustedProxies } from "./http/peer.ts";
 import { memoryRateLimiter } from "./http/rpm.ts";
@@ -135,27 +133,15 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
 
   const limiter = memoryRateLimiter(clock);
   limiter.restore(await rates.loadRateWindows(clock.now() - 60_000));
-  const guard = keyGuard<Caller<TierId>>({
-    findLiveKey: (hash) =>
-      observer.time("find_live_key", () => keys.findLiveKeySync(hash)) as Caller<TierId> | undefined,
-    changeCounter: () => store.changeCounter(),
+  const { guard, authenticate, admit, ...callers } = createCallers({
+    store,
+    keys,
     clock,
-  });
-  const mustVerify = () => config().auth.requireVerifiedEmail;
-  /** The caller of an endpoint that is free; the others are let in by `admit`. */
-  const authenticate = verifiedCallers((request) => guard.authenticate(request), mustVerify);
-  /** Callers that the dashboard's session speaks for. */
-  const vouched = new WeakMap<Request, Caller<TierId>>();
-  const admit = createAdmission({
-    authenticate: (request) => vouched.get(request) ?? guard.authenticate(request),
     limiter,
-    clock,
-    tierRpm: (tier) => grants[tier].rpm,
-    requireVerifiedEmail: mustVerify,
-    budgetLeftMicros: (keyId) => {
-      const left = keys.budgetLeftMicrosSync(keyId);
-      return left === undefined ? undefined : left - writer.pendingCostMicros(keyId);
-    },
+    grants: () => grants,
+    requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
+    pendingMicros: (id) => writer.pendingCostMicros(id),
+    time: observer.time,
     rejected: () => metrics.rateLimited(),
   });
 
@@ -184,6 +170,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     clock,
     breakers: fleet.breakers,
     admit,
+    budgets: callers.budgets,
     bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes, valuesMax: config().server.maxBodyValues }),
     requestTimeoutMs: () => config().server.requestTimeoutMs,
     record: (row: UsageRecord) => {
@@ -273,13 +260,14 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
         uptimeSeconds,
         grants: () => grants,
         listeningUrl: () => listener.link,
+        budgetsOf: callers.budgetsOf,
         keysChanged: () => guard.invalidate(),
         chat(request, caller) {
-          vouched.set(request, caller);
+          callers.vouch(request, caller);
           return gateway.handle(request, chatCompletions);
         },
         decide(request, caller) {
-          vouched.set(request, caller);
+          callers.vouch(request, caller);
           return decisions.answer(request);
         },
       }),

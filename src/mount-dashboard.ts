@@ -6,6 +6,7 @@ import type { TierGrant, TierId } from "./catalog/tiers.ts";
 import type { Config } from "./config/schema.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { createDecisions } from "./decisions/running.ts";
+import type { createSpenders } from "./gateway/budgets.ts";
 import type { Fleet } from "./gateway/providers.ts";
 import type { Caller } from "./http/guards.ts";
 import type { Observer } from "./observe.ts";
@@ -38,6 +39,8 @@ export interface MountDeps {
   chat(request: Request, caller: Caller<TierId>): Promise<Response>;
   /** The same for a typed decision. */
   decide(request: Request, caller: Caller<TierId>): Promise<Response>;
+  /** The budgets that a caller's requests count against. */
+  readonly budgetsOf: ReturnType<typeof createSpenders>;
   /** Keys have changed: caches of them are stale. */
   keysChanged(): void;
 }
@@ -68,6 +71,7 @@ export function mountDashboard({ store, clock, accounts, fleet, decisions, confi
     grants: more.grants,
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
+    budgetsOf: more.budgetsOf,
     chat: more.chat,
     decide: more.decide,
     decisionChoices: decisions.choices,

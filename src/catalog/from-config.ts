@@ -1,8 +1,8 @@
 // What the catalog takes from the configuration. An empty text there means "not said".
 
-import type { Config, ModelConfig, ProviderConfig } from "../config/schema.ts";
+import type { Config, ModelConfig, ProviderConfig, TierConfig } from "../config/schema.ts";
 import type { CatalogProvider, ConfiguredModel, ModelFacts } from "./models.ts";
-import { isTierId, TIER_IDS, type TierGrant, type TierId } from "./tiers.ts";
+import { isTierId, TIER_IDS, type TierBudget, type TierGrant, type TierId } from "./tiers.ts";
 
 /** The config's `models`. */
 export function configuredModels(config: Pick<Config, "models">): ConfiguredModel[] {
@@ -36,11 +36,18 @@ export function discoveredProviders(config: Pick<Config, "providers">): Provider
 /** The plans by id. A plan the config leaves out grants the least. */
 export function tierGrants(config: Pick<Config, "tiers">): Record<TierId, TierGrant> {
   const grants = Object.fromEntries(TIER_IDS.map((id) => [id, { rpm: 1 }])) as Record<TierId, TierGrant>;
-  for (const { id, rpm, trialMs } of config.tiers) {
+  for (const { id, rpm, trialMs, budget } of config.tiers) {
     // Zero is the config's word for "without end".
-    if (isTierId(id)) grants[id] = { rpm, trialMs: trialMs === 0 ? undefined : trialMs };
+    if (isTierId(id)) grants[id] = { rpm, trialMs: trialMs === 0 ? undefined : trialMs, budget: budgetOf(budget) };
   }
   return grants;
+}
+
+const MICROS_PER_USD = 1_000_000;
+
+function budgetOf(budget: TierConfig["budget"]): TierBudget | undefined {
+  if (budget === undefined) return undefined;
+  return { limitMicros: Math.round(budget.usd * MICROS_PER_USD), periodMs: budget.periodMs || null };
 }
 
 function said(text: ModelConfig["name"]): string | undefined {

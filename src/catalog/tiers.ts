@@ -18,6 +18,14 @@ export interface TierGrant {
   readonly rpm: number;
   /** How long a new account may use the plan; absent: no trial, the plan is paid for or given. */
   readonly trialMs?: number | undefined;
+  /** What an account may spend; absent: no limit. */
+  readonly budget?: TierBudget | undefined;
+}
+
+/** What an account may spend in each period; null: in all. */
+export interface TierBudget {
+  readonly limitMicros: number;
+  readonly periodMs: number | null;
 }
 
 /** What of an account decides its plan. Times are milliseconds since the epoch; null or absent: no such end. */

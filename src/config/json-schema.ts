@@ -44,8 +44,8 @@ function convert(schema: TSchema): Json {
     const needed = keys.filter(([, key]) => key["default"] === undefined && key[OptionalKind] !== "Optional");
     return {
       ...words,
-      // A group whose keys are all commented out is null in YAML.
-      type: node.default === undefined ? "object" : ["object", "null"],
+      // A group whose keys are all commented out is null in YAML, as is one that is left out.
+      type: node.default === undefined && schema[OptionalKind] !== "Optional" ? "object" : ["object", "null"],
       properties: Object.fromEntries(keys.map(([key, child]) => [key, convert(child)])),
       ...(needed.length === 0 ? {} : { required: needed.map(([key]) => key) }),
       additionalProperties: false,

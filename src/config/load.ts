@@ -144,8 +144,8 @@ function finish(
     dataDir: resolve(cwd, read.dataDir),
     providers,
     tiers: TIER_IDS.map((id) => {
-      const { rpm, trialMs } = read.tiers[id];
-      return { id, rpm, ...(trialMs === 0 ? {} : { trialMs }) };
+      const { rpm, trialMs, budget } = read.tiers[id];
+      return { id, rpm, ...(trialMs === 0 ? {} : { trialMs }), ...(budget === undefined ? {} : { budget }) };
     }),
     models: read.models
       .map((model) => ({

@@ -85,8 +85,12 @@ function keysOf(name: string, schema: TSchema): string[] {
   const { properties = {} } = schema as TSchema & Annotations;
   return Object.entries(properties).flatMap(([key, child]) => {
     const node = child as TSchema & Annotations;
-    if (node.properties !== undefined) return [`${key}: # ${node.description ?? ""}`, ...indent(keysOf("", node))];
-    const line = `${key}: ${literal(node)}`;
+    // A group that may be absent has keys without a default: it stands empty, and its description says how to fill it.
+    const mayBeAbsent = node.properties !== undefined && node.default === undefined;
+    if (node.properties !== undefined && !mayBeAbsent) {
+      return [`${key}: # ${node.description ?? ""}`, ...indent(keysOf("", node))];
+    }
+    const line = mayBeAbsent ? `${key}:` : `${key}: ${literal(node)}`;
     const note = `# ${choices(node)}${node.description ?? ""}`;
     return line.length + note.length < COLUMNS ? [`${line} ${note}`] : [note, line];
   });

@@ -1,14 +1,17 @@
-// The keys of `server`, `log`, `usage`, `health`, `responses` and `compaction`.
+// The keys of `server`, `log`, `usage`, `health`, `responses`, `compaction` and `tiers`.
+import { Type } from "@sinclair/typebox";
 import {
   age,
   choice,
   duration,
   element,
+  entry,
   flag,
   formatted,
   integer,
   list,
   number,
+  optional,
   section,
   size,
   text,
@@ -94,10 +97,19 @@ export const Compaction = section("Summaries of long conversations.", {
 /** The plans, lowest first. */
 export const TIER_IDS = ["free", "pro", "premium"] as const;
 
+const TierBudget = entry(
+  "What an account may spend, all its keys together, as { usd: 5, period: 30d }. Absent: no limit.",
+  {
+    usd: Type.Number({ description: "US dollars.", minimum: 0, maximum: 1_000_000_000 }),
+    period: age("The budget starts anew after each, counted from when it first held; 0s: never.", "30d", 0),
+  },
+);
+
 function tier(description: string, rpm: number, trial = "0s") {
   return section(description, {
     rpm: integer("Requests a minute for each API key.", rpm, { minimum: 1, maximum: 1_000_000_000 }),
     trial: age("How long a new account may use the tier; 0s: without end.", trial, 0),
+    budget: optional(TierBudget),
   });
 }
 

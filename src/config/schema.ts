@@ -54,6 +54,8 @@ export interface TierConfig {
   readonly rpm: number;
   /** Absent: without end. */
   readonly trialMs?: number;
+  /** What an account may spend; absent: no limit. A period of 0: it never starts anew. */
+  readonly budget?: { readonly usd: number; readonly periodMs: number };
 }
 
 type ReadProvider = ReadConfig["providers"] extends ReadonlyMap<string, infer P> ? P : never;

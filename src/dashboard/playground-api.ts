@@ -2,6 +2,7 @@
 // other and counted under a key of the house that nobody has.
 import { ApiError } from "../base/errors.ts";
 import { isTierId, type TierId, tierIncludes } from "../catalog/tiers.ts";
+import type { createSpenders } from "../gateway/budgets.ts";
 import type { Caller } from "../http/guards.ts";
 import type { Account } from "../store/accounts.ts";
 import type { KeyStore } from "../store/keys.ts";
@@ -14,6 +15,8 @@ export interface PlaygroundApiDeps {
   chat(request: Request, caller: Caller<TierId>): Promise<Response>;
   /** The same for a typed decision. */
   decide(request: Request, caller: Caller<TierId>): Promise<Response>;
+  /** The budgets that a caller's requests count against. */
+  budgetsOf: ReturnType<typeof createSpenders>;
   /** Decision models that are listed, by id and alias. */
   decisionChoices(): Promise<readonly { readonly id: string; readonly tier: TierId }[]>;
 }
@@ -21,7 +24,7 @@ export interface PlaygroundApiDeps {
 const KEY_NAME = "Playground";
 
 /** The endpoints; bodies and answers are those of `POST /v1/chat/completions` and `POST /v1/systemone`. */
-export function playgroundApi({ keys, chat, decide, decisionChoices }: PlaygroundApiDeps): Endpoint[] {
+export function playgroundApi({ keys, chat, decide, decisionChoices, budgetsOf }: PlaygroundApiDeps): Endpoint[] {
   const callerFor = async (account: Account): Promise<Caller<TierId>> => {
     const key = await keys.houseKey(account.id, KEY_NAME);
     const { tier, trialEndsAtMs, subscriptionUntilMs, emailVerified, admin } = account;
@@ -33,7 +36,7 @@ export function playgroundApi({ keys, chat, decide, decisionChoices }: Playgroun
       accountId: account.id,
       rpm: key.rpm,
       expiresAtMs: null,
-      budgetMicros: key.budgetMicros,
+      budgets: budgetsOf({ keyId: key.id, accountId: account.id, budgetMicros: key.budgetMicros, account: { tier } }),
       account: { tier, trialEndsAtMs, subscriptionUntilMs, emailVerified, admin },
     };
   };

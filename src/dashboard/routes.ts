@@ -29,7 +29,7 @@ import { type UsageApiDeps, usageApi } from "./usage-api.ts";
 
 export interface DashboardDeps
   extends KeysApiDeps,
-    Pick<PlaygroundApiDeps, "chat" | "decide" | "decisionChoices">,
+    Pick<PlaygroundApiDeps, "chat" | "decide" | "decisionChoices" | "budgetsOf">,
     DecisionsApiDeps,
     Pick<GatewayApiDeps, "gateway">,
     Pick<PeopleApiDeps, "people" | "invites">,

@@ -2,8 +2,11 @@
 // is free (specification "Limits").
 
 import { costMicros, type Prices } from "../catalog/prices.ts";
+import { worstCostMicros } from "../gateway/worst-case.ts";
 import type { DecisionRoute } from "./backends/backend.ts";
+import { measure } from "./budget.ts";
 import type { Spent } from "./decide.ts";
+import type { DecisionRequest } from "./questions.ts";
 import type { DecisionVersion } from "./versions.ts";
 
 /** Who serves decision models at a public price: by host and model, US dollars per million input tokens. */
@@ -28,6 +31,26 @@ export function decisionCostMicros(spent: Spent, version: DecisionVersion, deps:
   // Each question is a prompt of its own to a text model, so what was sent says more than what is billed.
   const own = version.inputPrice === undefined && readsText(version) ? backend.spent : undefined;
   return prices === undefined ? 0 : costMicros(prices, { ...(own ?? { inputTokens }), outputTokens: 0 });
+}
+
+/** The prompt around a question for a text model, in tokens. */
+const PROMPT_TOKENS = 300;
+/** Other vocabularies than the one counted with cut a text into up to so many times the pieces. */
+const VOCABULARY_FACTOR = 1.5;
+
+/** The most that a request can cost in whole micro-dollars, by the dearest of its routes; 0 where no price is known. */
+export async function decisionWorstCaseMicros(
+  asked: Omit<DecisionRequest, "model">,
+  version: DecisionVersion,
+  deps: PriceDeps,
+): Promise<number> {
+  const prices = version.spec.routes.flatMap((route) => pricesOf(version, route, deps) ?? []);
+  if (prices.length === 0) return 0;
+  const counted = await (await measure(asked))();
+  // A text model reads the state again for each question and each order of its options.
+  const calls = readsText(version) ? asked.questions.length * Math.max(1, version.spec.orders) : 1;
+  const inputTokens = Math.ceil((counted + PROMPT_TOKENS) * VOCABULARY_FACTOR) * calls;
+  return Math.max(...prices.map((each) => worstCostMicros(each, { inputTokens, outputTokens: 0 })));
 }
 
 /** What a million input tokens of the version cost by its first route, in US dollars; null where no price is known. */

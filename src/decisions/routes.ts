@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError, ERRORS } from "../base/errors.ts";
 import type { TierId } from "../catalog/tiers.ts";
 import { headerText } from "../gateway/books.ts";
+import type { Budgets, Spender } from "../gateway/budgets.ts";
 import { STOPPED, type UsageRecord } from "../store/usage-record.ts";
 import type { FailedRoute } from "../telemetry/attempt.ts";
 import { type TraceSpan, traceHeaders } from "../telemetry/span.ts";
@@ -21,7 +22,7 @@ import { refuseRepeats } from "./repeats.ts";
 import type { DecisionVersion } from "./versions.ts";
 
 /** Who asks. */
-export interface DecisionCaller {
+export interface DecisionCaller extends Spender {
   readonly keyId: string;
   readonly accountId: string;
   readonly account: { readonly tier: TierId };
@@ -39,6 +40,8 @@ export interface DecisionExchange {
   readonly failedRoutes: FailedRoute[];
   /** Set once the request's usage row was written. */
   recorded: boolean;
+  /** Runs when the request is over. */
+  atEnd(work: () => void): void;
 }
 
 export interface DecisionRoutesDeps {
@@ -47,6 +50,10 @@ export interface DecisionRoutesDeps {
   authenticate(request: Request): unknown;
   /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
   admit(request: Request): DecisionCaller;
+  /** Reserves what a request may cost of its caller's budgets. */
+  budgets: Pick<Budgets, "reserve">;
+  /** The most that a request can cost, in micro-dollars; 0 where no price is known. */
+  worstCaseMicros(asked: DecisionRequest, version: DecisionVersion): Promise<number>;
   /** The body as text and as a JSON object; throws 400, 408 or 413. */
   readJson(request: Request): Promise<{ readonly text: string; readonly body: Readonly<Record<string, unknown>> }>;
   models: DecisionModels;
@@ -164,6 +171,9 @@ async function answer<R extends DecisionRequest>(
   exchange.log["model"] = version.id;
   exchange.headers["x-sallyport-model"] = headerText(version.id);
   exchange.headers["x-sallyport-calibration"] = calibrationOf(version);
+  if (caller.budgets !== undefined) {
+    await deps.budgets.reserve(caller.budgets, exchange, await deps.worstCaseMicros(asked, version));
+  }
   const decision = await withDeadline(request, deps, async (deadline) => {
     const used = (ended?: Used["ended"]) => ({ version, caller, exchange, endpoint: shape.path, ended });
     try {

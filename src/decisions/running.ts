@@ -7,6 +7,7 @@ import type { Prices } from "../catalog/prices.ts";
 import type { TierId } from "../catalog/tiers.ts";
 import type { Config } from "../config/schema.ts";
 import type { AttemptDeps } from "../gateway/attempts.ts";
+import type { Budgets } from "../gateway/budgets.ts";
 import { type BodyLimits, readJson } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { DecisionStore } from "../store/decisions.ts";
@@ -16,7 +17,7 @@ import { readCalibrationFile } from "./calibration-file.ts";
 import { DecisionDiscovery } from "./discover.ts";
 import { DecisionModels } from "./models.ts";
 import { decisionOverview, type ShownVersion } from "./overview.ts";
-import { decisionCostMicros, inputPriceOf, type PriceDeps } from "./prices.ts";
+import { decisionCostMicros, decisionWorstCaseMicros, inputPriceOf, type PriceDeps } from "./prices.ts";
 import { type Promotion, PromotionRefused, promoteVersion } from "./promote.ts";
 import { answerSystemone, type DecisionCaller, type DecisionRoutesDeps, decisionRoutes, listed } from "./routes.ts";
 import { createUpstreams } from "./upstreams.ts";
@@ -32,6 +33,7 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   chatPrices(provider: string, model: string): Prices | undefined;
   authenticate(request: Request): { readonly account: { readonly tier: TierId } };
   admit(request: Request, exchange: Exchange): DecisionCaller;
+  budgets: Pick<Budgets, "reserve">;
   bodyLimits(): BodyLimits;
   requestTimeoutMs(): number;
   isChatModel(id: string): boolean;
@@ -86,6 +88,8 @@ export function createDecisions(deps: DecisionsDeps) {
     exchangeOf,
     authenticate: deps.authenticate,
     admit: (request) => deps.admit(request, exchangeOf(request)),
+    budgets: deps.budgets,
+    worstCaseMicros: (asked, version) => decisionWorstCaseMicros(asked, version, prices),
     readJson: (request) => readJson(request, deps.bodyLimits()),
     models,
     isListed: (version) => watch.isFit(version),

@@ -6,6 +6,7 @@ import { requireActivePlan, type TierId } from "../catalog/tiers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
 import type { RateLimiter } from "../http/rpm.ts";
+import type { Budgets } from "./budgets.ts";
 
 export interface AdmitDeps {
   authenticate(request: Request): Caller<TierId>;
@@ -14,8 +15,7 @@ export interface AdmitDeps {
   /** Requests per minute of a plan. */
   tierRpm(tier: TierId): number;
   requireVerifiedEmail(): boolean;
-  /** Micro-dollars a key has left, what is not written yet included; asked only for keys with a budget. */
-  budgetLeftMicros(keyId: string): number | undefined;
+  budgets: Pick<Budgets, "admit">;
   rejected?(): void;
 }
 
@@ -65,9 +65,7 @@ export function createAdmission(deps: AdmitDeps): Admit {
         },
       );
     }
-    if (caller.budgetMicros !== null && (deps.budgetLeftMicros(caller.keyId) ?? 1) <= 0) {
-      throw new ApiError("budget_exceeded", "The budget of this key is used up.");
-    }
+    deps.budgets.admit(caller);
     return caller;
   };
 }

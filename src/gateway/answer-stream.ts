@@ -132,7 +132,10 @@ function pump(
         flow.abort.abort(new ApiError("request_timeout", "The client went away."));
         live?.cancel();
         // An upstream that begins in this very moment has nobody to speak to, but what it spent still counts.
-        if (live === undefined) void flow.opening.then(abandon, () => undefined);
+        if (live === undefined) {
+          const hold = job.hold?.share();
+          void flow.opening.then(abandon, () => undefined).finally(() => hold?.release());
+        }
         settle(true);
       },
     },

@@ -12,6 +12,7 @@ import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import type { Admit } from "./admit.ts";
 import type { AttemptDeps } from "./attempts.ts";
+import type { Budgets } from "./budgets.ts";
 import type { Job, Keep } from "./job.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 import type { UpstreamThreads } from "./upstream-threads.ts";
@@ -23,6 +24,8 @@ export interface GatewayDeps extends AttemptDeps {
   isDecisionModel(id: string): boolean;
   /** Authenticates, and counts against plan, rate limit and budget; throws 401, 402, 403 or 429. */
   admit: Admit;
+  /** Reserves what a request may cost of its caller's budgets. */
+  budgets: Pick<Budgets, "reserve">;
   bodyLimits(): BodyLimits;
   /** The overall deadline of a request that is not streaming. */
   requestTimeoutMs(): number;

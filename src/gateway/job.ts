@@ -9,6 +9,7 @@ import { withoutForeignSeals, withThoughts } from "../chat/seals.ts";
 import { flattenTools } from "../chat/tools.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
+import type { Hold } from "../http/reservations.ts";
 import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
@@ -55,6 +56,8 @@ export interface Job {
   readonly dropped?: readonly string[];
   /** Stores the finished answer; absent when it is not to be stored. */
   readonly keep?: Keep;
+  /** What it holds of its caller's budgets, until its exchange ends. */
+  readonly hold?: Hold | undefined;
   /** Present: the answer belongs to a conversation that its upstream holds. */
   readonly thread?: ThreadRequest;
 }

@@ -24,18 +24,20 @@ export function severalPrompts(body: Readonly<Json>): readonly unknown[] | undef
   return Array.isArray(prompt) && prompt.length > 1 ? prompt : undefined;
 }
 
-/** Answers several prompts. */
+/** Answers several prompts. `reserve` is asked once, before the first of them: they are one request. */
 export async function answerPrompts(
   answer: AnswerPrompt,
   prompts: readonly unknown[],
-  given: { body: Json; exchange: Exchange; signal: AbortSignal },
+  given: { body: Json; exchange: Exchange; signal: AbortSignal; reserve(bodies: readonly Json[]): Promise<void> },
 ): Promise<Response> {
   const { body, exchange, signal } = given;
   const each = typeof body["n"] === "number" ? body["n"] : 1;
   if (prompts.length * each > CHOICES_MAX) {
     throw new ApiError("invalid_request", `A request may ask for at most ${CHOICES_MAX} texts.`, { param: "prompt" });
   }
-  const ask = (at: number) => answer({ ...body, prompt: prompts[at] }, partOf(exchange));
+  const bodyOf = (prompt: unknown): Json => ({ ...body, prompt });
+  await given.reserve(prompts.map(bodyOf));
+  const ask = (at: number) => answer(bodyOf(prompts[at]), partOf(exchange));
   if (body["stream"] === true) return streams(ask, { count: prompts.length, each, exchange, signal });
   const answers: Json[] = [];
   for (let from = 0; from < prompts.length; from += AT_ONCE) {
@@ -60,6 +62,7 @@ function partOf(whole: Exchange): Exchange {
     log,
     holder,
     holdBody: (bytes) => whole.holdBody(bytes),
+    atEnd: (work) => whole.atEnd(work),
     get route() {
       return whole.route;
     },

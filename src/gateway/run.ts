@@ -7,6 +7,7 @@ import type { ChatRequest } from "../chat/request.ts";
 import { readJson } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
+import type { Hold } from "../http/reservations.ts";
 import { traceHeaders } from "../telemetry/span.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import { answerStreaming } from "./answer-stream.ts";
@@ -17,6 +18,7 @@ import { answerId, decodeOptions, forwardedHeaders, type Job } from "./job.ts";
 import { checkAgainstModel, defaultsFor } from "./policy.ts";
 import { answerPrompts, severalPrompts } from "./prompts.ts";
 import { routesOfThread, threadOf } from "./upstream-threads.ts";
+import { worstCaseMicros } from "./worst-case.ts";
 
 const NO_MEMBERS = {};
 
@@ -30,6 +32,8 @@ interface Read {
   body: Record<string, unknown>;
   chat: ChatRequest;
   options: DecodeOptions;
+  /** What the whole request holds of its caller's budgets, where this is one of several prompts. */
+  hold: Hold | undefined;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;
@@ -43,11 +47,43 @@ export function createGateway(deps: GatewayDeps) {
     const exchange = exchangeOf(request);
     const caller = deps.admit(request, exchange);
     const { text, body } = await readJson(request, deps.bodyLimits());
-    const answer = (body: Record<string, unknown>, exchange: Exchange) =>
-      answerOne({ request, exchange, caller, format, text, body });
     const prompts = format.name === "openai-completions" ? severalPrompts(body) : undefined;
+    let hold: Hold | undefined;
+    const answer = async (body: Record<string, unknown>, exchange: Exchange) => {
+      // One of several prompts may outlast the others' failure.
+      const own = hold?.share();
+      try {
+        return await answerOne({ request, exchange, caller, format, text, body, hold });
+      } finally {
+        own?.release();
+      }
+    };
     if (prompts === undefined) return answer(body, exchange);
-    return answerPrompts(answer, prompts, { body, exchange, signal: request.signal });
+    return answerPrompts(answer, prompts, {
+      body,
+      exchange,
+      signal: request.signal,
+      async reserve(bodies) {
+        if (caller.budgets === undefined) return;
+        const worst = bodies.map((body) => {
+          const chat = format.decode(body, decodeOptions(request));
+          const { model } = modelFor(chat, caller);
+          return worstCaseMicros(chat, model, defaultsFor(chat, model, format.name));
+        });
+        hold = await deps.budgets.reserve(
+          caller.budgets,
+          exchange,
+          worst.reduce((sum, micros) => sum + micros, 0),
+        );
+      },
+    });
+  }
+
+  function modelFor(chat: ChatRequest, caller: Caller<TierId>) {
+    return requireModel(deps.catalog(), chat.model, {
+      tier: caller.account.tier,
+      isDecisionModel: deps.isDecisionModel,
+    });
   }
 
   async function answerOne(read: Omit<Read, "chat" | "options">): Promise<Response> {
@@ -60,10 +96,7 @@ export function createGateway(deps: GatewayDeps) {
 
   async function makeJob(read: Read): Promise<Job> {
     const { request, exchange, caller, format, text, body, options } = read;
-    const { model, routes } = requireModel(deps.catalog(), read.chat.model, {
-      tier: caller.account.tier,
-      isDecisionModel: deps.isDecisionModel,
-    });
+    const { model, routes } = modelFor(read.chat, caller);
     exchange.log["model"] = model.id;
     checkAgainstModel(read.chat, model, limitParam(body));
     const prepared = await deps.prepare?.({ exchange, caller, format, chat: read.chat, body, options, model, routes });
@@ -72,7 +105,11 @@ export function createGateway(deps: GatewayDeps) {
     if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
     exchange.headers["x-sallyport-model"] = headerText(model.id);
     const thread = threadOf(format, body);
-    const { accountId } = caller;
+    const { accountId, budgets } = caller;
+    const defaults = defaultsFor(chat, model, format.name);
+    // The last thing before a provider is called: what is refused before costs nothing.
+    const hold =
+      read.hold ?? (budgets && (await deps.budgets.reserve(budgets, exchange, worstCaseMicros(chat, model, defaults))));
     return {
       exchange,
       caller,
@@ -83,7 +120,8 @@ export function createGateway(deps: GatewayDeps) {
       model,
       routes: thread === undefined ? routes : routesOfThread(thread, routes, { ...deps, accountId }),
       ...(thread === undefined ? {} : { thread }),
-      defaults: defaultsFor(chat, model, format.name),
+      defaults,
+      hold,
       clientHeaders: forwardedHeaders(request),
       trace: {
         span: exchange.span,

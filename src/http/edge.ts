@@ -130,6 +130,7 @@ function openExchange(request: Request, path: string, deps: OpenDeps): Exchange 
   let peer: { address: string; secure: boolean } | undefined;
   let finished = false;
   let body: BodyHold | undefined;
+  let atEnd: (() => void)[] | undefined;
   const keep = (hold: BodyHold) => {
     // The request may have been given up while it waited.
     if (finished) hold.release();
@@ -167,10 +168,18 @@ function openExchange(request: Request, path: string, deps: OpenDeps): Exchange 
     recorded: false,
     failedRoutes: [],
     streaming: false,
+    atEnd(work) {
+      if (finished) work();
+      else {
+        atEnd ??= [];
+        atEnd.push(work);
+      }
+    },
     finish(status) {
       if (finished) return;
       finished = true;
       body?.release();
+      if (atEnd !== undefined) for (const work of atEnd) work();
       deps.release(request);
       deps.finished(exchange, status);
     },

@@ -37,6 +37,8 @@ export interface Exchange {
   recorded: boolean;
   /** The upstream calls that failed so far. */
   readonly failedRoutes: FailedRoute[];
+  /** Runs when the exchange is finished, after what it cost was written down; at once where that has been. */
+  atEnd(work: () => void): void;
   /** True once a streaming answer owns the end of the exchange: it calls `finish` itself. */
   streaming: boolean;
   /** Closes the books: log line and metrics. Called once. */

@@ -5,6 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import { pathOf } from "./path.ts";
+import type { Budget } from "./reservations.ts";
 
 /** What a live key says about its holder. */
 export interface Caller<Tier extends string = string> {
@@ -13,8 +14,8 @@ export interface Caller<Tier extends string = string> {
   /** The key's own limit; null: the tier's. */
   rpm: number | null;
   expiresAtMs: number | null;
-  /** Null: no budget. */
-  budgetMicros: number | null;
+  /** What its requests count against; undefined for most: neither the key nor the account has a budget. */
+  budgets?: readonly Budget[] | undefined;
   account: {
     tier: Tier;
     trialEndsAtMs: number | null;

@@ -20,7 +20,7 @@ export interface NewKey {
 export type KeyInfo = Omit<typeof apiKeys.$inferSelect, "hash">;
 
 /** What a request needs to know of the key it came with, and of its account. */
-export interface LiveKey {
+export interface LiveKey<Tier extends string = string> {
   readonly keyId: string;
   readonly accountId: string;
   /** The key's own limit; null: the tier's. */
@@ -28,7 +28,7 @@ export interface LiveKey {
   readonly expiresAtMs: number | null;
   readonly budgetMicros: number | null;
   readonly account: {
-    readonly tier: string;
+    readonly tier: Tier;
     readonly trialEndsAtMs: number | null;
     readonly subscriptionUntilMs: number | null;
     readonly emailVerified: boolean;

@@ -6,6 +6,7 @@ import accessAndWork from "./migrations/0001_access_and_work.sql" with { type: "
 import decisions from "./migrations/0002_decisions.sql" with { type: "text" };
 import jobAnswers from "./migrations/0003_job_answers.sql" with { type: "text" };
 import attempts from "./migrations/0004_attempts.sql" with { type: "text" };
+import accountBudgets from "./migrations/0005_account_budgets.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered step. */
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0002_decisions", sql: decisions },
   { name: "0003_job_answers", sql: jobAnswers },
   { name: "0004_attempts", sql: attempts },
+  { name: "0005_account_budgets", sql: accountBudgets },
 ];
 
 /** The names of the steps that a database lacks; of a new one all. Throws StoreError for a newer version's database. */

@@ -52,6 +52,24 @@ export const apiKeys = sqliteTable(
   (t) => [uniqueIndex("api_keys_hash").on(t.hash), index("api_keys_account").on(t.accountId, t.createdAtMs)],
 );
 
+/**
+ * What accounts may spend, all their keys together: a row for each account that has or had a budget. `own`: the operator set
+ * it for this account; else its limit and period are the plan's, and only what was spent is kept here.
+ */
+export const accountBudgets = sqliteTable("account_budgets", {
+  accountId: text("account_id")
+    .primaryKey()
+    .references(() => accounts.id, { onDelete: "cascade" }),
+  own: integer("own", { mode: "boolean" }).notNull(),
+  /** Of an own one; null: this account has no limit, whatever its plan says. */
+  limitMicros: integer("limit_micros"),
+  /** Length of a window; null: the budget never refills. */
+  periodMs: integer("period_ms"),
+  windowStartMs: integer("window_start").notNull(),
+  /** Spent within the window that began at `windowStartMs`. */
+  spentMicros: integer("spent_micros").notNull().default(0),
+});
+
 /** One row per request that reached an upstream, kept for `usage.rollup_after`. No foreign key: an insert must not fail. */
 export const usage = sqliteTable(
   "usage",

@@ -59,7 +59,7 @@ export function usageStatements(store: Store) {
   const account = sqlite.query(
     `INSERT INTO usage_accounts (account_id, ${SUMS.join(", ")}) VALUES (?, ${MARKS}) ON CONFLICT (account_id) DO UPDATE SET ${ADD}`,
   );
-  // Budget windows are fixed spans counted from the key's creation; the window a request falls in is brought up to date
+  // Budget windows are fixed spans counted from when the budget was set; the window a request falls in is brought up to date
   // with the first request after the last one's end. `SET` reads the old values of every column.
   const key = sqlite.query(
     `UPDATE api_keys SET
@@ -70,6 +70,14 @@ export function usageStatements(store: Store) {
            + CAST(($at - budget_window_start) / budget_period_ms AS INTEGER) * budget_period_ms
          ELSE budget_window_start END
      WHERE id = $id`,
+  );
+  const accountBudget = sqlite.query(
+    `UPDATE account_budgets SET
+       spent_micros = CASE WHEN $at >= window_start + period_ms THEN $cost ELSE spent_micros + $cost END,
+       window_start = CASE WHEN $at >= window_start + period_ms
+         THEN window_start + CAST(($at - window_start) / period_ms AS INTEGER) * period_ms
+         ELSE window_start END
+     WHERE account_id = $id`,
   );
   return {
     /** Whether the account is still there; usage of a deleted one is counted for nobody. */
@@ -129,6 +137,7 @@ export function usageStatements(store: Store) {
       if (!attributed) return;
       account.run(d.accountId, ...sums);
       key.run({ id: d.keyId, at: d.lastAtMs, cost: d.costMicros });
+      if (d.costMicros > 0) accountBudget.run({ id: d.accountId, at: d.lastAtMs, cost: d.costMicros });
     },
   };
 }

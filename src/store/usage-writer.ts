@@ -53,6 +53,7 @@ export class UsageWriter {
   #overflow = new UsageTally();
   readonly #failing = new Map<string, FailingKey>();
   #shared = new Map<string, SharedRow>();
+  /** By key and by account; their ids are never the same. */
   #pendingCost = new Map<string, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
@@ -69,9 +70,7 @@ export class UsageWriter {
 
   /** Takes one request's usage; never blocks and never throws. */
   record(record: UsageRecord): void {
-    if (record.costMicros > 0) {
-      this.#pendingCost.set(record.keyId, this.pendingCostMicros(record.keyId) + record.costMicros);
-    }
+    this.#addPendingCost(record);
     if (isFailure(record) && !this.#hasOwnRow(record)) this.#share(record);
     else if (this.#queue.length < this.#queueMax) this.#queue.push(record);
     else this.#countOnly(record);
@@ -79,9 +78,9 @@ export class UsageWriter {
     else this.#timer ??= setTimeout(() => this.#tick(), this.#flushMs);
   }
 
-  /** Cost that a key has run up since the last flush; belongs on top of what the database says it spent. */
-  pendingCostMicros(keyId: string): number {
-    return this.#pendingCost.get(keyId) ?? 0;
+  /** Cost that a key or an account has run up since the last flush; belongs on top of what the database says it spent. */
+  pendingCostMicros(id: string): number {
+    return this.#pendingCost.get(id) ?? 0;
   }
 
   /** Figures for metrics and health. */
@@ -193,8 +192,11 @@ export class UsageWriter {
 
   #recountPendingCost(): void {
     this.#pendingCost.clear();
-    for (const { keyId, costMicros } of this.#queue) {
-      if (costMicros > 0) this.#pendingCost.set(keyId, this.pendingCostMicros(keyId) + costMicros);
-    }
+    for (const record of this.#queue) this.#addPendingCost(record);
+  }
+
+  #addPendingCost({ keyId, accountId, costMicros }: UsageRecord): void {
+    if (costMicros === 0) return;
+    for (const id of [keyId, accountId]) this.#pendingCost.set(id, this.pendingCostMicros(id) + costMicros);
   }
 }

@@ -83,6 +83,8 @@ describe("each rule says what was expected", () => {
     ["providers: {'a b': {}}", "providers.\"a b\": is not a usable name (letters, digits, '.', '_' and '-')"],
     ["providers: {__proto__: {}}", "providers.__proto__: is not a usable name (letters, digits, '.', '_' and '-')"],
     ["tiers: {gold: {rpm: 1}}", "tiers.gold: unknown key"],
+    ["tiers: {free: {budget: {period: 1d}}}", "tiers.free.budget.usd: is required"],
+    ["tiers: {free: {budget: 5}}", "tiers.free.budget: "],
     ["tiers: {free: {rpm: 0}}", "tiers.free.rpm: expected a whole number from 1 to 1000000000, got 0"],
     // Providers.
     ["providers: {mine: {}}", 'providers.mine.base_url: is required ("mine" is no preset: '],
@@ -213,6 +215,11 @@ describe("what is right is taken", () => {
       { id: "premium", rpm: 600 },
     ]);
     expect(good("tiers: {free: {trial: 0s}}").tiers[0]).toEqual({ id: "free", rpm: 20 });
+    expect(good("tiers: {pro: {budget: {usd: 2.5}}}").tiers[1]).toEqual({
+      id: "pro",
+      rpm: 120,
+      budget: { usd: 2.5, periodMs: 30 * 86_400_000 },
+    });
   });
   test("sign-in providers are those with a client_id, with the defaults of the known ones", () => {
     const { oauth } = good("auth: {oauth: {github: {client_id: a, client_secret: b, user_url: ''}, google: {}}}").auth;

@@ -1,5 +1,6 @@
 // Chat completions of who is signed in, through the HTTP edge: a plan and a rate limit hold here as they do for keys.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { accountBudgetStore } from "../../src/store/account-budgets.ts";
 import { keyStore } from "../../src/store/keys.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { nativeAnswers, startFake } from "../decisions/support.ts";
@@ -56,6 +57,27 @@ test("the plan's limits hold", async () => {
   expect((await say(other.client, { model: "dear" })).json.error.code).toBe("tier_required");
   const late = await signedIn("late", { trialEndsAtMs: app.clock.now() - 1 });
   expect((await say(late.client)).json.error.code).toBe("trial_expired");
+});
+
+test("the budget of the account holds for the playground and its keys together", async () => {
+  const bounded = await startAccountsApp({
+    config: {
+      tiers: { free: { rpm: 100, budget: { usd: 0.000001 } } },
+      models: [{ id: "paid", routes: [{ provider: "demo", model: "demo-echo" }], prices: { input: 1, output: 1 } }],
+    },
+  });
+  const account = await bounded.addAccount("thrifty");
+  const client = dashboardClient(bounded);
+  await client.post("/login", { username_or_email: "thrifty", password: PASSWORD });
+  const { key } = (await client.post("/keys", { name: "mine" })).json;
+  expect((await say(client, { model: "paid" })).status).toBe(200);
+  const refused = await say(client, { model: "paid" });
+  expect([refused.status, refused.json.error.code]).toEqual([402, "budget_exceeded"]);
+  const body = { model: "paid", messages: [{ role: "user", content: "one" }] };
+  expect((await bounded.ask("POST", "/v1/chat/completions", { as: key, body })).status).toBe(402);
+  await accountBudgetStore(bounded.store).setAccountBudget(account.id, { limitMicros: 1_000_000, periodMs: null });
+  expect((await say(client, { model: "paid" })).status).toBe(200);
+  await bounded.stop();
 });
 
 test("a mistake is told as the API tells it", async () => {

@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { BackendAnswer } from "../../src/decisions/backends/backend.ts";
-import { decisionCostMicros, inputPriceOf, type PriceDeps } from "../../src/decisions/prices.ts";
+import {
+  decisionCostMicros,
+  decisionWorstCaseMicros,
+  inputPriceOf,
+  type PriceDeps,
+} from "../../src/decisions/prices.ts";
 import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/versions.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type SentSpan, startTraceCollector } from "../support/trace-collector.ts";
@@ -70,6 +75,47 @@ test("input tokens cost their price in the books, on /metrics and of the key's b
   // What needs no model costs nothing, but a spent budget is spent.
   await app.restart();
   expect((await ask(app)).status).toBe(402);
+});
+
+test("what a decision may cost is reserved while it is under way, and given back when its provider fails", async () => {
+  const app = await start({ budgetMicros: 1000 });
+  const gate = Promise.withResolvers<void>();
+  const before = native.answer;
+  const asked = Promise.withResolvers<void>();
+  native.answer = async (body, path) => {
+    asked.resolve();
+    await gate.promise;
+    return before(body, path);
+  };
+  const first = ask(app);
+  await asked.promise;
+  const beside = await ask(app);
+  expect([beside.status, beside.headers.get("retry-after")]).toEqual([429, "2"]);
+  gate.resolve();
+  expect((await first).status).toBe(200);
+  native.answer = () => new Response("no", { status: 400 });
+  expect((await ask(app)).status).toBe(503);
+  native.answer = before;
+  expect((await ask(app)).status).toBe(200);
+  expect((await ask(app)).status).toBe(402);
+});
+
+test("a text model's worst case is every question in every order of its options", async () => {
+  const asked = {
+    state: "s",
+    questions: ["a", "b"].map((key) => ({ key, type: "noul" as const, instructions: "Is it?", options: [] })),
+    names: { state: "state", of: (param: string) => param },
+  };
+  const worst = (kind: "systemone" | "logprobs", provider: string, price?: number) => {
+    const { spec, ...rest } = version(kind, price);
+    const routes = [{ provider, model: "m", path: "", priority: 1, weight: 1 }];
+    return decisionWorstCaseMicros(asked, { ...rest, spec: { ...spec, routes } }, deps);
+  };
+  const once = await worst("systemone", "own", 2);
+  expect(once).toBeGreaterThan(0);
+  expect(await worst("logprobs", "oa")).toBe(once * 4);
+  expect(await worst("logprobs", "own")).toBe(0);
+  expect(await worst("systemone", "own")).toBe(0);
 });
 
 const version = (kind: "systemone" | "openai-decisions" | "logprobs", input?: number) =>

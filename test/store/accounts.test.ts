@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { accountBudgetStore } from "../../src/store/account-budgets.ts";
 import { type Account, accountStore, type NewAccount } from "../../src/store/accounts.ts";
 import { keyStore } from "../../src/store/keys.ts";
 import { usageStore } from "../../src/store/usage.ts";
@@ -98,6 +99,7 @@ test("deleting an account takes its keys, rows and uploads, and leaves the total
   mkdirSync(uploads, { recursive: true });
   writeFileSync(join(uploads, "file-1"), "picture");
 
+  await accountBudgetStore(store).setAccountBudget(ann.id, { limitMicros: 1, periodMs: null });
   const usage = usageStore(store);
   const before = await usage.tokenTotals();
   expect(await accounts.deleteAccount(ann.id)).toBe(true);
@@ -113,7 +115,7 @@ test("deleting an account takes its keys, rows and uploads, and leaves the total
   expect(await usage.listRequests(bob.id)).toHaveLength(1);
   expect(await keys.listKeys(ann.id)).toEqual([]);
   expect(existsSync(uploads)).toBe(false);
-  for (const table of ["accounts", "api_keys", "usage", "usage_daily", "usage_accounts"]) {
+  for (const table of ["accounts", "api_keys", "usage", "usage_daily", "usage_accounts", "account_budgets"]) {
     const rows = JSON.stringify(store.sqlite.query(`SELECT * FROM ${table}`).all());
     expect([table, rows.includes(ann.id)]).toEqual([table, false]);
   }

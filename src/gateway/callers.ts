@@ -1,0 +1,67 @@
+// Who calls, and whether they are let in: keys with the budgets they count against, and the accounts whom the dashboard
+// speaks for.
+
+import type { Clock } from "../base/clock.ts";
+import type { TierGrant, TierId } from "../catalog/tiers.ts";
+import { type Caller, keyGuard } from "../http/guards.ts";
+import { memoryReservations } from "../http/reservations.ts";
+import type { RateLimiter } from "../http/rpm.ts";
+import { accountBudgetStore } from "../store/account-budgets.ts";
+import type { KeyStore, LiveKey } from "../store/keys.ts";
+import type { Store } from "../store/open.ts";
+import { createAdmission, verifiedCallers } from "./admit.ts";
+import { createBudgets, createSpenders } from "./budgets.ts";
+
+export interface CallersDeps {
+  store: Store;
+  keys: KeyStore;
+  clock: Clock;
+  limiter: RateLimiter;
+  grants(): Readonly<Record<TierId, TierGrant>>;
+  requireVerifiedEmail(): boolean;
+  /** Spent by a key or an account and not written down yet. */
+  pendingMicros(id: string): number;
+  /** Times a look-up in the database. */
+  time<T>(operation: string, work: () => T): T;
+  /** A request was beyond its rate limit. */
+  rejected(): void;
+}
+
+/** Builds the doors that requests come in by. */
+export function createCallers({ store, keys, clock, limiter, grants, pendingMicros, time, ...deps }: CallersDeps) {
+  const budgets = createBudgets(memoryReservations());
+  const budgetsOf = createSpenders({
+    keys,
+    accounts: accountBudgetStore(store),
+    planBudget: (tier) => grants()[tier].budget,
+    pendingMicros,
+  });
+  const guard = keyGuard<Caller<TierId>>({
+    findLiveKey(hash) {
+      const key = time("find_live_key", () => keys.findLiveKeySync(hash)) as LiveKey<TierId> | undefined;
+      return key && { ...key, budgets: budgetsOf(key) };
+    },
+    changeCounter: () => store.changeCounter(),
+    clock,
+  });
+  /** Callers that the dashboard's session speaks for. */
+  const vouched = new WeakMap<Request, Caller<TierId>>();
+  return {
+    guard,
+    /** The caller of an endpoint that is free; the others are let in by `admit`. */
+    authenticate: verifiedCallers((request) => guard.authenticate(request), deps.requireVerifiedEmail),
+    budgets,
+    budgetsOf,
+    /** Lets the request in as this caller's, without a key. */
+    vouch: (request: Request, caller: Caller<TierId>) => vouched.set(request, caller),
+    admit: createAdmission({
+      authenticate: (request) => vouched.get(request) ?? guard.authenticate(request),
+      limiter,
+      clock,
+      tierRpm: (tier) => grants()[tier].rpm,
+      requireVerifiedEmail: deps.requireVerifiedEmail,
+      budgets,
+      rejected: deps.rejected,
+    }),
+  };
+}

@@ -1,0 +1,70 @@
+// The most that a chat request can cost, as far as that can be said before it is asked: its text counted, its limit of output
+// used up.
+
+import { countTokens } from "../base/tokens.ts";
+import type { CatalogModel } from "../catalog/models.ts";
+import { costMicros, type Prices } from "../catalog/prices.ts";
+import type { AudioPart, ChatRequest, FilePart, OpaquePart } from "../chat/request.ts";
+import { promptText } from "./meter.ts";
+import type { Defaults } from "./policy.ts";
+
+/** Other vendors' vocabularies cut a text into up to so many times the pieces. */
+const VOCABULARY_FACTOR = 1.5;
+/** The roles and marks around a message. */
+const MESSAGE_TOKENS = 10;
+/** The dearest picture of the vendors whose rules are public. */
+const IMAGE_TOKENS = 5000;
+/** A document whose size is not known here: some twenty pages. */
+const FILE_TOKENS = 50_000;
+/** Characters of base64 for each token, by what documents of plain text and well-packed speech come to. */
+const FILE_CHARACTERS = 4;
+const AUDIO_CHARACTERS = 50;
+
+/** The most that the request can cost, in micro-dollars; 0 where the model's prices are not known. */
+export function worstCaseMicros(
+  chat: ChatRequest,
+  {
+    prices,
+    known,
+    contextLength,
+    maxOutputTokens,
+  }: Pick<CatalogModel, "prices" | "known" | "contextLength" | "maxOutputTokens">,
+  defaults: Defaults,
+): number {
+  if (prices === undefined) return 0;
+  const counted = worstInputTokens(chat);
+  const inputTokens = known.contextLength ? Math.min(counted, contextLength) : counted;
+  const outputTokens = (chat.maxTokens ?? defaults.maxTokens ?? maxOutputTokens) * Math.max(1, chat.n ?? 1);
+  return worstCostMicros(prices, { inputTokens, outputTokens });
+}
+
+/** What so many tokens cost at most: all of them read anew, or all of them written to a cache. */
+export function worstCostMicros(prices: Prices, usage: { inputTokens: number; outputTokens: number }): number {
+  return Math.max(costMicros(prices, usage), costMicros(prices, { ...usage, cacheWriteTokens: usage.inputTokens }));
+}
+
+function worstInputTokens(chat: ChatRequest): number {
+  let tokens = chat.messages.length * MESSAGE_TOKENS;
+  for (const message of chat.messages) {
+    for (const part of message.content) {
+      if (part.type === "tool-result") for (const inner of part.content) tokens += tokensOfPart(inner);
+      else tokens += tokensOfPart(part);
+    }
+  }
+  for (const tool of chat.tools) if (tool.type === "server") tokens += countTokens(JSON.stringify(tool.value));
+  return Math.ceil((tokens + countTokens(promptText(chat))) * VOCABULARY_FACTOR);
+}
+
+/** Tokens of a part that is no text of the prompt. */
+function tokensOfPart(part: { type: string } | FilePart | AudioPart | OpaquePart): number {
+  if (part.type === "image") return IMAGE_TOKENS;
+  if (part.type === "file" && "source" in part) return tokensOfFile(part);
+  if (part.type === "audio" && "data" in part) return Math.ceil(part.data.length / AUDIO_CHARACTERS);
+  if (part.type === "opaque" && "value" in part) return countTokens(JSON.stringify(part.value));
+  return 0;
+}
+
+function tokensOfFile({ source }: FilePart): number {
+  if (source.kind === "text") return countTokens(source.text);
+  return source.kind === "base64" ? Math.ceil(source.data.length / FILE_CHARACTERS) : FILE_TOKENS;
+}

@@ -1,0 +1,99 @@
+// What requests under way may still cost. A request that counts against a budget reserves the most it can cost before it
+// goes up, and gives that back once its real cost is written down: so requests that run side by side cannot each spend the
+// same rest of a budget.
+
+/** A limit on what is spent, as one request meets it. */
+export interface Budget {
+  /** Unique over keys and accounts. */
+  readonly id: string;
+  readonly of: "key" | "account";
+  /** Micro-dollars left of it by what was spent so far, requests under way not counted; negative where it is overdrawn. */
+  leftMicros(): number;
+}
+
+/** What a request holds of its budgets. */
+export interface Hold {
+  /** Gives it back, once for each holder; further calls do nothing. */
+  release(): void;
+  /** One holder more: the hold lasts until both have released theirs. */
+  share(): Hold;
+}
+
+/** Why a request is not let in: the budget is spent, or others under way may yet spend it. */
+export interface Refusal {
+  readonly budget: Budget;
+  readonly why: "spent" | "in_use";
+}
+
+/**
+ * The reservations of all requests under way. A budget is overdrawn by the cost of one request at most: beyond what fits,
+ * one is let in only where something is left and nothing else is under way.
+ */
+export interface Reservations {
+  /** Reserves the same amount of every budget, or of none. */
+  reserve(budgets: readonly Budget[], micros: number): Promise<Hold | Refusal>;
+  /** Why no request is let in, whatever it costs; undefined when some are. */
+  refusal(budgets: readonly Budget[]): Refusal | undefined;
+}
+
+/** Reservations in this process's memory: they end with it, as the requests do. */
+export function memoryReservations(): Reservations {
+  const open = new Map<string, { micros: number; requests: number }>();
+
+  const judge = (budget: Budget, micros: number): Refusal["why"] | undefined => {
+    const held = open.get(budget.id);
+    const left = budget.leftMicros();
+    if (left <= 0) return held === undefined ? "spent" : "in_use";
+    // What costs nothing cannot overdraw; the only one under way may, once.
+    return micros === 0 || held === undefined || held.micros + micros <= left ? undefined : "in_use";
+  };
+
+  const refusal = (budgets: readonly Budget[], micros: number): Refusal | undefined => {
+    let found: Refusal | undefined;
+    for (const budget of budgets) {
+      const why = judge(budget, micros);
+      if (why === "spent") return { budget, why };
+      if (why !== undefined) found ??= { budget, why };
+    }
+    return found;
+  };
+
+  const add = (budgets: readonly Budget[], micros: number, requests: 1 | -1): void => {
+    for (const { id } of budgets) {
+      const held = open.get(id) ?? { micros: 0, requests: 0 };
+      held.micros += requests * micros;
+      held.requests += requests;
+      if (held.requests === 0) open.delete(id);
+      else open.set(id, held);
+    }
+  };
+
+  return {
+    async reserve(budgets, micros) {
+      const refused = refusal(budgets, micros);
+      if (refused !== undefined) return refused;
+      add(budgets, micros, 1);
+      return sharedHold(() => add(budgets, micros, -1));
+    },
+    refusal: (budgets) => refusal(budgets, 0),
+  };
+}
+
+/** A hold that ends with its last holder. */
+function sharedHold(end: () => void): Hold {
+  let holders = 0;
+  const join = (): Hold => {
+    let mine = true;
+    holders += 1;
+    return {
+      release() {
+        if (!mine) return;
+        mine = false;
+        holders -= 1;
+        if (holders === 0) end();
+      },
+      share: join,
+    };
+  };
+  return join();
+}
