@@ -105,7 +105,8 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
 /** What the provider could not be asked cannot be counted for it either; a wish for a summary is passed over in counting. */
 function refuseUncountable(chat: ChatRequest, provider: Provider): void {
   const { compaction: _compaction, ...extra } = chat.extra;
-  refuseUnsayable({ ...chat, extra }, messages.name, provider);
+  const { maxTokens: _limit, ...asked } = chat;
+  refuseUnsayable({ ...asked, extra }, messages.name, provider);
 }
 
 async function estimate(chat: ChatRequest): Promise<{ input_tokens: number }> {

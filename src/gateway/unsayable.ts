@@ -17,6 +17,10 @@ const UNSAYABLE: Readonly<Record<WireFormat["name"], readonly string[]>> = {
 /** Throws 400 `unsupported_parameter` that names it. Only for requests that are translated. */
 export function refuseUnsayable(chat: ChatRequest, format: WireFormat["name"], provider: Provider): void {
   for (const param of UNSAYABLE[format]) if (isSet(chat.extra[param])) throw unsupported(param);
+  if (chat.maxTokens === 0) {
+    const message = "This model's provider cannot be asked for no answer: 'max_tokens' must be at least 1.";
+    throw new ApiError("invalid_request", message, { param: "max_tokens" });
+  }
   const choice = chat.toolChoice;
   if (choice?.type === "tool") {
     const foreign = chat.tools.some(

@@ -41,9 +41,17 @@ const WORDS: Readonly<Record<string, AnswerFaultCode>> = Object.fromEntries([
 const REQUEST_CODE =
   /^(?:invalid_|unsupported_|unknown_parameter|missing_required|empty_image|image_|failed_to_download_image|string_above_|string_below_|array_above_|integer_above_|integer_below_|decimal_above_|content_policy|\w+_policy_violation)/;
 
+/**
+ * What some vendors say of the operator's account with a 400, as if the request were to blame. Only the beginning tells:
+ * further on an error may repeat what the client sent.
+ */
+const ACCOUNT =
+  /^(?:your credit balance is too low|your organization must be verified|billing hard limit|user location is not supported)/i;
+
 /** Our code for the words; undefined for those that nobody knows. */
 export function codeOfWords(said: FaultText): AnswerFaultCode | undefined {
   const known = codeOfWord(said.code) ?? codeOfWord(said.type) ?? codeOfWord(said.status?.toString());
+  if ((known === undefined || known === "invalid_request") && ACCOUNT.test(said.message)) return "provider_auth_failed";
   return known === "invalid_request" && isContextLength(said) ? "context_length_exceeded" : known;
 }
 

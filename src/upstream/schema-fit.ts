@@ -168,7 +168,9 @@ export function toolSchema(parameters: Schema): Schema {
   const list = (value: unknown) => (Array.isArray(value) ? value : []);
   const every = list(allOf).filter(isSchema);
   const some = [...list(anyOf), ...list(oneOf)].filter(isSchema);
-  for (const branch of [...some, ...every, rest]) Object.assign(properties, branch["properties"]);
+  for (const [name, said] of propertiesOf([...some, ...every, rest])) {
+    properties[name] = said.length === 1 ? said[0] : { anyOf: said };
+  }
   const shared = list(some[0]?.["required"]).filter((name) =>
     some.every((one) => list(one["required"]).includes(name)),
   );
@@ -177,4 +179,17 @@ export function toolSchema(parameters: Schema): Schema {
   const said = typeof rest["description"] === "string" ? `${rest["description"]}\n` : "";
   const description = `${said}The whole must match this JSON Schema: ${rule}`;
   return { ...rest, type: "object", properties, required: [...required], description };
+}
+
+/** What several schemas say of each property, each once: alternatives tell themselves apart by properties of one name. */
+function propertiesOf(schemas: readonly Schema[]): Map<string, unknown[]> {
+  const out = new Map<string, unknown[]>();
+  for (const { properties } of schemas) {
+    for (const [name, schema] of Object.entries(isSchema(properties) ? properties : {})) {
+      const said = out.get(name) ?? [];
+      if (!said.some((one) => Bun.deepEquals(one, schema))) said.push(schema);
+      out.set(name, said);
+    }
+  }
+  return out;
 }

@@ -1,6 +1,9 @@
-// What a model that cannot be forced to call a tool is told instead.
+// What a model is told in words where it has no parameter for it, or none any more: to call a tool, to continue its turn.
 
 import type { ToolChoice } from "../chat/request.ts";
+
+/** What a model that continues no turn of its own is asked. */
+export const GO_ON = "Go on from where your last message ends.";
 
 /** The words for a choice that forces a call; undefined for one that forces none. */
 export function forcedInWords(choice: ToolChoice | undefined): string | undefined {

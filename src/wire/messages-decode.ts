@@ -46,7 +46,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /** A body of `POST /v1/messages`. */
 export function decodeMessages(body: Fields, options: DecodeOptions): ChatRequest {
-  return { ...decodeCountTokens(body, options), maxTokens: need(body, "max_tokens", expectInteger(1)) };
+  return { ...decodeCountTokens(body, options), maxTokens: need(body, "max_tokens", expectInteger(0)) };
 }
 
 /** A body of `POST /v1/messages/count_tokens`: the same, and no output limit is asked for. */
@@ -63,7 +63,8 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
     ...given({
       toolChoice: choice === undefined ? undefined : readToolChoice(choice, "tool_choice"),
       parallelToolCalls: choice === undefined ? undefined : readParallel(choice),
-      maxTokens: maybe(body, "max_tokens", expectInteger(1)),
+      // 0 fills the prompt cache and asks for no answer.
+      maxTokens: maybe(body, "max_tokens", expectInteger(0)),
       temperature: maybe(body, "temperature", expectNumber(0, 1)),
       topP: maybe(body, "top_p", expectNumber(0, 1)),
       topK: maybe(body, "top_k", expectInteger(0)),

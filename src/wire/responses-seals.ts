@@ -24,12 +24,9 @@ export function openResponses(body: Fields, reader: SealReader): OpenedSeals {
     const path = ["input", i];
     if (item["type"] === "reasoning") {
       const opened = openReasoning(item, reader);
-      if (opened === item) orphaned = false;
-      else edits.push({ path, value: opened });
-      if (opened === undefined) {
-        orphaned = true;
-        removed = true;
-      }
+      if (opened !== item) edits.push({ path, value: opened });
+      orphaned = opened === undefined;
+      if (orphaned) removed = true;
       return;
     }
     if (item["role"] === "user" || String(item["type"]).endsWith("_output")) orphaned = false;

@@ -158,3 +158,17 @@ test("reasoning without content goes to the provider that stores it and to no ot
   expect(elsewhere).not.toContain("rs_up1");
   expect(elsewhere).not.toContain('"id":"fc_');
 });
+
+test("a call keeps its id beside the provider's own reasoning, whatever was taken out before it", async () => {
+  const client = CLIENTS["responses"] as Client;
+  const foreign = {
+    type: "reasoning",
+    summary: [],
+    encrypted_content: oldEnvelope({ origin: "gemini", signature: "x" }),
+  };
+  const values = { origin: "openai-responses", encrypted: "b3du", itemId: "rs_own" };
+  const own = { type: "reasoning", summary: [], encrypted_content: oldEnvelope(values) };
+  const call = { type: "function_call", id: "fc_own", call_id: "call_1", name: "look", arguments: "{}" };
+  const up = JSON.parse(await sent(client.path, client.second("openai", [foreign, own, call]))) as { input: Json[] };
+  expect(up.input.slice(1, 3)).toEqual([{ ...own, id: "rs_own", encrypted_content: "b3du" }, call]);
+});

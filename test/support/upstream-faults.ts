@@ -126,6 +126,26 @@ export const HTTP_FAULTS: readonly FaultCase[] = [
     counts: false,
     plain: { status: 400, code: "invalid_request", says: PLAN },
   },
+  ...[
+    "Your credit balance is too low to use the API.",
+    "Your organization must be verified to stream this model.",
+    "User location is not supported for the API use.",
+  ].map((message) => ({
+    name: `400: ${message}`,
+    words: refused(400, { message: `${message} ${LEAKY}`, code: "unsupported_value" }),
+    told: { status: 502, code: "provider_auth_failed" },
+    counts: false,
+  })),
+  {
+    name: "400 that repeats such words of the client's",
+    words: refused(400, { message: "Invalid value: 'your credit balance is too low'", code: "invalid_value" }),
+    told: {
+      status: 400,
+      code: "invalid_value",
+      says: "Invalid value: 'your credit balance is too low'",
+    },
+    counts: false,
+  },
   ...[401, 402, 403].map((status) => ({
     name: String(status),
     words: { ...refused(status), types: ["authentication_error", "authentication_error", "UNAUTHENTICATED"] as const },

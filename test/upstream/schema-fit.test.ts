@@ -217,6 +217,20 @@ describe("what goes up", () => {
     );
   });
 
+  test("a property by which alternatives tell themselves apart keeps what each says of it", () => {
+    const flat = toolSchema({
+      anyOf: [
+        closed({ kind: { const: "a" }, x: { type: "number" } }),
+        closed({ kind: { const: "b" }, x: { type: "number" } }),
+        closed({ kind: { const: "b" } }),
+      ],
+    });
+    expect(flat["properties"]).toEqual({
+      kind: { anyOf: [{ const: "a" }, { const: "b" }] },
+      x: { type: "number" },
+    });
+  });
+
   test("tools with alternatives at the top are objects with the properties of all", () => {
     const parameters = {
       type: "object",

@@ -84,7 +84,7 @@ describe("refuses", () => {
     ["system of another type", { system: 5 }, "system"],
     ["system block without text", { system: [{ type: "text" }] }, "system[0].text"],
     ["no max_tokens", { max_tokens: undefined }, "max_tokens"],
-    ["max_tokens zero", { max_tokens: 0 }, "max_tokens"],
+    ["max_tokens below zero", { max_tokens: -1 }, "max_tokens"],
     ["max_tokens fraction", { max_tokens: 1.5 }, "max_tokens"],
     ["max_tokens text", { max_tokens: "10" }, "max_tokens"],
     ["temperature below", { temperature: -0.1 }, "temperature"],

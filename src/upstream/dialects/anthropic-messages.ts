@@ -15,6 +15,7 @@ import type {
   UserContent,
 } from "../../chat/request.ts";
 import type { ModelFacts } from "../../vendors/model-family.ts";
+import { GO_ON } from "../tool-choice.ts";
 import { asRecord, asText, type Loose } from "./loose.ts";
 
 /** The protocol's name, as it stands in `origin`. */
@@ -275,7 +276,7 @@ function strayAsText(block: Block): Block {
 /** A final assistant turn is refused by models that continue none: they are asked to. */
 function askOn(turns: Turn[], dropped: Set<string>): void {
   if (turns.at(-1)?.role !== "assistant") return;
-  turns.push({ role: "user", content: [{ type: "text", text: "Go on from where your last message ends." }] });
+  turns.push({ role: "user", content: [{ type: "text", text: GO_ON }] });
   dropped.add("prefill");
 }
 

@@ -350,8 +350,7 @@ export function anthropicError(value: unknown, otherwise = "The provider reporte
   const code = asText(asRecord(error["details"])["error_code"]);
   const param = paramOf(message);
   return {
-    // An empty account is a request error there, but it is our account.
-    ...(/credit balance is too low/i.test(message) ? { code: "billing_error" } : code === undefined ? {} : { code }),
+    ...(code === undefined ? {} : { code }),
     message,
     ...(type === undefined ? {} : { type }),
     ...(param === null ? {} : { param }),

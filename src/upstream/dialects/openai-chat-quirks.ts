@@ -5,6 +5,8 @@ import { sha256Hex } from "../../base/ids.ts";
 import { pairResults } from "../../chat/pair.ts";
 import type { ChatMessage, ChatRequest, Tool } from "../../chat/request.ts";
 import type { Quirks } from "../dialect.ts";
+import { GO_ON } from "../tool-choice.ts";
+import { isObject } from "./openai-chat-usage.ts";
 
 /** OpenAI's longest `user`; Anthropic clients send much longer ones. */
 const USER_CHARS_MAX = 64;
@@ -38,6 +40,13 @@ export function bridged(turns: readonly unknown[]): readonly unknown[] {
   return turns.some(isGap) ? turns.flatMap((turn, at) => (isGap(turn, at) ? [BRIDGE, turn] : [turn])) : turns;
 }
 
+/** The turns with a user's at the end where the model continues no turn of its own; the same list where it need not. */
+export function askedOn(turns: readonly unknown[]): readonly unknown[] {
+  const last = turns.at(-1);
+  const calls = isObject(last) && Array.isArray(last["tool_calls"]) && last["tool_calls"].length > 0;
+  return roleOf(last) === "assistant" && !calls ? [...turns, { role: "user", content: GO_ON }] : turns;
+}
+
 function roleOf(turn: unknown): unknown {
   return typeof turn === "object" && turn !== null && "role" in turn ? turn.role : undefined;
 }
@@ -68,6 +77,22 @@ function withNineCharIds(message: ChatMessage): ChatMessage {
     part.type === "tool-call" ? { ...part, callId: nine(part.callId) } : part,
   );
   return { ...message, content };
+}
+
+/** The same for turns as the client wrote them; the same list where every id is fit. */
+export function nineCharTurns(turns: readonly unknown[]): readonly unknown[] {
+  const fit = turns.map((turn) => {
+    if (!isObject(turn)) return turn;
+    const { tool_call_id: result, tool_calls: calls } = turn;
+    if (typeof result === "string") return nine(result) === result ? turn : { ...turn, tool_call_id: nine(result) };
+    if (!Array.isArray(calls)) return turn;
+    const own = calls.map((call: unknown) => {
+      const id = isObject(call) ? call["id"] : undefined;
+      return typeof id !== "string" || nine(id) === id ? call : { ...(call as object), id: nine(id) };
+    });
+    return own.every((call, at) => call === calls[at]) ? turn : { ...turn, tool_calls: own };
+  });
+  return fit.every((turn, at) => turn === turns[at]) ? turns : fit;
 }
 
 /** Nine letters and digits that follow from the id alone, so that call and result keep together. */

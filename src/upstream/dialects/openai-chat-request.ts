@@ -21,7 +21,7 @@ import { effortFor, effortsFor, losesReasoning, mayReason, refusedFor } from "..
 import { strictOrPlain, toolSchema } from "../schema-fit.ts";
 import { forcedInWords } from "../tool-choice.ts";
 import { googleContent } from "./openai-chat-details.ts";
-import { bridged, fitToQuirks } from "./openai-chat-quirks.ts";
+import { askedOn, bridged, fitToQuirks } from "./openai-chat-quirks.ts";
 
 type Json = Record<string, unknown>;
 
@@ -72,7 +72,9 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   const refused = refusedFor(ctx, chat.reasoning);
   const facts = factsOf(ctx.model);
   const turns = chat.messages.flatMap((message, at) => turnsOf(message, at, ctx));
-  const body: Json = { model: ctx.model, messages: facts.userAfterTool ? turns : bridged(turns) };
+  const asked = facts.prefill ? turns : askedOn(turns);
+  if (asked !== turns) dropped.push("prefill");
+  const body: Json = { model: ctx.model, messages: facts.userAfterTool ? asked : bridged(asked) };
   const set = (name: string, value: unknown) => {
     if (value === undefined) return;
     if (refused.includes(name)) dropped.push(name);

@@ -11,7 +11,7 @@ import { faultFromHttp, type UpstreamFault } from "../fault.ts";
 import { refusedFor } from "../quirks.ts";
 import { forcedInWords } from "../tool-choice.ts";
 import { noteSeals } from "./openai-chat-details.ts";
-import { bridged } from "./openai-chat-quirks.ts";
+import { askedOn, bridged, nineCharTurns } from "./openai-chat-quirks.ts";
 import { OpenaiChatReader, openaiChatEvents } from "./openai-chat-reader.ts";
 import { OpenaiChatRelay } from "./openai-chat-relay.ts";
 import { openaiChatRequest } from "./openai-chat-request.ts";
@@ -67,7 +67,9 @@ function losslessRequest(
   if (chat.stream) setStreamOptions(body, edits, ctx);
   renameLimit(body, edits, ctx);
   const facts = factsOf(ctx.model);
-  if (!facts.userAfterTool) bridgeTools(body, edits);
+  if (ctx.quirks.tool_call_ids === "nine") fitTurns(body, edits, nineCharTurns);
+  if (!facts.userAfterTool) fitTurns(body, edits, bridged);
+  if (!facts.prefill && fitTurns(body, edits, askedOn)) dropped.push("prefill");
   const told = facts.forcedTool ? undefined : forcedInWords(chat.toolChoice);
   if (told !== undefined) {
     const turns = edits["messages"] ?? body["messages"];
@@ -78,12 +80,18 @@ function losslessRequest(
   return { path: "/chat/completions", headers: {}, body: spliceMembers(text, edits), dropped };
 }
 
-/** Some models refuse a user's turn right after tool results. */
-function bridgeTools(body: Readonly<Record<string, unknown>>, edits: Record<string, unknown>): void {
+/** The turns as the model takes them; true where they had to be changed. */
+function fitTurns(
+  body: Readonly<Record<string, unknown>>,
+  edits: Record<string, unknown>,
+  fit: (turns: readonly unknown[]) => readonly unknown[],
+): boolean {
   const turns = edits["messages"] ?? body["messages"];
-  if (!Array.isArray(turns)) return;
-  const whole = bridged(turns);
-  if (whole !== turns) edits["messages"] = whole;
+  if (!Array.isArray(turns)) return false;
+  const whole = fit(turns);
+  if (whole === turns) return false;
+  edits["messages"] = whole;
+  return true;
 }
 
 /** Usage is always asked for, unless the server refuses the field. */
