@@ -8,7 +8,6 @@ import { accountRoutes } from "./accounts/routes.ts";
 import { setupLink, setupToken } from "./accounts/setup.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { uuid } from "./base/ids.ts";
-import { VERSION } from "./base/version.ts";
 import { tierGrants } from "./catalog/from-config.ts";
 import { resolveModel } from "./catalog/resolve.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
@@ -34,11 +33,12 @@ import { type Listener, listen } from "./http/listen.ts";
 import { TrustedProxies } from "./http/peer.ts";
 import { memoryRateLimiter } from "./http/rpm.ts";
 import { mountDashboard } from "./mount-dashboard.ts";
+import { mountStatus } from "./mount-status.ts";
 import { createFetch } from "./net/fetch.ts";
 import { createGuard } from "./net/guard.ts";
 import { createResolve } from "./net/resolve.ts";
 import { createObserver, openTracer } from "./observe.ts";
-import { linksOf, statusRoutes } from "./status/routes.ts";
+import { linksOf } from "./status/routes.ts";
 import { accountStore } from "./store/accounts.ts";
 import { answerStore } from "./store/answers.ts";
 import { decisionStore } from "./store/decisions.ts";
@@ -55,7 +55,6 @@ import { LISTENING_SETTING, settingsStore } from "./store/settings.ts";
 import { storeSweeps } from "./store/sweeps.ts";
 import { upgradeStore } from "./store/upgrade.ts";
 import { Upkeep } from "./store/upkeep.ts";
-import { usageStore } from "./store/usage.ts";
 import type { UsageRecord } from "./store/usage-record.ts";
 import { UsageWriter } from "./store/usage-writer.ts";
 import type { Logger } from "./telemetry/log.ts";
@@ -108,7 +107,6 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
   const rates = rateStore(store);
   const responses = responseStore(store);
   const files = fileStore(store);
-  const usage = usageStore(store);
   const observer = createObserver({
     clock,
     log,
@@ -282,25 +280,12 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
       }),
     )
     .use(
-      statusRoutes({
-        version: VERSION,
+      mountStatus({
+        ...parts,
+        watch,
         uptimeSeconds,
-        breakers: () => fleet.breakers.snapshot(),
-        subsystems: watch.subsystems,
-        tokenTotals: () => usage.tokenTotals(),
-        totalsByModel: (limit) => usage.totalsByModel(limit),
-        topAccounts: (limit) => usage.topAccounts(limit),
-        isPublicModel: (id) => isListed(fleet, id),
         pseudonymSecret,
         links: () => linksOf(config().server, listener.link),
-        ready: async () => {
-          store.ping();
-          return true;
-        },
-        listedModels: watch.listedCount,
-        modelHealth: watch.modelHealth,
-        metrics: () => config().server.metrics,
-        renderMetrics: () => metrics.render(),
       }),
     );
 
