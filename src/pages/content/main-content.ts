@@ -44,6 +44,9 @@ const DOUBTFUL_CHARS = 120;
 const SMALL_CHARS = 500;
 /** Share of a table's text that must be chosen for the rest of it to be kept too. */
 const TABLE_SHARE = 0.5;
+/** The same for tables of short cells, that are kept whole or not at all, and their longest cells on average. */
+const GRID_SHARE = 0.25;
+const GRID_CELL_CHARS = 60;
 const LIST_SHARE = 0.75;
 /** Share of kept text around a listing from which it is taken for a part of it. */
 const AROUND_CODE_SHARE = 0.6;
@@ -102,6 +105,37 @@ function completeTables(page: Judged): void {
     page,
     (element) => element.tag === "table" && element.getElementsByTagName("table").length === 0,
     TABLE_SHARE,
+  );
+  keepGridsWhole(page);
+}
+
+/** A figure without its row or its column says something else than the page: a table of short cells is kept whole or not at all. */
+function keepGridsWhole({ blocks, kept }: Judged): void {
+  const grids = new Map<PageElement, Block[]>();
+  for (const block of blocks) {
+    const table = closest(block.element, ({ tag }) => tag === "table");
+    if (table === undefined) continue;
+    const list = grids.get(table);
+    if (list === undefined) grids.set(table, [block]);
+    else list.push(block);
+  }
+  for (const [table, cells] of grids) {
+    const chosen = sumChars(cells.filter((cell) => kept.has(cell)));
+    const chars = sumChars(cells);
+    if (chosen === 0 || cells.every((cell) => kept.has(cell)) || !isGrid(table, cells, chars)) continue;
+    for (const cell of cells)
+      if (chosen > chars * GRID_SHARE) kept.add(cell);
+      else kept.delete(cell);
+  }
+}
+
+/** Rows and columns of short cells, not a table that lays out a page. */
+function isGrid(table: PageElement, cells: readonly Block[], chars: number): boolean {
+  const rows = table.getElementsByTagName("tr").length;
+  if (rows < 2 || cells.length < rows * 1.5 || chars > cells.length * GRID_CELL_CHARS) return false;
+  return (
+    table.getElementsByTagName("table").length === 0 &&
+    cells.every(({ element }) => /^t[dh]$/.test(element.tag) || closest(element, ({ tag }) => /^t[dh]$/.test(tag)))
   );
 }
 
