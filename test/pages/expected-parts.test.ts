@@ -40,6 +40,14 @@ describe("the headline", () => {
     });
   test("is the only one, whatever the title says", () =>
     expect(read("<title>Home</title>", `<article>${h1}${long}</article>`)).toStartWith("# A pump"));
+  test.each([
+    ["that leads to its start", "Ten pumps", '<h1><a href="/">Example</a></h1>'],
+    ["that stands last in the title", "Ten pumps for the garden | Example", "<h1>Example</h1>"],
+  ])("is not the name of the site %s", (_, title, name) =>
+    expect(read(`<title>${title}</title>`, `<div class="top">${name}</div><article>${long}</article>`)).not.toContain(
+      "Example",
+    ),
+  );
   test("is not the name of the site", () => {
     const head = `<title>Ten pumps</title><meta property="og:site_name" content="Example">`;
     expect(read(head, `<header><h1>Example</h1></header><article>${long}</article>`)).not.toContain("# Example");

@@ -28,7 +28,9 @@ export function headlineOf(document: PageDocument, blocks: readonly Block[]): re
     else list.push(block);
   }
   const site = wordsOf(metaContent(document, "og:site_name"));
-  const candidates = [...found].filter(([heading, own]) => isHeadline(heading, own, site));
+  const candidates = [...found].filter(
+    ([heading, own]) => isHeadline(heading, own, site) && !isSiteName(document, heading, own),
+  );
   const titled = candidates.filter(([, own]) => isTitled(document, own.map(({ text }) => text).join(" ")));
   const [only] = titled.length > 0 ? titled : candidates.length === 1 ? candidates : [];
   return only?.[1] ?? [];
@@ -40,6 +42,18 @@ export function isTitled(document: PageDocument, text: string): boolean {
   return [document.title, metaContent(document, "og:title")]
     .map(wordsOf)
     .some((title) => title.length > 0 && names(title, words));
+}
+
+/** Linked to where the site begins, or what stands last in a longer title. */
+function isSiteName({ title }: PageDocument, heading: PageElement, own: readonly Block[]): boolean {
+  const link = heading.getElementsByTagName("a")[0] ?? closest(heading, ({ tag }) => tag === "a");
+  const href = link?.attributes["href"] ?? "";
+  if (URL.canParse(href) && /^\/(?:index\.\w+|home)?$/.test(new URL(href).pathname) && new URL(href).hash === "")
+    return true;
+  const parts = title.split(/\s+[|–—·»-]\s+/).map(wordsOf);
+  const text = wordsOf(own.map((block) => block.text).join(" ")).join(" ");
+  const [first, last] = [parts[0]?.join(" ") ?? "", parts[parts.length - 1]?.join(" ")];
+  return parts.length > 1 && text === last && first.length > text.length;
 }
 
 /** Not the name of the site, and not in a part beside the page. */
