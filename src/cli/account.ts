@@ -2,13 +2,17 @@
 import { emailFault, planStart, usernameFault } from "../accounts/new-account.ts";
 import { hashPassword, passwordFault } from "../accounts/passwords.ts";
 import { randomText } from "../base/ids.ts";
+import { tierGrants } from "../catalog/from-config.ts";
+import { isTierId } from "../catalog/tiers.ts";
 import type { Config, TierConfig } from "../config/schema.ts";
+import { accountBudgetStore } from "../store/account-budgets.ts";
 import { type Account, type AccountStore, accountStore } from "../store/accounts.ts";
 import { codeStore } from "../store/codes.ts";
 import { identityStore } from "../store/identities.ts";
 import { keyStore } from "../store/keys.ts";
 import type { Store } from "../store/open.ts";
 import { sessionStore } from "../store/sessions.ts";
+import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { Option } from "./flags.ts";
@@ -95,6 +99,45 @@ const setTier: Command = {
   },
 };
 
+const setBudget: Command = {
+  summary: "limit what an account may spend, whatever its plan says",
+  usage: "--email E (--usd N [--period 30d] | --none | --plan)",
+  options: [
+    EMAIL,
+    { name: "usd", value: "N", summary: "what its requests may cost, all its keys together" },
+    { name: "period", value: "TIME", summary: "the budget starts anew after each, as 30d (default: never)" },
+    { name: "none", summary: "no limit, whatever the plan says" },
+    { name: "plan", summary: "the plan's budget again" },
+  ],
+  details: "Another amount for the same period keeps what was spent; any other change counts from now.",
+  run: (context) => {
+    const { flags } = context;
+    const usd = flags.text("usd");
+    const period = flags.text("period");
+    const given = [usd !== undefined, flags.has("none"), flags.has("plan")].filter(Boolean).length;
+    if (given !== 1) throw new UsageError("one of --usd, --none and --plan is required");
+    if (period !== undefined && usd === undefined) throw new UsageError("--period needs --usd");
+    const terms =
+      usd === undefined ? null : { limitMicros: microsOf("usd", usd), periodMs: periodOf("period", period) };
+    return change(context, async ({ account, store, config }) => {
+      const budgets = accountBudgetStore(store);
+      if (flags.has("plan")) await budgets.clearAccountBudget(account.id);
+      else await budgets.setAccountBudget(account.id, terms);
+      const plan = isTierId(account.tier) ? tierGrants(config)[account.tier].budget : undefined;
+      const now = await budgets.findAccountBudget(account.id, plan);
+      if (now !== undefined) await noteUnpriced(context, config, account.tier);
+      return {
+        ...named(account),
+        budget_usd: now === undefined ? null : now.limitMicros / MICROS_PER_USD,
+        spent_usd: now === undefined ? null : now.spentMicros / MICROS_PER_USD,
+        budget_period_seconds: now?.periodMs == null ? null : now.periodMs / 1000,
+        budget_of: now === undefined ? null : now.own ? "account" : "plan",
+        resets_at: isoTime(now?.resetsAtMs ?? null),
+      };
+    });
+  },
+};
+
 const setPassword: Command = {
   summary: "set an account's password and end its sessions",
   usage: "--email E --password-stdin [--revoke-keys]",
@@ -135,7 +178,7 @@ const remove: Command = {
 /** `sallyport account`. */
 export const account: CommandGroup = {
   summary: "make and manage accounts",
-  verbs: { create, list, "set-tier": setTier, "set-password": setPassword, delete: remove },
+  verbs: { create, list, "set-tier": setTier, "set-budget": setBudget, "set-password": setPassword, delete: remove },
 };
 
 type Row = Readonly<Record<string, unknown>>;

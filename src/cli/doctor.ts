@@ -8,6 +8,7 @@ import { findBrowser, hasSandbox, NO_SANDBOX } from "../pages/browser.ts";
 import { DATABASE_FILE, openStore } from "../store/open.ts";
 import { upgradeStore } from "../store/upgrade.ts";
 import type { Command } from "./command.ts";
+import { checkBudgets } from "./doctor-budgets.ts";
 import { checkDecisions } from "./doctor-decisions.ts";
 import { type Finding, probeProvider } from "./doctor-provider.ts";
 import { CommandError } from "./failure.ts";
@@ -34,6 +35,7 @@ export const doctor: Command = {
       if (config.providers.every(({ kind }) => kind === "demo")) add(ONLY_DEMO);
       for (const finding of await Promise.all(config.providers.map(probeProvider))) add(finding);
       for (const finding of await checkDecisions(config)) add(finding);
+      for (const finding of await checkBudgets(config)) add(finding);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       for (const message of error.message.split("\n")) add({ name: "config", status: "failed", message });

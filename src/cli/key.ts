@@ -1,14 +1,13 @@
 // `sallyport key …`: API keys. A running server notices a new or revoked key within a second.
-import { parseDurationMs } from "../base/quantity.ts";
-import { accountStore } from "../store/accounts.ts";
+import { type Account, accountStore } from "../store/accounts.ts";
 import { type KeyInfo, keyStore } from "../store/keys.ts";
 import type { Store } from "../store/open.ts";
+import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { Flags, Option } from "./flags.ts";
 import { failure, futureFlag, isoTime, printRecord, printRows, withStore } from "./workspace.ts";
 
-const MICROS_PER_USD = 1_000_000;
 const NAME_CHARS_MAX = 100;
 
 const ACCOUNT: Option = { name: "account", value: "EMAIL", summary: "the account's e-mail address" };
@@ -32,9 +31,12 @@ const create: Command = {
     const rpm = flags.integer("rpm", 1) ?? null;
     const expiresAtMs = futureFlag(flags, "expires") ?? null;
     const budget = budgetOf(flags);
-    const made = await withStore(context, { create: false }, async (store) =>
-      keyStore(store).createKey({ accountId: await accountId(store, email), name, rpm, expiresAtMs, ...budget }),
-    );
+    const made = await withStore(context, { create: false }, async (store, config) => {
+      const { id, tier } = await accountOf(store, email);
+      const key = await keyStore(store).createKey({ accountId: id, name, rpm, expiresAtMs, ...budget });
+      if (budget.budgetMicros !== null) await noteUnpriced(context, config, tier);
+      return key;
+    });
     printRecord(context, made);
     return 0;
   },
@@ -47,7 +49,7 @@ const list: Command = {
   async run(context) {
     const email = context.flags.required("account");
     const rows = await withStore(context, { create: false }, async (store) =>
-      keyStore(store).listKeys(await accountId(store, email)),
+      keyStore(store).listKeys((await accountOf(store, email)).id),
     );
     printRows(context, rows.map(shown), { none: `${email} has no keys yet.` });
     return 0;
@@ -70,10 +72,10 @@ const revoke: Command = {
 /** `sallyport key`. */
 export const key: CommandGroup = { summary: "make and manage API keys", verbs: { create, list, revoke } };
 
-async function accountId(store: Store, email: string): Promise<string> {
+async function accountOf(store: Store, email: string): Promise<Account> {
   const account = await accountStore(store).findAccountByEmail(email);
   if (account === undefined) throw failure(`there is no account with the e-mail address ${email}`);
-  return account.id;
+  return account;
 }
 
 function budgetOf(flags: Flags): { budgetMicros: number | null; budgetPeriodMs: number | null } {
@@ -83,13 +85,7 @@ function budgetOf(flags: Flags): { budgetMicros: number | null; budgetPeriodMs: 
     if (period !== undefined) throw new UsageError("--budget-period needs --budget");
     return { budgetMicros: null, budgetPeriodMs: null };
   }
-  const micros = /^\d+(\.\d+)?$/.test(usd) ? Math.round(Number(usd) * MICROS_PER_USD) : Number.NaN;
-  if (!Number.isSafeInteger(micros)) throw new UsageError(`--budget: expected an amount in USD, got "${usd}"`);
-  const periodMs = period === undefined ? null : parseDurationMs(period);
-  if (periodMs === undefined || periodMs === 0) {
-    throw new UsageError(`--budget-period: expected a time such as 30d, got "${period}"`);
-  }
-  return { budgetMicros: micros, budgetPeriodMs: periodMs };
+  return { budgetMicros: microsOf("budget", usd), budgetPeriodMs: periodOf("budget-period", period) };
 }
 
 function shown(row: KeyInfo): Readonly<Record<string, unknown>> {

@@ -89,6 +89,18 @@ export function accountBudgetStore(store: Store) {
       });
     },
 
+    /** The plans of the accounts that have a budget, their own or one of a key that is not revoked. */
+    async tiersWithBudgets(): Promise<string[]> {
+      const rows = store.sqlite
+        .query<{ tier: string }, []>(
+          `SELECT DISTINCT tier FROM accounts WHERE id IN (
+             SELECT account_id FROM account_budgets WHERE own = 1 AND limit_micros IS NOT NULL
+             UNION SELECT account_id FROM api_keys WHERE budget_micros IS NOT NULL AND revoked_at IS NULL)`,
+        )
+        .all();
+      return rows.map(({ tier }) => tier);
+    },
+
     /** Puts an account back on its plan's budget, which counts from now. */
     async clearAccountBudget(accountId: string): Promise<void> {
       db.delete(accountBudgets).where(eq(accountBudgets.accountId, accountId)).run();

@@ -42,7 +42,7 @@ function commandLine(parent = tempDir()) {
       store.close();
     }
   };
-  return { run, json, look };
+  return { parent, run, json, look };
 }
 
 test("account create prints the account and a password that was made for it", async () => {
@@ -250,4 +250,43 @@ test("an end that has passed is refused, and an empty list says so on stderr", a
   const { out } = await run(["key", "list", "--account", "ann@x.example"]);
   expect(out.split("\n")[0]).not.toContain("revoked_at");
   expect(out).toContain("2099-01-01 00:00Z");
+});
+
+test("an account gets a budget of its own, none, and its plan's again", async () => {
+  const { run, json, parent } = commandLine();
+  await Bun.write(join(parent, "sallyport.yaml"), "tiers: {free: {budget: {usd: 1, period: 1d}}}\n");
+  await json(ANN);
+  const set = (...flags: string[]) => json(["account", "set-budget", "--email", "ann@x.example", ...flags]);
+  expect(await set("--usd", "2.5", "--period", "30d")).toMatchObject({
+    budget_usd: 2.5,
+    spent_usd: 0,
+    budget_period_seconds: 2_592_000,
+    budget_of: "account",
+  });
+  expect(await set("--none")).toMatchObject({ budget_usd: null, budget_of: null });
+  expect(await set("--plan")).toMatchObject({ budget_usd: 1, budget_period_seconds: 86_400, budget_of: "plan" });
+  for (const flags of [[], ["--usd", "1", "--none"], ["--none", "--period", "1d"], ["--usd", "many"]]) {
+    expect((await run(["account", "set-budget", "--email", "ann@x.example", ...flags])).code).toBe(2);
+  }
+});
+
+test("who sets a budget is told which models it does not hold", async () => {
+  const { run, json, parent } = commandLine();
+  const file = `
+providers: {up: {kind: openai, base_url: "http://127.0.0.1:9/v1"}, demo: {kind: demo}}
+models:
+  - {id: known, routes: [{provider: up}], prices: {input: 1, output: 1}}
+  - {id: dark, routes: [{provider: up}]}
+  - {id: shown, routes: [{provider: demo, model: demo-echo}]}
+  - {id: above, tier: pro, routes: [{provider: up}]}
+`;
+  await Bun.write(join(parent, "sallyport.yaml"), file);
+  await json(ANN);
+  const make = ["key", "create", "--account", "ann@x.example", "--name", "n"];
+  expect((await run(make)).err).toBe("");
+  const { code, out, err } = await run([...make, "--budget", "1", "--json"]);
+  expect([code, Object.keys(JSON.parse(out))]).toEqual([0, ["id", "key"]]);
+  expect(err).toContain("no price is known of dark: ");
+  const own = await run(["account", "set-budget", "--email", "ann@x.example", "--usd", "1"]);
+  expect(own.err).toContain("no price is known of dark: ");
 });

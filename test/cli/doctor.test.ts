@@ -172,3 +172,17 @@ test("decision models are looked at, also where the database cannot be opened", 
     message: expect.stringContaining("not looked at"),
   });
 });
+
+test("budgets that models without prices slip past are named, discovered models too", async () => {
+  const providers = "providers: {up: {kind: openai, base_url: BASE/good}}\n";
+  expect((await doctor(REST + providers)).find("budgets")).toBeUndefined();
+  const budget = "tiers: {free: {budget: {usd: 1}}}\n";
+  expect((await doctor(REST + providers + budget)).find("budgets")).toEqual({
+    name: "budgets",
+    status: "warning",
+    message: expect.stringContaining("no price is known of a, b: "),
+  });
+  const priced =
+    "providers: {up: {kind: openai, base_url: BASE/good, model_defaults: {prices: {input: 1, output: 1}}}}\n";
+  expect((await doctor(REST + priced + budget)).find("budgets")?.status).toBe("ok");
+});

@@ -1,0 +1,28 @@
+// Models that no budget holds: nobody knows what they cost, so their requests count nothing.
+
+import type { Config } from "../config/schema.ts";
+import type { CatalogModel } from "./models.ts";
+import { type TierId, tierIncludes } from "./tiers.ts";
+
+/** Ids of the models without prices that an account on this plan may use. The embedded demo costs nothing in truth. */
+export function unpricedModels(
+  models: readonly CatalogModel[],
+  { providers }: Pick<Config, "providers">,
+  tier: TierId,
+): string[] {
+  const demos = new Set(providers.flatMap(({ name, kind }) => (kind === "demo" ? [name] : [])));
+  return models
+    .filter(({ prices, tier: needed }) => prices === undefined && tierIncludes(tier, needed))
+    .filter(({ routes }) => routes.some(({ provider }) => !demos.has(provider)))
+    .map(({ id }) => id);
+}
+
+/** More names than these make no sentence better. */
+const NAMED_MAX = 5;
+
+/** A sentence about them; undefined where there are none. */
+export function unpricedNote(ids: readonly string[]): string | undefined {
+  if (ids.length === 0) return undefined;
+  const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : "";
+  return `no price is known of ${ids.slice(0, NAMED_MAX).join(", ")}${more}: what they are asked counts nothing against a budget; set models[].prices or providers.NAME.model_defaults.prices`;
+}

@@ -1,0 +1,49 @@
+// What the commands that set budgets share: reading an amount and a period, and saying which models no budget holds.
+import { parseDurationMs } from "../base/quantity.ts";
+import { catalogProviders, configuredModels } from "../catalog/from-config.ts";
+import { loadMetadata } from "../catalog/metadata.ts";
+import { buildCatalog } from "../catalog/models.ts";
+import { isTierId } from "../catalog/tiers.ts";
+import { unpricedModels, unpricedNote } from "../catalog/unpriced.ts";
+import type { Config } from "../config/schema.ts";
+import type { DiscoveredModel } from "../upstream/provider.ts";
+import type { Context } from "./command.ts";
+import { UsageError } from "./failure.ts";
+
+export const MICROS_PER_USD = 1_000_000;
+
+/** An amount of US dollars in micro-dollars. */
+export function microsOf(flag: string, usd: string): number {
+  const micros = /^\d+(\.\d+)?$/.test(usd) ? Math.round(Number(usd) * MICROS_PER_USD) : Number.NaN;
+  if (!Number.isSafeInteger(micros)) throw new UsageError(`--${flag}: expected an amount in USD, got "${usd}"`);
+  return micros;
+}
+
+/** After how long a budget starts anew; null: never. */
+export function periodOf(flag: string, period: string | undefined): number | null {
+  if (period === undefined) return null;
+  const periodMs = parseDurationMs(period);
+  if (periodMs === undefined || periodMs === 0) {
+    throw new UsageError(`--${flag}: expected a time such as 30d, got "${period}"`);
+  }
+  return periodMs;
+}
+
+/** The catalog that the configuration makes, with what providers listed where they were asked. */
+export async function catalogOf(config: Config, lists: ReadonlyMap<string, readonly DiscoveredModel[]> = new Map()) {
+  const known = await loadMetadata();
+  const baseUrls = new Map(config.providers.map(({ name, baseUrl }) => [name, baseUrl]));
+  return buildCatalog({
+    models: configuredModels(config),
+    providers: catalogProviders(config),
+    discovered: lists,
+    metadata: (model, provider) => known(baseUrls.get(provider) ?? "", model),
+  });
+}
+
+/** Tells on stderr which of the configured models a budget does not hold. */
+export async function noteUnpriced(context: Context, config: Config, tier: string): Promise<void> {
+  if (!isTierId(tier)) return;
+  const note = unpricedNote(unpricedModels((await catalogOf(config)).models, config, tier));
+  if (note !== undefined) context.err(`sallyport: ${note}\n`);
+}
