@@ -14,6 +14,8 @@ export interface SealReader {
   minter: string;
   /** It gives reasoning without a seal and takes it back. */
   unsigned: boolean;
+  /** It refused what this history holds of sealed values: none goes up. */
+  refused?: boolean;
   /** Who minted a value that does not tell; undefined where that was not seen here. */
   minterOf(value: string): string | undefined;
 }
@@ -52,6 +54,7 @@ export interface Seal {
 
 /** True when the provider minted the value, or may have: what nobody knows the origin of is the client's word. */
 export function canRead(seal: Seal, reader: SealReader): boolean {
+  if (reader.refused === true) return false;
   if (seal.origin !== undefined && seal.origin !== reader.protocol) return false;
   const minter = seal.minter ?? reader.minterOf(seal.value);
   return minter === undefined || minter === reader.minter;

@@ -148,15 +148,22 @@ function pump(
   }
 }
 
-async function liveFrom(
-  deps: GatewayDeps,
-  { request, turn, job, signal, begun }: { request: Request; turn: Turn; job: Job; signal: AbortSignal; begun(): void },
-): Promise<LiveAnswer> {
+interface LiveParts {
+  request: Request;
+  turn: Turn;
+  job: Job;
+  signal: AbortSignal;
+  begun(): void;
+}
+
+async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveAnswer> {
+  const { request, turn, job, signal, begun } = parts;
   const { provider, route } = turn;
   const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
   const short = request.headers.get("x-sallyport-event-types") === "short";
   const isRelayed = isLossless(job, provider) && !short;
-  const asked = buildRequest(deps, fitted, { provider, model: route.model });
+  const build = () => buildRequest(deps, fitted, { provider, route });
+  const asked = build();
   // A translated answer shows every seal, whatever protocol it is of.
   const built = isRelayed ? asked : { ...asked, hidesEncrypted: false };
   const secret = provider.keys.take(deps.clock.now());
@@ -187,6 +194,8 @@ async function liveFrom(
         ttfbMs: null,
         isCall: true,
       });
+    const refused = { error, route, provider, built: asked, rebuild: build };
+    if (job.refusedReasoning.mayAskAgain(refused, deps.reasoning)) return liveFrom(deps, parts);
     throw error;
   }
 }

@@ -46,7 +46,8 @@ export async function answerWhole(deps: GatewayDeps, request: Request, job: Job)
 async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortSignal): Promise<Response> {
   const { provider, route } = turn;
   const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
-  const built = buildRequest(deps, fitted, { provider, model: route.model });
+  const build = () => buildRequest(deps, fitted, { provider, route });
+  const built = build();
   const secret = provider.keys.take(deps.clock.now());
   let response: Response;
   let text: string;
@@ -55,6 +56,8 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     text = await readAnswer(provider, response, signal);
   } catch (error) {
     restKey(deps, turn, secret, error);
+    const refused = { error, route, provider, built, rebuild: build };
+    if (job.refusedReasoning.mayAskAgain(refused, deps.reasoning)) return wholeFrom(deps, turn, job, signal);
     throw error;
   }
   const ttfbMs = performance.now() - job.exchange.startedMs;

@@ -5,7 +5,7 @@ import { prefixedId } from "../base/ids.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import { withoutForeignSeals, withThoughts } from "../chat/seals.ts";
+import { type HistoryReader, withoutForeignSeals, withThoughts } from "../chat/seals.ts";
 import { flattenTools } from "../chat/tools.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
@@ -19,6 +19,7 @@ import { estimateUsage } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
 import { allowedDefaults, type Defaults, isOwnDefault, textOfAnswerFault } from "./policy.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
+import { type RefusedReasoning, withoutReasoning } from "./refused-reasoning.ts";
 import type { CallTrace } from "./turn.ts";
 import { refuseUnsayable } from "./unsayable.ts";
 import type { ThreadRequest, UpstreamThreads } from "./upstream-threads.ts";
@@ -58,6 +59,8 @@ export interface Job {
   readonly keep?: Keep;
   /** What it holds of its caller's budgets, until its exchange ends. */
   readonly hold?: Hold | undefined;
+  /** The routes that refused its reasoning. */
+  readonly refusedReasoning: RefusedReasoning;
   /** Present: the answer belongs to a conversation that its upstream holds. */
   readonly thread?: ThreadRequest;
 }
@@ -102,13 +105,29 @@ interface ReasoningDeps {
   clock: Clock;
 }
 
-/** The request for one provider. Throws `ApiError` 400 for what it cannot express. */
+/** The request for one route of a provider. Throws `ApiError` 400 for what it cannot express. */
 export function buildRequest(
-  { reasoning, clock }: ReasoningDeps,
+  deps: ReasoningDeps,
   job: Job,
-  { provider, model: upstreamModel }: { provider: Provider; model: string },
+  { provider, route }: { provider: Provider; route: ModelRoute },
 ): UpstreamRequest {
-  const reader = historyReader(provider, upstreamModel, { reasoning, clock, accountId: job.caller.accountId });
+  const refused = job.refusedReasoning.has(route);
+  const { accountId } = job.caller;
+  const reader = historyReader(provider, route.model, { ...deps, accountId, refused });
+  const request = requestFor(job, {
+    provider,
+    model: route.model,
+    reader,
+    storesAnswer: job.keep !== undefined && deps.reasoning.maySeal(provider.minter, route.model),
+  });
+  return refused ? withoutReasoning(request, job.format.name) : request;
+}
+
+function requestFor(
+  job: Job,
+  target: { provider: Provider; model: string; reader: HistoryReader; storesAnswer: boolean },
+): UpstreamRequest {
+  const { provider, model: upstreamModel, reader, storesAnswer } = target;
   const ctx: RequestContext = {
     model: upstreamModel,
     stream: job.chat.stream,
@@ -117,7 +136,7 @@ export function buildRequest(
     maxOutputTokens: job.model.maxOutputTokens,
     clientCaches: job.format.name === "anthropic-messages",
     clientHeaders: job.clientHeaders,
-    storesAnswer: job.keep !== undefined,
+    storesAnswer,
   };
   const defaults = allowedDefaults(job.defaults, ctx, job.model);
   if (isLossless(job, provider)) {

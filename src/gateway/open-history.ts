@@ -22,12 +22,18 @@ export interface History {
 export function historyReader(
   provider: Provider,
   model: string,
-  { reasoning: memory, clock, accountId }: { reasoning: ReasoningMemory; clock: Clock; accountId: string },
+  {
+    reasoning: memory,
+    clock,
+    accountId,
+    refused = false,
+  }: { reasoning: ReasoningMemory; clock: Clock; accountId: string; refused?: boolean },
 ): HistoryReader {
   const { minter, quirks, dialect } = provider;
   return {
     protocol: dialect.name,
     minter,
+    refused,
     // Claude signs all of its thinking and refuses what has no signature, whoever serves it.
     unsigned: memory.gaveUnsigned(minter) && provider.card.name !== "anthropic" && !/claude/i.test(model),
     minterOf: (value) => memory.minterOf(value),

@@ -17,6 +17,7 @@ import type { GatewayDeps } from "./deps.ts";
 import { answerId, decodeOptions, forwardedHeaders, type Job } from "./job.ts";
 import { checkAgainstModel, defaultsFor } from "./policy.ts";
 import { answerPrompts, severalPrompts } from "./prompts.ts";
+import { RefusedReasoning } from "./refused-reasoning.ts";
 import { routesOfThread, threadOf } from "./upstream-threads.ts";
 import { worstCaseMicros } from "./worst-case.ts";
 
@@ -122,6 +123,7 @@ export function createGateway(deps: GatewayDeps) {
       ...(thread === undefined ? {} : { thread }),
       defaults,
       hold,
+      refusedReasoning: new RefusedReasoning(),
       clientHeaders: forwardedHeaders(request),
       trace: {
         span: exchange.span,

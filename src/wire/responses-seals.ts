@@ -43,7 +43,8 @@ function openReasoning(item: Fields, reader: SealReader): Fields | undefined {
   const { encrypted_content: encrypted, id } = item;
   if (typeof encrypted !== "string" || encrypted === "") {
     // Without its content the provider must have stored it itself, which only its own answer tells.
-    return typeof id === "string" && reader.minterOf(id) === reader.minter ? item : undefined;
+    const isStored = typeof id === "string" && reader.minterOf(id) === reader.minter;
+    return isStored && reader.refused !== true ? item : undefined;
   }
   const carried = uncarry(encrypted);
   if (carried === undefined) return canRead({ origin: ORIGIN, value: encrypted }, reader) ? item : undefined;

@@ -1,0 +1,69 @@
+// What a provider refuses of reasoning, so that it is asked once more without it. Who minted a sealed value is not always
+// known: not after a restart, and not where the keys of one provider belong to several organisations.
+
+import type { ModelRoute } from "../catalog/models.ts";
+import type { UpstreamRequest } from "../upstream/dialect.ts";
+import { UpstreamFault } from "../upstream/fault.ts";
+import type { Provider } from "../upstream/provider.ts";
+import type { WireFormat } from "../wire/format.ts";
+import type { ReasoningMemory } from "./reasoning-memory.ts";
+
+/** Codes of servers that cannot read what is sealed. */
+const CODES: ReadonlySet<unknown> = new Set(["invalid_encrypted_content", "thinking_signature_invalid"]);
+
+/**
+ * The same in words, without quotes around names: OpenAI (openai/codex#8145; items that it does not store), Anthropic
+ * (openclaw/openclaw#84430; thinking that was changed), Google (google-gemini/gemini-cli#13467, decolua/9router#301).
+ */
+const WORDS =
+  /encrypted content .*could not be (?:verified|decrypted|parsed)|item with id rs_\S* not found|invalid (?:signature|data) in (?:redacted_)?thinking block|thinking blocks? .*cannot be modified|(?:corrupted|invalid) thought[ _]signature|thought[ _]signature is not valid/i;
+
+/** What the reasoning of a history is called in `x-sallyport-dropped`. */
+const NAMES: Readonly<Record<WireFormat["name"], string>> = {
+  "openai-chat": "messages.reasoning",
+  "openai-completions": "messages.reasoning",
+  "openai-responses": "input.reasoning",
+  "anthropic-messages": "messages.thinking",
+};
+
+/** A call that failed. */
+export interface RefusedCall {
+  error: unknown;
+  route: ModelRoute;
+  provider: Provider;
+  built: UpstreamRequest;
+  /** The request as it would be built now. */
+  rebuild(): UpstreamRequest;
+}
+
+/** The routes of one request that refused its reasoning. */
+export class RefusedReasoning {
+  readonly #routes = new Set<ModelRoute>();
+
+  has(route: ModelRoute): boolean {
+    return this.#routes.has(route);
+  }
+
+  /** Whether the route is to be asked once more, with a request that lacks what it refused. */
+  mayAskAgain({ error, route, provider, built, rebuild }: RefusedCall, memory: ReasoningMemory): boolean {
+    if (!(error instanceof UpstreamFault) || error.kind !== "bad_request") return false;
+    if (built.hidesEncrypted === true && refusesToSeal(error)) memory.refusedToSeal(provider.minter, route.model);
+    else if (!this.#routes.has(route) && refusesSeals(error)) this.#routes.add(route);
+    else return false;
+    return rebuild().body !== built.body;
+  }
+}
+
+/** The request with what is missing of it named. */
+export function withoutReasoning(request: UpstreamRequest, format: WireFormat["name"]): UpstreamRequest {
+  return { ...request, dropped: [...request.dropped, NAMES[format]] };
+}
+
+function refusesSeals({ message, said }: UpstreamFault): boolean {
+  return CODES.has(said.code) || WORDS.test(message.replace(/[`'"]/g, ""));
+}
+
+/** The model has no encrypted reasoning to give, or the server does not know how to ask for it. */
+function refusesToSeal({ message, said }: UpstreamFault): boolean {
+  return said.param?.startsWith("include") === true || /encrypted content is not supported|\binclude\b/i.test(message);
+}
