@@ -52,6 +52,7 @@ import { responseStore } from "./store/responses.ts";
 import { secretStore } from "./store/secrets.ts";
 import { acquireServeLock } from "./store/serve-lock.ts";
 import { LISTENING_SETTING, settingsStore } from "./store/settings.ts";
+import { storageStore } from "./store/storage.ts";
 import { storeSweeps } from "./store/sweeps.ts";
 import { upgradeStore } from "./store/upgrade.ts";
 import { Upkeep } from "./store/upkeep.ts";
@@ -107,6 +108,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
   const rates = rateStore(store);
   const responses = responseStore(store);
   const files = fileStore(store);
+  const storage = storageStore(store, () => config().limits.storagePerAccountBytes);
   const observer = createObserver({
     clock,
     log,
@@ -200,7 +202,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     peekMs: options.peekMs,
     prepare: createPrepare({
       history: {
-        store: responses,
+        store: { ...responses, ...storage },
         settings: () => config().responses,
         nowMs: () => clock.now(),
       },
@@ -222,6 +224,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     jobs: jobStore(store),
     frontier: frontierStore(store),
     answers: answerStore(store),
+    makeRoom: storage.makeRoom,
     authenticate,
     admit,
     bodyLimits: shared.bodyLimits,
@@ -240,7 +243,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
       gatewayRoutes({
         gateway,
         responses: createStoredResponses({ store: responses, authenticate }),
-        uploads: createUploads({ store: files, authenticate }),
+        uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
         countTokens: createTokenCount({
           ...shared,
           catalog: fleet.catalog,

@@ -17,6 +17,7 @@ import { codeStore } from "./store/codes.ts";
 import { keyStore } from "./store/keys.ts";
 import type { Store } from "./store/open.ts";
 import { databaseSize } from "./store/size.ts";
+import { storageStore } from "./store/storage.ts";
 import { usageStore } from "./store/usage.ts";
 import type { createWatch } from "./watch.ts";
 import type { createWeb } from "./web/running.ts";
@@ -69,6 +70,7 @@ export function mountDashboard({ store, clock, accounts, fleet, decisions, confi
     clock,
     version: VERSION,
     grants: more.grants,
+    storageOf: storageStore(store, () => config().limits.storagePerAccountBytes).storageOf,
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
     budgetsOf: more.budgetsOf,

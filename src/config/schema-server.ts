@@ -85,6 +85,15 @@ export const Responses = section("Stored answers of the Responses API.", {
   retention: age("How long an answer is kept.", "30d"),
 });
 
+/** `limits` */
+export const Limits = section("What one account may take up.", {
+  storage_per_account: size(
+    "Stored responses, threads, files and jobs with their results together. The oldest responses and threads make room; what is asked for beyond it is refused with 413.",
+    "500MiB",
+    { least: 1024, most: 1024 * GIB },
+  ),
+});
+
 /** `compaction` */
 export const Compaction = section("Summaries of long conversations.", {
   enabled: flag("Keeps threads and offers compaction.", true),

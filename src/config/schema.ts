@@ -3,7 +3,7 @@
 import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
 import { Auth, Email } from "./schema-accounts.ts";
 import { Decisions, type KINDS, Model, Provider } from "./schema-providers.ts";
-import { Compaction, Health, Log, Responses, Server, type TIER_IDS, Tiers, Usage } from "./schema-server.ts";
+import { Compaction, Health, Limits, Log, Responses, Server, type TIER_IDS, Tiers, Usage } from "./schema-server.ts";
 import { Search, Web } from "./schema-web.ts";
 
 /** The file form. */
@@ -15,6 +15,7 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
   health: Health,
   auth: Auth,
   email: Email,
+  limits: Limits,
   tiers: Tiers,
   providers: map("Upstreams. Absent: those of the environment's well-known keys.", Provider),
   models: list("Explicit models.", Model),

@@ -43,6 +43,8 @@ export interface Profile {
   readonly admin: boolean;
   /** Requests a minute of the plan, for each key. */
   readonly tier_rpm: number;
+  /** What its responses, threads, files and jobs take up here. */
+  readonly storage: { readonly used_bytes: number; readonly limit_bytes: number };
 }
 
 /** Somebody a provider vouches for, who has no account yet. */

@@ -37,6 +37,8 @@ export interface DashboardDeps
   readonly version: string;
   readonly usage: UsageApiDeps["usage"] & GatewayApiDeps["usage"] & PeopleApiDeps["usage"];
   readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"] & PeopleApiDeps["keys"];
+  /** What an account keeps here, and how much it may. */
+  storageOf(accountId: string): Promise<{ readonly usedBytes: number; readonly limitBytes: number }>;
   /** Who may make an account. */
   signup(): Boot["signup"];
   /** Are keys of accounts without a verified address refused? */
@@ -62,6 +64,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
 
   const profile = async (account: Account): Promise<Profile> => ({
     ...(await accounts.profile(account)),
+    storage: storageView(await deps.storageOf(account.id)),
     subscription_until:
       account.subscriptionUntilMs === null ? null : new Date(account.subscriptionUntilMs).toISOString(),
     has_password: account.passwordHash !== null,
@@ -173,6 +176,10 @@ function signedOut(request: Request): ApiError {
   return hasSessionCookie(request)
     ? new ApiError("invalid_token", "You are signed out. Sign in again.")
     : new ApiError("missing_token", "Sign in first.");
+}
+
+function storageView({ usedBytes, limitBytes }: Awaited<ReturnType<DashboardDeps["storageOf"]>>): Profile["storage"] {
+  return { used_bytes: usedBytes, limit_bytes: limitBytes };
 }
 
 function choice(model: CatalogModel, { tier }: Account): ModelChoice {

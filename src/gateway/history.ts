@@ -17,7 +17,10 @@ import type { Keep } from "./job.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface HistoryDeps {
-  store: Pick<ResponseStore, "responseChain" | "findResponse" | "findItems" | "saveResponse">;
+  store: Pick<ResponseStore, "responseChain" | "findResponse" | "findItems" | "saveResponse"> & {
+    /** Lets an account's oldest texts go until it keeps no more than it may. */
+    makeRoom(accountId: string, bytes: number): Promise<boolean>;
+  };
   /** Configuration `responses`. */
   settings(): { store: boolean; retentionMs: number };
   nowMs(): number;
@@ -48,8 +51,8 @@ export async function expandHistory(deps: HistoryDeps, accountId: string, body: 
   const keep: Keep | undefined =
     (body["store"] ?? store) !== true
       ? undefined
-      : (answer) =>
-          deps.store.saveResponse({
+      : async (answer) => {
+          await deps.store.saveResponse({
             id: typeof answer["id"] === "string" ? answer["id"] : prefixedId("resp_"),
             accountId,
             model: String(answer["model"]),
@@ -60,6 +63,8 @@ export async function expandHistory(deps: HistoryDeps, accountId: string, body: 
             body: answer,
             expiresAtMs: deps.nowMs() + retentionMs,
           });
+          await deps.store.makeRoom(accountId, 0);
+        };
   if (previousId === undefined && resolved === body) return { body, portableInput: undefined, keep };
   const { previous_response_id: _previous, ...rest } = resolved;
   const input = [...earlier, ...own];

@@ -5,11 +5,65 @@ export const IMAGE_BYTES_MAX = 10 * 1024 * 1024;
 
 const ascii = (bytes: Uint8Array, from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
 
-/** The media type of an image; undefined for anything else. */
+/** The media type of an image; undefined for anything else, also where only the first bytes look like one. */
 export function sniffImage(bytes: Uint8Array): string | undefined {
-  if (bytes[0] === 0x89 && ascii(bytes, 1, 8) === "PNG\r\n\x1a\n") return "image/png";
-  if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return "image/jpeg";
-  if (/^GIF8[79]a$/.test(ascii(bytes, 0, 6))) return "image/gif";
-  if (ascii(bytes, 0, 4) === "RIFF" && ascii(bytes, 8, 12) === "WEBP") return "image/webp";
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes[0] === 0x89 && ascii(bytes, 1, 8) === "PNG\r\n\x1a\n") return pngHasSize(view) ? "image/png" : undefined;
+  if (bytes[0] === 0xff && bytes[1] === 0xd8) return jpegHasSize(view) ? "image/jpeg" : undefined;
+  if (/^GIF8[79]a$/.test(ascii(bytes, 0, 6))) return gifHasSize(view) ? "image/gif" : undefined;
+  if (ascii(bytes, 0, 4) === "RIFF" && ascii(bytes, 8, 12) === "WEBP")
+    return webpHasSize(view) ? "image/webp" : undefined;
   return undefined;
+}
+
+const text = (view: DataView, from: number, to: number) =>
+  ascii(new Uint8Array(view.buffer, view.byteOffset, view.byteLength), from, to);
+
+/** The first chunk is the header, with its length of 13. */
+function pngHasSize(view: DataView): boolean {
+  if (view.byteLength < 33 || view.getUint32(8) !== 13 || text(view, 12, 16) !== "IHDR") return false;
+  return view.getUint32(16) > 0 && view.getUint32(20) > 0;
+}
+
+/** Segments follow each other until one that starts a frame. */
+function jpegHasSize(view: DataView): boolean {
+  for (let at = 2; at + 9 <= view.byteLength; ) {
+    if (view.getUint8(at) !== 0xff) return false;
+    const marker = view.getUint8(at + 1);
+    // Any number of filling bytes may stand before a marker.
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    // Its height may be zero: then it is told after the first scan.
+    if (isFrame) return view.getUint16(at + 7) > 0;
+    const length = view.getUint16(at + 2);
+    // The image data, its end, or a length that does not even count itself: no frame comes any more.
+    if (marker === 0xda || marker === 0xd9 || length < 2) return false;
+    at += 2 + length;
+  }
+  return false;
+}
+
+function gifHasSize(view: DataView): boolean {
+  return view.byteLength >= 10 && view.getUint16(6, true) > 0 && view.getUint16(8, true) > 0;
+}
+
+/** The first chunk is a frame of one of two kinds, or says that more follows. */
+function webpHasSize(view: DataView): boolean {
+  if (view.byteLength < 30) return false;
+  switch (text(view, 12, 16)) {
+    case "VP8 ": {
+      const starts = view.getUint8(23) === 0x9d && view.getUint8(24) === 0x01 && view.getUint8(25) === 0x2a;
+      return starts && (view.getUint16(26, true) & 0x3fff) > 0 && (view.getUint16(28, true) & 0x3fff) > 0;
+    }
+    case "VP8L":
+      return view.getUint8(20) === 0x2f;
+    case "VP8X":
+      // Width and height are stored less one: every value is a size.
+      return view.getUint32(16, true) === 10;
+    default:
+      return false;
+  }
 }

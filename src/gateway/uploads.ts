@@ -10,14 +10,14 @@ import { IMAGE_BYTES_MAX, sniffImage } from "./images.ts";
 
 export interface UploadDeps {
   store: FileStore;
+  /** Sets room aside; gives what ends that, undefined when there is none. */
+  claim(accountId: string, bytes: number): Promise<(() => void) | undefined>;
   /** Throws 401. */
   authenticate(request: Request): { accountId: string };
 }
 
 /** Part headers, names and the purpose beside the bytes. */
 const FORM_BYTES_MAX = 64 * 1024;
-/** All files of one account. */
-const ACCOUNT_BYTES_MAX = 1024 * 1024 * 1024;
 /** Parts of a form; an upload has a file and a purpose. */
 const PARTS_MAX = 100;
 const PAGE_MAX = 1000;
@@ -29,7 +29,7 @@ const PURPOSES = new Set(["vision", "user_data", "assistants"]);
 export type Uploads = ReturnType<typeof createUploads>;
 
 /** Builds the verbs behind the routes. */
-export function createUploads({ store, authenticate }: UploadDeps) {
+export function createUploads({ store, claim, authenticate }: UploadDeps) {
   return {
     async upload(request: Request): Promise<Response> {
       const { accountId } = authenticate(request);
@@ -41,13 +41,18 @@ export function createUploads({ store, authenticate }: UploadDeps) {
           param: "file",
         });
       }
-      if ((await store.filesBytes(accountId)) + content.byteLength > ACCOUNT_BYTES_MAX) {
-        throw new ApiError("request_too_large", "This account's files take up all their space. Delete some first.", {
+      const release = await claim(accountId, content.byteLength);
+      if (release === undefined) {
+        throw new ApiError("request_too_large", "This account's storage is used up. Delete files first.", {
           param: "file",
         });
       }
       const file = { id: prefixedId("file-"), accountId, filename, purpose, mediaType };
-      return Response.json(view(await store.createFile(file, content), request));
+      try {
+        return Response.json(view(await store.createFile(file, content), request));
+      } finally {
+        release();
+      }
     },
 
     async list(request: Request): Promise<Response> {
@@ -127,6 +132,16 @@ function pageSize(given: string | null): number {
   throw new ApiError("invalid_request", "Invalid 'limit': expected a positive integer.", { param: "limit" });
 }
 
+/** The last part of what a client calls its file: a program that saves it under its name must not leave its folder. */
+function plainName(given: string): string {
+  const last = given.split(/[/\\]/).at(-1) ?? "";
+  const name = last
+    .replace(/[\u0000-\u001f\u007f]/g, "")
+    .slice(0, FILENAME_CHARS_MAX)
+    .trim();
+  return /^\.*$/.test(name) ? "image" : name;
+}
+
 async function readUpload(request: Request): Promise<{ content: Uint8Array; filename: string; purpose: string }> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\s*;/i.test(type)) {
@@ -154,8 +169,7 @@ async function readUpload(request: Request): Promise<{ content: Uint8Array; file
   if (typeof purpose !== "string" || !PURPOSES.has(purpose)) {
     throw new ApiError("invalid_request", "Invalid 'purpose': expected 'vision'.", { param: "purpose" });
   }
-  const name = file instanceof File ? file.name : "";
-  return { content: await file.bytes(), filename: name.slice(0, FILENAME_CHARS_MAX) || "image", purpose };
+  return { content: await file.bytes(), filename: file instanceof File ? plainName(file.name) : "image", purpose };
 }
 
 /** Half a million empty parts fit into a form, and take a second to read. */

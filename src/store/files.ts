@@ -2,7 +2,7 @@
 // process. A row appears only when its bytes are whole on disk.
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { and, desc, eq, lt, sql } from "drizzle-orm";
+import { and, desc, eq, lt } from "drizzle-orm";
 import type { Store } from "./open.ts";
 import { files } from "./schema-work.ts";
 
@@ -67,12 +67,6 @@ export function fileStore(store: Store) {
         .orderBy(desc(files.id))
         .limit(Math.min(options.limit ?? PAGE_MAX, PAGE_MAX))
         .all();
-    },
-
-    /** How much an account's files take. */
-    async filesBytes(accountId: string): Promise<number> {
-      const sum = sql<number>`COALESCE(SUM(${files.bytes}), 0)`;
-      return db.select({ sum }).from(files).where(eq(files.accountId, accountId)).get()?.sum ?? 0;
     },
 
     /** Deletes an account's file; false when there is none. */

@@ -69,11 +69,16 @@ export function frontierStore(store: Store) {
   ): number => {
     const before = size.get({ jobId })?.n ?? how.max;
     let seq = before;
+    let bytes = 0;
     for (const { urlKey, url, depth } of entries) {
       if (seq >= how.max) break;
-      seq += add.run({ jobId, urlKey, url, depth, seq, state: how.state }).changes;
+      if (add.run({ jobId, urlKey, url, depth, seq, state: how.state }).changes === 0) continue;
+      seq++;
+      bytes += Buffer.byteLength(urlKey) + Buffer.byteLength(url);
     }
-    if (seq > before) db.update(jobs).set({ frontierSize: seq }).where(eq(jobs.id, jobId)).run();
+    // Once for all of them: a trigger would write the job anew for every link of a page.
+    const heldBytes = sql`${jobs.heldBytes} + ${bytes}`;
+    if (seq > before) db.update(jobs).set({ frontierSize: seq, heldBytes }).where(eq(jobs.id, jobId)).run();
     return seq - before;
   };
 

@@ -8,6 +8,17 @@ const ownAccount = () =>
     .notNull()
     .references(() => accounts.id, { onDelete: "cascade" });
 
+/**
+ * How much each account keeps here: its responses, threads, files and jobs. Triggers keep it beside every change of a row,
+ * whoever makes it, so that nobody has to count.
+ */
+export const accountStorage = sqliteTable("account_storage", {
+  accountId: text("account_id")
+    .primaryKey()
+    .references(() => accounts.id, { onDelete: "cascade" }),
+  bytes: integer("bytes").notNull().default(0),
+});
+
 /** Answers of the Responses API that can be fetched and continued. */
 export const responses = sqliteTable(
   "responses",
@@ -42,7 +53,11 @@ export const threads = sqliteTable(
     updatedAtMs: integer("updated_at").notNull(),
     expiresAtMs: integer("expires_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.accountId, t.threadId] }), index("threads_expiry").on(t.expiresAtMs)],
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.threadId] }),
+    index("threads_expiry").on(t.expiresAtMs),
+    index("threads_oldest").on(t.accountId, t.updatedAtMs),
+  ],
 );
 
 /** Uploaded files; the bytes are in the data directory under uploads/ACCOUNT/ID. */
@@ -80,6 +95,8 @@ export const jobs = sqliteTable(
     finishedAtMs: integer("finished_at"),
     /** How many addresses its frontier knows; counting them each time would make a large crawl quadratic. */
     frontierSize: integer("frontier_size").notNull().default(0),
+    /** What its pages and its frontier take. They go with it, and only with it. */
+    heldBytes: integer("held_bytes").notNull().default(0),
     /** From then on it does not exist; set when it finishes. */
     expiresAtMs: integer("expires_at"),
   },

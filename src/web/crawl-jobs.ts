@@ -5,6 +5,7 @@ import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
 import type { Guard } from "../net/guard.ts";
 import { compileGlob } from "../pages/globs.ts";
+import { STORAGE_USED_UP } from "./crawl.ts";
 import type { CrawlInput } from "./crawl-scope.ts";
 import { type CrawlFigures, crawlView, type StoredJob, type Window } from "./crawl-view.ts";
 import { asWebError } from "./failure.ts";
@@ -28,6 +29,8 @@ export interface JobVerbs {
 export interface CrawlJobsDeps {
   readonly guard: Guard;
   readonly jobs: JobVerbs;
+  /** Makes room for what an account keeps; false when there is none. */
+  makeRoom(accountId: string, bytes: number): Promise<boolean>;
   readonly runner: { wake(): void; cancel(id: string): void };
   readonly clock: Clock;
   readonly limits: () => { readonly jobTimeoutMs: number; readonly jobTtlMs: number };
@@ -89,6 +92,8 @@ export async function startCrawl(
   });
   if ((await deps.jobs.countOpenJobs(accountId)) >= OPEN_JOBS_MAX)
     throw new ApiError("crawl_unavailable", "Too many of your jobs are under way. Wait for one to end, or cancel one.");
+  if (!(await deps.makeRoom(accountId, JSON.stringify(input).length)))
+    throw new ApiError("request_too_large", STORAGE_USED_UP);
   const id = prefixedId("crawl_");
   const deadlineAtMs = deps.clock.now() + deps.limits().jobTimeoutMs;
   await deps.jobs.createJob({ id, kind: KIND, accountId, input: { ...input }, deadlineAtMs });

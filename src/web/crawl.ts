@@ -37,6 +37,8 @@ export interface CrawlDeps extends Omit<VisitDeps, "store"> {
   readonly load: LoadPage;
   readonly pickLinks: Converter["pickLinks"];
   readonly robots: Robots;
+  /** Makes room for what an account keeps; false when there is none. Absent where nothing is kept. */
+  readonly makeRoom?: (accountId: string, bytes: number) => Promise<boolean>;
   readonly settings: () => { readonly respectRobots: boolean };
 }
 
@@ -49,6 +51,10 @@ const FRONTIER_MIN = 1000;
 const REPEATS_PER_PAGE = 2;
 /** Hard limit of one page. */
 const PAGE_TIMEOUT_MS = 60_000;
+
+/** What a client is told. */
+export const STORAGE_USED_UP =
+  "This account's storage is used up. Delete files first, or wait until older jobs expire.";
 
 /** How far a crawl is, as stored with each visit. */
 interface Progress {
@@ -221,6 +227,10 @@ class Crawl {
     const progress = { ...this.#progress, home: this.#scope.home };
     const { urlKey } = entry;
     await this.#deps.store.saveVisit(this.#job.id, { urlKey, frontierMax: this.#frontierMax, progress, ...visit });
+    // After the save: how much a page takes is known then, and pages under way at once are few.
+    if ((await this.#deps.makeRoom?.(this.#job.accountId, 0)) === false) {
+      this.#fatal = { code: "request_too_large", message: STORAGE_USED_UP };
+    }
   }
 
   #remember(keys: readonly string[]): void {

@@ -21,6 +21,8 @@ export interface WebDeps {
   jobs: JobStore;
   frontier: FrontierStore;
   answers: AnswerStore;
+  /** Makes room for what an account keeps; false when there is none. */
+  makeRoom(accountId: string, bytes: number): Promise<boolean>;
   authenticate(request: Request): WebCaller;
   admit(request: Request, exchange: Exchange): WebCaller;
   bodyLimits(): BodyLimits;
@@ -44,6 +46,7 @@ export function createWeb(deps: WebDeps) {
   const crawl = crawlKind({
     ...tools,
     store,
+    makeRoom: deps.makeRoom,
     settings: () => deps.config().web,
     problem: (message, error) => deps.warn(message, { error }),
   });
@@ -67,7 +70,14 @@ export function createWeb(deps: WebDeps) {
     },
     unexpected: (request, error) =>
       deps.warn("a web request failed unexpectedly", { request_id: exchangeOf(request).requestId, error }),
-    crawls: { guard: tools.guard, jobs: store, runner, clock: deps.clock, limits: () => deps.config().web },
+    crawls: {
+      guard: tools.guard,
+      jobs: store,
+      makeRoom: deps.makeRoom,
+      runner,
+      clock: deps.clock,
+      limits: () => deps.config().web,
+    },
   });
   return {
     routes,

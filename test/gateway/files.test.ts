@@ -12,11 +12,43 @@ const PNG = Buffer.from(
   "base64",
 );
 const DATA = PNG.toString("base64");
+const JPEG = Buffer.from([
+  ...[0xff, 0xd8, 0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0],
+  ...[0xff, 0xc0, 0, 11, 8, 0, 1, 0, 1, 1, 1, 0x11, 0, 0xff, 0xd9],
+]);
+const webp = (chunk: string, data: readonly number[]) => {
+  const bytes = Buffer.from(`RIFF\x16\x00\x00\x00WEBP${chunk}\x0a\x00\x00\x00`, "latin1");
+  return Buffer.concat([bytes, Buffer.from(data)]);
+};
 const SAMPLES: [string, Uint8Array, string][] = [
   ["png", PNG, "image/png"],
-  ["jpeg", new Uint8Array([0xff, 0xd8, 0xff, 0xe0, 0, 16]), "image/jpeg"],
-  ["gif", Buffer.from("GIF89a\x01\x00\x01\x00"), "image/gif"],
-  ["webp", Buffer.from("RIFF\x10\x00\x00\x00WEBPVP8 "), "image/webp"],
+  ["jpeg", JPEG, "image/jpeg"],
+  ["gif", Buffer.from("GIF89a\x01\x00\x01\x00\x00\x00\x00;"), "image/gif"],
+  ["webp", webp("VP8 ", [0, 0, 0, 0x9d, 1, 0x2a, 1, 0, 1, 0]), "image/webp"],
+  ["lossless webp", webp("VP8L", [0x2f, 0, 0, 0, 0, 0, 0, 0, 0, 0]), "image/webp"],
+  ["extended webp", webp("VP8X", Array<number>(10).fill(0)), "image/webp"],
+];
+const patched = (bytes: Uint8Array, at: number, ...values: number[]) => {
+  const copy = Buffer.from(bytes);
+  copy.set(values, at);
+  return copy;
+};
+/** They begin as an image does, and hold none. */
+const HOLLOW: [string, Uint8Array][] = [
+  ["a PNG's signature", PNG.subarray(0, 8)],
+  ["a PNG without width", patched(PNG, 16, 0, 0, 0, 0)],
+  ["a PNG without height", patched(PNG, 20, 0, 0, 0, 0)],
+  ["a PNG that begins with another chunk", patched(PNG, 12, 0x49, 0x44, 0x41, 0x54)],
+  ["a PNG cut in its header", PNG.subarray(0, 30)],
+  ["a JPEG's first bytes", JPEG.subarray(0, 6)],
+  ["a JPEG without a frame", Buffer.concat([JPEG.subarray(0, 20), Buffer.from([0xff, 0xd9])])],
+  ["a JPEG without width", patched(JPEG, 27, 0, 0)],
+  ["a JPEG whose segment has no length", patched(JPEG, 4, 0, 0)],
+  ["a GIF without a size", Buffer.from("GIF89a\x00\x00\x01\x00\x00\x00\x00;")],
+  ["a GIF's signature", Buffer.from("GIF89a")],
+  ["a WebP's signature", Buffer.from("RIFF\x10\x00\x00\x00WEBPVP8 ")],
+  ["a WebP without a frame", webp("EXIF", Array<number>(10).fill(1))],
+  ["a WebP without width", webp("VP8 ", [0, 0, 0, 0x9d, 1, 0x2a, 0, 0, 1, 0])],
 ];
 
 const site = Bun.serve({
@@ -145,6 +177,24 @@ describe("POST, GET and DELETE /v1/files", () => {
     const answer = await upload(content, more);
     expect(answer.status).toBe(status);
     expect(answer.body).toMatchObject({ error: { param } });
+  });
+
+  test.each(HOLLOW)("%s is no image", async (_name, content) => {
+    const { status, body } = await upload(content);
+    expect([status, body["error"]]).toMatchObject([400, { code: "invalid_request", param: "file" }]);
+  });
+
+  test.each([
+    ["../../../evil.png", "evil.png"],
+    ["C:\\pictures\\cat.png", "cat.png"],
+    ["/etc/passwd", "passwd"],
+    ["..", "image"],
+    ["a/", "image"],
+    ["a/.", "image"],
+    ["naïve name.png", "naïve name.png"],
+  ])("a file called %p is kept as %p", async (given, kept) => {
+    const { body } = await upload(PNG, { name: given });
+    expect(body["filename"]).toBe(kept);
   });
 
   test("bodies that are no form are refused", async () => {

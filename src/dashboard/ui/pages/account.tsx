@@ -7,7 +7,7 @@ import { beginConnect } from "../oauth-trip.ts";
 import { confirmed } from "../parts/confirm.tsx";
 import { Field, Submit, useForm } from "../parts/form.tsx";
 import { Badge, Notice, say } from "../parts/notice.tsx";
-import { dayText, When } from "../parts/time.tsx";
+import { dayText, size, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { VerifyCode } from "../parts/verify-code.tsx";
 import { navigate } from "../router.ts";
@@ -52,6 +52,10 @@ function Profile() {
         <dt>Plan</dt>
         <dd>
           <span class="capital">{who.tier}</span>, {who.tier_rpm} requests a minute for each key
+        </dd>
+        <dt>Storage</dt>
+        <dd>
+          {size(who.storage.used_bytes)} of {size(who.storage.limit_bytes)} for responses, threads, files and jobs
         </dd>
         <dt>Since</dt>
         <dd>{dayText(who.created_at)}</dd>
