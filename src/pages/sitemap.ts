@@ -19,6 +19,8 @@ export interface SitemapDeps {
 export interface SitemapOptions {
   readonly urlsMax: number;
   readonly timeoutMs: number;
+  /** The most that one file may take; ten seconds unless told. */
+  readonly fileTimeoutMs?: number;
   readonly userAgent: string;
   /** The page whose site it is: what robots.txt or an index names elsewhere is fetched as that site's word, not as the caller's. */
   readonly home: string;
@@ -34,6 +36,10 @@ const BYTES_MAX = 50 * 1024 * 1024;
 const BYTES_TOTAL_MAX = 4 * BYTES_MAX;
 /** Read at once; larger ones take longer than a thread takes to be asked. */
 const BYTES_HERE_MAX = 64 * 1024;
+/** What one file may take: a site that hangs would keep the answer waiting for all the time there is. */
+const FILE_TIMEOUT_MS = 10_000;
+/** After so many files that took all their time no more are asked for. */
+const HANGS_MAX = 2;
 const PARSE_TIMEOUT_MS = 20_000;
 
 /** Reads sitemaps and those they name, in order, until there are enough addresses. Files that fail are passed over. */
@@ -46,6 +52,7 @@ export async function readSitemaps(
   const seen = new Set<string>();
   const turn = createTurns();
   let bytesLeft = BYTES_TOTAL_MAX;
+  let hangs = 0;
   let wave = [...starts];
   const endsMs = performance.now() + options.timeoutMs;
   for (let depth = 0; depth < DEPTH_MAX && wave.length > 0; depth++) {
@@ -55,8 +62,11 @@ export async function readSitemaps(
       if (seen.has(url) || seen.size >= FILES_MAX || found.size >= options.urlsMax) continue;
       if (leftMs <= 0 || bytesLeft <= 0) break;
       seen.add(url);
-      const bytes = await readBytes(deps, url, { ...options, timeoutMs: leftMs });
-      if (bytes === undefined) continue;
+      if (hangs >= HANGS_MAX) break;
+      const timeoutMs = Math.min(leftMs, options.fileTimeoutMs ?? FILE_TIMEOUT_MS);
+      const bytes = await readBytes(deps, url, { ...options, timeoutMs });
+      if (bytes === "hung") hangs++;
+      if (bytes === undefined || bytes === "hung") continue;
       bytesLeft -= bytes.byteLength;
       const { urls, sitemaps } = await readLinks(deps, { bytes, url, leftMs: endsMs - performance.now() }, options);
       for (const address of urls) {
@@ -70,7 +80,11 @@ export async function readSitemaps(
   return [...found];
 }
 
-async function readBytes(deps: SitemapDeps, url: string, options: SitemapOptions): Promise<Uint8Array | undefined> {
+async function readBytes(
+  deps: SitemapDeps,
+  url: string,
+  options: SitemapOptions,
+): Promise<Uint8Array | "hung" | undefined> {
   const { home, timeoutMs, userAgent } = options;
   const timer = AbortSignal.timeout(timeoutMs);
   const signal = options.signal === undefined ? timer : AbortSignal.any([options.signal, timer]);
@@ -89,7 +103,7 @@ async function readBytes(deps: SitemapDeps, url: string, options: SitemapOptions
   } catch {
     options.signal?.throwIfAborted();
     // A missing, broken or forbidden sitemap says nothing about the site.
-    return undefined;
+    return timer.aborted ? "hung" : undefined;
   }
 }
 

@@ -4,7 +4,7 @@
 import { createTurns } from "../base/turns.ts";
 import type { Guard } from "../net/guard.ts";
 import { isTrap, pageKey, siteKey } from "../pages/addresses.ts";
-import type { LoadPage } from "../pages/load.ts";
+import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import type { Manners } from "../pages/manners.ts";
 import { PageError, type PageFault } from "../pages/page-error.ts";
 import type { Robots, RobotsRules } from "../pages/robots.ts";
@@ -25,6 +25,8 @@ export interface MapDeps {
 
 const LINKS_MAX = 5000;
 const TIMEOUT_MS = 60_000;
+/** From here on the root page is fetched without waiting for the sitemaps. */
+const SLOW_SITEMAPS_MS = 2000;
 /** The site gave the root, and it is nothing that links could be read from. */
 const LINKLESS: ReadonlySet<PageFault> = new Set<PageFault>(["not_html", "too_large", "conversion"]);
 /** Sitemaps may list far more than is wanted: other sites, other searches. */
@@ -63,7 +65,7 @@ interface Wanted {
 }
 
 async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Promise<readonly string[]> {
-  const { url, limit, signal, leftMs, accountId } = wanted;
+  const { url, limit, signal, leftMs } = wanted;
   const found = new SiteLinks(url, wanted);
   await found.add([url]);
   const starts = [...new Set([...rules.sitemaps, new URL("/sitemap.xml", url).href])];
@@ -74,9 +76,39 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
     home: url,
     signal,
   };
-  await found.add(await deps.readSitemaps(starts, options));
-  const fromSitemaps = found.seen;
-  if (found.links.length >= limit) return found.links;
+  const enough = new AbortController();
+  let root: ReturnType<typeof loadRoot> | undefined;
+  const begin = () => {
+    root ??= loadRoot(deps, wanted, AbortSignal.any([signal, enough.signal]));
+    return root;
+  };
+  // Beside sitemaps that are slow, not after them: a site that hangs on those may well answer here.
+  const slow = setTimeout(begin, SLOW_SITEMAPS_MS);
+  try {
+    await found.add(await deps.readSitemaps(starts, options));
+    const fromSitemaps = found.seen;
+    if (found.links.length >= limit) return found.links;
+    const { page, error } = await begin();
+    if (page !== undefined) await found.add([page.url, ...page.allLinks]);
+    else {
+      signal.throwIfAborted();
+      // The sitemaps answered: a root page that cannot be read takes nothing from that. What is no page has no links.
+      const hasAnswered = error instanceof PageError && LINKLESS.has(error.fault);
+      if (fromSitemaps < 2 && !hasAnswered) throw error;
+    }
+    return found.links;
+  } finally {
+    clearTimeout(slow);
+    enough.abort();
+  }
+}
+
+/** The root page, or why there is none: never rejects, since nobody may wait for it. */
+async function loadRoot(
+  deps: MapDeps,
+  { url, accountId, leftMs }: Wanted,
+  signal: AbortSignal,
+): Promise<{ readonly page?: LoadedPage; readonly error?: unknown }> {
   try {
     const page = await deps.load({
       url,
@@ -90,14 +122,10 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
       timeoutMs: leftMs(),
       signal,
     });
-    await found.add([page.url, ...page.allLinks]);
+    return { page };
   } catch (error) {
-    signal.throwIfAborted();
-    // The sitemaps answered: a root page that cannot be read takes nothing from that. What is no page has no links.
-    const hasAnswered = error instanceof PageError && LINKLESS.has(error.fault);
-    if (fromSitemaps < 2 && !hasAnswered) throw error;
+    return { error };
   }
-  return found.links;
 }
 
 /** Throws `PageError` `timeout` when the work takes longer, or the signal's reason. */

@@ -161,6 +161,12 @@ describe("pages that need a browser", () => {
     ["an empty root", `<div id="root"></div>${script}`, "empty application root"],
     ["a notice", `<noscript>Please enable JavaScript to use this site.</noscript>${script}`, "noscript"],
     ["little text", `<p>Loading</p>${script}`, "little text, much script"],
+    ["a script's redirect", "<script>window.location.href = '/new';</script>", "script redirect"],
+    ["a redirect on load", `<body onload="location='/new'"><p>Moving</p></body>`, "script redirect"],
+    ["a redirect on a condition", "<script>if (top) location.replace(to)</script>", "script redirect"],
+    ["a cookie and once more", "<script>document.cookie='a=1';location.reload()</script>", "script redirect"],
+    ["a script that asks where it is", "<p>Hello</p><script>if (location.href == 'x') y()</script>", undefined],
+    ["a redirect in a page to be read", `${ARTICLE}<script>location.href='/new'</script>`, undefined],
     ["a short page without scripts", "<p>Hello</p>", undefined],
     ["a long page", `${ARTICLE}${ARTICLE}<div id="app"></div>${script}`, undefined],
   ];

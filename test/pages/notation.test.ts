@@ -133,10 +133,67 @@ const MATHML: readonly Case[] = [
   ["brackets of a pattern", "<p>the group \\(foo bar\\)</p>", "the group \\\\(foo bar\\\\)"],
 ];
 
+const SHAPES: readonly Case[] = [
+  ["a heading that was never closed", "<h1>Title<p>One.</p><p>Two.</p>last", "# Title\n\nOne.\n\nTwo.\n\nlast"],
+  ["a line under a title", "<h1>Title<p>by hand</p></h1>", "# Title by hand"],
+  [
+    "terms in parts",
+    "<dl><div><dt>A</dt><dd>One</dd></div><div><dt>B</dt><dd><p>Two</p><ul><li>x</li></ul></dd></div></dl>",
+    "A\n: One\n\nB\n: Two\n\n  - x",
+  ],
+  [
+    "signs amid a line",
+    "<p><i>h</i>=<i>w/f</i> <kbd>Ctrl</kbd>+<kbd>C</kbd> C:\\dir</p>",
+    "*h*=*w/f* `Ctrl`+`C` C:\\dir",
+  ],
+  ["signs that begin a line", "<p>- a</p><p><b> </b>+ b</p><p>x<br>1. c</p>", "\\- a\n\n\\+ b\n\nx\n1\\. c"],
+  ["numbers of items", '<ol><li value="5">a</li><li>b</li></ol>', "5. a\n6. b"],
+  ["numbers that fall", "<ol reversed><li>a</li><li>b</li></ol>", "2. a\n1. b"],
+  ["a list within a list", "<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>", "- a\n  - b\n- c"],
+  ["quotations", "<p>He said <q>yes <q>no</q></q>, <q>“so”</q></p>", "He said “yes ‘no’”, “so”"],
+  [
+    "a listing with its language and numbers beside it",
+    '<div class="language-ts"><span class="lang">ts</span><pre><code>let a</code></pre><div class="line-numbers-wrapper"><span>1</span></div></div>',
+    "```ts\nlet a\n```",
+  ],
+  [
+    "the title of a note beside the text",
+    '<div class="admonition"><p class="admonition-title">Note</p><p>Body</p></div>',
+    "**Note**\n\nBody",
+  ],
+  [
+    "a picture with its address in a source",
+    '<picture><source srcset="/a.webp 400w, /b.webp 800w"><img src="data:image/gif;base64,R0" alt="A"></picture>',
+    "![A](https://site.example/b.webp)",
+  ],
+  [
+    "players",
+    '<video><source src="/v.mp4"></video><audio src="/a.mp3" title="Song"></audio><iframe src="https://www.youtube.com/embed/x1" title="A talk"></iframe><iframe src="https://ads.example/1"></iframe>',
+    "[Video](https://site.example/v.mp4)\n\n[Song](https://site.example/a.mp3)\n\n[A talk](https://www.youtube.com/embed/x1)",
+  ],
+  [
+    "a listing in a cell",
+    "<table><tr><th>A</th><th>B</th></tr><tr><td>x</td><td><pre>if a:\n    b</pre></td></tr></table>",
+    "| A | B |\n| --- | --- |\n| x | `if a:`<br>`    b` |",
+  ],
+  [
+    "a table of divisions",
+    '<div role="table"><div role="row"><span role="columnheader">Name</span><span role="columnheader">Age</span></div><div role="row"><span role="cell">Ann</span><span role="cell">4</span></div></div>',
+    "| Name | Age |\n| --- | --- |\n| Ann | 4 |",
+  ],
+  ["a heading that links to itself", '<h2 id="part"><a href="#part">Part</a></h2>', "## Part"],
+  [
+    "icons",
+    '<p><a href="/z"><img src="/icon.svg" alt=""></a>text<img src="/p.svg" alt="Plan"></p>',
+    "text![Plan](https://site.example/p.svg)",
+  ],
+];
+
 for (const [group, cases] of Object.entries({
   "text above and below the line": RAISED,
   notes: NOTES,
   formulas: MATHML,
+  "parts of pages": SHAPES,
 }))
   describe(group, () => {
     for (const [name, html, markdown] of cases) test(name, () => expect(convert(html)).toBe(markdown));

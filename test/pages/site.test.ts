@@ -274,6 +274,32 @@ test("a sitemap that takes its thread down is passed over, and none is read for 
   await expect(read(new TaskFailed("ended"))).rejects.toThrow("gone");
 });
 
+test("sitemaps that hang take a share of the time, and after two of them no more are asked for", async () => {
+  const asked: string[] = [];
+  const found = await readSitemaps(
+    {
+      fetch: (url, { signal }) => {
+        asked.push(url);
+        if (url.endsWith("1.xml"))
+          return Promise.resolve({
+            url,
+            status: 200,
+            headers: new Headers(),
+            body: new TextEncoder().encode("<urlset><url><loc>https://a.example/1</loc></url></urlset>"),
+            chain: [url],
+          });
+        return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+      },
+      converter: { readSitemap: () => Promise.reject(new Error("not asked")) },
+      obey: async () => undefined,
+    },
+    ["0", "1", "2", "3"].map((name) => `https://a.example/${name}.xml`),
+    { urlsMax: 10, timeoutMs: 60_000, fileTimeoutMs: 20, userAgent: "test", home: "https://a.example/" },
+  );
+  expect(found).toEqual(["https://a.example/1"]);
+  expect(asked).toEqual(["0", "1", "2"].map((name) => `https://a.example/${name}.xml`));
+});
+
 test("waits", () => {
   expect([retryAfterMs("3", 1), retryAfterMs(null, 1), retryAfterMs(null, 2), retryAfterMs("3600", 1)]).toEqual([
     3000,

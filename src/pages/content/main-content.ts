@@ -26,6 +26,7 @@ const STEPS: readonly Step[] = [
   { name: "tables", because: "most of its table is kept", run: completeTables },
   { name: "code", because: "a listing amid kept text", run: completeCode },
   { name: "lists", because: "most of its list is kept", run: completeLists },
+  { name: "terms", because: "a term and what it means go together", run: completeTerms },
   { name: "inner-headings", because: "a heading right above kept text", run: keepInnerHeadings },
   { name: "lone-headings", because: "a heading with no kept text under it", run: dropLoneHeadings },
   { name: "fallback", because: "nothing else on the page was chosen", run: fallBack },
@@ -155,6 +156,26 @@ function completeCode(page: Judged): void {
 
 function completeLists(page: Judged): void {
   completeWithin(page, (element) => element.tag === "ol" || element.tag === "dl" || element.tag === "ul", LIST_SHARE);
+}
+
+/** A meaning without its term says nothing of what, and a term alone says nothing. */
+function completeTerms({ blocks, kept }: Judged): void {
+  const isPart = ({ tag }: PageElement) => tag === "dt" || tag === "dd";
+  let terms: Block[] = [];
+  let isMeant = false;
+  for (const block of blocks) {
+    const part = isPart(block.element) ? block.element : closest(block.element, isPart);
+    if (part?.tag === "dt") {
+      if (isMeant) terms = [];
+      isMeant = false;
+      terms.push(block);
+    } else if (part === undefined) terms = [];
+    else {
+      isMeant = true;
+      if (kept.has(block)) for (const term of terms) kept.add(term);
+      else if (terms.some((term) => kept.has(term))) kept.add(block);
+    }
+  }
 }
 
 function completeWithin(

@@ -4,6 +4,7 @@
 import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { removeInvisible } from "./invisible.ts";
+import { dropListingSigns } from "./listing-signs.ts";
 import type { Trace } from "./trace.ts";
 
 /** Never content, whatever is in them. */
@@ -44,7 +45,10 @@ export function tidy(document: PageDocument, url: string, trace: Trace): void {
     else if (NO_CONTENT.has(element.tag)) trace.remove(element, "not-content");
     else if (element.tag === "img") tidyImage(element, base);
     else if (element.tag === "a") tidyLink(element, base);
+    else if (/^h[1-6]$/.test(element.tag)) closeHeading(element);
+    else if (element.tag === "picture" || element.tag === "video" || element.tag === "audio") tidyMedia(element, base);
     else if (element.tag === "source" || element.tag === "track") element.remove();
+    else if (element.tag === "div") dropListingSigns(element);
     else if (element.attributes["src"] !== undefined)
       element.attributes["src"] = absolute(element.attributes["src"], base) ?? "";
   }
@@ -69,6 +73,32 @@ export function absolute(address: string, base: string): string | undefined {
   return WEB_SCHEMES.test(href) && href.length <= ADDRESS_CHARS_MAX ? href : undefined;
 }
 
+/** What follows a heading, where one that was never closed holds it. */
+const UNDER_HEADING = /^(?:p|ul|ol|dl|table|h[1-6]|blockquote|pre|section|article|figure|hr|form)$/;
+const HEADING_CHARS_MAX = 200;
+
+/** Ends a heading that was not closed before the paragraphs under it. */
+function closeHeading(heading: PageElement): void {
+  let before = "";
+  let first: PageNode | null = heading.firstChild;
+  for (; first !== null; first = first.nextSibling) {
+    const isUnder = !(first instanceof PageText) && UNDER_HEADING.test((first as PageElement).tag);
+    if (isUnder && before.trim() !== "") break;
+    before += first.textContent;
+  }
+  if (first === null) return;
+  const isShort = heading.textContent.length - before.length <= HEADING_CHARS_MAX;
+  const blocks = heading.children.filter(({ tag }) => UNDER_HEADING.test(tag));
+  // A line below the title, as some set it.
+  if (isShort && blocks.length === 1 && blocks[0]?.tag === "p" && heading.lastElementChild === blocks[0]) return;
+  const after = heading.nextSibling;
+  for (let node: PageNode | null = first; node !== null; ) {
+    const next: PageNode | null = node.nextSibling;
+    heading.parentNode?.insertBefore(node, after);
+    node = next;
+  }
+}
+
 /** What headings and terms carry so that one can link to them. */
 const PERMALINK = /^[\s¶#§🔗⚓\u200b]*$/u;
 const PERMALINK_SIGN = /^\s*[¶§🔗⚓]\s*$/u;
@@ -87,7 +117,10 @@ function tidyLink(link: PageElement, base: string): void {
   }
   if (href === undefined) return;
   const resolved = absolute(href, base);
-  if (resolved === undefined) delete link.attributes["href"];
+  const isOfHeading =
+    isHeading && href.startsWith("#") && link.textContent.trim() === link.parentNode?.textContent.trim();
+  // A heading that links to itself leads nowhere.
+  if (resolved === undefined || isOfHeading) delete link.attributes["href"];
   else link.attributes["href"] = withoutTracking(resolved);
 }
 
@@ -103,9 +136,27 @@ function withoutTracking(address: string): string {
   return url.href;
 }
 
+/** What a player or a picture has only in its sources goes to where it is looked for. */
+function tidyMedia(media: PageElement, base: string): void {
+  const sources = media.getElementsByTagName("source");
+  if (media.tag === "picture") {
+    const image = media.getElementsByTagName("img")[0];
+    const set = sources.map(({ attributes }) => attributes["srcset"] ?? attributes["data-srcset"]).find((one) => one);
+    if (image !== undefined && set !== undefined) image.attributes["srcset"] ??= set;
+    return;
+  }
+  const own = media.attributes["src"] ?? sources.map(({ attributes }) => attributes["src"]).find((one) => one);
+  const address = absolute(own ?? "", base);
+  if (address === undefined) delete media.attributes["src"];
+  else media.attributes["src"] = address;
+}
+
 /** Pictures that are there to take up room. */
 const SPACER =
   /(?:^|[/_-])(?:spacer|clear|blank|pixel|transparent|trans|1x1|dot|shim|placeholder)(?:[_-]?\d+x?\d*)?\.(?:gif|png|svg)(?:[?#]|$)/i;
+
+/** Pictures that go with words, where the page says that they tell nothing. */
+const ICON = /\.svg(?:[?#]|$)|[/_-]icons?[/_.-]/i;
 
 /** The best address an image has: lazy loaders keep it away from `src`. */
 function tidyImage(image: PageElement, base: string): void {
@@ -119,7 +170,8 @@ function tidyImage(image: PageElement, base: string): void {
   const set = LAZY_SETS.map((name) => attributes[name]).find((value) => value !== undefined);
   const best = isPlaceholder ? (lazy ?? largestOf(set) ?? own) : own;
   const resolved = absolute(best, base);
-  if (resolved === undefined || isTiny(attributes) || SPACER.test(resolved)) image.remove();
+  const isIcon = attributes["alt"] === "" && resolved !== undefined && ICON.test(resolved);
+  if (resolved === undefined || isIcon || isTiny(attributes) || SPACER.test(resolved)) image.remove();
   else attributes["src"] = resolved;
 }
 

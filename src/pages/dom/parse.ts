@@ -21,6 +21,8 @@ export interface PageDocument {
   readonly rootAttributes: Readonly<Record<string, string>>;
   /** Characters inside scripts: a page that is all script has no content yet. */
   readonly scriptChars: number;
+  /** The first inline scripts, short ones whole: some only send the reader elsewhere. */
+  readonly scripts: readonly string[];
   /** True when a limit cut the page short. */
   readonly truncated: boolean;
 }
@@ -32,6 +34,8 @@ const NODES_MAX = 250_000;
 /** Elements open at once, up to which an end tag without a start is read as browsers do. */
 const OPEN_SEARCHED_MAX = 1000;
 const STRUCTURED_CHARS_MAX = 2 * 1024 * 1024;
+const SCRIPTS_MAX = 20;
+const SCRIPT_CHARS_MAX = 4096;
 const ATTRIBUTE_CHARS_MAX = 64 * 1024;
 
 const HEAD_TAGS = new Set(["meta", "link", "base"]);
@@ -92,6 +96,7 @@ class Builder {
   readonly #head: PageElement[] = [];
   readonly #structured: string[] = [];
   readonly #states: string[] = [];
+  readonly #scripts: string[] = [];
   readonly #rootAttributes: Record<string, string> = {};
   /** Open elements; undefined stands for a tag that made no element (roots, dropped ones, those too deep). */
   readonly #open: { name: string; element: PageElement | undefined }[] = [];
@@ -191,7 +196,9 @@ class Builder {
   text(text: string): void {
     if (this.#capture !== undefined) {
       if (this.#capture === "script" || this.#capture === "state") this.#scriptChars += text.length;
-      if (this.#capture !== "script" && this.#captured.length < STRUCTURED_CHARS_MAX) this.#captured += text;
+      const charsMax = this.#capture === "script" ? SCRIPT_CHARS_MAX : STRUCTURED_CHARS_MAX;
+      if (this.#captured.length < charsMax)
+        this.#captured += this.#capture === "script" ? text.slice(0, SCRIPT_CHARS_MAX) : text;
       return;
     }
     if (this.#droppedDepth > 0) return;
@@ -207,6 +214,8 @@ class Builder {
       if (this.#droppedDepth === 0) {
         if (this.#capture === "structured") this.#structured.push(this.#captured);
         if (this.#capture === "state") this.#states.push(this.#captured);
+        if (this.#capture === "script" && this.#captured !== "" && this.#scripts.length < SCRIPTS_MAX)
+          this.#scripts.push(this.#captured);
         if (this.#capture === "tex") this.#formula(this.#captured.trim());
         this.#capture = undefined;
       }
@@ -234,6 +243,7 @@ class Builder {
       language: this.#rootAttributes["lang"] ?? this.#rootAttributes["xml:lang"] ?? "",
       structured: this.#structured,
       states: this.#states,
+      scripts: this.#scripts,
       rootAttributes: this.#rootAttributes,
       scriptChars: this.#scriptChars,
       truncated: this.isFull,

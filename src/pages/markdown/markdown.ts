@@ -32,8 +32,9 @@ function createService(): TurndownService {
     hr: RULE,
     br: "",
   });
-  turndown.escape = escapeMarkdown;
-  turndown.remove(["script", "style", "noscript", "template", "iframe", "form-hidden" as "form"]);
+  // The reading copy escapes, as it knows what stands before a text.
+  turndown.escape = (text) => text;
+  turndown.remove(["script", "style", "noscript", "template", "form-hidden" as "form"]);
   addCode(turndown);
   addTables(turndown);
   addInline(turndown);
@@ -92,7 +93,8 @@ function addTables(turndown: TurndownService): void {
 
 function inlineOf(cell: PageElement): string {
   // The common case by far; a large table has a hundred thousand cells.
-  if (cell.children.length === 0) return escapeMarkdown(cell.textContent.replace(/\s+/g, " ").trim());
+  if (cell.children.length === 0)
+    return escapeMarkdown(cell.textContent.replace(/\s+/g, " ").trim(), { isAmidLine: true });
   return service.turndown(asDom(cell));
 }
 
@@ -121,6 +123,10 @@ function addInline(turndown: TurndownService): void {
         : `![${alt}](${destination(attributes["src"])})`;
     },
   });
+  turndown.addRule("player", {
+    filter: ["video", "audio", "iframe"],
+    replacement: (_, node) => playerLink(fromDom(node)),
+  });
   turndown.addRule("strikethrough", {
     filter: (node) => /^(?:DEL|S|STRIKE)$/.test(node.nodeName),
     replacement: (content) => (content.trim() === "" ? content : `~~${content.trim()}~~`),
@@ -136,6 +142,15 @@ function addInline(turndown: TurndownService): void {
   turndown.addRule("footnote-mark", {
     filter: (node) => node.nodeName === "FOOTNOTE-MARK",
     replacement: (_, node) => `[^${fromDom(node).attributes["label"]}]`,
+  });
+  turndown.addRule("quotation", {
+    filter: (node) => node.nodeName === "Q",
+    replacement: (content, node) => {
+      const words = content.trim();
+      if (words === "" || words.includes("\n") || /^["“«„‘']/.test(words)) return content;
+      const isInner = closest(fromDom(node), ({ tag }) => tag === "q") !== undefined;
+      return isInner ? `‘${words}’` : `“${words}”`;
+    },
   });
   turndown.addRule("raised", {
     filter: ["sup", "sub"],
@@ -185,7 +200,7 @@ function addBlocks(turndown: TurndownService): void {
   turndown.addRule("definition", {
     filter: "dd",
     replacement: (content, node) => {
-      const body = indented(content);
+      const body = indented(content, "  ");
       return body === "" ? "" : `${isBehindText(fromDom(node)) ? "\n" : ""}: ${body}\n`;
     },
   });
@@ -202,11 +217,11 @@ function addBlocks(turndown: TurndownService): void {
 }
 
 /** The lines behind the first one moved in, so that they belong to it. */
-function indented(content: string): string {
+function indented(content: string, indent = "    "): string {
   return content
     .trim()
     .replace(/\n{3,}/g, "\n\n")
-    .replace(/\n(?=.)/g, "\n    ");
+    .replace(/\n(?=.)/g, `\n${indent}`);
 }
 
 /** Whether words of the list itself stand before an item: they end no line. */
@@ -222,12 +237,34 @@ const numbers = new WeakMap<PageElement, ReadonlyMap<PageElement, number>>();
 function numberOf(item: PageElement, list: PageElement): number {
   let known = numbers.get(list);
   if (known === undefined) {
-    const start = Number.parseInt(list.attributes["start"] ?? "1", 10);
     const items = list.children.filter((child) => child.tag === "li");
-    known = new Map(items.map((child, at) => [child, (Number.isNaN(start) ? 1 : start) + at]));
+    const isReversed = list.attributes["reversed"] !== undefined;
+    const start = Number.parseInt(list.attributes["start"] ?? "", 10);
+    let next = Number.isNaN(start) ? (isReversed ? items.length : 1) : start;
+    known = new Map(
+      items.map((child) => {
+        const own = Number.parseInt(child.attributes["value"] ?? "", 10);
+        const number = Number.isNaN(own) ? next : own;
+        next = number + (isReversed ? -1 : 1);
+        return [child, number];
+      }),
+    );
     numbers.set(list, known);
   }
   return known.get(item) ?? 1;
+}
+
+/** Frames that play something; others are parts of the page, or advertisements. */
+const PLAYER =
+  /^https?:\/\/(?:[\w-]+\.)*(?:youtube(?:-nocookie)?\.com\/embed|vimeo\.com\/video|dailymotion\.com\/embed|soundcloud\.com\/player|spotify\.com\/embed|codepen\.io\/[^/]+\/embed|ted\.com\/talks)\b/;
+
+/** A player as a link to what it plays; "" without an address. */
+function playerLink({ tag, attributes }: PageElement): string {
+  const address = attributes["src"] ?? "";
+  if (!/^https?:/.test(address) || (tag === "iframe" && !PLAYER.test(address))) return "";
+  const name = (attributes["title"] ?? attributes["aria-label"] ?? "").replace(/\s+/g, " ").trim();
+  const shown = name === "" ? (tag === "audio" ? "Audio" : "Video") : escapeMarkdown(name, { isAmidLine: true });
+  return `\n\n[${shown}](${destination(address)})\n\n`;
 }
 
 /** An address as a link destination: spaces and brackets encoded. */

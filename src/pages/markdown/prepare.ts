@@ -6,10 +6,12 @@ import { readRawTex, rewriteFormula } from "./formulas.ts";
 import { languageAround } from "./language.ts";
 import { rewriteNotes } from "./notes.ts";
 import { raiseInCode } from "./raised.ts";
+import { reshape } from "./reshape.ts";
 import { mendSeams } from "./seams.ts";
 
 /** Rewrites in place. */
 export function prepare(root: PageElement): void {
+  reshape(root);
   for (const element of elementsOf(root)) {
     if (element.parentNode === null) continue;
     if (rewriteFormula(element)) continue;

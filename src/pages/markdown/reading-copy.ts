@@ -2,7 +2,8 @@
 // many names, whether it holds a picture or the like: in a deep page without words those searches were all of its time.
 // The copy knows beforehand which of the names are not there to be found.
 
-import { PageElement } from "../dom/node.ts";
+import { PageElement, type PageNode, PageText } from "../dom/node.ts";
+import { escapeMarkdown, startsLikeBlock } from "./escape.ts";
 
 /** What keeps a blank element from being dropped; searches for other names are made as ever. */
 const NAMES =
@@ -18,7 +19,7 @@ export function readingCopy(root: PageElement): PageElement {
       const inner = readingCopy(child) as ReadingElement;
       copy.held |= inner.held | (BITS.get(inner.tag) ?? 0);
       copy.appendChild(inner);
-    } else copy.appendChild(child.cloneNode());
+    } else copy.appendChild(new ReadingText(child.textContent));
   return copy;
 }
 
@@ -34,5 +35,42 @@ class ReadingElement extends PageElement {
   override getElementsByTagName(name: string): PageElement[] {
     const bit = BITS.get(name.toLowerCase());
     return bit !== undefined && (this.held & bit) === 0 ? [] : super.getElementsByTagName(name);
+  }
+}
+
+const INLINE = new Set(
+  "a abbr b bdi bdo big cite code data del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var".split(
+    " ",
+  ),
+);
+
+/** Text that knows where it stands: Turndown asks for its value only to set it, and white space is collapsed by then. */
+class ReadingText extends PageText {
+  override get nodeValue(): string {
+    const isCode = this.parentNode?.tag === "code";
+    return isCode
+      ? this.data
+      : escapeMarkdown(this.data, { isAmidLine: startsLikeBlock(this.data) && isAmidLine(this) });
+  }
+
+  override cloneNode(): PageText {
+    return new ReadingText(this.data);
+  }
+}
+
+/** Whether words or signs stand before it in the same line. */
+function isAmidLine(text: PageText): boolean {
+  let at: PageNode = text;
+  for (;;) {
+    const before: PageNode | null = at.previousSibling;
+    if (before instanceof PageElement) return INLINE.has(before.tag) && before.textContent.trim() !== "";
+    if (before !== null && before.textContent.trim() !== "") return true;
+    if (before !== null) {
+      at = before;
+      continue;
+    }
+    const parent: PageElement | null = at.parentNode;
+    if (parent === null || !INLINE.has(parent.tag)) return false;
+    at = parent;
   }
 }

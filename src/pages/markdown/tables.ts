@@ -170,7 +170,25 @@ function alignments(grid: Grid, width: number): string[] {
 }
 
 function cellText(markdown: string): string {
+  if (markdown.includes("```")) markdown = linesOfCode(markdown);
   return joinLines(markdown.replace(/\\?\|/g, "\\|"), "<br>").replace(/(?:<br>)+$/, "");
+}
+
+/** A cell holds one line: a listing in it is set as code line by line, each with its indentation. */
+function linesOfCode(markdown: string): string {
+  let fence: string | undefined;
+  return markdown
+    .split("\n")
+    .map((line) => {
+      const mark = /^\s*(`{3,})/.exec(line)?.[1];
+      if (mark !== undefined && (fence === undefined || fence === mark)) {
+        fence = fence === undefined ? mark : undefined;
+        return "";
+      }
+      if (fence === undefined || line.trim() === "") return line;
+      return line.includes("`") ? `\`\` ${line} \`\`` : `\`${line}\``;
+    })
+    .join("\n");
 }
 
 /** The lines that are not empty as one. Not by a pattern: one that begins with blanks takes the square of a run of them. */

@@ -1,0 +1,76 @@
+// Parts of pages that HTML has no element for, or that pages build without it, brought to elements the rules know.
+
+import { elementsOf, PageElement, type PageNode, PageText } from "../dom/node.ts";
+
+/** Rewrites in place. */
+export function reshape(root: PageElement): void {
+  for (const element of elementsOf(root)) {
+    if (element.parentNode === null) continue;
+    const role = element.attributes["role"];
+    if (role === "table" || role === "grid" || role === "treegrid") asTable(element);
+    else if ((element.tag === "ul" || element.tag === "ol") && isList(element.parentNode)) intoItem(element);
+    else if (TITLE_CLASS.test(element.className)) boldTitle(element);
+  }
+}
+
+function isList({ tag }: PageElement): boolean {
+  return tag === "ul" || tag === "ol";
+}
+
+/** A list right within another belongs to the item before it. */
+function intoItem(list: PageElement): void {
+  let before: PageNode | null = list.previousSibling;
+  while (before instanceof PageText && before.data.trim() === "") before = before.previousSibling;
+  if (before instanceof PageElement && before.tag === "li") {
+    before.appendChild(list);
+    return;
+  }
+  list.unwrap();
+}
+
+const ROLES: Readonly<Record<string, string>> = {
+  row: "tr",
+  cell: "td",
+  gridcell: "td",
+  columnheader: "th",
+  rowheader: "th",
+};
+const ROLE_TAGS: ReadonlyMap<string, string> = new Map(Object.entries(ROLES));
+
+/** A table of divisions: those with roles of a table are read as one. */
+function asTable(frame: PageElement): void {
+  if (frame.tag === "table" || frame.getElementsByTagName("table").length > 0) return;
+  const inner = elementsOf(frame);
+  if (!inner.some(({ attributes }) => attributes["role"] === "row")) return;
+  const table = new PageElement("table");
+  frame.parentNode?.insertBefore(table, frame);
+  for (const element of inner) {
+    const tag = ROLE_TAGS.get(element.attributes["role"] ?? "");
+    if (tag !== undefined && element.tag !== tag) renamed(element, tag);
+    else if (element.attributes["role"] === "rowgroup") renamed(element, "tbody");
+  }
+  while (frame.firstChild !== null) table.appendChild(frame.firstChild);
+  frame.remove();
+}
+
+function renamed(element: PageElement, tag: string): void {
+  const { class: name, role: _, ...rest } = element.attributes;
+  const copy = new PageElement(tag, rest);
+  if (name !== undefined) copy.attributes["class"] = name;
+  while (element.firstChild !== null) copy.appendChild(element.firstChild);
+  element.parentNode?.insertBefore(copy, element);
+  element.remove();
+}
+
+/** How the generators of documentation call the title of a note beside the text. */
+const TITLE_CLASS =
+  /(?:^|\s)(?:admonition-title|custom-block-title|markdown-alert-title|alert-title|callout-title|admonitionHeading_\w+)(?:\s|$)/;
+
+function boldTitle(title: PageElement): void {
+  const text = title.textContent.trim();
+  if (text === "" || ["b", "strong"].some((tag) => title.getElementsByTagName(tag).length > 0)) return;
+  if (/^(?:h[1-6]|summary|b|strong)$/.test(title.tag)) return;
+  const bold = new PageElement("strong");
+  while (title.firstChild !== null) bold.appendChild(title.firstChild);
+  title.appendChild(bold);
+}
