@@ -3,10 +3,12 @@
 import { ApiError } from "../base/errors.ts";
 import { type Limit, limit } from "../base/limit.ts";
 import type { AnswerFault } from "../chat/answer-fault.ts";
+import type { ChatEvent } from "../chat/event.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import { STOPPED } from "../store/usage-record.ts";
 import { outcomeOfFault } from "../upstream/breaker.ts";
+import type { EventReader } from "../upstream/dialect.ts";
 import { tryRoutes } from "./attempts.ts";
 import { forwardHeaders, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
 import type { GatewayDeps } from "./deps.ts";
@@ -168,21 +170,24 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveAnswer
   const built = isRelayed ? asked : { ...asked, hidesEncrypted: false };
   const secret = provider.keys.take(deps.clock.now());
   const identity = identityOf(deps, job, { provider, request: built });
-  const relay = isRelayed
-    ? provider.dialect.lossless.relay(identity)
-    : new Translation({
-        reader: provider.dialect.reader(),
-        writer: job.format.writer(dressOf(job, provider, short)),
-        request: job.chat,
-        requestId: identity.requestId,
-        notes: notesOf(deps, job, provider),
-        estimate: identity.estimate,
-        say: identity.say,
-        cutAt: built.cutAt,
-        toolNames: provider.dialect.toolNames,
-      });
+  const translation = (reader: EventReader) =>
+    new Translation({
+      reader,
+      writer: job.format.writer(dressOf(job, provider, short)),
+      // Names that went up as they came are not restored.
+      request: isRelayed ? { ...job.chat, tools: [], messages: [] } : job.chat,
+      requestId: identity.requestId,
+      notes: notesOf(deps, job, provider),
+      estimate: identity.estimate,
+      say: identity.say,
+      cutAt: built.cutAt,
+      toolNames: provider.dialect.toolNames,
+    });
+  const relay = isRelayed ? provider.dialect.lossless.relay(identity) : translation(provider.dialect.reader());
+  const whole = (events: readonly ChatEvent[]) =>
+    translation({ push: () => undefined, end: (out) => void out.push(...events) });
   try {
-    return await openLive(turn, built, relay, { signal, secret, begun });
+    return await openLive(turn, built, relay, { signal, secret, begun, whole });
   } catch (error) {
     restKey(deps, turn, secret, error);
     // A failed attempt that cost tokens counts once, under the model that spent them.

@@ -57,6 +57,9 @@ export class CallReasoning {
     const bytes = bytesOf(callIds, thought);
     const { accountEntries, accountBytes, entries, bytes: bytesMax, keptMs } = this.#limits;
     if (callIds.length === 0 || bytes > accountBytes) return;
+    this.#removeExpired(accountId, nowMs);
+    // The account that was longest quiet stands first: what is over stands before what is not.
+    for (const id of this.#accounts.keys()) if (!this.#removeExpired(id, nowMs)) break;
     const account = this.#accounts.get(accountId) ?? { byCall: new Map(), entries: new Set(), bytes: 0 };
     this.#accounts.delete(accountId);
     this.#accounts.set(accountId, account);
@@ -84,6 +87,15 @@ export class CallReasoning {
     if (entry.expiresAtMs > nowMs) return entry.thought;
     this.#remove(accountId, entry);
     return undefined;
+  }
+
+  /** True when nothing of the account is left. */
+  #removeExpired(accountId: string, nowMs: number): boolean {
+    for (const entry of this.#accounts.get(accountId)?.entries ?? []) {
+      if (entry.expiresAtMs > nowMs) return false;
+      this.#remove(accountId, entry);
+    }
+    return true;
   }
 
   #removeOldest(accountId: string): void {

@@ -68,7 +68,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     const opened = openHistory(
       history,
       messages,
-      historyReader(provider, route.model, { ...deps, accountId: caller.accountId }),
+      historyReader(provider, route.model, { ...deps, accountId: caller.accountId, messages: chat.messages }),
     );
     const built = build(
       opened.text,

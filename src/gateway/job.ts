@@ -14,6 +14,7 @@ import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import { AnswerNotes } from "./answer-notes.ts";
+import { CallNames } from "./call-names.ts";
 import { inClientTerms } from "./client-terms.ts";
 import { estimateUsage } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
@@ -113,7 +114,7 @@ export function buildRequest(
 ): UpstreamRequest {
   const refused = job.refusedReasoning.has(route);
   const { accountId } = job.caller;
-  const reader = historyReader(provider, route.model, { ...deps, accountId, refused });
+  const reader = historyReader(provider, route.model, { ...deps, accountId, messages: job.chat.messages, refused });
   const request = requestFor(job, {
     provider,
     model: route.model,
@@ -195,9 +196,11 @@ export function notesOf({ reasoning, clock }: ReasoningDeps, job: Job, provider:
   if (job.format.name !== "openai-chat") return undefined;
   if (isLossless(job, provider) && provider.quirks.return_reasoning_content !== true) return undefined;
   const { accountId } = job.caller;
-  return new AnswerNotes(provider.minter, (callIds, thought) =>
-    reasoning.calls.keep(accountId, callIds, thought, clock.now()),
-  );
+  return new AnswerNotes(provider.minter, (callIds, thought) => {
+    const names = new CallNames(job.chat.messages);
+    const own = callIds.map((callId) => names.next(callId));
+    reasoning.calls.keep(accountId, own, thought, clock.now());
+  });
 }
 
 /** What the format's writers dress an answer in. `provider` is who answers, where somebody does. */

@@ -29,15 +29,18 @@ export interface OpenOptions {
   secret: string;
   /** Told of the upstream's first event. */
   begun(): void;
+  /** The relay of an answer that came whole. */
+  whole(events: readonly ChatEvent[]): FrameRelay;
 }
 
 /** Calls the provider and waits for content or an end. Throws `UpstreamFault` when it fails before content. */
 export async function openLive(
   turn: Turn,
   request: UpstreamRequest,
-  relay: FrameRelay,
+  streamed: FrameRelay,
   options: OpenOptions,
 ): Promise<LiveAnswer> {
+  let relay = streamed;
   const { provider } = turn;
   const response = await callProvider(provider, request, { ...options, headers: turn.headers });
   const body = new BodyReader(response, provider.timeoutsMs.idle);
@@ -68,7 +71,11 @@ export async function openLive(
   try {
     while (!ended && !relay.committed && pending.length < OPENING_CHARS_MAX) {
       const chunk = await body.read();
-      if (isFirst && chunk !== undefined && isJson(chunk)) throw await faultOfWhole(provider, body, chunk);
+      if (isFirst && chunk !== undefined && isJson(chunk)) {
+        relay = options.whole(await eventsOfWhole(provider, body, chunk));
+        take(undefined);
+        break;
+      }
       isFirst = false;
       take(chunk);
     }
@@ -123,7 +130,7 @@ export async function openLive(
 }
 
 /** Of a whole answer where a stream was asked for this much is read. */
-const WHOLE_BYTES_MAX = 64 * 1024;
+const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** True when a body begins as JSON does and no event stream can. */
 function isJson(chunk: Uint8Array): boolean {
@@ -131,18 +138,22 @@ function isJson(chunk: Uint8Array): boolean {
   return first === 123 || first === 91;
 }
 
-/** What a provider says that answers with JSON where a stream was asked for: mostly an error. */
-async function faultOfWhole(provider: Provider, body: BodyReader, first: Uint8Array): Promise<UpstreamFault> {
+/**
+ * What a provider says that answers with JSON where a stream was asked for: an error, or a server's that knows no streams.
+ * Throws `UpstreamFault` for what is no good answer.
+ */
+async function eventsOfWhole(provider: Provider, body: BodyReader, first: Uint8Array): Promise<ChatEvent[]> {
   const chunks = [first];
   let size = first.byteLength;
   for (let chunk = await body.read(); chunk !== undefined && size < WHOLE_BYTES_MAX; chunk = await body.read()) {
     chunks.push(chunk);
     size += chunk.byteLength;
   }
-  body.cancel();
-  const failure = eventsOf(provider, Buffer.concat(chunks)).find((event) => event.type === "error");
-  if (failure !== undefined) return faultOfAnswer(failure);
-  return new UpstreamFault("unavailable", "The provider gave no stream.");
+  const events = eventsOf(provider, Buffer.concat(chunks));
+  const failure = events.find((event) => event.type === "error");
+  if (failure !== undefined) throw faultOfAnswer(failure);
+  if (events.at(-1)?.type !== "finish") throw new UpstreamFault("unavailable", "The provider gave no stream.");
+  return events;
 }
 
 function eventsOf(provider: Provider, bytes: Uint8Array): ChatEvent[] {

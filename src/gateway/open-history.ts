@@ -2,9 +2,11 @@
 
 import type { Clock } from "../base/clock.ts";
 import { editJson, editValue } from "../base/json-edit.ts";
+import type { ChatMessage } from "../chat/request.ts";
 import type { HistoryReader } from "../chat/seals.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
+import { CallNames } from "./call-names.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 
 /** A parsed JSON object. */
@@ -22,13 +24,16 @@ export interface History {
 export function historyReader(
   provider: Provider,
   model: string,
-  {
-    reasoning: memory,
-    clock,
-    accountId,
-    refused = false,
-  }: { reasoning: ReasoningMemory; clock: Clock; accountId: string; refused?: boolean },
+  given: {
+    reasoning: ReasoningMemory;
+    clock: Clock;
+    accountId: string;
+    messages: readonly ChatMessage[];
+    refused?: boolean;
+  },
 ): HistoryReader {
+  const { reasoning: memory, clock, accountId, refused = false } = given;
+  const names = new CallNames(given.messages);
   const { minter, quirks, dialect } = provider;
   return {
     protocol: dialect.name,
@@ -39,7 +44,7 @@ export function historyReader(
     minterOf: (value) => memory.minterOf(value),
     refusesReasoning: quirks.refuses_reasoning === true,
     needsReasoning: quirks.return_reasoning_content === true,
-    thoughtOf: (callId) => memory.calls.find(accountId, callId, clock.now()),
+    thoughtOf: (callId) => memory.calls.find(accountId, names.made(callId), clock.now()),
   };
 }
 

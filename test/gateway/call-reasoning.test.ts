@@ -13,6 +13,14 @@ test("it is found by every call of its answer, for its own account, until it exp
   expect(held.size).toEqual({ entries: 0, bytes: 0 });
 });
 
+test("what is over is not held until somebody asks for it", () => {
+  const held = new CallReasoning({ keptMs: 100 });
+  for (const account of ["a", "b"]) for (const call of ["c1", "c2"]) held.keep(account, [call], thought("x"), 0);
+  held.keep("b", ["c3"], thought("x"), 200);
+  expect(held.size.entries).toBe(1);
+  expect(held.find("b", "c3", 200)).toBeDefined();
+});
+
 test("a call id that comes again stands for its latest answer", () => {
   const held = new CallReasoning();
   held.keep("a", ["c1"], thought("old"), 0);

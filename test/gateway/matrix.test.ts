@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { startTestApp } from "../support/app.ts";
 import { BROKE, DIALECTS, KINDS, type Said, say } from "../support/fake-model.ts";
 import { CLIENT_FORMATS, type ClientFormat, type Heard } from "../support/heard.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { type Received, startUpstream } from "../support/upstream.ts";
 
 type Json = Record<string, unknown>;
 
@@ -123,6 +123,15 @@ describe.each(CLIENT_FORMATS)("$name", (format) => {
       expect(text).toContain("one");
     });
 
+    test.each(["text", "parallel tools", "reasoning"])("%s from an upstream that does not stream", async (name) => {
+      const said = CASES[name] as Said;
+      upstream.answer((received) => whole(received, said));
+      const tools = said.calls !== undefined;
+      const { status, text } = await ask(format, dialect, { stream: true, tools });
+      expect(status).toBe(200);
+      expect(format.streamed(text)).toEqual(expected(format, dialect, said));
+    });
+
     test("an answer that never began is an HTTP error", async () => {
       upstream.answer((received) => say(received, { text: "one", breaks: { after: 0, with: "error" } }));
       const { status, text } = await ask(format, dialect, { stream: true, tools: false });
@@ -131,6 +140,12 @@ describe.each(CLIENT_FORMATS)("$name", (format) => {
     });
   });
 });
+
+/** The answer of a server that passes over the wish for a stream. */
+function whole(received: Received, said: Said): Response {
+  const path = received.path.replace("streamGenerateContent", "generateContent");
+  return say({ ...received, path, json: { ...received.json, stream: false } }, said);
+}
 
 /** Frames until the first text, by protocol. */
 function cutAt(dialect: string): number {

@@ -77,6 +77,35 @@ describe.each([false, true])("a chat client that hands back nothing but the call
   });
 });
 
+test("conversations whose provider counts its calls do not get each other's reasoning", async () => {
+  const tell = (secret: string) => (received: Received) =>
+    say(received, {
+      reasoning: { text: `The user is ${secret}.` },
+      calls: [{ id: "functions.look:0", name: "look", args: {} }],
+    });
+  const ask = (name: string): Json => ({
+    ...chat.first("deepseek", false),
+    messages: [{ role: "user", content: name }],
+  });
+  const turns: Record<string, Json> = {};
+  for (const name of ["Ann", "Bob"]) {
+    upstream.answer(tell(name));
+    const answer = (await (await app.post(chat.path, ask(name))).json()) as { choices: { message: Json }[] };
+    turns[name] = plain(answer.choices[0]?.message as Json);
+  }
+  for (const name of ["Ann", "Bob", "Eve"]) {
+    let up: Json[] = [];
+    upstream.answer((received) => {
+      up = received.json?.["messages"] as Json[];
+      return say(received, { text: "Done." });
+    });
+    const result = { role: "tool", tool_call_id: "functions.look:0", content: "seen" };
+    const messages = [{ role: "user", content: name }, turns[name] ?? turns["Ann"], result];
+    expect((await app.post(chat.path, { ...ask(name), messages })).status).toBe(200);
+    expect(up[1]?.["reasoning_content"]).toBe(name === "Eve" ? undefined : `The user is ${name}.`);
+  }
+});
+
 test("what a process kept is lost with it, and the next turn goes up all the same", async () => {
   await twice(chat, "deepseek", { stream: false, keep: plain });
   const call = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };

@@ -1,0 +1,63 @@
+// The names under which the reasoning behind tool calls is kept. Most providers' call ids are never given twice; some count
+// the calls of a conversation (`functions.look:0`), and an account's conversations, which may be of different people, must
+// not get each other's reasoning: there the conversation up to the call belongs to the name.
+
+import type { ChatMessage } from "../chat/request.ts";
+
+/** Names for the calls of one conversation. */
+export class CallNames {
+  readonly #messages: readonly ChatMessage[];
+  /** Fingerprints of what stands before a call, by its id; made when one is asked for. */
+  #prints: Map<string, bigint> | undefined;
+  /** The fingerprint of the whole. */
+  #whole = 0n;
+
+  constructor(messages: readonly ChatMessage[]) {
+    this.#messages = messages;
+  }
+
+  /** The name of a call in the conversation. */
+  made(callId: string): string {
+    if (isNeverAgain(callId)) return callId;
+    const print = this.#read().get(callId);
+    return print === undefined ? callId : `${callId} ${print}`;
+  }
+
+  /** The name of a call in the answer that comes next. */
+  next(callId: string): string {
+    if (isNeverAgain(callId)) return callId;
+    this.#read();
+    return `${callId} ${this.#whole}`;
+  }
+
+  #read(): ReadonlyMap<string, bigint> {
+    if (this.#prints !== undefined) return this.#prints;
+    const prints = new Map<string, bigint>();
+    let print = 0n;
+    const add = (text: string) => {
+      print = BigInt(Bun.hash(text, print));
+    };
+    for (const { role, content } of this.#messages) {
+      const before = print;
+      // Clients leave reasoning out, or hand it back in other forms.
+      for (const part of content) {
+        if (part.type === "text" && part.text !== "") add(`${role} ${part.text}`);
+        else if (part.type === "tool-call") {
+          prints.set(part.callId, before);
+          add(`${part.name} ${part.arguments}`);
+        } else if (part.type === "tool-result") {
+          for (const inner of part.content) if (inner.type === "text") add(inner.text);
+        }
+      }
+    }
+    this.#whole = print;
+    this.#prints = prints;
+    return prints;
+  }
+}
+
+/** True for ids with a part that is left to chance: long, and with figures as no tool's name has them. */
+function isNeverAgain(callId: string): boolean {
+  const runs = callId.match(/[A-Za-z0-9]{8,}/g) ?? [];
+  return runs.some((run) => /\d.*\d/.test(run) || (/\d/.test(run) && /[a-z]/.test(run) && /[A-Z]/.test(run)));
+}
