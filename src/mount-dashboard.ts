@@ -2,7 +2,8 @@
 import type { Accounts } from "./accounts/accounts.ts";
 import type { Clock } from "./base/clock.ts";
 import { VERSION } from "./base/version.ts";
-import type { TierGrant, TierId } from "./catalog/tiers.ts";
+import { isTierId, type TierGrant, type TierId } from "./catalog/tiers.ts";
+import { unpricedModels } from "./catalog/unpriced.ts";
 import type { Config } from "./config/schema.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { createDecisions } from "./decisions/running.ts";
@@ -11,6 +12,7 @@ import type { Fleet } from "./gateway/providers.ts";
 import type { Caller } from "./http/guards.ts";
 import type { Observer } from "./observe.ts";
 import { checkSubsystems } from "./status/health.ts";
+import { accountBudgetStore } from "./store/account-budgets.ts";
 import { accountStore } from "./store/accounts.ts";
 import { auditStore } from "./store/audit.ts";
 import { codeStore } from "./store/codes.ts";
@@ -49,6 +51,7 @@ export interface MountDeps {
 /** The routes of the dashboard. */
 export function mountDashboard({ store, clock, accounts, fleet, decisions, config, ...more }: MountDeps) {
   const audit = auditStore(store);
+  const budgets = accountBudgetStore(store);
   return dashboardRoutes({
     accounts,
     keys: keyStore(store),
@@ -73,6 +76,8 @@ export function mountDashboard({ store, clock, accounts, fleet, decisions, confi
     storageOf: storageStore(store, () => config().limits.storagePerAccountBytes).storageOf,
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
+    unpriced: (tier) => (isTierId(tier) ? unpricedModels(fleet.catalog().models, config(), tier) : []),
+    budgetOf: ({ id, tier }) => budgets.findAccountBudget(id, isTierId(tier) ? more.grants()[tier].budget : undefined),
     budgetsOf: more.budgetsOf,
     chat: more.chat,
     decide: more.decide,

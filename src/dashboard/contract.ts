@@ -45,6 +45,19 @@ export interface Profile {
   readonly tier_rpm: number;
   /** What its responses, threads, files and jobs take up here. */
   readonly storage: { readonly used_bytes: number; readonly limit_bytes: number };
+  /** What it may spend, all its keys together; null: no limit. */
+  readonly budget: BudgetView | null;
+}
+
+/** What an account may spend. */
+export interface BudgetView {
+  readonly usd: number;
+  readonly spent_usd: number;
+  /** It starts anew after so many days; null: never. */
+  readonly period_days: number | null;
+  readonly resets_at: string | null;
+  /** Set for this account, not by its plan. */
+  readonly own: boolean;
 }
 
 /** Somebody a provider vouches for, who has no account yet. */
@@ -64,6 +77,8 @@ export interface KeyView {
   readonly budget_usd: number | null;
   readonly spent_usd: number | null;
   readonly budget_period_days: number | null;
+  /** Models it may use that its budget does not hold, as no price is known of them; none for a key without a budget. */
+  readonly unpriced: readonly string[];
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
   readonly created_at: string;
@@ -85,6 +100,8 @@ export interface NewKeyForm {
 export interface NewKey {
   readonly id: string;
   readonly key: string;
+  /** As in `KeyView`. */
+  readonly unpriced: readonly string[];
 }
 
 /** A model as the dashboard offers it. */
@@ -279,6 +296,7 @@ export interface AccountRow {
 /** Answer of `GET admin/accounts/ID`. */
 export interface AccountView extends AccountRow {
   readonly keys: readonly KeyView[];
+  readonly budget: BudgetView | null;
   /** The plans there are. */
   readonly tiers: readonly string[];
 }

@@ -3,9 +3,10 @@ import { requiredText } from "../accounts/fields.ts";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { isTierId, type TierGrant, type TierId } from "../catalog/tiers.ts";
+import type { AccountBudget } from "../store/account-budgets.ts";
 import type { Account } from "../store/accounts.ts";
 import { HOUSE_KEY, type KeyInfo, type KeyStore, type NewKey } from "../store/keys.ts";
-import type { KeyView } from "./contract.ts";
+import type { BudgetView, KeyView } from "./contract.ts";
 import { type Endpoint, type MemberVisit, member } from "./endpoint.ts";
 import { optionalNumber, optionalTime } from "./form.ts";
 
@@ -29,6 +30,10 @@ export interface KeysApiDeps {
   note(event: NotedEvent, visit: MemberVisit, detail: Readonly<Record<string, unknown>>): Promise<void>;
   /** Keys have changed: caches of them are stale. */
   keysChanged(): void;
+  /** Models without prices that accounts on a plan may use. */
+  unpriced(tier: string): readonly string[];
+  /** What an account may spend, all its keys together. */
+  budgetOf(account: Pick<Account, "id" | "tier">): Promise<AccountBudget | undefined>;
 }
 
 const NAME_CHARS_MAX = 100;
@@ -49,7 +54,7 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
   return [
     member("GET", "/keys", async ({ who }) => {
       const all = (await keys.listKeys(who.account.id)).filter(({ id }) => !id.startsWith(HOUSE_KEY));
-      return { data: all.reverse().slice(0, LISTED_MAX).map(keyView) };
+      return { data: all.reverse().slice(0, LISTED_MAX).map(keyViewer(deps, who.account)) };
     }),
 
     member("POST", "/keys", async (visit) => {
@@ -61,7 +66,7 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
       }
       const made = await keys.createKey({ accountId: account.id, ...wanted });
       await deps.note("key_created", visit, { key_id: made.id, name: wanted.name });
-      return made;
+      return { ...made, unpriced: wanted.budgetMicros === null ? [] : deps.unpriced(account.tier) };
     }),
 
     member("DELETE", "/keys/:id", async (visit) => {
@@ -92,23 +97,46 @@ function newKeyOf(
   if (expiresAtMs !== undefined && expiresAtMs <= deps.clock.now()) {
     throw new ApiError("invalid_request", "The key would have expired already.", { param: "expires_at" });
   }
-  const usd = optionalNumber(body, "budget_usd", { least: 0, most: BUDGET_USD_MAX });
+  const budgetUsd = optionalNumber(body, "budget_usd", { least: 0, most: BUDGET_USD_MAX });
   const days = optionalNumber(body, "budget_period_days", { least: 1, most: PERIOD_DAYS_MAX, whole: true });
-  if (days !== undefined && usd === undefined) {
+  if (days !== undefined && budgetUsd === undefined) {
     throw new ApiError("invalid_request", "A period needs a budget.", { param: "budget_usd" });
   }
   return {
     name,
     rpm: rpm ?? null,
     expiresAtMs: expiresAtMs ?? null,
-    budgetMicros: usd === undefined ? null : Math.round(usd * MICROS_PER_USD),
+    budgetMicros: budgetUsd === undefined ? null : Math.round(budgetUsd * MICROS_PER_USD),
     budgetPeriodMs: days === undefined ? null : days * DAY_MS,
   };
 }
 
-/** A key as pages show it. */
-export function keyView(row: KeyInfo): KeyView {
-  const usd = (micros: number | null) => (micros === null ? null : micros / MICROS_PER_USD);
+const usd = (micros: number | null) => (micros === null ? null : micros / MICROS_PER_USD);
+
+/** An account's budget as pages show it. */
+export function budgetView(budget: AccountBudget | undefined): BudgetView | null {
+  if (budget === undefined) return null;
+  return {
+    usd: budget.limitMicros / MICROS_PER_USD,
+    spent_usd: budget.spentMicros / MICROS_PER_USD,
+    period_days: budget.periodMs === null ? null : budget.periodMs / DAY_MS,
+    resets_at: isoTime(budget.resetsAtMs),
+    own: budget.own,
+  };
+}
+
+/** Shows keys of an account as pages do. */
+export function keyViewer(deps: Pick<KeysApiDeps, "unpriced">, { tier }: Pick<Account, "tier">) {
+  // The same for each of them, and not every account has a key with a budget.
+  let unpriced: readonly string[] | undefined;
+  return (row: KeyInfo): KeyView => {
+    if (row.budgetMicros === null) return keyView(row, []);
+    unpriced ??= deps.unpriced(tier);
+    return keyView(row, unpriced);
+  };
+}
+
+function keyView(row: KeyInfo, unpriced: readonly string[]): KeyView {
   return {
     id: row.id,
     name: row.name,
@@ -117,6 +145,7 @@ export function keyView(row: KeyInfo): KeyView {
     budget_usd: usd(row.budgetMicros),
     spent_usd: row.budgetMicros === null ? null : usd(row.spentMicros),
     budget_period_days: row.budgetPeriodMs === null ? null : row.budgetPeriodMs / DAY_MS,
+    unpriced,
     expires_at: isoTime(row.expiresAtMs),
     revoked_at: isoTime(row.revokedAtMs),
     created_at: new Date(row.createdAtMs).toISOString(),

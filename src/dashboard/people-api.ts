@@ -13,9 +13,9 @@ import type { UsageStore } from "../store/usage.ts";
 import type { AccountRow, AccountView, InviteView, Listing, NewInvite } from "./contract.ts";
 import { admin, type Endpoint } from "./endpoint.ts";
 import { namedPageOf, optionalTime } from "./form.ts";
-import { type KeysApiDeps, keyView } from "./keys-api.ts";
+import { budgetView, type KeysApiDeps, keyViewer } from "./keys-api.ts";
 
-export interface PeopleApiDeps extends Pick<KeysApiDeps, "note" | "keysChanged"> {
+export interface PeopleApiDeps extends Pick<KeysApiDeps, "note" | "keysChanged" | "unpriced" | "budgetOf"> {
   readonly accounts: Pick<Accounts, "deleteAccount">;
   readonly people: Pick<AccountStore, "searchAccounts" | "findAccount" | "updateAccount">;
   readonly keys: Pick<KeyStore, "listKeys" | "revokeKey" | "countLiveKeys">;
@@ -52,7 +52,12 @@ export function peopleApi(deps: PeopleApiDeps): Endpoint[] {
       const account = await find(params["id"]);
       const [row] = await rowsOf(deps, [account]);
       const own = (await keys.listKeys(account.id)).filter(({ id }) => !id.startsWith(HOUSE_KEY));
-      return { ...row!, keys: own.reverse().map(keyView), tiers: TIER_IDS };
+      return {
+        ...row!,
+        keys: own.reverse().map(keyViewer(deps, account)),
+        budget: budgetView(await deps.budgetOf(account)),
+        tiers: TIER_IDS,
+      };
     }),
 
     admin("POST", "/admin/accounts/:id", async (visit) => {

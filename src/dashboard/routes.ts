@@ -19,7 +19,7 @@ import { type DecisionsApiDeps, decisionsApi } from "./decisions-api.ts";
 import { type Endpoint, member, type Visit } from "./endpoint.ts";
 import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
 import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
-import { type KeysApiDeps, keysApi } from "./keys-api.ts";
+import { budgetView, type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { modelsApi } from "./models-api.ts";
 import { assetFile, htmlPage, safeHeaders } from "./page.ts";
 import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
@@ -69,6 +69,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
       account.subscriptionUntilMs === null ? null : new Date(account.subscriptionUntilMs).toISOString(),
     has_password: account.passwordHash !== null,
     tier_rpm: isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0,
+    budget: budgetView(await deps.budgetOf(account)),
   });
 
   const boot = async (request: Request, account: Account | undefined): Promise<Boot> => ({

@@ -1,6 +1,8 @@
 // API keys in the dashboard, through the HTTP edge.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { accountBudgetStore } from "../../src/store/account-budgets.ts";
+import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { type DashboardClient, dashboardClient } from "./support.ts";
 
 let app: AccountsApp;
@@ -25,7 +27,7 @@ const models = async (key: string) => (await app.ask("GET", "/v1/models", { as: 
 
 test("a key is shown once, works, and ends at once when it is revoked", async () => {
   const { status, json } = await client.post("/keys", { name: " laptop " });
-  expect([status, Object.keys(json).sort()]).toEqual([200, ["id", "key"]]);
+  expect([status, Object.keys(json).sort()]).toEqual([200, ["id", "key", "unpriced"]]);
   expect(await models(json.key)).toBe(200);
   const { text, json: listed } = await client.get("/keys");
   expect(text).not.toContain(json.key);
@@ -77,3 +79,88 @@ test("the models are those that are listed, with what the plan allows", async ()
   const { json } = await client.get("/models");
   expect(json.data).toEqual([expect.objectContaining({ id: "demo-echo", usable: true })]);
 });
+
+test("models that a budget does not hold are named when its key is made, and on its row", async () => {
+  const up = { kind: "openai", base_url: "http://127.0.0.1:9/v1", discover: false };
+  const routes = [{ provider: "up" }];
+  const app = await startAccountsApp({
+    config: {
+      providers: { up, demo: { kind: "demo" } },
+      models: [
+        { id: "known", routes, prices: { input: 1, output: 1 } },
+        { id: "dark", routes },
+        { id: "above", tier: "pro", routes },
+      ],
+    },
+  });
+  await app.addAccount("maker");
+  await app.addAccount("boss", { admin: true });
+  const client = dashboardClient(app);
+  await client.post("/login", { username_or_email: "maker", password: PASSWORD });
+  expect((await client.post("/keys", { name: "free" })).json.unpriced).toEqual([]);
+  expect((await client.post("/keys", { name: "bounded", budget_usd: 1 })).json.unpriced).toEqual(["dark"]);
+  const rows = (await client.get("/keys")).json.data as { name: string; unpriced: string[] }[];
+  expect(rows.map(({ name, unpriced }) => [name, unpriced])).toEqual([
+    ["bounded", ["dark"]],
+    ["free", []],
+  ]);
+  await app.stop();
+});
+
+test("the budget of an account is shown to its owner and to operators", async () => {
+  const app = await startAccountsApp({ config: { tiers: { free: { budget: { usd: 2, period: "1d" } } } } });
+  const { id } = await app.addAccount("thrifty");
+  await app.addAccount("boss", { admin: true, tier: "premium" });
+  const client = dashboardClient(app);
+  await client.post("/login", { username_or_email: "thrifty", password: PASSWORD });
+  const boss = dashboardClient(app);
+  await boss.post("/login", { username_or_email: "boss", password: PASSWORD });
+  const shown = async () => {
+    const own = (await client.get("/session")).json.profile.budget;
+    expect((await boss.get(`/admin/accounts/${id}`)).json.budget).toMatchObject(
+      own === null ? {} : { usd: own.usd, spent_usd: own.spent_usd, own: own.own },
+    );
+    return own;
+  };
+  expect(await shown()).toMatchObject({ usd: 2, spent_usd: 0, period_days: 1, own: false });
+  expect((await boss.get("/session")).json.profile.budget).toBeNull();
+  const budgets = accountBudgetStore(app.store);
+  await budgets.setAccountBudget(id, { limitMicros: 5_000_000, periodMs: null });
+  expect(await shown()).toEqual({ usd: 5, spent_usd: 0, period_days: null, resets_at: null, own: true });
+  await budgets.setAccountBudget(id, null);
+  expect((await client.get("/session")).json.profile.budget).toBeNull();
+  expect((await boss.get(`/admin/accounts/${id}`)).json.budget).toBeNull();
+  await app.stop();
+});
+
+test.skipIf(CHROMIUM === undefined)(
+  "in a browser: what a budget does not hold, and the account's own",
+  async () => {
+    const app = await startAccountsApp({
+      config: {
+        tiers: { free: { budget: { usd: 2, period: "1d" } } },
+        providers: { up: { kind: "openai", base_url: "http://127.0.0.1:9/v1", discover: false } },
+        models: [{ id: "dark", routes: [{ provider: "up" }] }],
+      },
+    });
+    await app.addAccount("maker");
+    const browser = await startBrowser();
+    const { page, complaints } = await browser.visitor({ width: 390, dark: true, address: freshAddress() });
+    await page.goto(`${app.app.url}/dashboard/keys`);
+    await page.getByLabel("Username or e-mail").fill("maker");
+    await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Name").fill("bounded");
+    await page.getByText("Limits", { exact: true }).first().click();
+    await page.getByLabel("Budget in USD").fill("1");
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByText("The budget does not hold dark (no price is known).").waitFor();
+    await page.getByText("Not held: dark (no price is known).").waitFor();
+    await page.goto(`${app.app.url}/dashboard/account`);
+    await page.getByText("$2.00 per day, all keys together").waitFor();
+    expect(complaints).toEqual([]);
+    await browser.close();
+    await app.stop();
+  },
+  60_000,
+);

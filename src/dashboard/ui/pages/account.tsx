@@ -1,9 +1,11 @@
 // The account: who it is, how it is signed in to, where it is signed in, what happened to it, and its end.
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { EventView, Listing, SessionView } from "../../contract.ts";
 import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { beginConnect } from "../oauth-trip.ts";
+import { BudgetText } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { Field, Submit, useForm } from "../parts/form.tsx";
 import { Badge, Notice, say } from "../parts/notice.tsx";
@@ -15,6 +17,10 @@ import { forgetSession, profile, refreshSession, session } from "../session.ts";
 
 /** The page. */
 export function Account() {
+  // What was spent has changed since the page was loaded; without an answer the page stands as it is.
+  useEffect(() => {
+    refreshSession().catch(() => undefined);
+  }, []);
   return (
     <>
       <Title>Account</Title>
@@ -57,6 +63,14 @@ function Profile() {
         <dd>
           {size(who.storage.used_bytes)} of {size(who.storage.limit_bytes)} for responses, threads, files and jobs
         </dd>
+        {who.budget !== null && (
+          <>
+            <dt>Budget</dt>
+            <dd>
+              <BudgetText of={who.budget} />
+            </dd>
+          </>
+        )}
         <dt>Since</dt>
         <dd>{dayText(who.created_at)}</dd>
       </dl>

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { KeyView, Listing, NewKey, NewKeyForm } from "../../contract.ts";
 import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
+import { periodText } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { CopyButton } from "../parts/copy.tsx";
 import { Choice, Field, Submit, useForm } from "../parts/form.tsx";
@@ -53,24 +54,25 @@ export function Keys() {
 }
 
 function CreateKey({ made }: { made: () => Promise<void> }) {
-  const shown = useSignal<{ name: string; key: string } | undefined>(undefined);
+  const shown = useSignal<{ name: string; key: string; unpriced: readonly string[] } | undefined>(undefined);
   const form = useForm(
     async (values) => {
       const { name = "" } = values;
-      const { key } = await call<NewKey>("POST", "/keys", newKeyForm(values));
-      shown.value = { name, key };
+      const { key, unpriced } = await call<NewKey>("POST", "/keys", newKeyForm(values));
+      shown.value = { name, key, unpriced };
       freshKey.value = key;
       await made();
     },
     { name: "Name" },
   );
   if (shown.value !== undefined) {
-    const { name, key } = shown.value;
+    const { name, key, unpriced } = shown.value;
     return (
       <section class="card made" aria-label="The new key">
         <Notice kind="ok">
           This is the key <b>{name}</b>. Copy it now: it is not shown again.
         </Notice>
+        {unpriced.length > 0 && <Notice kind="warn">The budget does not hold {unpricedText(unpriced)}.</Notice>}
         <div class="secret">
           <code data-testid="new-key">{key}</code>
           <CopyButton text={key} what="the key" />
@@ -155,7 +157,10 @@ export function KeyTable({ keys, revoke }: { keys: readonly KeyView[]; revoke: (
               <td data-label="Key">
                 <code>{key.key}</code>
               </td>
-              <td data-label="Limits">{limitsOf(key)}</td>
+              <td data-label="Limits">
+                {limitsOf(key)}
+                {key.unpriced.length > 0 && <p class="hint">Not held: {unpricedText(key.unpriced)}.</p>}
+              </td>
               <td data-label="Last used">{key.last_used_at === null ? "Never" : <When iso={key.last_used_at} />}</td>
               <td data-label="Made">
                 <When iso={key.created_at} />
@@ -188,12 +193,19 @@ function State({ of: key }: { of: KeyView }) {
   );
 }
 
+/** More names than these make no sentence better. */
+const UNPRICED_NAMED = 3;
+
+function unpricedText(ids: readonly string[]): string {
+  const more = ids.length - UNPRICED_NAMED;
+  const named = ids.slice(0, UNPRICED_NAMED).join(", ");
+  return `${named}${more > 0 ? ` and ${more} more` : ""} (no price is known)`;
+}
+
 function limitsOf(key: KeyView): string {
   const limits = key.rpm === null ? [] : [`${key.rpm}/min`];
   if (key.budget_usd !== null) {
-    const days = key.budget_period_days;
-    const period = days === null ? "" : days === 1 ? " per day" : ` per ${days} days`;
-    limits.push(`${usd(key.spent_usd ?? 0)} of ${usd(key.budget_usd)}${period}`);
+    limits.push(`${usd(key.spent_usd ?? 0)} of ${usd(key.budget_usd)}${periodText(key.budget_period_days)}`);
   }
   return limits.join(" · ") || "Plan limit";
 }

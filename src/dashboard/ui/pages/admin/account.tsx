@@ -2,6 +2,7 @@
 import type { AccountView, PlanForm } from "../../../contract.ts";
 import { call } from "../../api.ts";
 import { useLoad } from "../../load.ts";
+import { BudgetText } from "../../parts/budget.tsx";
 import { confirmed } from "../../parts/confirm.tsx";
 import { Choice, Field, Submit, useForm } from "../../parts/form.tsx";
 import { Badge, Empty, Notice, say } from "../../parts/notice.tsx";
@@ -57,6 +58,14 @@ function Facts({ account }: { account: AccountView }) {
         <dd>
           <span class="capital">{account.tier}</span> <PlanEnd of={account} />
         </dd>
+        {account.budget !== null && (
+          <>
+            <dt>Budget</dt>
+            <dd>
+              <BudgetText of={account.budget} />
+            </dd>
+          </>
+        )}
         <dt>Tokens</dt>
         <dd>{short(account.total_tokens)}</dd>
         <dt>Since</dt>
