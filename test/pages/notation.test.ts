@@ -16,6 +16,7 @@ const RAISED: readonly Case[] = [
   ["a power", "<p>10<sup>6</sup> and 10<sup>-3</sup></p>", "10<sup>6</sup> and 10<sup>-3</sup>"],
   ["an index", "<p>x<sub>i+1</sub> in H<sub>2</sub>O</p>", "x<sub>i+1</sub> in H<sub>2</sub>O"],
   ["an ordinal", "<p>the 1<sup>st</sup>, le 2<sup>ème</sup></p>", "the 1st, le 2ème"],
+  ["a letter above", "<p>2<sup>a</sup> 2<sup>e</sup></p>", "2<sup>a</sup> 2<sup>e</sup>"],
   ["a unit", "<table><tr><th>A</th><th>m<sup>2</sup></th></tr></table>", "| A | m<sup>2</sup> |\n| --- | --- |"],
   ["in code", "<p><code>O(n<sup>2</sup>)</code> <code>a<sub>i+j</sub></code></p>", "`O(n²)` `a_(i+j)`"],
   ["in a listing", "<pre>x<sup>10</sup> y<sup>k</sup></pre>", "```\nx¹⁰ y^k\n```"],
@@ -180,6 +181,11 @@ const SHAPES: readonly Case[] = [
     "a table of divisions",
     '<div role="table"><div role="row"><span role="columnheader">Name</span><span role="columnheader">Age</span></div><div role="row"><span role="cell">Ann</span><span role="cell">4</span></div></div>',
     "| Name | Age |\n| --- | --- |\n| Ann | 4 |",
+  ],
+  [
+    "a table in a cell",
+    "<table><tr><th>K</th><th>V</th></tr><tr><td>in</td><td><table><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table></td></tr></table>",
+    "| K | V |\n| --- | --- |\n| in | 1, 2<br>3, 4 |",
   ],
   ["a heading that links to itself", '<h2 id="part"><a href="#part">Part</a></h2>', "## Part"],
   [

@@ -3,7 +3,7 @@
 import { closest, PageElement, PageText } from "../dom/node.ts";
 
 /** What reads the same on the line: "1st", "Brand™". */
-const FLAT_AFTER_DIGIT = /^(?:st|nd|rd|th|er|re|ère|ème|nde?|de|te|º|ª|o|a)$/i;
+const FLAT_AFTER_DIGIT = /^(?:st|nd|rd|th|er|ère|ème|nde|º|ª)$/i;
 const FLAT = /^[®©™℠*†‡]$/;
 /** Apart from the word before it as it is. */
 const BRACKETED = /^[[(]/;

@@ -14,7 +14,12 @@ const COLUMNS_MAX = 100;
 /** Dissolves tables that arrange blocks instead of holding data. Innermost last, so that nested ones are seen as such. */
 export function dissolveLayoutTables(root: PageElement): void {
   for (const table of root.getElementsByTagName("table")) {
+    if (table.parentNode === null) continue;
     gatherStrays(table);
+    if (holdsSmallTables(table)) {
+      for (const inner of table.getElementsByTagName("table")) asLines(inner);
+      continue;
+    }
     if (!isLayout(table)) continue;
     for (const row of rowsOf(table)) {
       for (const cell of cellsOf(row)) asDivision(cell);
@@ -53,6 +58,37 @@ function isLayout(table: PageElement): boolean {
     return inner > 2 || (inner > 0 && cell.textContent.length > 400);
   });
   return heavy.length > cells.length / 4;
+}
+
+/** More than that in a table within a cell is no value any more. */
+const INNER_CHARS_MAX = 200;
+
+/** A table with a header of its own, some of whose cells hold a few values as a table. */
+function holdsSmallTables(table: PageElement): boolean {
+  const inner = table.getElementsByTagName("table");
+  const [header] = rowsOf(table);
+  return (
+    inner.length > 0 &&
+    header !== undefined &&
+    cellsOf(header).length > 1 &&
+    cellsOf(header).every(({ tag }) => tag === "th") &&
+    inner.every(
+      (one) => one.getElementsByTagName("table").length === 0 && one.textContent.trim().length <= INNER_CHARS_MAX,
+    )
+  );
+}
+
+/** A row of values as a line. */
+function asLines(table: PageElement): void {
+  gatherStrays(table);
+  for (const row of rowsOf(table)) {
+    cellsOf(row).forEach((cell, at) => {
+      if (at > 0) row.insertBefore(new PageText(", "), cell);
+      cell.unwrap();
+    });
+    asDivision(row);
+  }
+  asDivision(table);
 }
 
 function hasBlocks(cell: PageElement): boolean {
