@@ -14,6 +14,7 @@ import { fetchTransport } from "../upstream/configure.ts";
 import type { Dialect, UpstreamRequest } from "../upstream/dialect.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { KeyRing, type Provider } from "../upstream/provider.ts";
+import { spokenFor } from "../upstream/spoken.ts";
 import {
   type BackendSpec,
   type DecisionRoute,
@@ -86,8 +87,10 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
         return { answer: understood({ body, route }, read), end: { usage: usageOf(body) } };
       }),
     chat: (requestFor, read, { tokens = [] } = {}) =>
-      call({}, async ({ provider, headers }, route) => {
+      call({}, async ({ provider: named, headers }, route) => {
         const chat = requestFor(route);
+        // A path of the operator's own says how the provider is spoken to.
+        const provider = route.path ? named : spokenFor(named, route.model, chat);
         const request = provider.dialect.request(chat, {
           model: route.model,
           stream: false,

@@ -48,6 +48,8 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
   const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
   const build = () => buildRequest(deps, fitted, { provider, route });
   const built = build();
+  const mayAskAgain = (error: unknown) =>
+    job.refusedReasoning.mayAskAgain({ error, route, provider, built, rebuild: build }, deps.reasoning);
   const secret = provider.keys.take(deps.clock.now());
   let response: Response;
   let text: string;
@@ -56,8 +58,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     text = await readAnswer(provider, response, signal);
   } catch (error) {
     restKey(deps, turn, secret, error);
-    const refused = { error, route, provider, built, rebuild: build };
-    if (job.refusedReasoning.mayAskAgain(refused, deps.reasoning)) return wholeFrom(deps, turn, job, signal);
+    if (mayAskAgain(error)) return wholeFrom(deps, turn, job, signal);
     throw error;
   }
   const ttfbMs = performance.now() - job.exchange.startedMs;
@@ -72,6 +73,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     const usage = finish?.usage ?? failed?.usage;
     const errorCode = error instanceof ApiError ? error.apiCode : "provider_unavailable";
     if (usage !== undefined) spend(deps, job, turn, { usage, status: 502, errorCode, ttfbMs, isCall: true });
+    if (mayAskAgain(error)) return wholeFrom(deps, turn, job, signal);
     throw error;
   }
   const usage = finish?.usage ?? estimateUsage(job.chat, outputText(read.events));

@@ -93,22 +93,19 @@ describe.each([false, true])("stream %p", (stream) => {
   );
 });
 
-test("a stream that fails so before it says anything is asked for once more", async () => {
+test.each([false, true])("an answer that reports it is asked for once more, stream %p", async (stream) => {
   const client = CLIENTS["responses"] as Client;
-  const kept = await firstTurn(client, "openai", true);
+  const kept = await firstTurn(client, "openai", stream);
   const error = { code: "invalid_encrypted_content", message: "The encrypted content could not be verified." };
+  const failed = { id: "resp_up", status: "failed", output: [], error };
   const frame = (type: string, more: Json) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
-  refuse("openai", () =>
-    sse([
-      frame("response.created", { sequence_number: 0, response: { id: "resp_up", output: [] } }),
-      frame("response.failed", {
-        sequence_number: 1,
-        response: { id: "resp_up", status: "failed", output: [], error },
-      }),
-    ]),
-  );
-  const response = await app.post(client.path, { ...client.second("openai", kept), stream: true });
-  expect(await response.text()).toContain("response.completed");
+  const frames = [
+    frame("response.created", { sequence_number: 0, response: { id: "resp_up", output: [] } }),
+    frame("response.failed", { sequence_number: 1, response: failed }),
+  ];
+  refuse("openai", () => (stream ? sse(frames) : Response.json(failed)));
+  const response = await app.post(client.path, { ...client.second("openai", kept), stream });
+  expect(await response.text()).toContain('"status":"completed"');
   expect(sent).toHaveLength(2);
 });
 
