@@ -88,6 +88,10 @@ interface StartOptions {
   peekMs?: number | undefined;
 }
 
+/** Login limits count by address: behind such a proxy ten bad logins would lock everybody out. */
+const UNTRUSTED_PROXY =
+  "X-Forwarded-For came from a peer outside server.trusted_proxies: if it is your proxy, name it there, else all of its clients count as one address";
+
 /** How often the rate windows are saved, so that a crash does not refill them. */
 const SAVE_WINDOWS_MS = 5000;
 
@@ -128,7 +132,9 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
 
   let redact = makeRedactor(secretsOf(config()));
   let grants = tierGrants(config());
-  let proxies = new TrustedProxies(config().server.trustedProxies);
+  const trusted = () =>
+    new TrustedProxies(config().server.trustedProxies, (peer) => log.warn(UNTRUSTED_PROXY, { peer }));
+  let proxies = trusted();
   log.setSecrets(secretsOf(config()));
 
   const limiter = memoryRateLimiter(clock);
@@ -342,7 +348,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
       log.setSecrets(secretsOf(config()));
       log.setLevel(config().log.level);
       grants = tierGrants(config());
-      proxies = new TrustedProxies(config().server.trustedProxies);
+      proxies = trusted();
       guard.invalidate();
       accounts.reconfigured().catch((error) => log.error("the signing keys could not be renewed", { error }));
       fleet.reconfigure();

@@ -7,9 +7,13 @@ import { BlockList, isIP } from "node:net";
 export class TrustedProxies {
   readonly #list = new BlockList();
   readonly #any: boolean;
+  /** Undefined once it was told. */
+  #untrusted: ((peer: string) => void) | undefined;
 
-  constructor(cidrs: readonly string[]) {
+  /** `untrusted` is told once that a peer outside these networks speaks as a proxy does: it may be one nobody named. */
+  constructor(cidrs: readonly string[], untrusted?: (peer: string) => void) {
     this.#any = cidrs.length > 0;
+    this.#untrusted = untrusted;
     for (const cidr of cidrs) {
       const [address = "", bits] = cidr.split("/");
       const family = isIP(address) === 6 ? "ipv6" : "ipv4";
@@ -20,7 +24,14 @@ export class TrustedProxies {
   /** The client's address and whether it came by HTTPS. */
   peer(request: Request, connected: string): { address: string; secure: boolean } {
     const own = plain(connected);
-    if (!this.#any || !this.#trusts(own)) return { address: own, secure: request.url.startsWith("https:") };
+    if (!this.#any || !this.#trusts(own)) {
+      if (this.#untrusted !== undefined && request.headers.has("x-forwarded-for")) {
+        const tell = this.#untrusted;
+        this.#untrusted = undefined;
+        tell(own);
+      }
+      return { address: own, secure: request.url.startsWith("https:") };
+    }
     const hops = (request.headers.get("x-forwarded-for") ?? "").split(",").map((hop) => plain(hop.trim()));
     let address = own;
     // The rightmost hop that is not a proxy of ours is the client; whatever stands left of it may be made up.

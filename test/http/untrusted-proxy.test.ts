@@ -1,0 +1,29 @@
+// A proxy that nobody named is told of once, when it speaks for its clients.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ config: { server: { trusted_proxies: ["10.0.0.0/8"] } } });
+});
+afterAll(() => app.stop());
+
+const login = (headers: Record<string, string>) =>
+  app.post("/v1/auth/token", { username: "nobody", password: "not a password of anybody" }, headers);
+const warnings = async () => {
+  await app.flushLogs();
+  return app.logs.filter(({ level, msg }) => level === "warn" && String(msg).startsWith("X-Forwarded-For"));
+};
+
+test("forwarded headers of an unknown peer are warned of once, and again after the configuration changed", async () => {
+  await login({});
+  expect(await warnings()).toEqual([]);
+  for (let n = 0; n < 3; n++) await login({ "x-forwarded-for": "203.0.113.7" });
+  expect(await warnings()).toMatchObject([{ peer: "127.0.0.1" }]);
+  await app.reconfigure({ server: { trusted_proxies: ["127.0.0.1"] } });
+  await login({ "x-forwarded-for": "203.0.113.7" });
+  expect(await warnings()).toHaveLength(1);
+  await app.reconfigure({});
+  await login({ "x-forwarded-for": "203.0.113.7" });
+  expect(await warnings()).toHaveLength(2);
+});
