@@ -89,7 +89,7 @@ export function createObserver({ clock, log, startedMs, mayName, mayQuote, recor
     /** A provider's model list could not be had; what it offered before is kept. */
     discoveryFailed(provider: string, cause: unknown, kept: number): void {
       keepFault(provider, "model_list", 0);
-      log.warn("a provider's model list could not be had", { provider, kept, error: cause });
+      log.warn("a provider's model list could not be had", { provider, kept, error: reasonOf(cause) });
     },
     /** What one upstream call cost. */
     spent(row: UsageRecord): void {
@@ -104,6 +104,12 @@ export function createObserver({ clock, log, startedMs, mayName, mayQuote, recor
     /** The result of a look-up in the database, timed. */
     time: <T>(operation: string, work: () => T): T => time(metrics, operation, work),
   };
+}
+
+/** What the network or the system refused has a code, and its stack would say nothing more; anything else is shown whole. */
+function reasonOf(cause: unknown): unknown {
+  const { code } = cause as { code?: unknown };
+  return cause instanceof Error && typeof code === "string" ? `${code}: ${cause.message}` : cause;
 }
 
 function time<T>(metrics: Metrics, operation: string, work: () => T): T {

@@ -12,6 +12,7 @@ import { checkBudgets } from "./doctor-budgets.ts";
 import { checkDecisions } from "./doctor-decisions.ts";
 import { type Finding, probeProvider } from "./doctor-provider.ts";
 import { CommandError } from "./failure.ts";
+import { ONLY_DEMO as ONLY_DEMO_ANSWERS } from "./workspace.ts";
 
 /** `sallyport doctor`. */
 export const doctor: Command = {
@@ -59,8 +60,7 @@ function summaryOf(findings: readonly Finding[]): string {
 const ONLY_DEMO: Finding = {
   name: "providers",
   status: "warning",
-  message:
-    "only the demo model: set OPENAI_API_KEY or another provider's variable, or add providers to the configuration",
+  message: ONLY_DEMO_ANSWERS,
 };
 
 async function checkMail({ email, dataDir }: Config): Promise<Finding> {

@@ -11,6 +11,7 @@ import { descriptorSink } from "../telemetry/log-sink.ts";
 import type { Command } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import type { Flags, Option } from "./flags.ts";
+import { ONLY_DEMO } from "./workspace.ts";
 
 /** Options of `serve` and `up`. */
 export const LISTEN_OPTIONS: readonly Option[] = [
@@ -61,7 +62,9 @@ export function loggerOf(live: LiveConfig): Logger {
 /** Starts the gateway; a CommandError of one line when it cannot. */
 export async function start(live: LiveConfig, log: Logger) {
   try {
-    return await startApp(live, log);
+    const app = await startApp(live, log);
+    if (live.get().providers.every(({ kind }) => kind === "demo")) log.info(ONLY_DEMO);
+    return app;
   } catch (error) {
     throw new CommandError(`sallyport: ${startFailure(error, live.get())}`);
   }
