@@ -57,7 +57,12 @@ export function accountBudgetStore(store: Store) {
      */
     openAccountBudgetSync(accountId: string, plan: BudgetTerms | undefined): AccountBudget | undefined {
       const found = find(accountId, plan);
-      if (found !== undefined && !found.own) open.run({ id: accountId, period: found.periodMs, now: clock.now() });
+      if (found === undefined || found.own) return found;
+      const row = byId.get({ id: accountId });
+      // Written once and not for every request: a write may have to wait for another process.
+      if (row === undefined || row.own || row.periodMs !== found.periodMs) {
+        open.run({ id: accountId, period: found.periodMs, now: clock.now() });
+      }
       return found;
     },
 
