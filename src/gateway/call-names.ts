@@ -58,6 +58,7 @@ export class CallNames {
 
 /** True for ids with a part that is left to chance: long, and with figures as no tool's name has them. */
 function isNeverAgain(callId: string): boolean {
+  if (/:\d+$/.test(callId)) return false;
   const runs = callId.match(/[A-Za-z0-9]{8,}/g) ?? [];
   return runs.some((run) => /\d.*\d/.test(run) || (/\d/.test(run) && /[a-z]/.test(run) && /[A-Z]/.test(run)));
 }

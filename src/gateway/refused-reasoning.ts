@@ -18,6 +18,10 @@ const CODES: ReadonlySet<unknown> = new Set(["invalid_encrypted_content", "think
 const WORDS =
   /encrypted content .*could not be (?:verified|decrypted|parsed)|item with id rs_\S* not found|invalid (?:signature|data) in (?:redacted_)?thinking block|thinking blocks? .*cannot be modified|(?:corrupted|invalid) thought[ _]signature|thought[ _]signature is not valid/i;
 
+/** `include` as the name of a parameter: many errors say that some list includes something. */
+const SEALLESS =
+  /encrypted content is not supported|\b(?:parameter|field|argument|key|property|input)s?\W{1,4}include\b|^\W?include\b(?:\[\d+\])?\W/i;
+
 /** What the reasoning of a history is called in `x-sallyport-dropped`. */
 const NAMES: Readonly<Record<WireFormat["name"], string>> = {
   "openai-chat": "messages.reasoning",
@@ -65,5 +69,5 @@ function refusesSeals({ message, said }: UpstreamFault): boolean {
 
 /** The model has no encrypted reasoning to give, or the server does not know how to ask for it. */
 function refusesToSeal({ message, said }: UpstreamFault): boolean {
-  return said.param?.startsWith("include") === true || /encrypted content is not supported|\binclude\b/i.test(message);
+  return said.param?.startsWith("include") === true || SEALLESS.test(message);
 }

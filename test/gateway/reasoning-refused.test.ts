@@ -2,6 +2,11 @@
 // vendors are known to use, streamed and whole.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import type { ModelRoute } from "../../src/catalog/models.ts";
+import { ReasoningMemory } from "../../src/gateway/reasoning-memory.ts";
+import { RefusedReasoning } from "../../src/gateway/refused-reasoning.ts";
+import { UpstreamFault } from "../../src/upstream/fault.ts";
+import type { Provider } from "../../src/upstream/provider.ts";
 import { say } from "../support/fake-model.ts";
 import { type Received, sse } from "../support/upstream.ts";
 import {
@@ -173,4 +178,28 @@ test.each([false, true])("a model without encrypted reasoning is not asked for i
     expect(response.headers.get("x-sallyport-dropped")).toBeNull();
     expect(sent).toHaveLength(calls);
   }
+});
+
+test.each([
+  ["Unknown parameter: 'include'.", undefined, true],
+  ["include: Extra inputs are not permitted", undefined, true],
+  ["Encrypted content is not supported with this model.", undefined, true],
+  ["Not here.", "include[0]", true],
+  ["Invalid value: 'x'. Supported values include 'low' and 'high'.", undefined, false],
+  ["Your input must include at least one item.", "input", false],
+])("whether %p (%p) says that the model seals nothing: %p", (message, param, says) => {
+  const memory = new ReasoningMemory();
+  const route = { provider: "p", model: "m" } as ModelRoute;
+  const request = { path: "", headers: {}, dropped: [], hidesEncrypted: true };
+  new RefusedReasoning().mayAskAgain(
+    {
+      error: new UpstreamFault("bad_request", message, param === undefined ? {} : { said: { param } }),
+      route,
+      provider: { minter: "minter" } as Provider,
+      built: { ...request, body: "with" },
+      rebuild: () => ({ ...request, body: "without" }),
+    },
+    memory,
+  );
+  expect(memory.maySeal("minter", "m")).toBe(!says);
 });

@@ -29,7 +29,9 @@ export function addDetails(details: Record<string, unknown>[], more: unknown): v
     if (!isObject(entry)) continue;
     const last = details.at(-1);
     const goes = last !== undefined && last["type"] === entry["type"] && last["index"] === entry["index"];
-    if (last === undefined || !goes || entry["type"] === "reasoning.encrypted") {
+    // A signature ends what it signs: more text would make it worthless.
+    const isSigned = Boolean(last?.["signature"]) && Boolean(entry["text"]);
+    if (last === undefined || !goes || isSigned || entry["type"] === "reasoning.encrypted") {
       if (details.length < DETAILS_MAX) details.push({ ...entry });
       continue;
     }
