@@ -19,6 +19,7 @@ import { promptText } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError } from "./policy.ts";
+import { refusesReasoning } from "./refused-reasoning.ts";
 import { refuseUnsayable } from "./unsayable.ts";
 import { routesOfThread, threadOf } from "./upstream-threads.ts";
 
@@ -92,7 +93,8 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
       const counted = await readAnswer(provider, answer, signal);
       return new Response(counted, { headers: { "content-type": "application/json" } });
     } catch (error) {
-      if (error instanceof UpstreamFault && error.kind === "bad_request")
+      // The request itself would be asked again without the reasoning that is refused.
+      if (error instanceof UpstreamFault && error.kind === "bad_request" && !refusesReasoning(error))
         throw clientError(error, deps.scrub, "anthropic-messages");
       request.signal.throwIfAborted();
       // Not every server that speaks the protocol counts; an estimate is better than none.

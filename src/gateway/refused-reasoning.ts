@@ -52,7 +52,7 @@ export class RefusedReasoning {
   mayAskAgain({ error, route, provider, built, rebuild }: RefusedCall, memory: ReasoningMemory): boolean {
     if (!(error instanceof UpstreamFault) || error.kind !== "bad_request") return false;
     if (built.hidesEncrypted === true && refusesToSeal(error)) memory.refusedToSeal(provider.minter, route.model);
-    else if (!this.#routes.has(route) && refusesSeals(error)) this.#routes.add(route);
+    else if (!this.#routes.has(route) && refusesReasoning(error)) this.#routes.add(route);
     else return false;
     return rebuild().body !== built.body;
   }
@@ -63,8 +63,9 @@ export function withoutReasoning(request: UpstreamRequest, format: WireFormat["n
   return { ...request, dropped: [...request.dropped, NAMES[format]] };
 }
 
-function refusesSeals({ message, said }: UpstreamFault): boolean {
-  return CODES.has(said.code) || WORDS.test(message.replace(/[`'"]/g, ""));
+/** Whether a provider refused the reasoning of a history. */
+export function refusesReasoning({ kind, message, said }: UpstreamFault): boolean {
+  return kind === "bad_request" && (CODES.has(said.code) || WORDS.test(message.replace(/[`'"]/g, "")));
 }
 
 /** The model has no encrypted reasoning to give, or the server does not know how to ask for it. */

@@ -62,6 +62,18 @@ test("a server without that endpoint is counted for", async () => {
   expect(((await response.json()) as Json)["input_tokens"]).toBeGreaterThan(5);
 });
 
+test("reasoning that the provider refuses is counted here, as the request would be answered without it", async () => {
+  const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
+  const error = { type: "invalid_request_error", message };
+  upstream.answer(() => Response.json({ type: "error", error }, { status: 400 }));
+  const thought = { role: "assistant", content: [{ type: "thinking", thinking: "Hm.", signature: "b3du" }] };
+  const messages = [{ role: "user", content: "hi" }, thought, { role: "user", content: "And?" }];
+  const response = await app.post("/v1/messages/count_tokens", { model: "native", messages });
+  expect(response.status).toBe(200);
+  expect(((await response.json()) as { input_tokens: number }).input_tokens).toBeWithin(1, 100);
+  expect(upstream.received).toHaveLength(1);
+});
+
 test("what the provider refuses is refused", async () => {
   const error = { type: "invalid_request_error", message: "messages.0.content: Field required" };
   upstream.answer(() => Response.json({ type: "error", error }, { status: 400 }));
