@@ -204,3 +204,12 @@ for (const [group, cases] of Object.entries({
   describe(group, () => {
     for (const [name, html, markdown] of cases) test(name, () => expect(convert(html)).toBe(markdown));
   });
+
+test("marks in one sign and notes in one list take time by their number", () => {
+  const count = 20_000;
+  const marks = Array.from({ length: count }, (_, at) => `<a href="#fn${at}">${at}</a>`).join("");
+  const notes = Array.from({ length: count }, (_, at) => `<li id="fn${at}">n</li>`).join("");
+  const markdown = convert(`<p>a<sup>${marks}</sup></p><ol>${notes}</ol>`);
+  expect(markdown.startsWith("a[^0][^1]")).toBe(true);
+  expect(markdown.endsWith(`[^${count - 1}]: n`)).toBe(true);
+}, 10_000);

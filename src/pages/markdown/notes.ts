@@ -27,6 +27,9 @@ export function rewriteNotes(root: PageElement): void {
   const notes = notesFor(root, marks);
   const labels = new Map<PageElement, string>();
   const taken = new Set<string>();
+  // Each settled once, when all of its marks or notes were taken out: one may hold very many.
+  const signs = new Set<PageElement>();
+  const lists = new Set<PageElement>();
   for (const [link, target] of marks) {
     if (link.parentNode === null) continue;
     const note = notes.get(target);
@@ -42,9 +45,11 @@ export function rewriteNotes(root: PageElement): void {
       taken.add(label);
       labels.set(note, label);
     }
-    setMark(link, label);
+    setMark(link, label, signs);
   }
-  for (const [note, label] of labels) setNote(note, label);
+  for (const sign of signs) settleSign(sign);
+  for (const [note, label] of labels) setNote(note, label, lists);
+  for (const list of lists) if (list.textContent.trim() === "") list.remove();
 }
 
 /** The id that a mark of a note points to; undefined for other links. */
@@ -122,20 +127,23 @@ function withoutNote(link: PageElement): void {
   link.unwrap();
 }
 
-function setMark(link: PageElement, label: string): void {
+function setMark(link: PageElement, label: string, signs: Set<PageElement>): void {
   const mark = new PageElement("footnote-mark", { label });
   // Without text the converter would take it for blank.
   mark.appendChild(new PageText(label));
   const sup = closest(link, ({ tag }) => tag === "sup");
   link.parentNode?.insertBefore(mark, link);
   link.remove();
-  if (sup === undefined) return;
-  for (const node of sup.childNodes) if (node instanceof PageText && /^[\s[\](),;]*$/.test(node.data)) node.remove();
-  const isAllMarks = elementsOf(sup).every(({ tag }) => tag !== "a");
-  if (isAllMarks) sup.unwrap();
+  if (sup !== undefined) signs.add(sup);
 }
 
-function setNote(note: PageElement, label: string): void {
+/** A raised sign that holds nothing but marks is not needed around them. */
+function settleSign(sup: PageElement): void {
+  for (const node of sup.childNodes) if (node instanceof PageText && /^[\s[\](),;]*$/.test(node.data)) node.remove();
+  if (sup.getElementsByTagName("a").length === 0) sup.unwrap();
+}
+
+function setNote(note: PageElement, label: string, lists: Set<PageElement>): void {
   for (const link of note.getElementsByTagName("a")) if (isWayBack(link)) withoutFrame(link, note);
   for (const element of elementsOf(note)) if (/(?:^|\s)mw-cite-backlink/.test(element.className)) element.remove();
   dropLabel(note, label.replace(/-\d+$/, ""));
@@ -152,7 +160,7 @@ function setNote(note: PageElement, label: string): void {
   if (list.tag === "ol") numberItems(list);
   list.parentNode?.insertBefore(text, list);
   note.remove();
-  if (list.textContent.trim() === "") list.remove();
+  lists.add(list);
 }
 
 const numbered = new WeakSet<PageElement>();
