@@ -14,6 +14,16 @@ function convert(html: string): string {
 }
 
 const CASES: [name: string, html: string, markdown: string][] = [
+  [
+    "a line break at the edge of emphasis stands outside of it",
+    "<ul><li><b>Health Apps</b><b><br></b><span>Help track</span></li></ul>",
+    "- **Health Apps**\n  Help track",
+  ],
+  [
+    "line breaks and blanks at both edges of a link",
+    '<p>a<a href="/x"><br> <b>y<br></b> </a>z</p>',
+    "a\n[**y**](https://site.example/x)\nz",
+  ],
   ["headings", "<h1>One</h1><h2>Two <em>x</em></h2><h6>Six</h6><h3> </h3>", "# One\n\n## Two *x*\n\n###### Six"],
   ["paragraphs", "<p>a\n  b</p><p>c</p><div>d<div>e</div></div>", "a b\n\nc\n\nd\n\ne"],
   ["emphasis", "<p><b>bold</b> and <i>it</i> and <s>gone</s></p>", "**bold** and *it* and ~~gone~~"],

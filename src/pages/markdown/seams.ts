@@ -24,6 +24,28 @@ export function mendSeams(root: PageElement): void {
     else if ((element.tag === "span" || element.tag === "a") && isGlued(element, element.nextSibling))
       element.parentNode.insertBefore(new PageText(" "), element.nextSibling);
   }
+  // Innermost first: what leaves one element may stand at the edge of the next.
+  for (const element of elementsOf(root).reverse())
+    if (element.parentNode !== null && (EMPHASIS.has(element.tag) || element.tag === "a")) freeBreaks(element);
+}
+
+/** Puts line breaks at the edges of an element outside of it: closing marks after a line break close nothing. */
+function freeBreaks(element: PageElement): void {
+  const parent = element.parentNode;
+  for (let last = element.childNodes.at(-1); isEdge(last, last?.previousSibling); last = element.childNodes.at(-1))
+    parent?.insertBefore(last, element.nextSibling);
+  for (let first = element.firstChild; isEdge(first, first?.nextSibling); first = element.firstChild)
+    parent?.insertBefore(first, element);
+}
+
+/** A line break, or white space between one and the edge. */
+function isEdge(node: PageNode | null | undefined, inner: PageNode | null | undefined): node is PageNode {
+  if (node instanceof PageText) return node.data.trim() === "" && isBreak(inner);
+  return isBreak(node);
+}
+
+function isBreak(node: PageNode | null | undefined): boolean {
+  return node != null && !(node instanceof PageText) && (node as PageElement).tag === "br";
 }
 
 function joinAround(soft: PageElement): void {
