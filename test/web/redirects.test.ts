@@ -103,7 +103,9 @@ test.skipIf(CHROMIUM === undefined)(
     const [always, auto] = await Promise.all(
       ["always", "auto"].map((render) => startTestApp({ config: webConfig([from.host, to.host], { render }) })),
     );
-    const leading = (path: string) => page("Leading", [], `<script>location.href = "${to.url}${path}"</script>`);
+    // Enough to read: a page that is nothing but a redirect is followed without a browser too.
+    const text = `<p>${"A page with words of its own. ".repeat(10)}</p>`;
+    const leading = (path: string) => page("Leading", [], `${text}<script>location.href = "${to.url}${path}"</script>`);
     from.set("/script-open", leading("/open"));
     from.set("/script-closed", leading("/closed"));
     const open = await scrape(`${from.url}/script-open`, {}, always);
@@ -111,6 +113,8 @@ test.skipIf(CHROMIUM === undefined)(
     const closed = await scrape(`${from.url}/script-closed`, {}, always);
     expect([closed.status, closed.error?.code]).toEqual([422, "scrape_failed"]);
     expect((await scrape(`${from.url}/script-closed`, {}, auto)).data?.markdown).toContain("about Leading");
+    from.set("/only-closed", page("", [], `<script>location.href = "${to.url}/closed"</script>`));
+    expect((await scrape(`${from.url}/only-closed`, {}, auto)).error?.code).toBe("scrape_failed");
     expect(to.count("/closed")).toBe(0);
     // A server's redirect is followed before anybody is asked: what it leads to is not shown.
     let asked = 0;
