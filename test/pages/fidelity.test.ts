@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { unfaithfulBlocks } from "../../scripts/fit/fidelity.ts";
+import { extractPage } from "../../src/pages/extract.ts";
 import { corpusPages } from "../support/page-corpus.ts";
 
 /** Words and figures that would be noticed when they changed or ran into one another. */
@@ -29,8 +30,17 @@ const inline = fc.oneof(
   fc.tuple(fc.constantFrom("sup", "sub"), fc.nat(20)).map(([tag, figure]) => `1911<${tag}>${figure}</${tag}>`),
   fc.nat(9).map((figure) => `1911<sup><a href="#fn${figure}">${figure}</a></sup>`),
 );
+/** Ways in which pages write a space or a line break. */
+const BLANKS = [
+  " ",
+  "<br>",
+  '<a href="/x"><span>&nbsp;</span></a>',
+  "<b><br></b>",
+  "<i>\n</i>",
+  "<span><span> </span></span>",
+];
 const line = fc
-  .tuple(fc.array(inline, { minLength: 1, maxLength: 4 }), fc.constantFrom("", " ", "<br>", ", "))
+  .tuple(fc.array(inline, { minLength: 1, maxLength: 4 }), fc.constantFrom("", ", ", ...BLANKS))
   .map(([parts, between]) => parts.join(between));
 const block = fc.oneof(
   fc
@@ -62,4 +72,11 @@ describe("words and figures of kept text reach the reader as they stand in the p
       expect(missing).toEqual([]);
       expect(kept).toBeGreaterThan(0);
     });
+});
+
+test.each(BLANKS)("%j keeps words apart in main content", (blank) => {
+  const said = "Drones reach places that were once expensive to film, as everybody knows who tried.";
+  const page = `<title>T</title><main><h1>T</h1>${`<p><span>${said} Made by</span>${blank}<a href="/y">DJI</a></p>`.repeat(3)}</main>`;
+  const options = { url: "https://site.example/x", onlyMainContent: true, markdown: true, html: false, links: false };
+  expect(extractPage(page, options).markdown).toMatch(/Made by\s+\[DJI\]/);
 });

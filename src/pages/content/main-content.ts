@@ -289,14 +289,27 @@ function isMedia(element: PageElement): boolean {
   return element.tag === "img" || element.tag === "video" || element.tag === "audio" || element.tag === "math";
 }
 
-/** Holds white space and nothing else. */
+/** Within a line; around white space or a line break they keep words apart and do nothing else. */
+const INLINE = new Set(
+  "a b code strong i em u s del ins small big font span mark cite q sub sup label abbr time var kbd samp tt".split(" "),
+);
+/** More than this around a blank is no blank. */
+const BLANK_NODES_MAX = 50;
+
+/** Holds white space or line breaks, in elements within a line, and nothing else. */
 function isBlank(element: PageElement): boolean {
-  let length = 0;
-  for (let child = element.firstChild; child !== null; child = child.nextSibling) {
-    if (!(child instanceof PageText) || child.data.trim() !== "") return false;
-    length += child.data.length;
+  if (element.firstChild === null || !INLINE.has(element.tag)) return false;
+  let parts = false;
+  let nodes = 0;
+  for (const node of walk(element)) {
+    if (++nodes > BLANK_NODES_MAX) return false;
+    if (node instanceof PageText) {
+      if (node.data.trim() !== "") return false;
+      parts ||= node.data !== "";
+    } else if ((node as PageElement).tag === "br") parts = true;
+    else if (!INLINE.has((node as PageElement).tag) && (node as PageElement).tag !== "wbr") return false;
   }
-  return length > 0;
+  return parts;
 }
 
 /** Elements that mean something while empty. */
