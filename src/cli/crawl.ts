@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../base/ids.ts";
+import { percentDecoded } from "../base/percent.ts";
 import { JobTimeout } from "../jobs/kind.ts";
 import { crawlKind } from "../web/crawl.ts";
 import { CRAWL_LIMIT, CRAWL_LIMIT_MAX, readCrawl } from "../web/crawl-jobs.ts";
@@ -140,19 +141,11 @@ function pageFiles(folder: string): { write(page: VisitedPage): string } {
 /** A name that no address can lead out of the folder. */
 function fileName(address: string): string {
   const url = new URL(address);
-  const plain = readable(`${url.pathname}${url.search}`)
+  const plain = percentDecoded(`${url.pathname}${url.search}`)
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .replace(/^-+|-+$/g, "");
   const name = plain === "" ? "index" : plain;
   return name.length <= NAME_CHARS_MAX
     ? `${name}.md`
     : `${name.slice(0, NAME_CHARS_MAX - 9)}-${sha256Hex(address).slice(0, 8)}.md`;
-}
-
-function readable(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

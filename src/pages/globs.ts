@@ -2,6 +2,8 @@
 // against the whole address when the pattern has a scheme. A pattern without a leading slash gets one. They come from
 // strangers: a match never takes a step back over what has matched, so it is a few native searches over the address.
 
+import { percentDecoded } from "../base/percent.ts";
+
 /** More than this in one pattern is no pattern. */
 const CHARS_MAX = 500;
 /** Each may be searched for anew in every segment of an address. */
@@ -28,7 +30,7 @@ export function compileGlob(pattern: string): Glob | undefined {
 /** The path of an address, and its plain spelling where that is another. */
 export function pathsOf(address: string): readonly string[] {
   const { pathname } = new URL(address);
-  const plain = decoded(pathname);
+  const plain = percentDecoded(pathname);
   return plain === pathname ? [pathname] : [pathname, plain];
 }
 
@@ -154,12 +156,4 @@ function fits({ length, texts, anyAt }: Piece, text: string, at: number): boolea
     texts.every((part) => text.startsWith(part.text, at + part.offset)) &&
     anyAt.every((offset) => text[at + offset] !== "/")
   );
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

@@ -1,6 +1,7 @@
 // What a reader expects of a page whatever the fitted look makes of it: the headline, the price beside a product's
 // headline, the captions of pictures amid kept text, the notes that kept text points to.
 
+import { percentDecoded } from "../../base/percent.ts";
 import { closest, elementsOf, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { BLOCK_TAGS, type Block } from "./blocks.ts";
@@ -277,7 +278,7 @@ function markTargets(
     if (isSource(block)) for (const { parentNode } of block.nodes) if (parentNode !== null) sources.add(parentNode);
   for (const link of links)
     if (sources.has(link) || elementsOf(link).some((inner) => sources.has(inner)))
-      targets.add(decoded((link.attributes["href"] ?? "").replace(/^.*#/s, "")));
+      targets.add(percentDecoded((link.attributes["href"] ?? "").replace(/^.*#/s, "")));
   return targets;
 }
 
@@ -293,12 +294,4 @@ function isMark(link: PageElement): boolean {
 
 function isBlockLevel({ tag }: PageElement): boolean {
   return BLOCK_TAGS.has(tag);
-}
-
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }

@@ -1,6 +1,7 @@
 // Footnotes: a mark that points to a note on the page becomes `[^1]`, the note `[^1]: text`. A mark whose note is not
 // there stays what it looks like.
 
+import { percentDecoded } from "../../base/percent.ts";
 import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 
 const MARK = /^[\w*†‡§¶]{1,8}$/;
@@ -57,7 +58,7 @@ function targetOf(link: PageElement): string | undefined {
   const href = link.attributes["href"] ?? "";
   const at = href.indexOf("#");
   if (at < 0 || at === href.length - 1 || !MARK.test(shownBy(link))) return undefined;
-  const target = decoded(href.slice(at + 1));
+  const target = percentDecoded(href.slice(at + 1));
   const isRaised =
     closest(link, ({ tag }) => tag === "sup") !== undefined || link.getElementsByTagName("sup").length > 0;
   const isSure =
@@ -69,14 +70,6 @@ function targetOf(link: PageElement): string | undefined {
 
 function shownBy(link: PageElement): string {
   return link.textContent.replace(/[[\]()\s]/g, "");
-}
-
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }
 
 /** The element of each note, by the id that marks point to. */
