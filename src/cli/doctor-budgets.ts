@@ -30,8 +30,13 @@ export async function checkBudgets(config: Config): Promise<Finding[]> {
   // The highest may use whatever the others may.
   const highest = TIER_IDS.findLast((id) => tiers.includes(id));
   if (highest === undefined || !isTierId(highest)) return [];
-  const { models } = await catalogOf(config, await listsOf(config));
+  const { lists, missing } = await listsOf(config);
+  const { models } = await catalogOf(config, lists);
   const note = unpricedNote(unpricedModels(models, config, highest));
+  if (note === undefined && missing.length > 0) {
+    const message = `whether every model has a price is not known: no model list from ${missing.join(", ")}`;
+    return [{ name, status: "warning", message }];
+  }
   return [
     note === undefined
       ? { name, status: "ok", message: "every model that they are for has a price" }
@@ -50,14 +55,21 @@ async function tiersOfStored(dataDir: string): Promise<string[]> {
 }
 
 /** What each provider lists. One that does not answer has a line of its own already. */
-async function listsOf(config: Config): Promise<Map<string, readonly DiscoveredModel[]>> {
-  const lists = await Promise.all(
-    discoveredProviders(config).map(async (entry): Promise<[string, readonly DiscoveredModel[]]> => {
+async function listsOf(config: Config) {
+  const lists = new Map<string, readonly DiscoveredModel[]>();
+  const missing: string[] = [];
+  await Promise.all(
+    discoveredProviders(config).map(async (entry) => {
       const provider = configureProvider(entry);
-      if (provider === undefined) return [entry.name, []];
+      if (provider === undefined) return;
       const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
-      return [entry.name, await listModels(provider, { signal, nowMs: systemClock.now() }).catch(() => [])];
+      try {
+        lists.set(entry.name, await listModels(provider, { signal, nowMs: systemClock.now() }));
+      } catch {
+        // Why is said by the check of that provider.
+        missing.push(entry.name);
+      }
     }),
   );
-  return new Map(lists);
+  return { lists, missing: missing.toSorted() };
 }

@@ -185,4 +185,9 @@ test("budgets that models without prices slip past are named, discovered models 
   const priced =
     "providers: {up: {kind: openai, base_url: BASE/good, model_defaults: {prices: {input: 1, output: 1}}}}\n";
   expect((await doctor(REST + priced + budget)).find("budgets")?.status).toBe("ok");
+  const silent = "providers: {broken: {base_url: BASE/broken, api_key: k}}\n";
+  expect((await doctor(REST + silent + budget)).find("budgets")).toMatchObject({
+    status: "warning",
+    message: expect.stringContaining("no model list from broken"),
+  });
 });

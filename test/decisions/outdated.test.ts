@@ -174,6 +174,9 @@ test("calibrate --write makes its successor, once, however many do it at a time"
     outdated: boolean;
   }[];
   expect(listed.find(({ id }) => id === "judge-1.2.0")!.outdated).toBe(false);
-  await Bun.sleep(300);
+  // The running gateway follows the store on its own.
+  const isThere = async () =>
+    (await gateway.get("/v1/systemone/models", key)).body.data.some(({ id }: { id: string }) => id === "judge-1.2.0");
+  for (let tries = 0; !(await isThere()) && tries < 500; tries++) await Bun.sleep(10);
   expect(await top("judge-1.2.0", "option7")).toBeCloseTo(TRUE_TOP, 2);
 }, 20_000);
