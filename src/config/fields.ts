@@ -6,11 +6,17 @@ import type { FormatName } from "./formats.ts";
 
 declare const durationMark: unique symbol;
 declare const sizeMark: unique symbol;
+declare const writtenMark: unique symbol;
 
 /** A duration as written, `15s`; read as milliseconds under a key that ends in `Ms`. */
 export type DurationText = string & { readonly [durationMark]: true };
 /** A size as written, `20MiB`; read as bytes under a key that ends in `Bytes`. */
 export type SizeText = string & { readonly [sizeMark]: true };
+
+/** A group whose keys the program knows by the names that the file has. */
+interface AsWritten<T> {
+  readonly [writtenMark]: T;
+}
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
 
@@ -25,15 +31,17 @@ type ResolvedKey<K, V> = K extends string
 /** The form in which the program sees what the file says. Maps of sections become a ReadonlyMap in the file's order. */
 export type Resolved<T> = T extends DurationText | SizeText
   ? number
-  : T extends readonly (infer E)[]
-    ? readonly Resolved<E>[]
-    : T extends object
-      ? string extends keyof T
-        ? T[keyof T] extends object
-          ? ReadonlyMap<string, Resolved<T[keyof T]>>
-          : Readonly<T>
-        : { readonly [K in keyof T as ResolvedKey<K, T[K]>]: Resolved<T[K]> }
-      : T;
+  : T extends AsWritten<infer Written>
+    ? Written
+    : T extends readonly (infer E)[]
+      ? readonly Resolved<E>[]
+      : T extends object
+        ? string extends keyof T
+          ? T[keyof T] extends object
+            ? ReadonlyMap<string, Resolved<T[keyof T]>>
+            : Readonly<T>
+          : { readonly [K in keyof T as ResolvedKey<K, T[K]>]: Resolved<T[K]> }
+        : T;
 
 /** What read.ts looks for on a node beside TypeBox's own words. */
 export interface Annotations {
@@ -54,6 +62,8 @@ export interface Annotations {
   readonly most?: number;
   /** Entries that a map has whether or not they are written; what is written wins key by key. */
   readonly entries?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** The keys of this group stay as they are written. */
+  readonly asWritten?: boolean;
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly patternProperties?: Readonly<Record<string, TSchema>>;
   readonly items?: TSchema;
@@ -86,9 +96,9 @@ export function map<S extends TSchema>(description: string, value: S, entries: A
   });
 }
 
-/** Free names with values that are passed on as they are. */
-export function open(description: string) {
-  return Type.Record(Type.String(), Type.Unknown(), { description, default: {} });
+/** A group of optional keys that another room declares; the program knows them by the names that the file has. */
+export function asWritten<S extends TObject>(schema: S) {
+  return Type.Unsafe<AsWritten<Readonly<Static<S>>>>({ ...schema, asWritten: true, default: {} });
 }
 
 /** A list. */

@@ -46,6 +46,7 @@ export class Reader {
     if (node.properties !== undefined) return this.#section(node, raw, path);
     if (node.patternProperties !== undefined) return this.#map(node, raw, path);
     if (node.type === "array") return this.#list(node, raw, path);
+    if (node.type === "object") return this.#open(this.#keys(raw, path), path);
     return this.#scalar(node, raw, path);
   }
 
@@ -66,7 +67,7 @@ export class Reader {
     const out: Record<string, unknown> = {};
     for (const [key, schema] of Object.entries(properties)) {
       const value = this.read(schema, Object.hasOwn(given, key) ? given[key] : undefined, joinPath(path, key));
-      if (value !== undefined) out[resolvedKey(key, schema)] = value;
+      if (value !== undefined) out[node.asWritten === true ? key : resolvedKey(key, schema)] = value;
     }
     return out;
   }

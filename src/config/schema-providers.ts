@@ -1,6 +1,8 @@
 // The keys of `providers`, `models` and `decisions`.
 import { Type } from "@sinclair/typebox";
+import { QuirksSchema } from "../vendors/quirks.ts";
 import {
+  asWritten,
   choice,
   duration,
   entry,
@@ -10,7 +12,6 @@ import {
   list,
   map,
   number,
-  open,
   optional,
   required,
   section,
@@ -77,9 +78,7 @@ export const Provider = section("An upstream that serves models.", {
       default: {},
     },
   ),
-  quirks: open(
-    "Facts that change what is sent, as { stream_options: false, max_tokens_field: max_completion_tokens }.",
-  ),
+  quirks: asWritten(QuirksSchema),
   timeout: section("How long it may be silent.", {
     connect: duration("Until the connection stands.", "5s"),
     first_byte: duration("Until the answer begins.", "120s"),

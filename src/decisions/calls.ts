@@ -213,8 +213,7 @@ const WITHOUT_THINKING: Readonly<Record<string, Readonly<Record<string, unknown>
 };
 
 function withoutThinking({ card, quirks, dialect }: Provider): Readonly<Record<string, unknown>> {
-  const own = quirks["decision_body"];
-  const given = typeof own === "object" && own !== null ? (own as Readonly<Record<string, unknown>>) : {};
+  const given = quirks.decision_body ?? {};
   return dialect.name === "openai-chat" ? { ...WITHOUT_THINKING[card.name], ...given } : given;
 }
 

@@ -2,7 +2,8 @@
 
 import { sha256Hex } from "../base/ids.ts";
 import type { ProviderConfig, ProviderKind } from "../config/schema.ts";
-import type { Dialect, DialectName, Quirks } from "./dialect.ts";
+import type { Quirks } from "../vendors/quirks.ts";
+import type { Dialect, DialectName } from "./dialect.ts";
 import { DIALECTS } from "./dialects/index.ts";
 import { openaiResponses } from "./dialects/responses.ts";
 import { KeyRing, type Provider, type ProviderCard, type Transport } from "./provider.ts";
@@ -27,7 +28,7 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
   if (name === undefined || dialect === undefined) return undefined;
   const embedded = config.kind === "demo";
   const card = embedded ? demo : cardOf(config.preset, name);
-  const quirks: Quirks = { ...card.quirks, ...(config.quirks as Quirks) };
+  const quirks: Quirks = { ...card.quirks, ...config.quirks };
   const provider: Provider = {
     name: config.name,
     dialect,
@@ -45,7 +46,7 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
   if (name !== "openai-chat" || quirks.responses !== true) return provider;
   const other = cardOf(config.preset, "openai-responses");
   const byResponses = { ...provider, dialect: openaiResponses, card: other };
-  return { ...provider, byResponses: { ...byResponses, quirks: { ...other.quirks, ...(config.quirks as Quirks) } } };
+  return { ...provider, byResponses: { ...byResponses, quirks: { ...other.quirks, ...config.quirks } } };
 }
 
 /**

@@ -9,51 +9,10 @@ import type { AnswerFault } from "../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { NameRules } from "../chat/tools.ts";
+import type { Quirks } from "../vendors/quirks.ts";
 import type { UpstreamFault } from "./fault.ts";
 
 export type DialectName = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
-
-/** Facts about a provider that change what may be sent to it. All optional: absent means the dialect's plain behaviour. */
-export interface Quirks {
-  /** false: the upstream refuses `stream_options`. */
-  stream_options?: boolean;
-  /** The name of the output limit, `max_tokens` or `max_completion_tokens`. */
-  max_tokens_field?: "max_tokens" | "max_completion_tokens";
-  /** Assistant turns with tool calls must carry their `reasoning_content` back. */
-  return_reasoning_content?: boolean;
-  /** true: assistant turns with `reasoning_content`, `reasoning` or `reasoning_details` are refused. */
-  refuses_reasoning?: boolean;
-  /** false: the upstream cannot take image URLs; they must become base64. */
-  image_urls?: boolean;
-  /** Top-level parameters the upstream refuses: left out and named in `x-sallyport-dropped`. */
-  refuses?: readonly string[];
-  /** The same for some models only: a model id with `*` for anything, to parameter names. */
-  refuses_by_model?: Readonly<Record<string, readonly string[]>>;
-  /** true: Anthropic's cache markers on text are known; elsewhere they are left out, as strict servers refuse them. */
-  cache_control?: boolean;
-  /** true: Anthropic's `cache_control` on the request itself is known. */
-  automatic_cache?: boolean;
-  /** true: `usage: {include: true}` is known; elsewhere it is left out, as its wish is met here. */
-  usage_include?: boolean;
-  /** true: `metadata` is refused where the answer is not stored. */
-  metadata_needs_store?: boolean;
-  /** "nine": call ids are nine letters and digits. */
-  tool_call_ids?: "nine";
-  /** true: `tool_choice` must be a word. */
-  tool_choice_words?: boolean;
-  /** false: no custom (free text) tools or namespaces, though the protocol has them. */
-  custom_tools?: boolean;
-  /** false: `developer` messages go up as `system`. */
-  developer_role?: boolean;
-  /** false: json_schema response formats are refused; sent as json_object with the schema in the system text. */
-  json_schema?: boolean;
-  /** true: model names are the operator's own (deployments), so that one of no known family says nothing of the model. */
-  free_model_names?: boolean;
-  /** true: the same base URL serves the Responses API, by which go models whose tools chat completions refuse. */
-  responses?: boolean;
-  /** The provider has no `/responses` endpoint state of its own. */
-  [key: string]: unknown;
-}
 
 export interface RequestContext {
   /** The model id the upstream knows. */

@@ -1,7 +1,8 @@
 // Who speaks a dialect: base URL, credentials, facts. A card is what is known of a vendor; a provider is a card with the
 // operator's configuration applied, and the state that belongs to it (key rotation).
 
-import type { Dialect, DialectName, Quirks } from "./dialect.ts";
+import type { Quirks } from "../vendors/quirks.ts";
+import type { Dialect, DialectName } from "./dialect.ts";
 
 /** A model as an upstream lists it. */
 export interface DiscoveredModel {

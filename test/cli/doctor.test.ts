@@ -191,3 +191,11 @@ test("budgets that models without prices slip past are named, discovered models 
     message: expect.stringContaining("no model list from broken"),
   });
 });
+
+test("a misspelt quirk fails, with the name that was probably meant", async () => {
+  const { code, all } = await doctor(
+    "providers:\n  x:\n    base_url: BASE/good\n    quirks:\n      max_token_field: max_tokens\n",
+  );
+  expect(code).not.toBe(0);
+  expect(all).toContain("unknown key (did you mean providers.x.quirks.max_tokens_field?)");
+});

@@ -104,14 +104,14 @@ web: {dns: "\${JSON}", ports: "\${NONE:-}"}
   });
   test("everywhere: lists, headers, quirks", () => {
     const [provider] = good(
-      "providers: {x: {base_url: 'http://${H}/v1', api_keys: ['${K}'], headers: {X-A: 'a ${K}'}, quirks: {a: ['${K}', 1], b: {c: '${K}'}}}}",
+      "providers: {x: {base_url: 'http://${H}/v1', api_keys: ['${K}'], headers: {X-A: 'a ${K}'}, quirks: {refuses: ['${K}'], decision_body: {a: ['${K}', 1], b: {c: '${K}'}}}}}",
       { env: { H: "host", K: "v" } },
     ).providers;
     expect(provider).toMatchObject({
       baseUrl: "http://host/v1",
       apiKeys: ["v"],
       headers: { "X-A": "a v" },
-      quirks: { a: ["v", 1], b: { c: "v" } },
+      quirks: { refuses: ["v"], decision_body: { a: ["v", 1], b: { c: "v" } } },
     });
   });
   test("a file is looked for beside the configuration", () => {
@@ -128,8 +128,8 @@ web: {dns: "\${JSON}", ports: "\${NONE:-}"}
     ["server: {port: '${file:pw}'}", "server.port: expected a whole number from 0 to 65535, got ***"],
     ["web: {dns: '${Z}'}", "web.dns: the environment variable Z is not set"],
     [
-      "providers: {x: {base_url: 'http://x', quirks: {a: '${Z}'}}}",
-      "providers.x.quirks.a: the environment variable Z is not set",
+      "providers: {x: {base_url: 'http://x', quirks: {decision_body: {a: '${Z}'}}}}",
+      "providers.x.quirks.decision_body.a: the environment variable Z is not set",
     ],
   ];
   test.each(wrong)("%s", (text, problem) => {

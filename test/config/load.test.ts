@@ -62,6 +62,7 @@ describe("overrides win over the file", () => {
     ],
     [{ SALLYPORT_PROVIDERS_MINE_API_KEYS: "a,b" }, { apiKeys: ["a", "b"] }],
     [{ SALLYPORT_PROVIDERS_MINE_QUIRKS: '{"stream_options": false}' }, { quirks: { stream_options: false } }],
+    [{ SALLYPORT_PROVIDERS_MINE_QUIRKS_STREAM_OPTIONS: "false" }, { quirks: { stream_options: false } }],
     [{ SALLYPORT_PROVIDERS_MINE: '{"base_url": "http://y/v1"}' }, { baseUrl: "http://y/v1" }],
   ];
   test.each(providers)("%j in a map", (env, expected) => {

@@ -49,7 +49,7 @@ describe("the JSON Schema for editors", () => {
   const accepted = [
     "server: {port: '${PORT}', drain_timeout: '${D:-3s}', max_body: 1MiB}",
     "server:\nproviders:\n  openai:\nmodels:",
-    "providers: {anything: {base_url: 'http://x/v1', headers: {X-Y: z}, quirks: {any: [1, {b: 2}]}}}",
+    "providers: {anything: {base_url: 'http://x/v1', headers: {X-Y: z}, quirks: {refuses: [a], decision_body: {b: [1, {c: 2}]}}}}",
     "models: [{id: a, routes: [{provider: p}]}]",
     "auth: {oauth: {okta: {issuer: 'https://x', client_id: a, client_secret: b}}}",
     "health: {probe: 'off'}",

@@ -4,7 +4,7 @@
 import { sha256Hex } from "../../base/ids.ts";
 import { pairResults } from "../../chat/pair.ts";
 import type { ChatMessage, ChatRequest, Tool } from "../../chat/request.ts";
-import type { Quirks } from "../dialect.ts";
+import type { Quirks } from "../../vendors/quirks.ts";
 import { GO_ON } from "../tool-choice.ts";
 import { isObject } from "./openai-chat-usage.ts";
 
