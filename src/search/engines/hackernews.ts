@@ -1,0 +1,56 @@
+// Hacker News, by Algolia's public index of it.
+
+import { address, jsonHeaders, pageSize, rangeStart } from "../address.ts";
+import { type SearchEngine, TIME_RANGES } from "../engine.ts";
+import { readJson } from "../reading/json.ts";
+import { joined } from "../reading/text.ts";
+
+/** Hacker News. */
+export const hackernews: SearchEngine = {
+  name: "hackernews",
+  categories: ["news", "it"],
+  weight: 1,
+  about: { website: "https://hn.algolia.com", official: true },
+  enabledByDefault: true,
+  network: "algolia",
+  politeness: { requests: 10_000, perMs: 3_600_000 },
+  timeoutMs: 5000,
+  pagesMax: 10,
+  timeRanges: TIME_RANGES,
+  safeSearch: false,
+  suggestions: false,
+  selectors: {
+    results: "hits",
+    id: "objectID",
+    title: "title|story_title",
+    url: "url|story_url",
+    snippet: "story_text|comment_text",
+    date: "created_at_i",
+    points: "points",
+    comments: "num_comments",
+  },
+  request(context) {
+    const since = rangeStart(context);
+    const url = address(context, "https://hn.algolia.com", "/api/v1/search", {
+      query: context.query.text,
+      tags: "story",
+      page: context.query.page - 1,
+      hitsPerPage: pageSize(context, 30),
+      numericFilters: since && `created_at_i>${Math.floor(since.getTime() / 1000)}`,
+    });
+    return { method: "GET", url, headers: jsonHeaders(context) };
+  },
+  parse: (response, context) =>
+    readJson(response, context, {
+      engine: hackernews,
+      draft(fields) {
+        const id = fields.literal("id");
+        const discussion = id === "" ? undefined : `https://news.ycombinator.com/item?id=${encodeURIComponent(id)}`;
+        const [points, comments] = [fields.literal("points"), fields.literal("comments")];
+        return {
+          url: fields.address("url") ?? discussion,
+          snippet: joined([fields.text("snippet"), points && `${points} points`, comments && `${comments} comments`]),
+        };
+      },
+    }),
+};

@@ -1,0 +1,46 @@
+// The dates of answers as ISO 8601. What is no date gives none: a wrong date is worse.
+
+/** A date in any of the spellings that engines use: ISO 8601, RFC 822, seconds or milliseconds, 20260102T030405Z, "2 days ago". */
+export function isoDate(value: unknown, nowMs?: number): string | undefined {
+  if (typeof value === "number") return fromMs(value >= MS_LEAST ? value : value * 1000);
+  if (typeof value !== "string") return undefined;
+  const text = value.trim();
+  if (/^\d{9,13}$/.test(text)) return isoDate(Number(text));
+  const compact = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z)?$/.exec(text);
+  if (compact !== null) {
+    const [, year, month, day, hour = "00", minute = "00", second = "00"] = compact;
+    return fromMs(Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`));
+  }
+  if (/^\d{4}(?:-\d\d(?:-\d\d)?)?$/.test(text)) return Number.isNaN(Date.parse(text)) ? undefined : text;
+  const ago = /\b(\d+|an?)\s+(second|minute|hour|day|week|month|year)s?\s+ago\b/i.exec(text);
+  if (ago !== null) return nowMs === undefined ? undefined : before(nowMs, ago[1] ?? "", ago[2] ?? "");
+  if (!/\d{4}/.test(text)) return undefined;
+  return fromMs(Date.parse(HAS_ZONE.test(text) ? text : `${text}${/T\d\d:\d\d/.test(text) ? "Z" : " UTC"}`));
+}
+
+/** A number above this counts milliseconds: as seconds it would be the year 5138. */
+const MS_LEAST = 100_000_000_000;
+const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d|\b(?:GMT|UTC|[ECMP][SD]T))\s*(?:\([^)]*\))?$/;
+
+const SECONDS: Readonly<Record<string, number>> = {
+  second: 1,
+  minute: 60,
+  hour: 3600,
+  day: 86_400,
+  week: 604_800,
+  month: 2_629_800,
+  year: 31_557_600,
+};
+
+function before(nowMs: number, count: string, unit: string): string | undefined {
+  const seconds = SECONDS[unit.toLowerCase()] ?? Number.NaN;
+  const many = /^an?$/i.test(count) ? 1 : Number(count);
+  const iso = fromMs(nowMs - many * seconds * 1000);
+  // "3 days ago" knows no hour.
+  return seconds >= 86_400 ? iso?.slice(0, 10) : iso;
+}
+
+function fromMs(ms: number): string | undefined {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) || ms <= 0 ? undefined : date.toISOString().replace(".000Z", "Z");
+}

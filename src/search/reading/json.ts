@@ -1,0 +1,136 @@
+// JSON answers as hits, by dotted paths. An answer without the list that a path names has changed; it is not empty.
+
+import type { EngineContext, EngineResponse, Hit, Parsed, SearchEngine } from "../engine.ts";
+import { isoDate } from "./date.ts";
+import { failed, statusFailure } from "./status.ts";
+import { oneLine, plain, webAddress } from "./text.ts";
+
+/** Reads values of an item by the names in the engine's selectors. */
+export interface Fields {
+  /** The value as it is. */
+  raw(name: string): unknown;
+  /** The value as one plain line, markup taken away; empty when there is none. Lists are joined by commas. */
+  text(name: string): string;
+  /** The value as one line that is no markup, such as a name with a `<` in it. */
+  literal(name: string): string;
+  /** The value as an ISO 8601 date. */
+  date(name: string): string | undefined;
+  /** The value as an address of the web. */
+  address(name: string): string | undefined;
+}
+
+/** A hit that may lack what a hit needs; such ones are left out. */
+export type Draft = { readonly [Key in keyof Hit]?: Hit[Key] | undefined };
+
+/** How an engine's JSON is read, beside its selectors. `results` is the path of the list. */
+export interface JsonReading {
+  readonly engine: Pick<SearchEngine, "selectors" | "key">;
+  /** Adds to, or replaces, what the selectors `title`, `url`, `snippet`, `date`, `thumbnail` and `file` give. */
+  draft?(fields: Fields, item: unknown): Draft | undefined;
+  /** A failure that stands in a body of status 200, or in place of what the status says. */
+  failure?(body: unknown, response: EngineResponse): Parsed | undefined;
+  /** Suggestions and corrections. */
+  more?(fields: Fields, body: unknown): Pick<Parsed & { kind: "hits" }, "suggestions" | "corrections">;
+}
+
+/** Reads a JSON answer. */
+export function readJson(response: EngineResponse, context: EngineContext, reading: JsonReading): Parsed {
+  const selectors = selectorsOf(reading.engine, context);
+  const body = parsedJson(response.body);
+  const told = body === undefined ? undefined : reading.failure?.(body, response);
+  if (told !== undefined) return told;
+  const failure = statusFailure(response, { keyed: reading.engine.key !== undefined });
+  if (failure !== undefined) return { kind: "failure", failure };
+  if (body === undefined) return failed("changed_markup", "The answer is not JSON, or only a part of it.");
+  const items = listOf(body, selectors["results"] ?? "");
+  if (items === undefined) return failed("changed_markup", `The answer has no list at "${selectors["results"]}".`);
+  const hits = items.flatMap((item) => {
+    const fields = fieldsOf(item, selectors, context);
+    const own = reading.draft === undefined ? {} : reading.draft(fields, item);
+    const hit = own === undefined ? undefined : completed({ ...drafted(fields, selectors), ...own });
+    return hit === undefined ? [] : [hit];
+  });
+  if (items.length > 0 && hits.length === 0)
+    return failed("changed_markup", "No item of the answer has a title and an address.");
+  return { kind: "hits", hits, ...reading.more?.(fieldsOf(body, selectors, context), body) };
+}
+
+/** The engine's selectors with the operator's in their place. */
+export function selectorsOf(engine: Pick<SearchEngine, "selectors">, { settings }: EngineContext) {
+  return settings.selectors === undefined ? engine.selectors : { ...engine.selectors, ...settings.selectors };
+}
+
+/** The body as JSON; undefined when it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value at a dotted path; of several paths, parted by `|`, the first that leads to something. */
+export function valueAt(body: unknown, path: string): unknown {
+  for (const one of path.split("|")) {
+    const value = one === "" ? body : one.split(".").reduce(member, body);
+    if (value !== undefined && value !== null && value !== "") return value;
+  }
+  return undefined;
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
+}
+
+/** A list, or the values of an object; undefined when there is neither. */
+function listOf(body: unknown, path: string): readonly unknown[] | undefined {
+  const value = valueAt(body, path);
+  if (Array.isArray(value)) return value;
+  return typeof value === "object" && value !== null && path !== "" ? Object.values(value) : undefined;
+}
+
+/** Reads values of `item` by the names of `selectors`; addresses are completed against the request's. */
+export function fieldsOf(item: unknown, selectors: Readonly<Record<string, string>>, context: EngineContext): Fields {
+  const raw = (name: string) => (selectors[name] === undefined ? undefined : valueAt(item, selectors[name]));
+  return {
+    raw,
+    text: (name) => plain(written(raw(name))),
+    literal: (name) => oneLine(written(raw(name))),
+    date: (name) => isoDate(raw(name), context.query.nowMs),
+    address: (name) => webAddress(written(raw(name))),
+  };
+}
+
+function written(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "number") return String(value);
+  return Array.isArray(value) ? value.map(written).filter(Boolean).join(", ") : "";
+}
+
+function drafted(fields: Fields, selectors: Readonly<Record<string, string>>): Draft {
+  const has = (name: string) => selectors[name] !== undefined;
+  return {
+    ...(has("url") && { url: fields.address("url") }),
+    ...(has("title") && { title: fields.text("title") }),
+    ...(has("snippet") && { snippet: fields.text("snippet") }),
+    ...(has("date") && { publishedAt: fields.date("date") }),
+    ...(has("thumbnail") && { thumbnail: fields.address("thumbnail") }),
+    ...(has("file") && { file: fields.address("file") }),
+  };
+}
+
+/** The hit without what it lacks; undefined when it has no title or address. */
+export function completed(draft: Draft): Hit | undefined {
+  const { url, title, snippet = "", publishedAt, thumbnail, file, engines } = draft;
+  if (url === undefined || title === undefined || title === "") return undefined;
+  return {
+    url,
+    title,
+    snippet,
+    ...(publishedAt !== undefined && { publishedAt }),
+    ...(thumbnail !== undefined && { thumbnail }),
+    ...(file !== undefined && { file }),
+    ...(engines !== undefined && { engines }),
+  };
+}

@@ -1,0 +1,55 @@
+// Plain text out of what engines send: markup, entities and line breaks taken away.
+
+import { Parser } from "htmlparser2";
+
+/** A text that may hold markup or entities, as one plain line. Elements that break lines part words; others do not. */
+export function plain(html: string): string {
+  if (!/[<&]/.test(html)) return oneLine(html);
+  let text = "";
+  let hidden = 0;
+  const parser = new Parser(
+    {
+      onopentagname(name) {
+        if (HIDDEN_TAGS.has(name)) hidden++;
+        else if (BREAKING_TAGS.has(name)) text += " ";
+      },
+      onclosetag(name) {
+        if (HIDDEN_TAGS.has(name)) hidden--;
+        else if (BREAKING_TAGS.has(name)) text += " ";
+      },
+      ontext(data) {
+        if (hidden === 0) text += data;
+      },
+    },
+    { decodeEntities: true },
+  );
+  parser.write(html);
+  parser.end();
+  return oneLine(text);
+}
+
+const HIDDEN_TAGS = new Set(["script", "style"]);
+const BREAKING_TAGS = new Set(
+  "br p div li ul ol td tr table blockquote h1 h2 h3 h4 h5 h6 pre section jats:p".split(" "),
+);
+
+/** Runs of blanks and control characters as single blanks; marks that show nothing are dropped. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/[\u00ad\u200b\u200e\u200f\ufeff]/g, "")
+    .replace(/[\s\u0000-\u001f\u007f]+/g, " ")
+    .trim();
+}
+
+/** The parts that say something, in one line. */
+export function joined(parts: readonly (string | undefined | false)[], separator = " · "): string {
+  return parts.filter((part): part is string => typeof part === "string" && part !== "").join(separator);
+}
+
+/** The address if it is one of the web; protocol-relative and relative ones are completed. */
+export function webAddress(text: string | undefined, base?: string): string | undefined {
+  const trimmed = text?.trim() ?? "";
+  if (trimmed === "" || !URL.canParse(trimmed, base)) return undefined;
+  const url = new URL(trimmed, base);
+  return url.protocol === "http:" || url.protocol === "https:" ? url.href : undefined;
+}

@@ -1,0 +1,181 @@
+// What every search engine keeps, over the list of them and all stored answers.
+
+import { describe, expect, test } from "bun:test";
+import { CATEGORIES, type Parsed } from "../../src/search/engine.ts";
+import { ENGINES } from "../../src/search/engines/index.ts";
+import { bodyOf, contextFor, contextOfCase, play, readSample, responseTo, sampleNames } from "./samples.ts";
+
+test("every engine has samples, and every sample an engine", () => {
+  expect(ENGINES.map(({ name }) => name).sort()).toEqual(sampleNames());
+});
+
+test("names are unique, in the spelling of the configuration", () => {
+  expect(new Set(ENGINES.map(({ name }) => name)).size).toBe(ENGINES.length);
+  for (const { name } of ENGINES) expect(name).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+});
+
+describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (name, engine) => {
+  const sample = readSample(name);
+  const named = new Map(sample.cases.map((one) => [one.name, one]));
+
+  test("has facts that hold together", () => {
+    expect(sample.source.length).toBeGreaterThan(20);
+    expect(engine.categories.length).toBeGreaterThan(0);
+    for (const category of engine.categories) expect(CATEGORIES).toContain(category);
+    expect(engine.weight).toBeGreaterThan(0);
+    expect(engine.timeoutMs).toBeGreaterThan(0);
+    expect(engine.pagesMax).toBeGreaterThan(0);
+    expect(URL.canParse(engine.about.website)).toBe(true);
+    expect(engine.selectors["results"] ?? "").not.toBe("");
+    const cannotBeAsked = engine.key !== undefined || engine.needsBaseUrl === true;
+    if (cannotBeAsked) expect(engine.enabledByDefault).toBe(false);
+    if (engine.enabledByDefault) expect(engine.about.official).toBe(true);
+  });
+
+  test("has the answers that every engine is tried on", () => {
+    for (const kind of ["full", "empty", "changed", "language", "rate-limited"])
+      expect([...named.keys()]).toContain(kind);
+  });
+
+  test.each(sample.cases.map((one) => [one.name, one] as const))("reads: %s", (_name, one) => {
+    const { parsed, requests } = play(engine, one);
+    expect(requests.length).toBe(one.answers.length);
+    if (one.failure === undefined) expect(parsed).toEqual(expectedHits(one));
+    else {
+      expect(failureOf(parsed)?.kind).toBe(one.failure as never);
+      expect(failureOf(parsed)?.retryAfterMs).toBe(one.retryAfterMs as never);
+    }
+  });
+
+  test("gives plain texts and addresses of the web", () => {
+    for (const one of sample.cases) {
+      for (const hit of hitsOf(play(engine, one).parsed)) {
+        for (const text of [hit.title, hit.snippet])
+          expect(text).not.toMatch(/\s{2}|^\s|\s$|[\n\r\t]|&(?:amp|quot|#\d+);/);
+        for (const url of [hit.url, hit.thumbnail, hit.file])
+          if (url !== undefined) expect(url).toMatch(/^https?:\/\/\S+$/);
+        if (hit.publishedAt !== undefined)
+          expect(hit.publishedAt).toMatch(/^\d{4}(?:-\d\d){0,2}(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?$/);
+      }
+    }
+  });
+
+  test("takes an answer that was cut off for a failure, or gives its whole hits only", () => {
+    const full = named.get("full")!;
+    const body = lastBody(engine.name, full);
+    const whole = JSON.stringify(hitsOf(play(engine, full).parsed));
+    const wanted = hitsOf(play(engine, full).parsed).map((hit) => JSON.stringify(hit));
+    for (let part = 1; part < 60; part++) {
+      const at = Math.floor((body.length * part) / 60);
+      const { parsed } = play(engine, full, { change: (text) => text.slice(0, at) });
+      if (parsed.kind === "failure") continue;
+      expect(whole).not.toBe("[]");
+      for (const hit of hitsOf(parsed)) expect(wanted).toContain(JSON.stringify(hit));
+      expect(hitsOf(parsed).length).toBeGreaterThan(0);
+    }
+  });
+
+  test("never takes a changed answer for one without hits", () => {
+    const full = named.get("full")!;
+    for (const [what, change] of changesOf(lastBody(engine.name, full))) {
+      const { parsed } = play(engine, full, { change });
+      if (parsed.kind === "hits" && parsed.hits.length === 0) throw new Error(`${what}: no hits, and no failure`);
+    }
+  });
+
+  test.each(STATUSES)("tells what status %d means", (status, kinds) => {
+    const context = contextFor(engine);
+    const request = engine.request(context);
+    for (const body of ["", "<html><body>Sorry</body></html>", "{}"]) {
+      const parsed = engine.parse(responseTo(request, { status }, body), context);
+      expect(kinds).toContain(failureOf(parsed)?.kind ?? parsed.kind);
+    }
+  });
+
+  test("reads whatever is sent without throwing", () => {
+    const context = contextOfCase(engine, named.get("full")!);
+    const request = engine.request(context);
+    for (const body of STRANGE_BODIES) {
+      const parsed = engine.parse(responseTo(request, {}, body), context);
+      expect([body, failureOf(parsed)?.kind ?? parsed.kind]).not.toEqual([body, "hits"]);
+    }
+  });
+
+  test("tells nothing of the body in a failure", () => {
+    for (const one of sample.cases) {
+      const failure = failureOf(play(engine, one).parsed);
+      if (failure === undefined) continue;
+      expect(failure.message).toMatch(/^[A-Z].*\.$/);
+      const body = lastBody(engine.name, one);
+      if (body.length > 20) expect(body).not.toContain(failure.message);
+    }
+  });
+});
+
+/** Statuses and the failures that they may mean, to one or the other engine. */
+const STATUSES: [number, string[]][] = [
+  [400, ["refused", "bad_key", "changed_markup", "server_error"]],
+  [401, ["blocked", "bad_key"]],
+  [403, ["blocked", "bad_key", "refused", "captcha"]],
+  [404, ["changed_markup"]],
+  [429, ["rate_limited", "captcha"]],
+  [500, ["server_error"]],
+  [503, ["server_error", "captcha", "rate_limited"]],
+];
+
+const STRANGE_BODIES = [
+  "",
+  "null",
+  "[]",
+  "{}",
+  "42",
+  '"text"',
+  "<html></html>",
+  "<html><body><p>We are closed.</p></body></html>",
+  "<?xml version='1.0'?><nothing/>",
+  "{".repeat(5000),
+  "<div>".repeat(20_000),
+  '{"__proto__":{"results":[{"title":"x","url":"https://x.example"}]}}',
+];
+
+/** The body with each of its outer names renamed in turn: keys of JSON, classes and ids of markup, elements of XML. */
+function changesOf(body: string): [string, (text: string) => string][] {
+  const names = new Set<string>();
+  for (const [, name] of body.matchAll(/"(\w+)"\s*:/g)) names.add(`"${name}"`);
+  for (const [, list = ""] of body.matchAll(/\b(?:class|id)="([^"]+)"/g))
+    for (const one of list.split(/\s+/)) names.add(one);
+  for (const [, name] of body.matchAll(/<([A-Za-z][\w:-]*)/g)) names.add(`<${name}`);
+  return [...names].filter((name) => /[A-Za-z]/.test(name)).map((name) => [name, renaming(name)]);
+}
+
+function renaming(name: string): (text: string) => string {
+  const bare = name.replace(/[<"]/g, "");
+  if (name.startsWith("<"))
+    return (text) => text.replace(new RegExp(`(</?)${escaped(bare)}(?![\\w:-])`, "g"), "$1renamed");
+  return (text) => text.replace(new RegExp(`(?<![\\w-])${escaped(bare)}(?![\\w-])`, "g"), "renamed");
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+function lastBody(name: string, one: ReturnType<typeof readSample>["cases"][number]): string {
+  return bodyOf(name, one.answers.at(-1)!);
+}
+
+function hitsOf(parsed: Parsed) {
+  return parsed.kind === "hits" ? parsed.hits : [];
+}
+
+function failureOf(parsed: Parsed) {
+  return parsed.kind === "failure" ? parsed.failure : undefined;
+}
+
+function expectedHits({ hits, suggestions, corrections }: ReturnType<typeof readSample>["cases"][number]): Parsed {
+  return {
+    kind: "hits",
+    hits: hits ?? [],
+    ...(suggestions !== undefined && { suggestions }),
+    ...(corrections !== undefined && { corrections }),
+  };
+}
