@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
-import { buildPages } from "../src/dashboard/bundle.ts";
+import { buildPages } from "../src/dashboard/server/bundle.ts";
 
 /**
  * playwright-core reads two JSON files from its own folder when it starts; in one executable there is no such folder. They
@@ -71,7 +71,7 @@ rmSync(outfile, { force: true });
 const pages = mkdtempSync(join(tmpdir(), "sallyport-pages-"));
 const built = await Bun.build({
   // Threads are entries of their own; the program finds them by their path below src/.
-  entrypoints: ["src/main.ts", "src/pages/convert-worker.ts", "src/pages/robots-worker.ts"].map((path) =>
+  entrypoints: ["src/main.ts", "src/pages/convert/worker.ts", "src/pages/robots/worker.ts"].map((path) =>
     join(root, path),
   ),
   target: "bun",

@@ -1,4 +1,4 @@
-// Packs the vocabulary of o200k_base for src/base/token-ranks.ts: one byte of length for each token in the order of rank,
+// Packs the vocabulary of o200k_base for src/tokens/ranks.ts: one byte of length for each token in the order of rank,
 // then the tokens' bytes, all compressed. Usage: bun scripts/token-ranks.ts (after a new version of gpt-tokenizer)
 
 import { join } from "node:path";
@@ -20,6 +20,6 @@ const tokens = source
 
 const raw = Buffer.concat([Buffer.from(tokens.map((bytes) => bytes.length)), ...tokens]);
 const packed = zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: 22 } });
-const target = join(root, "src/base/o200k.zst");
+const target = join(root, "src/tokens/o200k.zst");
 await Bun.write(target, packed);
 console.log(`${target}: ${tokens.length} tokens, ${raw.length} bytes packed into ${packed.length}`);

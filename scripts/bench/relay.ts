@@ -4,9 +4,9 @@
 import { parseFrames } from "../../src/base/sse.ts";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import type { Dialect, RelayIdentity } from "../../src/upstream/dialect.ts";
-import { anthropicMessages } from "../../src/upstream/dialects/anthropic.ts";
-import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
-import { openaiResponses } from "../../src/upstream/dialects/responses.ts";
+import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
+import { openaiResponses } from "../../src/upstream/dialects/responses/dialect.ts";
 
 const CHUNKS = 500;
 const ROUNDS = 400;

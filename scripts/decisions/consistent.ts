@@ -6,7 +6,7 @@ import type { ChatResult } from "../../src/chat/result.ts";
 import type { BackendSpec, DecisionRoute, Upstream } from "../../src/decisions/backends/backend.ts";
 import { logprobs } from "../../src/decisions/backends/logprobs.ts";
 import { CONTENT_FREE } from "../../src/decisions/backends/prior.ts";
-import { calibrate, softmax, UNCALIBRATED } from "../../src/decisions/calibration.ts";
+import { calibrate, softmax, UNCALIBRATED } from "../../src/decisions/calibration/calibration.ts";
 import type { Question } from "../../src/decisions/questions.ts";
 import { REVISION } from "../../src/decisions/revision.ts";
 

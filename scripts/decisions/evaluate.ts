@@ -5,9 +5,9 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { readLabelledRows, runCalibration } from "../../src/decisions/calibrate.ts";
-import type { Metrics } from "../../src/decisions/metrics.ts";
-import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/versions.ts";
+import { readLabelledRows, runCalibration } from "../../src/decisions/calibration/calibrate.ts";
+import type { Metrics } from "../../src/decisions/calibration/metrics.ts";
+import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/models/versions.ts";
 import { type Habits, simulatedUpstream } from "./simulated.ts";
 
 const { values, positionals } = parseArgs({

@@ -3,7 +3,7 @@
 // Usage: bun scripts/decisions/many-options.ts [--trials N] [--first X] [--variants X]
 
 import { parseArgs } from "node:util";
-import { seeded } from "../../src/decisions/metrics.ts";
+import { seeded } from "../../src/decisions/calibration/metrics.ts";
 import { FORMER_REVISION, REVISION } from "../../src/decisions/revision.ts";
 import { answerOf, type NoneHabit, SPEC, totalVariation, truthOf, worthsOf } from "./consistent.ts";
 

@@ -2,7 +2,7 @@
 // variation from what it believes. Usage: bun scripts/decisions/positions.ts [--bias X] [--trials N]
 
 import { parseArgs } from "node:util";
-import { seeded } from "../../src/decisions/metrics.ts";
+import { seeded } from "../../src/decisions/calibration/metrics.ts";
 import { FORMER_REVISION, REVISION } from "../../src/decisions/revision.ts";
 import { answerOf, SPEC, totalVariation, truthOf, worthsOf } from "./consistent.ts";
 

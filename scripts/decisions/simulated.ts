@@ -4,9 +4,9 @@
 import type { ChatRequest } from "../../src/chat/request.ts";
 import type { ChatResult } from "../../src/chat/result.ts";
 import type { DecisionRoute, Upstream } from "../../src/decisions/backends/backend.ts";
-import type { LabelledRow } from "../../src/decisions/calibrate.ts";
-import { softmax } from "../../src/decisions/calibration.ts";
-import { letterAt } from "../../src/decisions/prompt.ts";
+import { letterAt } from "../../src/decisions/backends/prompt.ts";
+import type { LabelledRow } from "../../src/decisions/calibration/calibrate.ts";
+import { softmax } from "../../src/decisions/calibration/calibration.ts";
 import { type Question, textOf } from "../../src/decisions/questions.ts";
 
 export interface Habits {

@@ -7,10 +7,10 @@ import { chooseMain, keepMainContent } from "../../src/pages/content/main-conten
 import { tidy } from "../../src/pages/content/tidy.ts";
 import { createTrace } from "../../src/pages/content/trace.ts";
 import { loadWeights } from "../../src/pages/content/weights.ts";
+import { needsScript } from "../../src/pages/convert/needs-script.ts";
 import { closest, type PageElement } from "../../src/pages/dom/node.ts";
 import { parsePage } from "../../src/pages/dom/parse.ts";
 import { toMarkdown } from "../../src/pages/markdown/markdown.ts";
-import { needsScript } from "../../src/pages/needs-script.ts";
 
 const ADDRESS = "http://127.0.0.1/page";
 /** Set as signs of their own, in a notation of their own, or left out as what only serves the screen. */

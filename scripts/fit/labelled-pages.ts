@@ -3,15 +3,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { decodeHtml } from "../../src/pages/charset.ts";
 import { type Block, cutBlocks } from "../../src/pages/content/blocks.ts";
 import { fillFromState } from "../../src/pages/content/embedded.ts";
 import { captionsOf, headlineOf, notesOf, pricesBeside } from "../../src/pages/content/expected-parts.ts";
 import { readFeatures } from "../../src/pages/content/features.ts";
 import { tidy } from "../../src/pages/content/tidy.ts";
 import { createTrace } from "../../src/pages/content/trace.ts";
+import { decodeHtml } from "../../src/pages/convert/charset.ts";
+import { needsScript } from "../../src/pages/convert/needs-script.ts";
 import { type PageDocument, parsePage } from "../../src/pages/dom/parse.ts";
-import { needsScript } from "../../src/pages/needs-script.ts";
 import { type Label, labelByPieces, labelByText, type Truth, tokensOf } from "./label.ts";
 
 /** One page. */

@@ -1,6 +1,6 @@
 // Mixed load with providers failing at random.
 
-import { countTokens } from "../../src/base/tokens.ts";
+import { countTokens } from "../../src/tokens/count.ts";
 import { ask, judge, type Outcome, type Path } from "./client.ts";
 import { makeHome, readBooks, startGateway } from "./gateway.ts";
 import { seeded, words } from "./random.ts";

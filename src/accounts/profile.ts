@@ -1,6 +1,6 @@
 // The account as its owner sees it (contract §3 "account profile").
-import type { Account } from "../store/accounts.ts";
-import type { Identity } from "../store/identities.ts";
+import type { Account } from "../store/access/accounts.ts";
+import type { Identity } from "../store/access/identities.ts";
 
 /** The body of `GET /v1/auth/me`. */
 export function profileView(account: Account, identities: readonly Identity[]) {

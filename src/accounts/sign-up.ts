@@ -4,17 +4,17 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
-import { type Account, type AccountStore, foldName, type NewAccount } from "../store/accounts.ts";
-import type { AuditStore } from "../store/audit.ts";
-import type { CodeStore } from "../store/codes.ts";
+import { type Account, type AccountStore, foldName, type NewAccount } from "../store/access/accounts.ts";
+import type { AuditStore } from "../store/access/audit.ts";
+import type { CodeStore } from "../store/access/codes.ts";
 import { type Attempts, addressName } from "./attempts.ts";
 import type { Client } from "./client.ts";
-import type { PasswordHasher } from "./hash-queue.ts";
-import type { Mailer } from "./mailer.ts";
-import { signUpTriedMail } from "./mails.ts";
+import type { Mailer } from "./mail/mailer.ts";
+import { signUpTriedMail } from "./mail/mails.ts";
 import { emailFault, isSameMailbox, planStart, usernameFault } from "./new-account.ts";
 import type { OAuth, PendingIdentity } from "./oauth/flow.ts";
-import { passwordFault } from "./passwords.ts";
+import type { PasswordHasher } from "./passwords/hash-queue.ts";
+import { passwordFault } from "./passwords/passwords.ts";
 import { isSetupToken, type SetupDeps } from "./setup.ts";
 
 /** What signing up needs. */

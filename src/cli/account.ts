@@ -1,17 +1,17 @@
 // `sallyport account …`: the operator's way to make and manage accounts, also beside a running server.
 import { emailFault, planStart, usernameFault } from "../accounts/new-account.ts";
-import { hashPassword, passwordFault } from "../accounts/passwords.ts";
+import { hashPassword, passwordFault } from "../accounts/passwords/passwords.ts";
 import { randomText } from "../base/ids.ts";
 import { tierGrants } from "../catalog/from-config.ts";
 import { isTierId } from "../catalog/tiers.ts";
 import type { Config, TierConfig } from "../config/schema.ts";
-import { accountBudgetStore } from "../store/account-budgets.ts";
-import { type Account, type AccountStore, accountStore } from "../store/accounts.ts";
-import { codeStore } from "../store/codes.ts";
-import { identityStore } from "../store/identities.ts";
-import { keyStore } from "../store/keys.ts";
-import type { Store } from "../store/open.ts";
-import { sessionStore } from "../store/sessions.ts";
+import { accountBudgetStore } from "../store/access/account-budgets.ts";
+import { type Account, type AccountStore, accountStore } from "../store/access/accounts.ts";
+import { codeStore } from "../store/access/codes.ts";
+import { identityStore } from "../store/access/identities.ts";
+import { keyStore } from "../store/access/keys.ts";
+import { sessionStore } from "../store/access/sessions.ts";
+import type { Store } from "../store/engine/open.ts";
 import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";

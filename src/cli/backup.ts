@@ -1,6 +1,6 @@
 // `sallyport backup FILE.tar` and `sallyport restore FILE.tar`.
 import { existsSync } from "node:fs";
-import { restoreBackup, writeBackup } from "../store/backup.ts";
+import { restoreBackup, writeBackup } from "../store/engine/backup.ts";
 import type { Command } from "./command.ts";
 import { failure, printRecord, withStore } from "./workspace.ts";
 

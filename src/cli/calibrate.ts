@@ -4,18 +4,23 @@ import { systemClock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { publicError } from "../decisions/api/decide.ts";
 import { NonsenseAnswer } from "../decisions/backends/backend.ts";
-import { type CalibrationRun, type Report, readLabelledRows, runCalibration } from "../decisions/calibrate.ts";
-import { readCalibrationFile } from "../decisions/calibration-file.ts";
-import { publicError } from "../decisions/decide.ts";
-import { reliabilitySvg, reliabilityText } from "../decisions/diagram.ts";
-import { measurementOf } from "../decisions/measurement.ts";
-import { cautionOn } from "../decisions/metrics.ts";
-import { DecisionModels, ID } from "../decisions/models.ts";
-import { createUpstreams } from "../decisions/upstreams.ts";
-import { type DecisionVersion, isOutdated, nextVersionId, recalibrated, rowOf } from "../decisions/versions.ts";
-import { decisionStore } from "../store/decisions.ts";
-import type { Store } from "../store/open.ts";
+import {
+  type CalibrationRun,
+  type Report,
+  readLabelledRows,
+  runCalibration,
+} from "../decisions/calibration/calibrate.ts";
+import { reliabilitySvg, reliabilityText } from "../decisions/calibration/diagram.ts";
+import { readCalibrationFile } from "../decisions/calibration/file.ts";
+import { measurementOf } from "../decisions/calibration/measurement.ts";
+import { cautionOn } from "../decisions/calibration/metrics.ts";
+import { DecisionModels, ID } from "../decisions/models/models.ts";
+import { createUpstreams } from "../decisions/models/upstreams.ts";
+import { type DecisionVersion, isOutdated, nextVersionId, recalibrated, rowOf } from "../decisions/models/versions.ts";
+import { decisionStore } from "../store/decisions/decisions.ts";
+import type { Store } from "../store/engine/open.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
 import { Breakers } from "../upstream/breaker.ts";
 import { configureProvider } from "../upstream/configure.ts";

@@ -1,8 +1,8 @@
 // `sallyport decisions …`: the versions of decision models and where their aliases point. A running server follows within a
 // second.
-import { PromotionRefused, promoteVersion } from "../decisions/promote.ts";
-import { isOutdated } from "../decisions/versions.ts";
-import { decisionStore } from "../store/decisions.ts";
+import { PromotionRefused, promoteVersion } from "../decisions/models/promote.ts";
+import { isOutdated } from "../decisions/models/versions.ts";
+import { decisionStore } from "../store/decisions/decisions.ts";
 import { loadModels } from "./calibrate.ts";
 import type { Command, CommandGroup } from "./command.ts";
 import { failure, isoTime, printRecord, printRows, withStore } from "./workspace.ts";

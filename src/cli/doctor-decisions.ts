@@ -4,10 +4,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
-import { readCalibrationFile } from "../decisions/calibration-file.ts";
-import { DecisionModels } from "../decisions/models.ts";
-import { decisionStore } from "../store/decisions.ts";
-import { DATABASE_FILE, openStore } from "../store/open.ts";
+import { readCalibrationFile } from "../decisions/calibration/file.ts";
+import { DecisionModels } from "../decisions/models/models.ts";
+import { decisionStore } from "../store/decisions/decisions.ts";
+import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
 import type { Finding } from "./doctor-provider.ts";
 
 /** A warning for each; one line that all is well where there is none. Nothing where no decision model is configured. */

@@ -2,11 +2,11 @@
 // older version, which it brings up to date as any start would.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { checkSmtp, OUTBOX_DIR } from "../accounts/mail-transport.ts";
+import { checkSmtp, OUTBOX_DIR } from "../accounts/mail/transport.ts";
 import type { Config } from "../config/schema.ts";
-import { findBrowser, hasSandbox, NO_SANDBOX } from "../pages/browser.ts";
-import { DATABASE_FILE, openStore } from "../store/open.ts";
-import { upgradeStore } from "../store/upgrade.ts";
+import { findBrowser, hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
+import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
+import { upgradeStore } from "../store/engine/upgrade.ts";
 import type { Command } from "./command.ts";
 import { checkBudgets } from "./doctor-budgets.ts";
 import { checkDecisions } from "./doctor-decisions.ts";

@@ -1,11 +1,11 @@
 // The account a new gateway begins with: an admin on the highest plan with one key. Made once, while there is no account.
 import { planStart } from "../accounts/new-account.ts";
-import { hashPassword } from "../accounts/passwords.ts";
+import { hashPassword } from "../accounts/passwords/passwords.ts";
 import { randomText } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
-import { accountStore } from "../store/accounts.ts";
-import { keyStore } from "../store/keys.ts";
-import type { Store } from "../store/open.ts";
+import { accountStore } from "../store/access/accounts.ts";
+import { keyStore } from "../store/access/keys.ts";
+import type { Store } from "../store/engine/open.ts";
 
 /** 24 of 62 characters: 142 bits. */
 const PASSWORD_CHARS = 24;

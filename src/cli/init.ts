@@ -7,9 +7,9 @@ import { configJsonSchemaText, JSON_SCHEMA_FILE } from "../config/json-schema.ts
 import { findPreset, type PresetName } from "../config/presets.ts";
 import { type SampleChoices, sampleConfig } from "../config/sample.ts";
 import { linkOf } from "../http/listen.ts";
-import { accountStore } from "../store/accounts.ts";
-import { DATABASE_FILE, openStore } from "../store/open.ts";
-import { upgradeStore } from "../store/upgrade.ts";
+import { accountStore } from "../store/access/accounts.ts";
+import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
+import { upgradeStore } from "../store/engine/upgrade.ts";
 import type { Command, Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import { createFirstAccount } from "./first-account.ts";

@@ -1,7 +1,7 @@
 // `sallyport key …`: API keys. A running server notices a new or revoked key within a second.
-import { type Account, accountStore } from "../store/accounts.ts";
-import { type KeyInfo, keyStore } from "../store/keys.ts";
-import type { Store } from "../store/open.ts";
+import { type Account, accountStore } from "../store/access/accounts.ts";
+import { type KeyInfo, keyStore } from "../store/access/keys.ts";
+import type { Store } from "../store/engine/open.ts";
 import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./failure.ts";

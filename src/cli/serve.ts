@@ -1,7 +1,7 @@
 // `sallyport serve`: runs the gateway until it is told to stop. Stdout gets exactly one line, when it is ready; logs go to
 // stderr.
 
-import { startApp } from "../app.ts";
+import { startApp } from "../app/start.ts";
 import { systemClock } from "../base/clock.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { environment, secretsOf } from "../config/load.ts";

@@ -2,10 +2,10 @@
 import { setupLink, setupToken } from "../accounts/setup.ts";
 import type { Config } from "../config/schema.ts";
 import { linkOf } from "../http/listen.ts";
-import { accountStore } from "../store/accounts.ts";
-import type { Store } from "../store/open.ts";
+import { accountStore } from "../store/access/accounts.ts";
+import type { Store } from "../store/engine/open.ts";
+import { isServing } from "../store/engine/serve-lock.ts";
 import { secretStore } from "../store/secrets.ts";
-import { isServing } from "../store/serve-lock.ts";
 import { LISTENING_SETTING, settingsStore } from "../store/settings.ts";
 import type { Command } from "./command.ts";
 import { failure, printRecord, withStore } from "./workspace.ts";

@@ -3,9 +3,9 @@
 
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
-import { accountStore } from "../store/accounts.ts";
-import { keyStore } from "../store/keys.ts";
-import { openStore } from "../store/open.ts";
+import { accountStore } from "../store/access/accounts.ts";
+import { keyStore } from "../store/access/keys.ts";
+import { openStore } from "../store/engine/open.ts";
 import type { Command } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { createFirstAccount, type FirstAccount } from "./first-account.ts";

@@ -1,8 +1,8 @@
 // What the commands that work on the data directory share: the open database, and how they read times and print rows.
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
-import { openStore, type Store } from "../store/open.ts";
-import { upgradeStore } from "../store/upgrade.ts";
+import { openStore, type Store } from "../store/engine/open.ts";
+import { upgradeStore } from "../store/engine/upgrade.ts";
 import type { Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import type { Flags } from "./flags.ts";

@@ -6,18 +6,18 @@ import type { AnswerFault } from "../chat/answer-fault.ts";
 import type { ChatEvent } from "../chat/event.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
-import { STOPPED } from "../store/usage-record.ts";
+import { STOPPED } from "../store/usage/record.ts";
 import { outcomeOfFault } from "../upstream/breaker.ts";
 import type { EventReader } from "../upstream/dialect.ts";
+import { forwardHeaders, keepAnswer, noteRoute, restKey, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
-import { forwardHeaders, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
+import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./job.ts";
-import { type LiveAnswer, openLive } from "./live.ts";
 import { estimateUsage } from "./meter.ts";
+import { type LiveAnswer, openLive } from "./open-stream.ts";
 import { kindOfCode } from "./policy.ts";
+import type { Turn, TurnEnd } from "./route-call.ts";
 import { Translation } from "./translation.ts";
-import type { Turn, TurnEnd } from "./turn.ts";
 
 /** Contract §3 "before the first event". */
 const PEEK_MS = 10_000;

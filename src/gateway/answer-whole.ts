@@ -11,13 +11,13 @@ import { outputText } from "../chat/usage.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
+import { forwardHeaders, headerText, keepAnswer, noteRoute, restKey, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
-import { forwardHeaders, headerText, keepAnswer, noteRoute, restKey, spend } from "./books.ts";
+import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./job.ts";
 import { estimateUsage } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
-import type { Turn } from "./turn.ts";
+import type { Turn } from "./route-call.ts";
 
 /** Answers without a stream: the first route that gives a whole, readable answer. */
 export async function answerWhole(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {

@@ -12,7 +12,7 @@ import type { Provider } from "../upstream/provider.ts";
 import { spokenFor } from "../upstream/spoken.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError, mayRetry, mayTryElsewhere } from "./policy.ts";
-import { type CallTrace, Turn } from "./turn.ts";
+import { type CallTrace, Turn } from "./route-call.ts";
 
 export interface AttemptDeps {
   clock: Clock;

@@ -4,8 +4,8 @@ import { ApiError } from "../base/errors.ts";
 import type { TierBudget, TierId } from "../catalog/tiers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Budget, Hold, Refusal, Reservations } from "../http/reservations.ts";
-import type { AccountBudgetStore } from "../store/account-budgets.ts";
-import type { KeyStore } from "../store/keys.ts";
+import type { AccountBudgetStore } from "../store/access/account-budgets.ts";
+import type { KeyStore } from "../store/access/keys.ts";
 
 /** A caller as far as budgets go. */
 export interface Spender {

@@ -6,9 +6,9 @@ import type { TierGrant, TierId } from "../catalog/tiers.ts";
 import { type Caller, keyGuard } from "../http/guards.ts";
 import { memoryReservations } from "../http/reservations.ts";
 import type { RateLimiter } from "../http/rpm.ts";
-import { accountBudgetStore } from "../store/account-budgets.ts";
-import type { KeyStore, LiveKey } from "../store/keys.ts";
-import type { Store } from "../store/open.ts";
+import { accountBudgetStore } from "../store/access/account-budgets.ts";
+import type { KeyStore, LiveKey } from "../store/access/keys.ts";
+import type { Store } from "../store/engine/open.ts";
 import { createAdmission, verifiedCallers } from "./admit.ts";
 import { createBudgets, createSpenders } from "./budgets.ts";
 

@@ -1,26 +1,26 @@
 // POST /v1/messages/count_tokens: asked of the model's first provider when that counts itself, else counted here. Spends
 // nothing and does not count against the rate limit.
 
-import { TokenCounter } from "../base/tokens.ts";
 import { requireModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { readJson } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
-import type { FileStore } from "../store/files.ts";
+import type { FileStore } from "../store/work/files.ts";
+import { TokenCounter } from "../tokens/count.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
-import { messages } from "../wire/messages.ts";
-import { decodeCountTokens } from "../wire/messages-decode.ts";
+import { decodeCountTokens } from "../wire/messages/decode.ts";
+import { messages } from "../wire/messages/format.ts";
+import { decodeOptions, forwardedHeaders } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { decodeOptions, forwardedHeaders } from "./job.ts";
 import { withFiles } from "./media.ts";
 import { promptText } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError } from "./policy.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
-import { refuseUnsayable } from "./unsayable.ts";
+import { refuseUnsayable } from "./untranslatable.ts";
 import { routesOfThread, threadOf } from "./upstream-threads.ts";
 
 /**

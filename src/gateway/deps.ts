@@ -7,13 +7,13 @@ import type { ChatRequest } from "../chat/request.ts";
 import type { BodyLimits } from "../http/body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
-import type { UsageRecord } from "../store/usage-record.ts";
+import type { UsageRecord } from "../store/usage/record.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import type { Admit } from "./admit.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Budgets } from "./budgets.ts";
-import type { Job, Keep } from "./job.ts";
+import type { Job, Keep } from "./chat-exchange.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 import type { UpstreamThreads } from "./upstream-threads.ts";
 

@@ -3,15 +3,15 @@
 
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
-import type { ResponseStore } from "../store/responses.ts";
+import type { ResponseStore } from "../store/work/responses.ts";
 import {
   inputItems,
   portableItems,
   referencedItems,
   resolveReferences,
   responseOfItem,
-} from "../wire/responses-references.ts";
-import type { Keep } from "./job.ts";
+} from "../wire/responses/references.ts";
+import type { Keep } from "./chat-exchange.ts";
 
 /** A parsed JSON object. */
 type Fields = Readonly<Record<string, unknown>>;

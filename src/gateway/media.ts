@@ -4,11 +4,11 @@
 import { ApiError } from "../base/errors.ts";
 import { FetchError, type GuardedFetch } from "../net/fetch.ts";
 import { BlockedAddress } from "../net/guard.ts";
-import type { FileStore } from "../store/files.ts";
+import type { FileStore } from "../store/work/files.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { type Media, mediaReferences, replaceMedia } from "../wire/media-references.ts";
+import type { Job } from "./chat-exchange.ts";
 import { IMAGE_BYTES_MAX, sniffImage } from "./images.ts";
-import type { Job } from "./job.ts";
 import { fileNotFound } from "./uploads.ts";
 
 /** A parsed JSON object. */

@@ -1,12 +1,12 @@
 // Counts what a request used, once: what the upstream reported, else what was streamed, and writes it down off the path.
 
-import { countTokens } from "../base/tokens.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import { costMicros } from "../catalog/prices.ts";
 import type { Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import type { UsageRecord } from "../store/usage-record.ts";
+import type { UsageRecord } from "../store/usage/record.ts";
 import type { FailedRoute } from "../telemetry/attempt.ts";
+import { countTokens } from "../tokens/count.ts";
 
 /** What is written about one upstream call. */
 export interface Spent {

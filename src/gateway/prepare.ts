@@ -1,6 +1,6 @@
 // What is done to a request before it is routed: stored history and uploaded files take the places of their names.
 
-import type { FileStore } from "../store/files.ts";
+import type { FileStore } from "../store/work/files.ts";
 import type { Draft, Prepared } from "./deps.ts";
 import { expandHistory, type HistoryDeps } from "./history.ts";
 import { withFiles } from "./media.ts";

@@ -4,12 +4,12 @@ import { uuid } from "../base/ids.ts";
 import type { Catalog } from "../catalog/models.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import type { UsageRecord } from "../store/usage-record.ts";
+import type { UsageRecord } from "../store/usage/record.ts";
 import { callProvider, readAnswer } from "../upstream/call.ts";
 import { type AttemptDeps, tryRoutes } from "./attempts.ts";
 import { estimateUsage, usageRecord } from "./meter.ts";
 import { faultOfAnswer } from "./policy.ts";
-import type { Turn } from "./turn.ts";
+import type { Turn } from "./route-call.ts";
 
 export interface ProbeDeps extends AttemptDeps {
   catalog(): Catalog;

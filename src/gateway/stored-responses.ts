@@ -3,9 +3,9 @@
 import { ApiError } from "../base/errors.ts";
 import { pathOf } from "../http/path.ts";
 import { SSE_HEADERS } from "../http/sse-response.ts";
-import type { ResponseStore } from "../store/responses.ts";
-import { replayResponse } from "../wire/responses-replay.ts";
-import { ENCRYPTED_REASONING, shownAnswer, shownItem } from "../wire/responses-stored.ts";
+import type { ResponseStore } from "../store/work/responses.ts";
+import { replayResponse } from "../wire/responses/replay.ts";
+import { ENCRYPTED_REASONING, shownAnswer, shownItem } from "../wire/responses/stored.ts";
 
 export interface StoredResponsesDeps {
   store: Pick<ResponseStore, "findResponse" | "deleteResponse">;

@@ -5,7 +5,7 @@ import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
 import { readBody } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
-import type { FileStore, StoredFile } from "../store/files.ts";
+import type { FileStore, StoredFile } from "../store/work/files.ts";
 import { IMAGE_BYTES_MAX, sniffImage } from "./images.ts";
 
 export interface UploadDeps {

@@ -1,10 +1,10 @@
 // The most that a chat request can cost, as far as that can be said before it is asked: its text counted, its limit of output
 // used up.
 
-import { countTokens } from "../base/tokens.ts";
 import type { CatalogModel } from "../catalog/models.ts";
 import { costMicros, type Prices } from "../catalog/prices.ts";
 import type { AudioPart, ChatRequest, FilePart, OpaquePart } from "../chat/request.ts";
+import { countTokens } from "../tokens/count.ts";
 import { promptText } from "./meter.ts";
 import type { Defaults } from "./policy.ts";
 

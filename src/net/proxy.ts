@@ -5,7 +5,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";
 import { BlockedAddress, type Guard } from "./guard.ts";
-import { type PageWay, Way } from "./page-way.ts";
+import { type PageWay, Way } from "./page-egress-policy.ts";
 
 /** A page's own proxy. */
 export interface OwnProxy extends PageWay {

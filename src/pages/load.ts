@@ -4,14 +4,14 @@
 import { pause } from "../base/retry.ts";
 import { FetchError, type Fetched, type GuardedFetch } from "../net/fetch.ts";
 import { PoolFull, TaskTimeout } from "../workers/pool.ts";
+import type { Rendered, Renderer } from "./browser/render.ts";
 import { isChallenge } from "./challenge.ts";
-import type { Converter } from "./convert.ts";
-import { type DocumentKind, kindOf } from "./documents.ts";
-import type { Extracted } from "./extract.ts";
+import type { Converter } from "./convert/convert.ts";
+import { type DocumentKind, kindOf } from "./convert/documents.ts";
+import type { Extracted } from "./convert/extract.ts";
 import { PageError } from "./page-error.ts";
-import type { Rendered, Renderer } from "./render.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
-import type { Robots } from "./robots.ts";
+import type { Robots } from "./robots/robots.ts";
 
 /** What is wanted of a page. */
 export interface LoadRequest {

@@ -4,8 +4,8 @@
 import { createTurns } from "../base/turns.ts";
 import { decompress, type GuardedFetch, isGzip } from "../net/fetch.ts";
 import { TaskFailed, TaskTimeout } from "../workers/pool.ts";
-import type { Converter } from "./convert.ts";
-import { parseSitemap, type SitemapLinks } from "./sitemap-text.ts";
+import type { Converter } from "./convert/convert.ts";
+import { parseSitemap, type SitemapLinks } from "./convert/sitemap-text.ts";
 
 /** What reading needs. */
 export interface SitemapDeps {

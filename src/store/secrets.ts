@@ -3,8 +3,8 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { randomText } from "../base/ids.ts";
-import type { Store } from "./open.ts";
-import { StoreError } from "./store-error.ts";
+import type { Store } from "./engine/open.ts";
+import { StoreError } from "./engine/store-error.ts";
 
 /** File name within the data directory. */
 export const SECRETS_FILE = "secrets.json";

@@ -1,6 +1,6 @@
 // Named JSON values that outlive a restart.
 import { eq, sql } from "drizzle-orm";
-import type { Store } from "./open.ts";
+import type { Store } from "./engine/open.ts";
 import { settings } from "./schema.ts";
 
 /** Where the server that runs (or ran last) listens, as `http://127.0.0.1:8787`; written by it when it is ready. */

@@ -1,14 +1,14 @@
 // Everything that expires, for upkeep: a table with an end is named here, or it grows for ever.
-import { auditStore } from "./audit.ts";
-import { codeStore } from "./codes.ts";
-import { jobStore } from "./jobs.ts";
-import type { Store } from "./open.ts";
-import { responseStore } from "./responses.ts";
-import { sessionStore } from "./sessions.ts";
-import { threadStore } from "./threads.ts";
-import type { Sweep } from "./upkeep.ts";
-import { usageStore } from "./usage.ts";
-import { dayOf, hourOf } from "./usage-record.ts";
+import { auditStore } from "./access/audit.ts";
+import { codeStore } from "./access/codes.ts";
+import { sessionStore } from "./access/sessions.ts";
+import type { Store } from "./engine/open.ts";
+import type { Sweep } from "./engine/upkeep.ts";
+import { dayOf, hourOf } from "./usage/record.ts";
+import { usageStore } from "./usage/usage.ts";
+import { jobStore } from "./work/jobs.ts";
+import { responseStore } from "./work/responses.ts";
+import { threadStore } from "./work/threads.ts";
 
 /** Spans of up to a week are drawn by the hour. */
 const HOURLY_KEPT_MS = 8 * 86_400_000;

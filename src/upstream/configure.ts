@@ -5,7 +5,7 @@ import type { ProviderConfig, ProviderKind } from "../config/schema.ts";
 import type { Quirks } from "../vendors/quirks.ts";
 import type { Dialect, DialectName } from "./dialect.ts";
 import { DIALECTS } from "./dialects/index.ts";
-import { openaiResponses } from "./dialects/responses.ts";
+import { openaiResponses } from "./dialects/responses/dialect.ts";
 import { KeyRing, type Provider, type ProviderCard, type Transport } from "./provider.ts";
 import { demo, demoTransport } from "./providers/demo.ts";
 import { CARDS } from "./providers/index.ts";

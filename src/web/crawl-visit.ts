@@ -3,11 +3,11 @@
 // is asked for again: the site may have been asked twice then, and there is no telling.
 
 import type { Fetched, GuardedFetch } from "../net/fetch.ts";
+import type { Rendered } from "../pages/browser/render.ts";
 import type { LoadRequest } from "../pages/load.ts";
-import type { Claim, JobRef, Manners } from "../pages/manners.ts";
-import { followed, inTurn } from "../pages/politeness.ts";
-import type { Rendered } from "../pages/render.ts";
 import { RETRIED_STATUSES } from "../pages/retry-after.ts";
+import type { Claim, JobRef, Manners } from "../pages/schedule/host-scheduler.ts";
+import { followed, inTurn } from "../pages/schedule/scheduled-fetch.ts";
 import type { FrontierEntry } from "./crawl-scope.ts";
 
 /** An answer as stored, and the address it answers. */

@@ -2,10 +2,10 @@
 // the store before anything else happens, so a killed crawl goes on where it was.
 
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../jobs/kind.ts";
-import type { Converter } from "../pages/convert.ts";
+import type { Converter } from "../pages/convert/convert.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import { PageError } from "../pages/page-error.ts";
-import type { Robots } from "../pages/robots.ts";
+import type { Robots } from "../pages/robots/robots.ts";
 import { type CrawlInput, CrawlScope, type FrontierEntry, type Home, type Judgement } from "./crawl-scope.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "./crawl-visit.ts";
 import { asWebError } from "./failure.ts";

@@ -3,8 +3,8 @@
 
 import type { GuardedFetch } from "../net/fetch.ts";
 import type { LoadedPage, LoadPage, LoadRequest } from "../pages/load.ts";
-import type { Manners, PageTurn } from "../pages/manners.ts";
-import { followed, inTurn, type Politeness } from "../pages/politeness.ts";
+import type { Manners, PageTurn } from "../pages/schedule/host-scheduler.ts";
+import { followed, inTurn, type Politeness } from "../pages/schedule/scheduled-fetch.ts";
 
 /** What loading one needs. */
 export interface SinglePageDeps extends Politeness {

@@ -8,15 +8,15 @@ import { createFetch, type GuardedFetch, purposeOf } from "../net/fetch.ts";
 import { createGuard, type Guard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
 import { siteKey } from "../pages/addresses.ts";
-import { createBrowser, findBrowser } from "../pages/browser.ts";
-import { type Converter, createConverter } from "../pages/convert.ts";
-import { createRemoteDoor, type Door, LOCAL_DOOR } from "../pages/door.ts";
+import { createBrowser, findBrowser } from "../pages/browser/browser.ts";
+import { createRemoteDoor, type Door, LOCAL_DOOR } from "../pages/browser/egress.ts";
+import { createRenderer, type Renderer } from "../pages/browser/render.ts";
+import { type Converter, createConverter } from "../pages/convert/convert.ts";
 import { createLoader, type LoadPage } from "../pages/load.ts";
-import { type Claim, createManners, type Manners } from "../pages/manners.ts";
-import { politeFetch, politeRenderer } from "../pages/politeness.ts";
-import { createRenderer, type Renderer } from "../pages/render.ts";
-import { createRobots, type Robots } from "../pages/robots.ts";
-import { createRobotsJudge } from "../pages/robots-judge.ts";
+import { createRobotsJudge } from "../pages/robots/judge.ts";
+import { createRobots, type Robots } from "../pages/robots/robots.ts";
+import { type Claim, createManners, type Manners } from "../pages/schedule/host-scheduler.ts";
+import { politeFetch, politeRenderer } from "../pages/schedule/scheduled-fetch.ts";
 import { readSitemaps, type SitemapDeps, type SitemapOptions } from "../pages/sitemap.ts";
 
 /** The tools. */

@@ -6,7 +6,7 @@ import type { ChatEvent } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { ChatResult } from "../chat/result.ts";
 import type { HistoryReader } from "../chat/seals.ts";
-import type { Source } from "./carry.ts";
+import type { Source } from "./seal-envelopes.ts";
 
 /** What an answer is dressed in: ids and names of ours, and what the request asked to be echoed. */
 export interface Exchange {

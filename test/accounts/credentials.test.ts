@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { keyStore } from "../../src/store/keys.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { CLIENT_SECRET, type FakeGithub, startFakeGithub } from "../support/identity-servers.ts";
 import { mailTo } from "../support/outbox.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";

@@ -1,10 +1,10 @@
 // Verification codes and forgotten passwords through the HTTP edge, with mails in the outbox.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { accountStore } from "../../src/store/accounts.ts";
-import { auditStore } from "../../src/store/audit.ts";
-import { codeStore } from "../../src/store/codes.ts";
-import { identityStore } from "../../src/store/identities.ts";
-import { keyStore } from "../../src/store/keys.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { auditStore } from "../../src/store/access/audit.ts";
+import { codeStore } from "../../src/store/access/codes.ts";
+import { identityStore } from "../../src/store/access/identities.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { mailTo } from "../support/outbox.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";

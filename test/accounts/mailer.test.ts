@@ -4,9 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { simpleParser } from "mailparser";
-import { type MailTransport, outboxTransport, smtpTransport } from "../../src/accounts/mail-transport.ts";
-import { createMailer, type MailerOptions } from "../../src/accounts/mailer.ts";
-import { resetMail, verificationMail } from "../../src/accounts/mails.ts";
+import { createMailer, type MailerOptions } from "../../src/accounts/mail/mailer.ts";
+import { resetMail, verificationMail } from "../../src/accounts/mail/mails.ts";
+import { type MailTransport, outboxTransport, smtpTransport } from "../../src/accounts/mail/transport.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 
 const FROM = "Sallyport <noreply@gateway.example>";

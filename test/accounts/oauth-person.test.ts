@@ -1,7 +1,7 @@
 // Whom a provider names: nothing that it did not sign, nobody without a name of their own, and no link for who was thrown out.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { identityStore } from "../../src/store/identities.ts";
-import { sessionStore } from "../../src/store/sessions.ts";
+import { identityStore } from "../../src/store/access/identities.ts";
+import { sessionStore } from "../../src/store/access/sessions.ts";
 import { type FakeGithub, type FakeIssuer, startFakeGithub, startFakeIssuer } from "../support/identity-servers.ts";
 import { type AccountsApp, startAccountsApp } from "./support.ts";
 import { type Trips, tripsOf } from "./trips.ts";

@@ -1,10 +1,10 @@
 // Signing in and linking through providers, end to end: a fake GitHub and an OpenID issuer on loopback.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/base/ids.ts";
-import { accountStore } from "../../src/store/accounts.ts";
-import { auditStore } from "../../src/store/audit.ts";
-import { codeStore } from "../../src/store/codes.ts";
-import { identityStore } from "../../src/store/identities.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { auditStore } from "../../src/store/access/audit.ts";
+import { codeStore } from "../../src/store/access/codes.ts";
+import { identityStore } from "../../src/store/access/identities.ts";
 import {
   CLIENT_SECRET,
   type FakeGithub,

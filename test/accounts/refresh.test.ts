@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { type TokenPair, tokenPairs } from "../../src/accounts/token-pairs.ts";
+import { type TokenPair, tokenPairs } from "../../src/accounts/sessions/token-pairs.ts";
 import { FakeClock } from "../../src/base/clock.ts";
 import { sha256Hex } from "../../src/base/ids.ts";
-import { accountStore } from "../../src/store/accounts.ts";
-import { openStore, type Store } from "../../src/store/open.ts";
-import { sessionStore } from "../../src/store/sessions.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { sessionStore } from "../../src/store/access/sessions.ts";
+import { openStore, type Store } from "../../src/store/engine/open.ts";
 import { type AccountsApp, startAccountsApp } from "./support.ts";
 
 const TTL_MS = 1000;

@@ -1,10 +1,10 @@
 // The list of sessions, ending them, and the audit log, through the HTTP edge.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { countAttempts } from "../../src/accounts/attempts.ts";
-import { changePassword } from "../../src/accounts/password-change.ts";
-import { deviceOf } from "../../src/accounts/session-list.ts";
-import type { Account } from "../../src/store/accounts.ts";
-import { codeStore } from "../../src/store/codes.ts";
+import { changePassword } from "../../src/accounts/passwords/change.ts";
+import { deviceOf } from "../../src/accounts/sessions/session-list.ts";
+import type { Account } from "../../src/store/access/accounts.ts";
+import { codeStore } from "../../src/store/access/codes.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";
 
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";

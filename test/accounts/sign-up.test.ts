@@ -9,10 +9,10 @@ import { FakeClock } from "../../src/base/clock.ts";
 import { sha256Hex } from "../../src/base/ids.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
-import { accountStore } from "../../src/store/accounts.ts";
-import { codeStore } from "../../src/store/codes.ts";
-import { identityStore } from "../../src/store/identities.ts";
-import { openStore, type Store } from "../../src/store/open.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { codeStore } from "../../src/store/access/codes.ts";
+import { identityStore } from "../../src/store/access/identities.ts";
+import { openStore, type Store } from "../../src/store/engine/open.ts";
 import { secretStore } from "../../src/store/secrets.ts";
 import { mailTo } from "../support/outbox.ts";
 

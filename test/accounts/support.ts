@@ -1,11 +1,11 @@
 // The program with a movable clock and accounts that have passwords, and a client that speaks to it as JSON.
 
-import type { PasswordHasher } from "../../src/accounts/hash-queue.ts";
-import { hashPassword, nobodysHash } from "../../src/accounts/passwords.ts";
+import type { PasswordHasher } from "../../src/accounts/passwords/hash-queue.ts";
+import { hashPassword, nobodysHash } from "../../src/accounts/passwords/passwords.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { sha256Hex } from "../../src/base/ids.ts";
-import { type Account, accountStore, type NewAccount } from "../../src/store/accounts.ts";
-import { openStore, type Store } from "../../src/store/open.ts";
+import { type Account, accountStore, type NewAccount } from "../../src/store/access/accounts.ts";
+import { openStore, type Store } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 
 /** Everybody's password. */

@@ -1,9 +1,9 @@
 // Token, profile, refresh, logout and deletion through the HTTP edge: each documented status, as a table.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SignJWT } from "jose";
-import { auditStore } from "../../src/store/audit.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { sessionStore } from "../../src/store/sessions.ts";
+import { auditStore } from "../../src/store/access/audit.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { sessionStore } from "../../src/store/access/sessions.ts";
 import { type AccountsApp, type Ask, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";
 
 const MINUTE = 60_000;

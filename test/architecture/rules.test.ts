@@ -37,7 +37,7 @@ const plants: Plant[] = [
   ["a file imports its own room", "sideways", { "src/net/a.ts": 'import type { X } from "../store/b.ts";' }],
   ["a file imports its own room", "up from", { "src/chat/a.ts": 'export { x } from "../gateway/run.ts";' }],
   ["a file imports its own room", "up from", { "src/chat/a.ts": 'const x = await import("../gateway/run.ts");' }],
-  ["a file imports its own room", "up from", { "src/net/a.ts": 'type X = import("../app.ts").App;' }],
+  ["a file imports its own room", "up from", { "src/net/a.ts": 'type X = import("../app/start.ts").App;' }],
   ["a file imports its own room", "sideways", { "src/net/a.ts": 'import {\n  a,\n  type B,\n} from "../http/b.ts";' }],
   [
     "a file imports its own room",
@@ -63,9 +63,9 @@ const plants: Plant[] = [
     },
   ],
   ["only store speaks SQL", "bun:sqlite", { "src/accounts/a.ts": 'import { Database } from "bun:sqlite";' }],
-  ["only store speaks SQL", "drizzle-orm/bun", { "src/app.ts": 'import { x } from "drizzle-orm/bun-sqlite";' }],
-  ["only http, app.ts", "elysia", { "src/gateway/run.ts": 'import type { Context } from "elysia";' }],
-  ["only http, app.ts", "@elysiajs/jwt", { "src/accounts/jwt.ts": 'import { jwt } from "@elysiajs/jwt";' }],
+  ["only store speaks SQL", "drizzle-orm/bun", { "src/app/start.ts": 'import { x } from "drizzle-orm/bun-sqlite";' }],
+  ["only http, app and", "elysia", { "src/gateway/run.ts": 'import type { Context } from "elysia";' }],
+  ["only http, app and", "@elysiajs/jwt", { "src/accounts/jwt.ts": 'import { jwt } from "@elysiajs/jwt";' }],
   ["pages and search/engines", "src/pages/a.ts", { "src/pages/a.ts": 'import { ApiError } from "../base/errors.ts";' }],
   [
     "pages and search/engines",
@@ -124,7 +124,7 @@ describe("what is allowed", () => {
     ["routes with Elysia", { "src/web/routes.ts": '// H.\nimport { Elysia } from "elysia";\n' }],
     ["a list", { "src/wire/index.ts": '// H.\nimport { a } from "./a.ts";\nexport const FORMATS = [a];\n' }],
     ["the UI's contract", { "src/dashboard/ui/a.tsx": '// H.\nimport type { C } from "../contract.ts";\n' }],
-    ["cli and app in one room", { "src/cli/serve.ts": '// H.\nimport { buildApp } from "../app.ts";\n' }],
+    ["cli and app in one room", { "src/cli/serve.ts": '// H.\nimport { buildApp } from "../app/start.ts";\n' }],
   ])("%s", (_name, files) => {
     const violations = RULES.flatMap((rule) => rule.check(planted(files)).violations);
     expect(violations).toEqual([]);

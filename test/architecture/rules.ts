@@ -3,7 +3,7 @@
 import { posix } from "node:path";
 import { codeOf, type FileMap, type Import, importsOf } from "./source.ts";
 
-/** Room → floor. Files directly in src/ and the commands are one room, `program`: it alone may see everything. */
+/** Room → floor. `main.ts`, the commands and `app` are one room, `program`: it alone may see everything. */
 export const FLOORS: Readonly<Record<string, number>> = {
   program: 6,
   decisions: 5,
@@ -25,7 +25,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   config: 1,
   telemetry: 1,
   chat: 1,
-  dialects: 1,
+  tokens: 1,
   base: 0,
   vendors: 0,
 };
@@ -44,7 +44,7 @@ export interface Rule {
 /** The room of a path under src/. */
 export function roomOf(path: string): string {
   const [, first = "", second] = path.split("/");
-  return second === undefined || first === "cli" ? "program" : first;
+  return second === undefined || first === "cli" || first === "app" ? "program" : first;
 }
 
 const isSource = (path: string) => path.startsWith("src/");
@@ -175,9 +175,9 @@ const sql = importRule("only store speaks SQL", ({ from, specifier }) =>
   isPackage(specifier, ["bun:sqlite", "node:sqlite", "drizzle-orm"]) && roomOf(from) !== "store" ? "SQL" : false,
 );
 
-const elysia = importRule("only http, app.ts and routes.ts files know Elysia", ({ from, specifier }) => {
+const elysia = importRule("only http, app and routes.ts files know Elysia", ({ from, specifier }) => {
   if (!isPackage(specifier, ["elysia", "@elysiajs"])) return false;
-  return roomOf(from) === "http" || from === "src/app.ts" || from.endsWith("/routes.ts") ? false : "Elysia";
+  return roomOf(from) === "http" || from.startsWith("src/app/") || from.endsWith("/routes.ts") ? false : "Elysia";
 });
 
 const errorCodes = importRule("pages and search/engines know no API error codes", ({ from, target }) =>
@@ -220,7 +220,7 @@ const threads: Rule = {
   check(files) {
     const build = files.get("scripts/build.ts") ?? "";
     const violations = [...files.keys()].filter(
-      (path) => /^src\/.*-worker\.ts$/.test(path) && !build.includes(`"${path}"`),
+      (path) => /^src\/(?:.*[-/])?worker\.ts$/.test(path) && !build.includes(`"${path}"`),
     );
     return { looked: files.size, violations };
   },

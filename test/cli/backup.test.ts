@@ -5,13 +5,13 @@ import { Readable } from "node:stream";
 import { extract, pack } from "tar-stream";
 import { isSetupToken } from "../../src/accounts/setup.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
-import { type Account, accountStore } from "../../src/store/accounts.ts";
-import { fileStore } from "../../src/store/files.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { openStore } from "../../src/store/open.ts";
+import { type Account, accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { acquireServeLock } from "../../src/store/engine/serve-lock.ts";
 import { secretStore } from "../../src/store/secrets.ts";
-import { acquireServeLock } from "../../src/store/serve-lock.ts";
 import { LISTENING_SETTING, settingsStore } from "../../src/store/settings.ts";
+import { fileStore } from "../../src/store/work/files.ts";
 import { secondStore, tempDir } from "../store/support.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore } from "../../src/store/open.ts";
-import { usageStore } from "../../src/store/usage.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 const cwd = mkdtempSync(join(tmpdir(), "sallyport-beside-"));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/cli/run.ts";
-import { DATABASE_FILE, openStore } from "../../src/store/open.ts";
+import { DATABASE_FILE, openStore } from "../../src/store/engine/open.ts";
 import { tempDir } from "../store/support.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { FakeTerminal } from "../support/terminal.ts";

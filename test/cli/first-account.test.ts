@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { verifyPassword } from "../../src/accounts/passwords.ts";
+import { verifyPassword } from "../../src/accounts/passwords/passwords.ts";
 import { sha256Hex } from "../../src/base/ids.ts";
 import { createFirstAccount } from "../../src/cli/first-account.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { accountStore } from "../../src/store/accounts.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { openStore } from "../../src/store/open.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { openStore } from "../../src/store/engine/open.ts";
 import { tempDir } from "../store/support.ts";
 
 test("an admin who can sign in and has a key that lives; a second time there is nothing to make", async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { COMMANDS } from "../../src/cli/index.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
-import { openStore } from "../../src/store/open.ts";
-import { acquireServeLock } from "../../src/store/serve-lock.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { acquireServeLock } from "../../src/store/engine/serve-lock.ts";
 import { LISTENING_SETTING, settingsStore } from "../../src/store/settings.ts";
 import { tempDir } from "../store/support.ts";
 import { FakeTerminal } from "../support/terminal.ts";

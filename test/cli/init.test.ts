@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { sha256Hex } from "../../src/base/ids.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { openStore } from "../../src/store/open.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { openStore } from "../../src/store/engine/open.ts";
 import { tempDir } from "../store/support.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 

@@ -4,9 +4,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
-import { accountStore } from "../../src/store/accounts.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { openStore } from "../../src/store/open.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { say } from "../support/fake-model.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";

@@ -1,7 +1,7 @@
 // The account's own settings in the dashboard, through the HTTP edge.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { keyStore } from "../../src/store/keys.ts";
-import { sessionStore } from "../../src/store/sessions.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { sessionStore } from "../../src/store/access/sessions.ts";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { type FakeGithub, startFakeGithub } from "../support/identity-servers.ts";
 import { mailTo } from "../support/outbox.ts";

@@ -1,8 +1,8 @@
 // Decision models as a gateway has them after some months: several versions, one of them worse, one adrift.
-import { measurementOf } from "../../src/decisions/measurement.ts";
-import { type Judged, measureRows, reliability, seeded } from "../../src/decisions/metrics.ts";
-import { decisionStore } from "../../src/store/decisions.ts";
-import type { Store } from "../../src/store/open.ts";
+import { measurementOf } from "../../src/decisions/calibration/measurement.ts";
+import { type Judged, measureRows, reliability, seeded } from "../../src/decisions/calibration/metrics.ts";
+import { decisionStore } from "../../src/store/decisions/decisions.ts";
+import type { Store } from "../../src/store/engine/open.ts";
 
 /** The configuration's part. */
 export const DECISION_CONFIG = {

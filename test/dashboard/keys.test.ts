@@ -1,6 +1,6 @@
 // API keys in the dashboard, through the HTTP edge.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { accountBudgetStore } from "../../src/store/account-budgets.ts";
+import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { type DashboardClient, dashboardClient } from "./support.ts";

@@ -1,7 +1,7 @@
 // Chat completions of who is signed in, through the HTTP edge: a plan and a rate limit hold here as they do for keys.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { accountBudgetStore } from "../../src/store/account-budgets.ts";
-import { keyStore } from "../../src/store/keys.ts";
+import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { nativeAnswers, startFake } from "../decisions/support.ts";
 import { faults } from "../support/axe.ts";

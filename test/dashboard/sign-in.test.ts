@@ -1,7 +1,7 @@
 // Getting into the dashboard and out of it, through the HTTP edge.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/base/ids.ts";
-import { codeStore } from "../../src/store/codes.ts";
+import { codeStore } from "../../src/store/access/codes.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { mailTo } from "../support/outbox.ts";
 import { dashboardClient } from "./support.ts";

@@ -1,7 +1,7 @@
 // Requests of other days, as if they had been made.
-import type { UsageRecord } from "../../src/store/usage-record.ts";
-import { UsageTally } from "../../src/store/usage-record.ts";
-import { usageStatements } from "../../src/store/usage-sql.ts";
+import type { UsageRecord } from "../../src/store/usage/record.ts";
+import { UsageTally } from "../../src/store/usage/record.ts";
+import { usageStatements } from "../../src/store/usage/sql.ts";
 import type { AccountsApp } from "../accounts/support.ts";
 import { usageRecord } from "../store/records.ts";
 

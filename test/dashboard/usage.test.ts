@@ -1,7 +1,7 @@
 // What the usage page is told, by real requests and by rows of other days.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type UsageRecord, UsageTally } from "../../src/store/usage-record.ts";
-import { usageStatements } from "../../src/store/usage-sql.ts";
+import { type UsageRecord, UsageTally } from "../../src/store/usage/record.ts";
+import { usageStatements } from "../../src/store/usage/sql.ts";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { type DashboardClient, dashboardClient } from "./support.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readCalibrationFile } from "../../src/decisions/calibration-file.ts";
+import { readCalibrationFile } from "../../src/decisions/calibration/file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));

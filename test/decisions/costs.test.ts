@@ -5,8 +5,8 @@ import {
   decisionWorstCaseMicros,
   inputPriceOf,
   type PriceDeps,
-} from "../../src/decisions/prices.ts";
-import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/versions.ts";
+} from "../../src/decisions/models/prices.ts";
+import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/models/versions.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type SentSpan, startTraceCollector } from "../support/trace-collector.ts";
 import { startSimulated } from "./simulated.ts";

@@ -4,8 +4,8 @@ import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { answersView } from "../../src/decisions/answers.ts";
-import { readLabelledRows } from "../../src/decisions/calibrate.ts";
+import { answersView } from "../../src/decisions/api/answers.ts";
+import { readLabelledRows } from "../../src/decisions/calibration/calibrate.ts";
 import { readDecisionRequest } from "../../src/decisions/questions.ts";
 import { tempDir } from "./support.ts";
 

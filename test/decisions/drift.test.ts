@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { isOtherVersion } from "../../src/decisions/watch.ts";
+import { isOtherVersion } from "../../src/decisions/models/watch.ts";
 import { type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
 
 const open: { stop(): unknown }[] = [];

@@ -1,10 +1,10 @@
 // What nobody sends and no upstream answers, until somebody does.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { TokenCounter } from "../../src/base/tokens.ts";
 import { logprobs } from "../../src/decisions/backends/logprobs.ts";
 import type { Question } from "../../src/decisions/questions.ts";
 import { REVISION } from "../../src/decisions/revision.ts";
+import { TokenCounter } from "../../src/tokens/count.ts";
 import { startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, nativeAnswers, startFake, startGateway } from "./support.ts";
 

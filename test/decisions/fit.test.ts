@@ -1,10 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ordersOf } from "../../src/decisions/backends/orders.ts";
-import { bucketOf, calibrate, type Reading, readingOf, softmax } from "../../src/decisions/calibration.ts";
-import { reliabilitySvg, reliabilityText } from "../../src/decisions/diagram.ts";
-import { fitCalibration, type LabelledReading, unfittable } from "../../src/decisions/fit.ts";
-import { cautionOn, type Judged, type Metrics, measureRows, reliability, seeded } from "../../src/decisions/metrics.ts";
+import { bucketOf, calibrate, type Reading, readingOf, softmax } from "../../src/decisions/calibration/calibration.ts";
+import { reliabilitySvg, reliabilityText } from "../../src/decisions/calibration/diagram.ts";
+import { fitCalibration, type LabelledReading, unfittable } from "../../src/decisions/calibration/fit.ts";
+import {
+  cautionOn,
+  type Judged,
+  type Metrics,
+  measureRows,
+  reliability,
+  seeded,
+} from "../../src/decisions/calibration/metrics.ts";
 import type { Question } from "../../src/decisions/questions.ts";
 import { draw } from "./simulated.ts";
 

@@ -10,7 +10,7 @@ import {
   truthOf,
   worthsOf,
 } from "../../scripts/decisions/consistent.ts";
-import { seeded } from "../../src/decisions/metrics.ts";
+import { seeded } from "../../src/decisions/calibration/metrics.ts";
 import { FORMER_REVISION } from "../../src/decisions/revision.ts";
 
 const COUNTS = [21, 77, 150, 255];

@@ -2,10 +2,10 @@
 
 import { expect, test } from "bun:test";
 import { ApiError } from "../../src/base/errors.ts";
-import { UNCALIBRATED } from "../../src/decisions/calibration.ts";
-import { DecisionModels, type DecisionModelsDeps } from "../../src/decisions/models.ts";
-import { type DecisionModelConfig, recalibrated, rowOf, versionOfConfig } from "../../src/decisions/versions.ts";
-import type { StoredVersion } from "../../src/store/decisions.ts";
+import { UNCALIBRATED } from "../../src/decisions/calibration/calibration.ts";
+import { DecisionModels, type DecisionModelsDeps } from "../../src/decisions/models/models.ts";
+import { type DecisionModelConfig, recalibrated, rowOf, versionOfConfig } from "../../src/decisions/models/versions.ts";
+import type { StoredVersion } from "../../src/store/decisions/decisions.ts";
 
 const entry = (id: string, aliases: string[] = []): DecisionModelConfig => ({
   id,

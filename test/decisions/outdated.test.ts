@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { seeded } from "../../src/decisions/metrics.ts";
+import { seeded } from "../../src/decisions/calibration/metrics.ts";
 import { FORMER_REVISION } from "../../src/decisions/revision.ts";
-import { decisionStore } from "../../src/store/decisions.ts";
-import { openStore } from "../../src/store/open.ts";
+import { decisionStore } from "../../src/store/decisions/decisions.ts";
+import { openStore } from "../../src/store/engine/open.ts";
 import { runCommand } from "./command.ts";
 import { believed, draw, startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, startFake, startGateway, tempDir } from "./support.ts";

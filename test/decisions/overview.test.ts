@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import type { CalibrationRun } from "../../src/decisions/calibrate.ts";
-import { measurementOf, readMeasurement } from "../../src/decisions/measurement.ts";
-import { measureRows, reliability } from "../../src/decisions/metrics.ts";
-import { decisionOverview } from "../../src/decisions/overview.ts";
+import type { CalibrationRun } from "../../src/decisions/calibration/calibrate.ts";
+import { measurementOf, readMeasurement } from "../../src/decisions/calibration/measurement.ts";
+import { measureRows, reliability } from "../../src/decisions/calibration/metrics.ts";
+import { decisionOverview } from "../../src/decisions/models/overview.ts";
 import {
   recalibrated,
   rowOf,
   versionOfConfig,
   versionOfRow,
   WITHOUT_CALIBRATION,
-} from "../../src/decisions/versions.ts";
+} from "../../src/decisions/models/versions.ts";
 
 const origin = versionOfConfig(
   {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { answerOf, SPEC, totalVariation, truthOf, worthsOf } from "../../scripts/decisions/consistent.ts";
-import { seeded } from "../../src/decisions/metrics.ts";
+import { seeded } from "../../src/decisions/calibration/metrics.ts";
 
 /** Liked by the model at both ends of the list, which no two orders undo. */
 const ends = (at: number, count: number) => (at === 0 || at === count - 1 ? 1.5 : 0);

@@ -1,10 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { answersView, distinct, nativeAnswersView } from "../../src/decisions/answers.ts";
+import { answersView, distinct, nativeAnswersView } from "../../src/decisions/api/answers.ts";
+import { choiceConfidence, scoreConfidence } from "../../src/decisions/api/confidence.ts";
 import { soundDistribution } from "../../src/decisions/backends/distribution.ts";
 import { ordersOf } from "../../src/decisions/backends/orders.ts";
-import { bucketOf, calibrate, type Reading, readCalibration, softmax } from "../../src/decisions/calibration.ts";
-import { choiceConfidence, scoreConfidence } from "../../src/decisions/confidence.ts";
+import {
+  bucketOf,
+  calibrate,
+  type Reading,
+  readCalibration,
+  softmax,
+} from "../../src/decisions/calibration/calibration.ts";
 import type { Question } from "../../src/decisions/questions.ts";
 import { FORMER_REVISION } from "../../src/decisions/revision.ts";
 

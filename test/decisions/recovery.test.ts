@@ -7,9 +7,9 @@ import {
   type LabelledRow,
   readLabelledRows,
   runCalibration,
-} from "../../src/decisions/calibrate.ts";
-import { seeded } from "../../src/decisions/metrics.ts";
-import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/versions.ts";
+} from "../../src/decisions/calibration/calibrate.ts";
+import { seeded } from "../../src/decisions/calibration/metrics.ts";
+import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/models/versions.ts";
 
 const COLOURS = ["red", "green", "blue", "black"];
 

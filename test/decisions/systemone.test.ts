@@ -1,10 +1,10 @@
 // How a score is read from servers that key it otherwise than by index.
 
 import { expect, test } from "bun:test";
-import { answersView } from "../../src/decisions/answers.ts";
+import { answersView } from "../../src/decisions/api/answers.ts";
 import type { Upstream } from "../../src/decisions/backends/backend.ts";
 import { systemone } from "../../src/decisions/backends/systemone.ts";
-import { calibrate, UNCALIBRATED } from "../../src/decisions/calibration.ts";
+import { calibrate, UNCALIBRATED } from "../../src/decisions/calibration/calibration.ts";
 import type { Question } from "../../src/decisions/questions.ts";
 import { REVISION } from "../../src/decisions/revision.ts";
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { readMeasurement } from "../../src/decisions/measurement.ts";
-import { seeded } from "../../src/decisions/metrics.ts";
-import { WITHOUT_CALIBRATION as NONE, nextVersionId, versionOfConfig } from "../../src/decisions/versions.ts";
-import { decisionStore } from "../../src/store/decisions.ts";
-import { openStore } from "../../src/store/open.ts";
+import { readMeasurement } from "../../src/decisions/calibration/measurement.ts";
+import { seeded } from "../../src/decisions/calibration/metrics.ts";
+import { WITHOUT_CALIBRATION as NONE, nextVersionId, versionOfConfig } from "../../src/decisions/models/versions.ts";
+import { decisionStore } from "../../src/store/decisions/decisions.ts";
+import { openStore } from "../../src/store/engine/open.ts";
 import { runCommand } from "./command.ts";
 import { believed, draw, startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";

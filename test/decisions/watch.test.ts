@@ -3,11 +3,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { decisionProvider } from "../../src/decisions/calls.ts";
-import { DecisionDiscovery, readModelList } from "../../src/decisions/discover.ts";
-import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/versions.ts";
-import { DecisionWatch } from "../../src/decisions/watch.ts";
-import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
+import { decisionProvider } from "../../src/decisions/backends/calls.ts";
+import { DecisionDiscovery, readModelList } from "../../src/decisions/models/discover.ts";
+import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/models/versions.ts";
+import { DecisionWatch } from "../../src/decisions/models/watch.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
 import { type Habits, startSimulated } from "./simulated.ts";
 import { type Fake, type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
 

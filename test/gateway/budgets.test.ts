@@ -1,8 +1,8 @@
 // Budgets through the HTTP edge: what a request may cost is reserved while it is under way, on every path.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { accountBudgetStore } from "../../src/store/account-budgets.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { openStore, type Store } from "../../src/store/open.ts";
+import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { openStore, type Store } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { chatAnswer, chatChunk, type FakeUpstream, HANG, sse, startUpstream } from "../support/upstream.ts";
 

@@ -1,7 +1,7 @@
 // Counting tokens for Anthropic's clients, and the other things those clients ask for on the way.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { countTokens } from "../../src/base/tokens.ts";
+import { countTokens } from "../../src/tokens/count.ts";
 import { startTestApp } from "../support/app.ts";
 import { startUpstream } from "../support/upstream.ts";
 

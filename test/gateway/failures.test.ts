@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { countTokens } from "../../src/base/tokens.ts";
-import { openStore } from "../../src/store/open.ts";
-import { usageStore } from "../../src/store/usage.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
+import { countTokens } from "../../src/tokens/count.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { begun, EARLY, LATE, well } from "../support/failures.ts";
 import { closedPort, type RawUpstream, startBlackhole, startPlain, startRaw } from "../support/raw-upstream.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { countTokens } from "../../src/base/tokens.ts";
+import { countTokens } from "../../src/tokens/count.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { chatChunk, type FakeUpstream, HANG, type Script, sse, startUpstream } from "../support/upstream.ts";
 

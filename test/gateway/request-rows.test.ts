@@ -1,7 +1,7 @@
 // Every counted request leaves a row its owner can see, however it ended; requests without a valid key leave none.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openStore } from "../../src/store/open.ts";
-import { usageStore } from "../../src/store/usage.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, startFakeSite } from "../support/fake-site.ts";
 import { chatChunk, type FakeUpstream, HANG, sse, startUpstream } from "../support/upstream.ts";

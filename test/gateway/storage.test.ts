@@ -1,7 +1,7 @@
 // What an account may keep, through the running program: uploads, stored answers and crawls share one limit.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { accountStore } from "../../src/store/accounts.ts";
-import { keyStore } from "../../src/store/keys.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { dashboardClient } from "../dashboard/support.ts";
 import { startSite } from "./storage-site.ts";

@@ -2,10 +2,10 @@
 // and over one of the same.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { accountStore } from "../../src/store/accounts.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { openStore } from "../../src/store/open.ts";
-import { responseStore } from "../../src/store/responses.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { responseStore } from "../../src/store/work/responses.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { chatAnswer, chatChunk, framesOf, type Received, sse, startUpstream } from "../support/upstream.ts";
 

@@ -2,7 +2,7 @@
 // books with all its details, nonsense reaches neither.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { countTokens } from "../../src/base/tokens.ts";
+import { countTokens } from "../../src/tokens/count.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { DIALECTS, type DialectName, KINDS, type Said, say } from "../support/fake-model.ts";
 import { CLIENT_FORMATS, type ClientFormat, type Heard } from "../support/heard.ts";

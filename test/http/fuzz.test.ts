@@ -1,8 +1,8 @@
 // Every endpoint, found by walking the route table, is sent what no client sends. Nothing of it may be an error of ours.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { accountStore } from "../../src/store/accounts.ts";
-import { openStore } from "../../src/store/open.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { decodeHtml, detectCharset } from "../../src/pages/charset.ts";
+import { decodeHtml, detectCharset } from "../../src/pages/convert/charset.ts";
 
 const bytes = (...parts: (string | number[])[]) =>
   Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : Buffer.from(part))));

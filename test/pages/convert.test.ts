@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { createConverter } from "../../src/pages/convert.ts";
-import { documentMarkdown, kindOf } from "../../src/pages/documents.ts";
+import { createConverter } from "../../src/pages/convert/convert.ts";
+import { documentMarkdown, kindOf } from "../../src/pages/convert/documents.ts";
 
 const converter = createConverter(1);
 afterAll(() => converter.close());

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { extractPage } from "../../src/pages/extract.ts";
+import { extractPage } from "../../src/pages/convert/extract.ts";
 
 function read(main: string): string {
   const page = `<title>T</title><nav><a href="/">Home</a></nav><main><article>${main}</article></main><footer>© 2026</footer>`;

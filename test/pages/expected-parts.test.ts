@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { extractPage } from "../../src/pages/extract.ts";
+import { extractPage } from "../../src/pages/convert/extract.ts";
 
 const PROSE = [
   "The pump lifts water from a depth of eight metres and runs on a single battery for a whole day.",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { type ExtractOptions, extractPage } from "../../src/pages/convert/extract.ts";
 import { parsePage } from "../../src/pages/dom/parse.ts";
-import { type ExtractOptions, extractPage } from "../../src/pages/extract.ts";
 
 const URL_ = "https://site.example/blog/rivers";
 const extract = (html: string, options: Partial<ExtractOptions> = {}) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { unfaithfulBlocks } from "../../scripts/fit/fidelity.ts";
-import { extractPage } from "../../src/pages/extract.ts";
+import { extractPage } from "../../src/pages/convert/extract.ts";
 import { corpusPages } from "../support/page-corpus.ts";
 
 /** Words and figures that would be noticed when they changed or ran into one another. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { withFrames } from "../../src/pages/frames.ts";
+import { withFrames } from "../../src/pages/browser/frames.ts";
 
 const frame = (number: number) => `<iframe src="/f" data-frame-number="${number}"></iframe>`;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { extractPage } from "../../src/pages/extract.ts";
+import { extractPage } from "../../src/pages/convert/extract.ts";
 
 const PROSE = [
   "The old mill stands where the two roads meet, and its wheel has not turned since the winter of the great flood.",

@@ -3,12 +3,12 @@ import { FakeClock } from "../../src/base/clock.ts";
 import { createFetch } from "../../src/net/fetch.ts";
 import { BlockedAddress, createGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
-import { createConverter } from "../../src/pages/convert.ts";
+import type { Rendered } from "../../src/pages/browser/render.ts";
+import { createConverter } from "../../src/pages/convert/convert.ts";
 import { createLoader, type LoaderSettings, type LoadPage, type LoadRequest } from "../../src/pages/load.ts";
 import { PageError } from "../../src/pages/page-error.ts";
-import type { Rendered } from "../../src/pages/render.ts";
-import { createRobots } from "../../src/pages/robots.ts";
-import { createRobotsJudge } from "../../src/pages/robots-judge.ts";
+import { createRobotsJudge } from "../../src/pages/robots/judge.ts";
+import { createRobots } from "../../src/pages/robots/robots.ts";
 import { PoolFull } from "../../src/workers/pool.ts";
 
 const PAGE =

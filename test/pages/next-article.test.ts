@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { extractPage } from "../../src/pages/extract.ts";
+import { extractPage } from "../../src/pages/convert/extract.ts";
 
 const prose = (name: string) =>
   [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deflateSync } from "node:zlib";
-import { createPdfReader } from "../../src/pages/pdf-reader.ts";
-import { unpacksToMore } from "../../src/pages/pdf-streams.ts";
+import { createPdfReader } from "../../src/pages/convert/pdf-reader.ts";
+import { unpacksToMore } from "../../src/pages/convert/pdf-streams.ts";
 import { pdfOf, shown, twiceDeflated } from "../support/pdf.ts";
 
 const MIB = 1024 * 1024;

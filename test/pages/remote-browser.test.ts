@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { type BrowserServer, chromium } from "playwright-core";
 import { BlockedAddress, createGuard, type GuardPolicy } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
-import { createBrowser } from "../../src/pages/browser.ts";
-import { createRemoteDoor, type Door } from "../../src/pages/door.ts";
+import { createBrowser } from "../../src/pages/browser/browser.ts";
+import { createRemoteDoor, type Door } from "../../src/pages/browser/egress.ts";
+import { createRenderer, type RenderRequest } from "../../src/pages/browser/render.ts";
 import { PageError } from "../../src/pages/page-error.ts";
-import { createRenderer, type RenderRequest } from "../../src/pages/render.ts";
 import { CHROMIUM } from "../support/browser.ts";
 
 const executable = CHROMIUM ?? "";

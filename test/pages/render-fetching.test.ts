@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
-import { createBrowser } from "../../src/pages/browser.ts";
-import { LOCAL_DOOR } from "../../src/pages/door.ts";
-import { createRenderer, type Renderer } from "../../src/pages/render.ts";
+import { createBrowser } from "../../src/pages/browser/browser.ts";
+import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
+import { createRenderer, type Renderer } from "../../src/pages/browser/render.ts";
 import { CHROMIUM } from "../support/browser.ts";
 
 let site: ReturnType<typeof Bun.serve>;

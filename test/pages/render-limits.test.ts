@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
-import { createBrowser } from "../../src/pages/browser.ts";
-import { LOCAL_DOOR } from "../../src/pages/door.ts";
+import { createBrowser } from "../../src/pages/browser/browser.ts";
+import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
+import { createRenderer, type Renderer } from "../../src/pages/browser/render.ts";
 import { PageError } from "../../src/pages/page-error.ts";
-import { createRenderer, type Renderer } from "../../src/pages/render.ts";
 import { CHROMIUM } from "../support/browser.ts";
 import { type FakeSite, html, startFakeSite } from "../support/fake-site.ts";
 

@@ -3,10 +3,10 @@ import { createSocket } from "node:dgram";
 import type { BrowserContext, Page } from "playwright-core";
 import { BlockedAddress, createGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
-import { createBrowser, type SharedBrowser } from "../../src/pages/browser.ts";
-import { LOCAL_DOOR } from "../../src/pages/door.ts";
+import { createBrowser, type SharedBrowser } from "../../src/pages/browser/browser.ts";
+import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
+import { createRenderer, type Renderer, type RenderRequest } from "../../src/pages/browser/render.ts";
 import { PageError } from "../../src/pages/page-error.ts";
-import { createRenderer, type Renderer, type RenderRequest } from "../../src/pages/render.ts";
 import { CHROMIUM } from "../support/browser.ts";
 
 let site: ReturnType<typeof Bun.serve>;

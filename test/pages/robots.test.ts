@@ -4,8 +4,8 @@ import robotsParser from "robots-parser";
 import { FakeClock } from "../../src/base/clock.ts";
 import { FetchError, type FetchFault } from "../../src/net/fetch.ts";
 import { BlockedAddress } from "../../src/net/guard.ts";
-import { createRobots, productToken } from "../../src/pages/robots.ts";
-import { createRobotsJudge } from "../../src/pages/robots-judge.ts";
+import { createRobotsJudge } from "../../src/pages/robots/judge.ts";
+import { createRobots, productToken } from "../../src/pages/robots/robots.ts";
 
 const HOME = "https://a.example";
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { extractPage } from "../../src/pages/extract.ts";
+import { extractPage } from "../../src/pages/convert/extract.ts";
 
 const TEXT = `<p>${"A page that there is something to read on. ".repeat(30)}</p>`;
 

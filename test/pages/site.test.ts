@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isTrap, mayBePage, pageKey, siteKey } from "../../src/pages/addresses.ts";
 import { isChallenge } from "../../src/pages/challenge.ts";
+import { parseSitemap } from "../../src/pages/convert/sitemap-text.ts";
 import { compileGlob } from "../../src/pages/globs.ts";
 import { retryAfterMs } from "../../src/pages/retry-after.ts";
 import { readSitemaps } from "../../src/pages/sitemap.ts";
-import { parseSitemap } from "../../src/pages/sitemap-text.ts";
 import { PoolFull, TaskFailed, TaskTimeout } from "../../src/workers/pool.ts";
 
 describe("one page, many addresses", () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { accountBudgetStore } from "../../src/store/account-budgets.ts";
-import { type Account, accountStore } from "../../src/store/accounts.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { UsageWriter } from "../../src/store/usage-writer.ts";
+import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
+import { type Account, accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { UsageWriter } from "../../src/store/usage/writer.ts";
 import { freshStore, secondStore, usageRecord } from "./support.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { accountBudgetStore } from "../../src/store/account-budgets.ts";
-import { type Account, accountStore, type NewAccount } from "../../src/store/accounts.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { usageStore } from "../../src/store/usage.ts";
-import { dayOf } from "../../src/store/usage-record.ts";
-import { UsageWriter } from "../../src/store/usage-writer.ts";
+import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
+import { type Account, accountStore, type NewAccount } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { dayOf } from "../../src/store/usage/record.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
+import { UsageWriter } from "../../src/store/usage/writer.ts";
 import { freshStore, usageRecord } from "./support.ts";
 
 const ANN: NewAccount = { username: "Ann", email: "Ann@Example.com", tier: "free" };

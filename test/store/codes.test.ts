@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { type Account, accountStore } from "../../src/store/accounts.ts";
-import { auditStore } from "../../src/store/audit.ts";
-import { codeStore } from "../../src/store/codes.ts";
-import { identityStore } from "../../src/store/identities.ts";
+import { type Account, accountStore } from "../../src/store/access/accounts.ts";
+import { auditStore } from "../../src/store/access/audit.ts";
+import { codeStore } from "../../src/store/access/codes.ts";
+import { identityStore } from "../../src/store/access/identities.ts";
 import { freshStore } from "./support.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { type Account, accountStore } from "../../src/store/accounts.ts";
-import { answerStore } from "../../src/store/answers.ts";
-import { type FrontierEntry, frontierStore, type PageWindow } from "../../src/store/frontier.ts";
-import { jobStore } from "../../src/store/jobs.ts";
+import { type Account, accountStore } from "../../src/store/access/accounts.ts";
+import { answerStore } from "../../src/store/work/answers.ts";
+import { type FrontierEntry, frontierStore, type PageWindow } from "../../src/store/work/frontier.ts";
+import { jobStore } from "../../src/store/work/jobs.ts";
 import { freshStore } from "./support.ts";
 
 const KINDS = ["crawl"];

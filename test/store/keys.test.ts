@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { sha256Hex } from "../../src/base/ids.ts";
-import { type Account, accountStore } from "../../src/store/accounts.ts";
-import { keyStore, type NewKey } from "../../src/store/keys.ts";
-import { rateStore } from "../../src/store/rates.ts";
-import { UsageWriter } from "../../src/store/usage-writer.ts";
+import { type Account, accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore, type NewKey } from "../../src/store/access/keys.ts";
+import { rateStore } from "../../src/store/usage/rates.ts";
+import { UsageWriter } from "../../src/store/usage/writer.ts";
 import { freshStore, secondStore, usageRecord } from "./support.ts";
 
 const HOUR_MS = 3_600_000;

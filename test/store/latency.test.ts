@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { latencyBucket, percentileMs } from "../../src/store/latency.ts";
+import { latencyBucket, percentileMs } from "../../src/store/usage/latency.ts";
 
 test("nothing counted has no percentile", () => {
   expect(percentileMs([], 0.5)).toBeNull();

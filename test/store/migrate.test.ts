@@ -2,9 +2,10 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { Glob } from "bun";
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from "drizzle-kit/api";
-import { MIGRATIONS, type Migration, migrate } from "../../src/store/migrate.ts";
-import { openStore } from "../../src/store/open.ts";
+import { MIGRATIONS, type Migration, migrate } from "../../src/store/engine/migrate.ts";
+import { openStore } from "../../src/store/engine/open.ts";
 import { tempDir } from "./support.ts";
 
 const STORE = join(import.meta.dir, "../../src/store");
@@ -32,7 +33,7 @@ function shapeOf(sqlite: Database): Record<string, unknown> {
 
 async function freshFromSchema(): Promise<Database> {
   const schema: Record<string, unknown> = {};
-  for (const file of readdirSync(STORE).filter((name) => /^schema.*\.ts$/.test(name))) {
+  for (const file of new Glob("**/schema.ts").scanSync(STORE)) {
     Object.assign(schema, await import(join(STORE, file)));
   }
   expect(Object.keys(schema).length).toBeGreaterThan(5);
@@ -110,7 +111,7 @@ test("a database of a newer program is refused", () => {
 
 test("processes that start together migrate once", async () => {
   const dataDir = join(tempDir(), "data");
-  const script = `const { openStore } = await import(${JSON.stringify(join(STORE, "open.ts"))}); openStore({ dataDir: ${JSON.stringify(dataDir)} }).close();`;
+  const script = `const { openStore } = await import(${JSON.stringify(join(STORE, "engine/open.ts"))}); openStore({ dataDir: ${JSON.stringify(dataDir)} }).close();`;
   const runs = Array.from({ length: 4 }, () => Bun.spawn([process.execPath, "-e", script], { stderr: "inherit" }));
   expect(await Promise.all(runs.map((run) => run.exited))).toEqual([0, 0, 0, 0]);
 });

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openStore } from "../../src/store/open.ts";
-import { acquireServeLock, isServing } from "../../src/store/serve-lock.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { acquireServeLock, isServing } from "../../src/store/engine/serve-lock.ts";
 import { settingsStore } from "../../src/store/settings.ts";
 import { freshStore, secondStore, tempDir } from "./support.ts";
 
@@ -124,7 +124,7 @@ test("a killed server's lock is free at once, and the database stays usable besi
     [
       process.execPath,
       "-e",
-      `const { acquireServeLock } = await import(${JSON.stringify(join(import.meta.dir, "../../src/store/serve-lock.ts"))});
+      `const { acquireServeLock } = await import(${JSON.stringify(join(import.meta.dir, "../../src/store/engine/serve-lock.ts"))});
        acquireServeLock(${JSON.stringify(dataDir)});
        Bun.gc(true);
        console.log("held"); setInterval(() => {}, 1000);`,

@@ -37,7 +37,7 @@ test("processes that start together agree on one secret", async () => {
   const { store, dataDir } = freshStore();
   const src = join(import.meta.dir, "../../src/store");
   const script = `
-    const { openStore } = await import(${JSON.stringify(join(src, "open.ts"))});
+    const { openStore } = await import(${JSON.stringify(join(src, "engine/open.ts"))});
     const { secretStore } = await import(${JSON.stringify(join(src, "secrets.ts"))});
     console.log(await secretStore(openStore({ dataDir: ${JSON.stringify(dataDir)} })).secret("jwt_secret"));`;
   const runs = Array.from({ length: 4 }, () =>

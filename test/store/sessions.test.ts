@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Account, accountStore } from "../../src/store/accounts.ts";
-import type { Store } from "../../src/store/open.ts";
-import { type NewSession, sessionStore } from "../../src/store/sessions.ts";
+import { type Account, accountStore } from "../../src/store/access/accounts.ts";
+import { type NewSession, sessionStore } from "../../src/store/access/sessions.ts";
+import type { Store } from "../../src/store/engine/open.ts";
 import { freshStore } from "./support.ts";
 
 const HOUR_MS = 3_600_000;

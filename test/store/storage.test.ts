@@ -1,14 +1,14 @@
 // The sum of what an account keeps is the true one after whatever happens to its rows, and it is held to the limit.
 import { expect, test } from "bun:test";
-import { accountStore } from "../../src/store/accounts.ts";
-import { fileStore } from "../../src/store/files.ts";
-import { frontierStore } from "../../src/store/frontier.ts";
-import { jobStore } from "../../src/store/jobs.ts";
-import { MIGRATIONS } from "../../src/store/migrate.ts";
-import type { Store } from "../../src/store/open.ts";
-import { responseStore } from "../../src/store/responses.ts";
-import { storageStore } from "../../src/store/storage.ts";
-import { threadStore } from "../../src/store/threads.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { MIGRATIONS } from "../../src/store/engine/migrate.ts";
+import type { Store } from "../../src/store/engine/open.ts";
+import { fileStore } from "../../src/store/work/files.ts";
+import { frontierStore } from "../../src/store/work/frontier.ts";
+import { jobStore } from "../../src/store/work/jobs.ts";
+import { responseStore } from "../../src/store/work/responses.ts";
+import { storageStore } from "../../src/store/work/storage.ts";
+import { threadStore } from "../../src/store/work/threads.ts";
 import { freshStore } from "./support.ts";
 
 const LIMIT = 10_000;

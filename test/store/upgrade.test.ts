@@ -4,12 +4,12 @@ import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VERSION } from "../../src/base/version.ts";
-import { accountStore } from "../../src/store/accounts.ts";
-import { restoreBackup } from "../../src/store/backup.ts";
-import { MIGRATIONS, migrate } from "../../src/store/migrate.ts";
-import { DATABASE_FILE, openStore } from "../../src/store/open.ts";
-import { acquireServeLock } from "../../src/store/serve-lock.ts";
-import { upgradeStore } from "../../src/store/upgrade.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { restoreBackup } from "../../src/store/engine/backup.ts";
+import { MIGRATIONS, migrate } from "../../src/store/engine/migrate.ts";
+import { DATABASE_FILE, openStore } from "../../src/store/engine/open.ts";
+import { acquireServeLock } from "../../src/store/engine/serve-lock.ts";
+import { upgradeStore } from "../../src/store/engine/upgrade.ts";
 import { tempDir } from "./support.ts";
 
 const LAST = MIGRATIONS.at(-1)!.name;

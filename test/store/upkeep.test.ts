@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type Account, accountStore } from "../../src/store/accounts.ts";
-import { auditStore } from "../../src/store/audit.ts";
-import { codeStore } from "../../src/store/codes.ts";
-import { jobStore } from "../../src/store/jobs.ts";
-import { responseStore } from "../../src/store/responses.ts";
-import { sessionStore } from "../../src/store/sessions.ts";
+import { type Account, accountStore } from "../../src/store/access/accounts.ts";
+import { auditStore } from "../../src/store/access/audit.ts";
+import { codeStore } from "../../src/store/access/codes.ts";
+import { sessionStore } from "../../src/store/access/sessions.ts";
+import { Upkeep } from "../../src/store/engine/upkeep.ts";
 import { settingsStore } from "../../src/store/settings.ts";
 import { storeSweeps } from "../../src/store/sweeps.ts";
-import { threadStore } from "../../src/store/threads.ts";
-import { Upkeep } from "../../src/store/upkeep.ts";
-import { UsageWriter } from "../../src/store/usage-writer.ts";
+import { UsageWriter } from "../../src/store/usage/writer.ts";
+import { jobStore } from "../../src/store/work/jobs.ts";
+import { responseStore } from "../../src/store/work/responses.ts";
+import { threadStore } from "../../src/store/work/threads.ts";
 import { freshStore, usageRecord } from "./support.ts";
 
 test("each sweep runs until nothing is left, and one that fails does not stop the others", async () => {

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { type Account, accountStore } from "../../src/store/accounts.ts";
-import { latencyBucket } from "../../src/store/latency.ts";
-import { openStore } from "../../src/store/open.ts";
-import { usageStore } from "../../src/store/usage.ts";
-import { dayOf, hourOf } from "../../src/store/usage-record.ts";
-import { UsageWriter } from "../../src/store/usage-writer.ts";
+import { type Account, accountStore } from "../../src/store/access/accounts.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { latencyBucket } from "../../src/store/usage/latency.ts";
+import { dayOf, hourOf } from "../../src/store/usage/record.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
+import { UsageWriter } from "../../src/store/usage/writer.ts";
 import { freshStore, secondStore, tempDir, usageRecord } from "./support.ts";
 
 const DAY_MS = 86_400_000;
@@ -224,8 +224,8 @@ test("kill -9 while writing loses at most what came since the last flush and lea
   const dataDir = join(tempDir(), "data");
   const src = join(import.meta.dir, "../../src/store");
   const script = `
-    const { openStore } = await import(${JSON.stringify(join(src, "open.ts"))});
-    const { UsageWriter } = await import(${JSON.stringify(join(src, "usage-writer.ts"))});
+    const { openStore } = await import(${JSON.stringify(join(src, "engine/open.ts"))});
+    const { UsageWriter } = await import(${JSON.stringify(join(src, "usage/writer.ts"))});
     const { usageRecord } = await import(${JSON.stringify(join(import.meta.dir, "records.ts"))});
     const store = openStore({ dataDir: ${JSON.stringify(dataDir)} });
     const writer = new UsageWriter(store, { flushMs: 20 });

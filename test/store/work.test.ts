@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Account, accountStore } from "../../src/store/accounts.ts";
-import { fileStore } from "../../src/store/files.ts";
-import { responseStore, type StoredResponse } from "../../src/store/responses.ts";
-import { threadStore } from "../../src/store/threads.ts";
+import { type Account, accountStore } from "../../src/store/access/accounts.ts";
+import { fileStore } from "../../src/store/work/files.ts";
+import { responseStore, type StoredResponse } from "../../src/store/work/responses.ts";
+import { threadStore } from "../../src/store/work/threads.ts";
 import { freshStore } from "./support.ts";
 
 async function setUp() {

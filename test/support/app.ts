@@ -3,14 +3,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PasswordHasher } from "../../src/accounts/hash-queue.ts";
-import { startApp } from "../../src/app.ts";
+import type { PasswordHasher } from "../../src/accounts/passwords/hash-queue.ts";
+import { startApp } from "../../src/app/start.ts";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { LiveConfig } from "../../src/config/live.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { accountStore } from "../../src/store/accounts.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { openStore } from "../../src/store/open.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { openStore } from "../../src/store/engine/open.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 
 export interface TestAppOptions {

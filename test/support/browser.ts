@@ -1,6 +1,6 @@
 // A real Chromium for tests of pages, and what its console had to say.
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { findBrowser } from "../../src/pages/browser.ts";
+import { findBrowser } from "../../src/pages/browser/browser.ts";
 
 /** Tests of pages are skipped where there is none. */
 export const CHROMIUM = findBrowser("");

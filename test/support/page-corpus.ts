@@ -5,9 +5,9 @@
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { extractPage } from "../../src/pages/convert/extract.ts";
 import { closest, elementsOf, type PageElement, PageText, walk } from "../../src/pages/dom/node.ts";
 import { parsePage } from "../../src/pages/dom/parse.ts";
-import { extractPage } from "../../src/pages/extract.ts";
 
 const FOLDER = join(import.meta.dir, "../pages/corpus");
 

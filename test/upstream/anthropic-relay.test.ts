@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseFrames } from "../../src/base/sse.ts";
-import { anthropicMessages } from "../../src/upstream/dialects/anthropic.ts";
+import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
 import { relayStream, transcript, transcripts } from "../support/transcripts.ts";
 import { chat, context, identity } from "./support.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { ChatEvent, ErrorEvent, FinishEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
 import { grammarFaults } from "../../src/chat/grammar.ts";
-import { anthropicMessages } from "../../src/upstream/dialects/anthropic.ts";
+import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
 import { goldenEvents, readStream, transcript, transcripts } from "../support/transcripts.ts";
 
 const DIALECT = "anthropic-messages";

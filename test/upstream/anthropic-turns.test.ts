@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ApiError } from "../../src/base/errors.ts";
 import type { ChatMessage, ChatRequest } from "../../src/chat/request.ts";
-import { anthropicMessages } from "../../src/upstream/dialects/anthropic.ts";
+import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
 import { chat, context } from "./support.ts";
 
 const send = (part: Partial<ChatRequest>, more: Parameters<typeof context>[0] = {}) => {

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { ChatMessage, ChatRequest, ToolChoice } from "../../src/chat/request.ts";
-import { anthropicMessages } from "../../src/upstream/dialects/anthropic.ts";
+import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
 import { anthropic } from "../../src/upstream/providers/anthropic.ts";
 import { chat, context } from "./support.ts";
 

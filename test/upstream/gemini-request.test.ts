@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatMessage, ChatRequest } from "../../src/chat/request.ts";
-import { gemini } from "../../src/upstream/dialects/gemini.ts";
+import { gemini } from "../../src/upstream/dialects/gemini/dialect.ts";
 import { chat, context } from "./support.ts";
 
 const send = (part: Partial<ChatRequest>, more: Parameters<typeof context>[0] = {}) => {

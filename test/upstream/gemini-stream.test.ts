@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { FrameCutter, parseFrames } from "../../src/base/sse.ts";
 import { fold } from "../../src/chat/fold.ts";
 import { grammarFaults } from "../../src/chat/grammar.ts";
-import { gemini } from "../../src/upstream/dialects/gemini.ts";
+import { gemini } from "../../src/upstream/dialects/gemini/dialect.ts";
 import { goldenEvents, readStream, transcript, transcripts } from "../support/transcripts.ts";
 
 const names = transcripts("gemini");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { anthropicMessages } from "../../src/upstream/dialects/anthropic.ts";
-import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
+import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
 
 const anthropic = (message: string, error_code?: string) => ({
   type: "error",

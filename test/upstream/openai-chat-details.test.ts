@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addDetails } from "../../src/upstream/dialects/openai-chat-details.ts";
+import { addDetails } from "../../src/upstream/dialects/openai-chat/details.ts";
 
 const piece = (text: string, more = {}) => ({ type: "reasoning.text", text, index: 0, ...more });
 

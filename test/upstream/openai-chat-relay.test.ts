@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parseFrames } from "../../src/base/sse.ts";
 import { fold } from "../../src/chat/fold.ts";
 import type { RelayIdentity } from "../../src/upstream/dialect.ts";
-import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
 import { readStream, relayStream, transcript, transcripts } from "../support/transcripts.ts";
 import { chat, context, identity } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatMessage, ChatRequest } from "../../src/chat/request.ts";
-import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
 import { chat, context } from "./support.ts";
 
 const send = (part: Partial<ChatRequest>, more: Parameters<typeof context>[0] = {}) => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parseFrames } from "../../src/base/sse.ts";
 import { fold } from "../../src/chat/fold.ts";
 import { grammarFaults } from "../../src/chat/grammar.ts";
-import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
 import { goldenEvents, readStream, transcript, transcripts } from "../support/transcripts.ts";
 
 const DIALECT = "openai-chat";

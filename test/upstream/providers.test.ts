@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest } from "../../src/chat/request.ts";
 import { PRESETS } from "../../src/config/presets.ts";
-import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
 import { CARDS } from "../../src/upstream/providers/index.ts";
 import { refusedFor } from "../../src/upstream/quirks.ts";
 import { chat, context } from "./support.ts";

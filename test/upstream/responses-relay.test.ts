@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseFrames } from "../../src/base/sse.ts";
-import { openaiResponses } from "../../src/upstream/dialects/responses.ts";
+import { openaiResponses } from "../../src/upstream/dialects/responses/dialect.ts";
 import { relayStream, transcript, transcripts } from "../support/transcripts.ts";
 import { chat, context, identity } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatMessage, ChatRequest } from "../../src/chat/request.ts";
-import { openaiResponses } from "../../src/upstream/dialects/responses.ts";
+import { openaiResponses } from "../../src/upstream/dialects/responses/dialect.ts";
 import { chat, context } from "./support.ts";
 
 const send = (part: Partial<ChatRequest>, more: Parameters<typeof context>[0] = {}) => {

@@ -4,7 +4,7 @@ import { parseFrames } from "../../src/base/sse.ts";
 import type { ErrorEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
 import { grammarFaults } from "../../src/chat/grammar.ts";
-import { openaiResponses } from "../../src/upstream/dialects/responses.ts";
+import { openaiResponses } from "../../src/upstream/dialects/responses/dialect.ts";
 import { goldenEvents, readStream, transcript, transcripts } from "../support/transcripts.ts";
 
 const DIALECT = "openai-responses";

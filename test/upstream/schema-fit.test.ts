@@ -4,10 +4,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatRequest } from "../../src/chat/request.ts";
-import { anthropicMessages } from "../../src/upstream/dialects/anthropic.ts";
-import { gemini } from "../../src/upstream/dialects/gemini.ts";
-import { openaiChat } from "../../src/upstream/dialects/openai-chat.ts";
-import { openaiResponses } from "../../src/upstream/dialects/responses.ts";
+import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
+import { gemini } from "../../src/upstream/dialects/gemini/dialect.ts";
+import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
+import { openaiResponses } from "../../src/upstream/dialects/responses/dialect.ts";
 import { fitSchema, toolSchema } from "../../src/upstream/schema-fit.ts";
 import {
   CLAUDE_SCHEMA,

@@ -1,6 +1,6 @@
 // What an operator sets and what a site forbids, as crawls, maps and scrapes keep to it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { findBrowser } from "../../src/pages/browser.ts";
+import { findBrowser } from "../../src/pages/browser/browser.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
 import { crawl, ended, pathsOf, poll, startCrawl, webConfig } from "./support.ts";

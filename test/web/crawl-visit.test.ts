@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Fetched } from "../../src/net/fetch.ts";
-import { createManners } from "../../src/pages/manners.ts";
+import { createManners } from "../../src/pages/schedule/host-scheduler.ts";
 import { type KeptAnswer, type Visiting, visitPage } from "../../src/web/crawl-visit.ts";
 import { places } from "../support/places.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
-import { accountStore } from "../../src/store/accounts.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { openStore } from "../../src/store/open.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { openStore } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
 import { crawl, ended, pathsOf, poll, startCrawl, webConfig } from "./support.ts";

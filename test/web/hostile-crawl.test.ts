@@ -1,8 +1,8 @@
 // Crawls made to be slow: what strangers choose (links of a page, patterns of a request) costs a thread, and ends with its job.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createConverter } from "../../src/pages/convert.ts";
-import { siteLinks } from "../../src/pages/site-links.ts";
+import { createConverter } from "../../src/pages/convert/convert.ts";
+import { siteLinks } from "../../src/pages/convert/site-links.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, page, startFakeSite } from "../support/fake-site.ts";
 import { ended, startCrawl, webConfig } from "./support.ts";

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { accountStore } from "../../src/store/accounts.ts";
-import { keyStore } from "../../src/store/keys.ts";
-import { DATABASE_FILE, openStore } from "../../src/store/open.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { DATABASE_FILE, openStore } from "../../src/store/engine/open.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
 import { type Poll, pathsOf } from "./support.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { findBrowser } from "../../src/pages/browser.ts";
+import { findBrowser } from "../../src/pages/browser/browser.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
 import { pdfOf, twiceDeflated } from "../support/pdf.ts";

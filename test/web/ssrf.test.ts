@@ -2,7 +2,7 @@
 // by what pages, sitemaps and robots files name, over every web endpoint and in the browser.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { findBrowser } from "../../src/pages/browser.ts";
+import { findBrowser } from "../../src/pages/browser/browser.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeDns, startFakeDns } from "../support/fake-dns.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import OpenAI from "openai";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
-import { completions } from "../../src/wire/completions.ts";
+import { completions } from "../../src/wire/completions/format.ts";
 import { legalAnswer } from "./events.ts";
 import { exchangeFor, expectRejected, interruption, type Json, readStream, streamOf } from "./support.ts";
 

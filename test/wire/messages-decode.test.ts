@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { messages } from "../../src/wire/messages.ts";
-import { decodeCountTokens } from "../../src/wire/messages-decode.ts";
+import { decodeCountTokens } from "../../src/wire/messages/decode.ts";
+import { messages } from "../../src/wire/messages/format.ts";
 import { expectRejected, type Json } from "./support.ts";
 
 const base = { model: "m", max_tokens: 10, messages: [{ role: "user", content: "hi" }] };

@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import fc from "fast-check";
 import { fold } from "../../src/chat/fold.ts";
 import { grammarFaults } from "../../src/chat/grammar.ts";
-import { messages } from "../../src/wire/messages.ts";
+import { messages } from "../../src/wire/messages/format.ts";
 import { legalAnswer } from "./events.ts";
 import { gatherMessage } from "./messages-order.ts";
 import { exchangeFor, interruption, type Json, readStream, streamOf } from "./support.ts";

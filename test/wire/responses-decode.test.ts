@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { responses } from "../../src/wire/responses.ts";
+import { responses } from "../../src/wire/responses/format.ts";
 import { expectRejected, type Json } from "./support.ts";
 
 const decode = (more: Json) => responses.decode({ model: "m", input: "hi", ...more }, {});

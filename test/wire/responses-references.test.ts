@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { fold } from "../../src/chat/fold.ts";
-import { responses } from "../../src/wire/responses.ts";
-import { referencedItems, resolveReferences, responseOfItem } from "../../src/wire/responses-references.ts";
+import { responses } from "../../src/wire/responses/format.ts";
+import { referencedItems, resolveReferences, responseOfItem } from "../../src/wire/responses/references.ts";
 import { exchangeFor, type Json } from "./support.ts";
 
 const exchange = exchangeFor(responses, { model: "m", input: "hi" });

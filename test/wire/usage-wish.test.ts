@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { chatCompletions } from "../../src/wire/chat-completions.ts";
-import { completions } from "../../src/wire/completions.ts";
+import { chatCompletions } from "../../src/wire/chat-completions/format.ts";
+import { completions } from "../../src/wire/completions/format.ts";
 import type { Json } from "./support.ts";
 
 const OPENROUTER = "ai-sdk/openrouter/3.1.0";

@@ -3,15 +3,15 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
-import type { Account, AccountStore } from "../../store/accounts.ts";
-import type { AuditStore } from "../../store/audit.ts";
-import type { CodeStore, Ticket } from "../../store/codes.ts";
-import type { IdentityStore } from "../../store/identities.ts";
-import type { SessionStore } from "../../store/sessions.ts";
+import type { Account, AccountStore } from "../../store/access/accounts.ts";
+import type { AuditStore } from "../../store/access/audit.ts";
+import type { CodeStore, Ticket } from "../../store/access/codes.ts";
+import type { IdentityStore } from "../../store/access/identities.ts";
+import type { SessionStore } from "../../store/access/sessions.ts";
 import { type Attempts, addressName } from "../attempts.ts";
 import type { Client } from "../client.ts";
 import { isSameMailbox } from "../new-account.ts";
-import type { TokenPair, TokenPairs } from "../token-pairs.ts";
+import type { TokenPair, TokenPairs } from "../sessions/token-pairs.ts";
 import { type OAuthConfig, type Person, type SignInProvider, signInProvider } from "./provider.ts";
 import { newTrip, type TripSecrets, tripOf } from "./round-trip.ts";
 

@@ -1,8 +1,8 @@
 // The frame around every page, and the list of pages.
 //
 // To add a page: write pages/NAME.tsx with one exported component that begins with <Title>, and add a line to ROUTES below
-// (`as`: who may see it; `nav`: its word in the menu). Its address must be among PAGES in dashboard/page.ts. Its data:
-// types in dashboard/contract.ts, endpoints in a list like dashboard/keys-api.ts (`member(...)`, or `admin(...)` for admins)
+// (`as`: who may see it; `nav`: its word in the menu). Its address must be among PAGES in dashboard/server/page.ts. Its data:
+// types in dashboard/contract.ts, endpoints in a list like dashboard/server/keys-api.ts (`member(...)`, or `admin(...)` for admins)
 // that routes.ts mounts, and in the page `useLoad<T>("/path")` to read, `call("POST", "/path", body)` to write, `useForm`
 // for forms, `say` and `confirmed` to speak. Big pages load when they are opened: `lazy(() => import("./pages/x.tsx"), "X")`.
 // Styles are the classes in style/; nothing is written into style attributes but sizes that are data.
@@ -18,7 +18,7 @@ import { Keys } from "./pages/keys.tsx";
 import { Login } from "./pages/login.tsx";
 import { Signup } from "./pages/signup.tsx";
 import { ConfirmDialog } from "./parts/confirm.tsx";
-import { Fence } from "./parts/fence.tsx";
+import { Fence } from "./parts/error-boundary.tsx";
 import { Messages, say } from "./parts/notice.tsx";
 import { Title } from "./parts/title.tsx";
 import { navigate, path, query, safeNext } from "./router.ts";

@@ -4,7 +4,7 @@
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { ChatResult } from "../../chat/result.ts";
-import type { Reading } from "../calibration.ts";
+import type { Reading } from "../calibration/calibration.ts";
 import type { Content, Question } from "../questions.ts";
 
 export type BackendKind = "systemone" | "openai-decisions" | "logprobs" | "verbalized";

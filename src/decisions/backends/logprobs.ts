@@ -4,8 +4,7 @@
 
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
-import { type Reading, readingOf, softmax } from "../calibration.ts";
-import { LETTERS, letterPrompt } from "../prompt.ts";
+import { type Reading, readingOf, softmax } from "../calibration/calibration.ts";
 import { type Question, textOf } from "../questions.ts";
 import { isFormer } from "../revision.ts";
 import {
@@ -27,6 +26,7 @@ import { type AskedGroup, finalistsOf, joinGroups } from "./groups.ts";
 import { chosenScores, type LabelScores, labelScores } from "./labels.ts";
 import { ordersOf, sorted } from "./orders.ts";
 import { CONTENT_FREE, Priors } from "./prior.ts";
+import { LETTERS, letterPrompt } from "./prompt.ts";
 
 /** OpenAI and vLLM show no more alternatives of a token. */
 const TOP_LOGPROBS = 20;

@@ -2,8 +2,8 @@
 // has no place for them; a refusal is no answer, and one unanswered question fails the request.
 
 import { ApiError } from "../../base/errors.ts";
-import { distinct } from "../answers.ts";
-import { type Reading, readingOf } from "../calibration.ts";
+import { distinct } from "../api/answers.ts";
+import { type Reading, readingOf } from "../calibration/calibration.ts";
 import { type Content, isRecord, type Option, type Question, textOf, textOfParts } from "../questions.ts";
 import {
   type BackendAnswer,

@@ -1,6 +1,6 @@
 // The orders in which options are shown, so that a liking for a position evens out.
 
-import type { Reading } from "../calibration.ts";
+import type { Reading } from "../calibration/calibration.ts";
 import type { Question, QuestionType } from "../questions.ts";
 import { FORMER_REVISION } from "../revision.ts";
 import { formerOrders } from "./former.ts";

@@ -1,9 +1,8 @@
 // Versions served by an upstream of the same format: TypeSafe, llama.cpp, Ollama, vLLM's router and others. Questions go up
 // as they came; more than the upstream takes at once go in several calls, which is the same to the answers.
 
-import { distinct } from "../answers.ts";
-import { type Reading, readingOf } from "../calibration.ts";
-import { ASKED } from "../prompt.ts";
+import { distinct } from "../api/answers.ts";
+import { type Reading, readingOf } from "../calibration/calibration.ts";
 import { type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
 import {
   type BackendAnswer,
@@ -14,6 +13,7 @@ import {
   tokensOf,
 } from "./backend.ts";
 import { batches, refuseForeign, soundDistribution, soundProbability } from "./distribution.ts";
+import { ASKED } from "./prompt.ts";
 
 /** The limit it knows: `questions` in one call. */
 export const systemone: DecisionBackend = {

@@ -5,8 +5,7 @@ import type { Usage } from "../../chat/event.ts";
 import { repairJson } from "../../chat/repair.ts";
 import type { ChatRequest, ResponseFormat } from "../../chat/request.ts";
 import type { ChatResult } from "../../chat/result.ts";
-import type { Reading } from "../calibration.ts";
-import { estimatePrompt } from "../prompt.ts";
+import type { Reading } from "../calibration/calibration.ts";
 import { isRecord, type Question } from "../questions.ts";
 import {
   type ChatCallResult,
@@ -18,6 +17,7 @@ import {
   totalUsage,
 } from "./backend.ts";
 import { ordersOf, sorted } from "./orders.ts";
+import { estimatePrompt } from "./prompt.ts";
 
 /** What a model leaves out or calls impossible is at least this probable. */
 const FLOOR = 1e-4;

@@ -3,11 +3,11 @@
 
 import { elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import { readRawTex, rewriteFormula } from "./formulas.ts";
+import { mendSeams } from "./inline-joins.ts";
 import { languageAround } from "./language.ts";
 import { rewriteNotes } from "./notes.ts";
 import { raiseInCode } from "./raised.ts";
 import { reshape } from "./reshape.ts";
-import { mendSeams } from "./seams.ts";
 
 /** Rewrites in place. */
 export function prepare(root: PageElement): void {

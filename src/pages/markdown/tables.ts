@@ -2,7 +2,7 @@
 // that only arrange a page are dissolved instead.
 
 import { closest, elementsOf, PageElement, PageText } from "../dom/node.ts";
-import { gatherStrays } from "./strays.ts";
+import { gatherStrays } from "./malformed-tables.ts";
 
 /** A grid of cells; undefined where a span reaches. */
 type Grid = (PageElement | undefined)[][];

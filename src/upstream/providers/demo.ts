@@ -3,7 +3,7 @@
 // real provider takes.
 
 import { systemClock } from "../../base/clock.ts";
-import { countTokens } from "../../base/tokens.ts";
+import { countTokens } from "../../tokens/count.ts";
 import type { DiscoveredModel, ProviderCard, Transport } from "../provider.ts";
 import { sampleOf } from "./demo-sample.ts";
 

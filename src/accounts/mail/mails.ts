@@ -1,0 +1,66 @@
+// What the mails say, as text and as HTML. Plain on purpose: no image, no tracking, nothing that loads.
+import type { Mail } from "./transport.ts";
+
+/** The code that proves an address. */
+export function verificationMail(to: string, name: string, { code, minutes }: { code: string; minutes: number }): Mail {
+  return mail(to, "Your verification code", [
+    `Hello ${name},`,
+    "this is your verification code:",
+    { strong: code },
+    `It works for ${minutes} minutes. If you did not ask for it, you can ignore this mail.`,
+  ]);
+}
+
+/** The link that sets a new password. */
+export function resetMail(to: string, name: string, { link, minutes }: { link: string; minutes: number }): Mail {
+  return mail(to, "Set a new password", [
+    `Hello ${name},`,
+    "somebody, hopefully you, asked to set a new password for your account. This link does it, once:",
+    { link },
+    `It works for ${minutes} minutes. If you did not ask for it, you can ignore this mail: nothing has changed.`,
+  ]);
+}
+
+/** Tells that the password is another one now. */
+export function passwordChangedMail(to: string, name: string, { keysEnded = 0 } = {}): Mail {
+  return mail(to, "Your password was changed", [
+    `Hello ${name},`,
+    "the password of your account was changed just now, and everybody who was signed in is signed out.",
+    keysEnded === 0
+      ? "API keys go on working: revoke those that you do not know in the dashboard."
+      : "Your address had not been verified before, so the API keys that were made until now were revoked too.",
+    "If that was not you, ask for a new password at once and tell whoever runs this gateway.",
+  ]);
+}
+
+/** Tells that somebody wanted to sign up with an address that has an account. */
+export function signUpTriedMail(to: string, name: string): Mail {
+  return mail(to, "You already have an account", [
+    `Hello ${name},`,
+    "somebody, perhaps you, tried to make an account with this address. There is one already: sign in with it, or ask for a new password.",
+    "If that was not you, you can ignore this mail: nothing has changed.",
+  ]);
+}
+
+type Line = string | { readonly strong: string } | { readonly link: string };
+
+function mail(to: string, subject: string, lines: readonly Line[]): Mail {
+  const text = lines.map((line) => (typeof line === "string" ? line : "link" in line ? line.link : line.strong));
+  const body = lines.map((line) => `<p>${asHtml(line)}</p>`).join("\n");
+  return {
+    to,
+    subject,
+    text: `${text.join("\n\n")}\n`,
+    html: `<!doctype html>\n<html lang="en"><body style="font-family:sans-serif">\n${body}\n</body></html>\n`,
+  };
+}
+
+function asHtml(line: Line): string {
+  if (typeof line === "string") return escaped(line);
+  if ("link" in line) return `<a href="${escaped(line.link)}">${escaped(line.link)}</a>`;
+  return `<strong style="font-size:1.5em;letter-spacing:0.1em">${escaped(line.strong)}</strong>`;
+}
+
+function escaped(text: string): string {
+  return Bun.escapeHTML(text);
+}

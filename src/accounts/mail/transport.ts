@@ -1,0 +1,136 @@
+// Hands a mail on: to an SMTP server, or as an .eml file to the outbox in the data directory. One try; the mailer retries.
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import type { Transporter } from "nodemailer";
+import { uuid } from "../../base/ids.ts";
+
+/** A mail to one person. */
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** Takes a mail, or throws. */
+export interface MailTransport {
+  readonly kind: "smtp" | "outbox";
+  /** Gives the file, where it wrote one. */
+  deliver(mail: Mail, from: string): Promise<string | undefined>;
+}
+
+/** A delivery that will fail however often it is tried. */
+export function isHopeless(error: unknown): boolean {
+  const code = (error as { responseCode?: unknown }).responseCode;
+  return typeof code === "number" && code >= 500;
+}
+
+/** The library costs 50 ms and 16 MB: it is loaded for the first mail, not at the start. */
+function lazily<T extends Transporter<unknown>>(
+  make: (nodemailer: typeof import("nodemailer")) => T,
+): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= import("nodemailer").then(make);
+    return made;
+  };
+}
+
+const CONNECT_MS = 10_000;
+const SILENCE_MS = 30_000;
+
+/** Over SMTP, with TLS where the server offers it, and only with TLS where a password is sent over a network. */
+export function smtpTransport(smtpUrl: string): MailTransport {
+  const transport = lazily(({ createTransport }) => createTransport(smtpOptions(smtpUrl)));
+  return {
+    kind: "smtp",
+    async deliver(mail, from) {
+      await (await transport()).sendMail(message(mail, from));
+      return undefined;
+    },
+  };
+}
+
+function smtpOptions(smtpUrl: string) {
+  return {
+    url: smtpUrl,
+    ...(needsTls(smtpUrl) ? { requireTLS: true } : {}),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    // A mail is made of its own text alone.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+/** Connects and signs in as a delivery would, sends nothing; what went wrong, or undefined. Never shows the password. */
+export async function checkSmtp(smtpUrl: string): Promise<string | undefined> {
+  const { createTransport } = await import("nodemailer");
+  const transport = createTransport(smtpOptions(smtpUrl));
+  try {
+    await transport.verify();
+    return undefined;
+  } catch (error) {
+    const { code, responseCode } = error as { code?: string; responseCode?: number };
+    return [`no session with ${new URL(smtpUrl).host}`, code, responseCode]
+      .filter((part) => part !== undefined)
+      .join(" ");
+  } finally {
+    transport.close();
+  }
+}
+
+/** The operator's word in the URL wins: `?ignoreTLS=true` or `?requireTLS=false`. */
+function needsTls(smtpUrl: string): boolean {
+  const url = new URL(smtpUrl);
+  if (url.protocol === "smtps:" || url.username === "") return false;
+  if (url.searchParams.has("requireTLS") || url.searchParams.has("ignoreTLS")) return false;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const isOwnMachine = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+  return !isOwnMachine;
+}
+
+/** Mails that are kept when nobody fetches them; the oldest go first. */
+const OUTBOX_FILES_MAX = 500;
+
+/** The folder in the data directory for mails that no server takes. */
+export const OUTBOX_DIR = "outbox";
+
+/** Into files, for whoever has no mail server. */
+export function outboxTransport(directory: string): MailTransport {
+  const writer = lazily(({ createTransport }) =>
+    createTransport({ streamTransport: true, buffer: true, newline: "windows" }),
+  );
+  return {
+    kind: "outbox",
+    async deliver(mail, from) {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const { message: bytes } = await (await writer()).sendMail(message(mail, from));
+      const path = join(directory, `${uuid()}.eml`);
+      // Renamed when whole, so that whoever watches the directory never reads half a mail.
+      await writeFile(`${path}.part`, bytes as Buffer, { mode: 0o600 });
+      await rename(`${path}.part`, path);
+      const files = (await readdir(directory)).filter((name) => name.endsWith(".eml")).sort();
+      for (const old of files.slice(0, Math.max(0, files.length - OUTBOX_FILES_MAX))) {
+        await rm(join(directory, old), { force: true });
+      }
+      return path;
+    },
+  };
+}
+
+function message({ to, subject, text, html }: Mail, from: string) {
+  return {
+    from,
+    // As an object the address is never parsed: it cannot turn into two.
+    to: { name: "", address: to },
+    subject,
+    text,
+    html,
+    // Keeps holiday replies away.
+    headers: { "Auto-Submitted": "auto-generated" },
+  };
+}

@@ -1,0 +1,97 @@
+// Hands the dashboard what it needs of the rest of the program. Wiring only, beside app/start.ts.
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Clock } from "../base/clock.ts";
+import { VERSION } from "../base/version.ts";
+import { isTierId, type TierGrant, type TierId } from "../catalog/tiers.ts";
+import { unpricedModels } from "../catalog/unpriced.ts";
+import type { Config } from "../config/schema.ts";
+import { dashboardRoutes } from "../dashboard/server/routes.ts";
+import type { createDecisions } from "../decisions/assemble.ts";
+import type { createSpenders } from "../gateway/budgets.ts";
+import type { Fleet } from "../gateway/providers.ts";
+import type { Caller } from "../http/guards.ts";
+import { checkSubsystems } from "../status/health.ts";
+import { accountBudgetStore } from "../store/access/account-budgets.ts";
+import { accountStore } from "../store/access/accounts.ts";
+import { auditStore } from "../store/access/audit.ts";
+import { codeStore } from "../store/access/codes.ts";
+import { keyStore } from "../store/access/keys.ts";
+import type { Store } from "../store/engine/open.ts";
+import { databaseSize } from "../store/engine/size.ts";
+import { usageStore } from "../store/usage/usage.ts";
+import { storageStore } from "../store/work/storage.ts";
+import type { createWeb } from "../web/assemble.ts";
+import type { createWatch } from "./health-watch.ts";
+import type { Observer } from "./observe.ts";
+
+/** What app/start.ts has built. */
+export interface MountDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly accounts: Accounts;
+  readonly fleet: Pick<Fleet, "catalog" | "breakers">;
+  readonly decisions: Pick<ReturnType<typeof createDecisions>, "overview" | "promote" | "choices">;
+  readonly watch: Pick<ReturnType<typeof createWatch>, "subsystems" | "modelHealth">;
+  readonly observer: Pick<Observer, "lastFaults">;
+  readonly web: Pick<ReturnType<typeof createWeb>, "figures">;
+  uptimeSeconds(): number;
+  config(): Config;
+  grants(): Readonly<Record<TierId, TierGrant>>;
+  listeningUrl(): string;
+  /** Answers a chat completion for a caller who needs no key. */
+  chat(request: Request, caller: Caller<TierId>): Promise<Response>;
+  /** The same for a typed decision. */
+  decide(request: Request, caller: Caller<TierId>): Promise<Response>;
+  /** The budgets that a caller's requests count against. */
+  readonly budgetsOf: ReturnType<typeof createSpenders>;
+  /** Keys have changed: caches of them are stale. */
+  keysChanged(): void;
+}
+
+/** The routes of the dashboard. */
+export function mountDashboard({ store, clock, accounts, fleet, decisions, config, ...more }: MountDeps) {
+  const audit = auditStore(store);
+  const budgets = accountBudgetStore(store);
+  return dashboardRoutes({
+    accounts,
+    keys: keyStore(store),
+    usage: usageStore(store),
+    people: accountStore(store),
+    invites: codeStore(store),
+    decisions,
+    gateway: {
+      uptimeSeconds: more.uptimeSeconds,
+      providers: () => config().providers.map(({ name, kind }) => ({ name, kind })),
+      breakers: () => fleet.breakers.snapshot(),
+      lastFaults: () => more.observer.lastFaults,
+      catalog: () => fleet.catalog().models,
+      modelHealth: () => more.watch.modelHealth.view(),
+      subsystems: () => checkSubsystems(more.watch.subsystems),
+      database: () => databaseSize(store),
+      web: () => more.web.figures(),
+    },
+    clock,
+    version: VERSION,
+    grants: more.grants,
+    storageOf: storageStore(store, () => config().limits.storagePerAccountBytes).storageOf,
+    note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
+    keysChanged: more.keysChanged,
+    unpriced: (tier) => (isTierId(tier) ? unpricedModels(fleet.catalog().models, config(), tier) : []),
+    budgetOf: ({ id, tier }) => budgets.findAccountBudget(id, isTierId(tier) ? more.grants()[tier].budget : undefined),
+    budgetsOf: more.budgetsOf,
+    chat: more.chat,
+    decide: more.decide,
+    decisionChoices: decisions.choices,
+    urls: () => config().server,
+    listeningUrl: more.listeningUrl,
+    signup: () => config().auth.signup,
+    mustVerify: () => config().auth.requireVerifiedEmail,
+    mail: () => {
+      const { status, transport } = accounts.mailer.state();
+      if (transport === "outbox") return "files";
+      return status === "ok" ? "smtp" : "failing";
+    },
+    oauthProviders: () => [...config().auth.oauth.keys()],
+    models: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list"),
+  });
+}

@@ -1,0 +1,126 @@
+// Watches the models while the program runs: their health, judged every interval and when a breaker or a list changes, and
+// the figures that metrics ask for. Wiring only.
+
+import type { Clock } from "../base/clock.ts";
+import { resolveModel } from "../catalog/resolve.ts";
+import type { Config } from "../config/schema.ts";
+import type { Fleet } from "../gateway/providers.ts";
+import type { HealthDeps, SubsystemState } from "../status/health.ts";
+import { createModelHealth } from "../status/model-health.ts";
+import type { Store } from "../store/engine/open.ts";
+import type { UsageWriter } from "../store/usage/writer.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { breakerReading } from "../telemetry/metrics.ts";
+import type { createWeb, WebFigures } from "../web/assemble.ts";
+import type { Observer } from "./observe.ts";
+
+export interface WatchDeps {
+  clock: Clock;
+  log: Logger;
+  config(): Config;
+  fleet: Pick<Fleet, "catalog" | "breakers" | "listed">;
+  writer: Pick<UsageWriter, "state">;
+  observer: Observer;
+  web: Pick<ReturnType<typeof createWeb>, "figures" | "jobsHealth"> & {
+    readonly tools: { browserHealth(): SubsystemState | Promise<SubsystemState> };
+  };
+  store: Pick<Store, "ping">;
+  accounts: { readonly mailer: { state(): SubsystemState } };
+  decisions: { health(): Promise<object & { status: SubsystemState["status"] }> };
+  /** A one-token call: true when the model answered. */
+  probe(model: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/** A burst of breakers and lists that change is judged once. */
+const JUDGE_AFTER_MS = 100;
+
+/** Builds the watch; nothing is judged before `start`. */
+export function createWatch(deps: WatchDeps) {
+  const { clock, log, config, fleet, writer, observer, probe, store, accounts, decisions, web } = deps;
+  const listed = () => fleet.catalog().models.filter(({ visibility }) => visibility === "list");
+  const complain = (error: unknown) => log.warn("model health could not be judged", { error });
+  const modelHealth = createModelHealth({
+    clock,
+    models: listed,
+    recent: async (model, options) => observer.outcomes.recent(model, options),
+    breakerOpen: (provider) => fleet.breakers.get(provider)?.state === "open",
+    listed: (provider, model) => (config().health.probe === "off" ? undefined : fleet.listed(provider, model)),
+    failed: complain,
+    get probe() {
+      return config().health.probe === "chat" ? probe : undefined;
+    },
+  });
+  let soon: ReturnType<typeof setTimeout> | undefined;
+  let stopped = false;
+  addGauges(deps);
+  return {
+    modelHealth,
+    /** Publicly listed models. */
+    listedCount: () => listed().length,
+    /** What `/health` checks. */
+    subsystems: {
+      database() {
+        store.ping();
+        const { queued, rowsWithout, failures } = writer.state;
+        return { status: "ok", usage_queued: queued, usage_rows_lost: rowsWithout, usage_write_failures: failures };
+      },
+      mail: () => accounts.mailer.state(),
+      decisions: async () => ({ ...(await decisions.health()) }),
+      browser: () => web.tools.browserHealth(),
+      jobs: () => web.jobsHealth(),
+    } satisfies HealthDeps["subsystems"],
+    /** Something changed that the health of models hangs on. */
+    changed(): void {
+      // Where every judgement costs money, the interval alone says when.
+      if (stopped || config().health.probe === "chat") return;
+      soon ??= setTimeout(() => {
+        soon = undefined;
+        modelHealth.refresh().catch(complain);
+      }, JUDGE_AFTER_MS);
+    },
+    start(): void {
+      if (!stopped) modelHealth.start(config().health.intervalMs).catch(complain);
+    },
+    stop(): void {
+      stopped = true;
+      clearTimeout(soon);
+      modelHealth.stop();
+    },
+  };
+}
+
+/** True for models that the public may know of. */
+export function isListed(fleet: Pick<Fleet, "catalog">, id: string): boolean {
+  return resolveModel(fleet.catalog(), id)?.model.visibility === "list";
+}
+
+/** The figures that are asked for at every page. */
+function addGauges({ observer, fleet, writer, web }: WatchDeps): void {
+  const { metrics } = observer;
+  metrics.gauge(
+    "sallyport_breaker_state",
+    "1 for the state each provider's breaker is in.",
+    ["provider", "state"],
+    () => breakerReading(fleet.breakers.snapshot()),
+  );
+  const plain = (name: string, help: string, value: () => number) =>
+    metrics.gauge(name, help, [], () => [[[], value()]]);
+  plain("sallyport_usage_queue", "Usage records that wait to be written.", () => writer.state.queued);
+  plain(
+    "sallyport_usage_rows_lost",
+    "Requests counted in sums only, for want of room.",
+    () => writer.state.rowsWithout,
+  );
+  plain("sallyport_usage_write_failures", "Usage batches that had to be tried again.", () => writer.state.failures);
+  const flow = (name: string, help: string, of: keyof WebFigures) =>
+    metrics.gauge(name, help, ["state"], () => Object.entries(web.figures()[of]).map(([state, n]) => [[state], n]));
+  flow("sallyport_jobs", "Jobs that run, and jobs that wait to be taken up.", "jobs");
+  flow("sallyport_job_pages", "Pages of jobs under way, and requests for any page that wait for their turn.", "pages");
+  flow(
+    "sallyport_single_pages",
+    "Single pages and maps under way, and those that wait for a place or their host.",
+    "single pages",
+  );
+  flow("sallyport_conversions", "Pages that are converted, and pages that wait for a thread.", "conversions");
+  plain("sallyport_models", "Models in the catalog.", () => fleet.catalog().models.length);
+}

@@ -1,0 +1,183 @@
+// What is told of the running program: metrics, the outcome of every request, traces and the log line. Wiring only; each of
+// them knows nothing of the others.
+
+import type { Clock } from "../base/clock.ts";
+import { ERRORS } from "../base/errors.ts";
+import { COMMIT, VERSION } from "../base/version.ts";
+import type { ModelRoute } from "../catalog/models.ts";
+import { environment } from "../config/load.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { createOutcomes } from "../status/outcomes.ts";
+import type { Store } from "../store/engine/open.ts";
+import { STOPPED, type UsageRecord } from "../store/usage/record.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import type { Tracer } from "../telemetry/span.ts";
+import { loadTracer } from "../telemetry/trace.ts";
+import { tracingFromEnv } from "../telemetry/trace-settings.ts";
+import type { UpstreamFault } from "../upstream/fault.ts";
+
+export interface ObserverDeps {
+  clock: Clock;
+  log: Logger;
+  startedMs: number;
+  /** Whether the metrics page may name this model. */
+  mayName(model: string): boolean;
+  /** Whether the log may hold parts of prompts. */
+  mayQuote(): boolean;
+  /** Takes the usage row of a request that left none of its own. */
+  record(row: UsageRecord): void;
+}
+
+/** The label of models that an unguarded page must not name. */
+const HIDDEN = "hidden";
+
+/** A failure of a provider. */
+export interface LastFault {
+  /** A kind of `UpstreamFault`, or `model_list`. */
+  readonly kind: string;
+  /** HTTP status; 0 where there was none. */
+  readonly status: number;
+  readonly atMs: number;
+}
+
+/** Providers whose last failure is kept: more than anybody configures. */
+const FAULTS_MAX = 1000;
+
+export type Observer = ReturnType<typeof createObserver>;
+
+/** Metrics, outcomes and the end of every request. */
+export function createObserver({ clock, log, startedMs, mayName, mayQuote, record }: ObserverDeps) {
+  const metrics = createMetrics({
+    version: VERSION,
+    commit: COMMIT,
+    startedAtMs: startedMs,
+    modelLabel: (model) => (mayName(model) ? model : HIDDEN),
+  });
+  const outcomes = createOutcomes(clock);
+  const lastFaults = new Map<string, LastFault>();
+  const keepFault = (provider: string, kind: string, status: number) => {
+    if (lastFaults.size >= FAULTS_MAX && !lastFaults.has(provider)) lastFaults.clear();
+    lastFaults.set(provider, { kind, status, atMs: clock.now() });
+  };
+  return {
+    /** How each provider failed last, since the program was started. */
+    lastFaults: lastFaults as ReadonlyMap<string, LastFault>,
+    metrics,
+    outcomes,
+    /** A finished request: its log line, its metrics, its span, and what it says about its model. */
+    finished(exchange: Exchange, status: number): void {
+      const tookMs = performance.now() - exchange.startedMs;
+      const { error, model, client_gone: gone } = exchange.log;
+      const errorCode = typeof error === "string" ? error : null;
+      metrics.request(exchange.route, status, tookMs / 1000);
+      if (errorCode !== null) metrics.error(errorCode in ERRORS ? errorCode : "other");
+      // A client that left says nothing about the model.
+      if (typeof model === "string" && gone !== true) outcomes.note(model, { status, errorCode, latencyMs: tookMs });
+      if (!exchange.recorded && exchange.caller !== undefined)
+        record(rowOf(exchange, { status, tookMs, nowMs: clock.now() }));
+      endSpan(exchange, status, errorCode);
+      log.request(logFields(exchange, status, tookMs));
+    },
+    /** A call to a provider failed. Its words about a request it refuses may quote the prompt. */
+    failed({ provider, model }: ModelRoute, { kind, status, message, said }: UpstreamFault): void {
+      keepFault(provider, kind, status);
+      const quotes = kind === "bad_request" && !mayQuote();
+      const words = quotes ? {} : { error: message, ...(said.code === undefined ? {} : { code: said.code }) };
+      log.info("a provider failed", { provider, model, kind, status, ...words });
+    },
+    /** A provider's model list could not be had; what it offered before is kept. */
+    discoveryFailed(provider: string, cause: unknown, kept: number): void {
+      keepFault(provider, "model_list", 0);
+      log.warn("a provider's model list could not be had", { provider, kept, error: reasonOf(cause) });
+    },
+    /** What one upstream call cost. */
+    spent(row: UsageRecord): void {
+      metrics.tokens(row.model, row);
+      if (row.costMicros > 0) metrics.costMicros(row.model, row.costMicros);
+      if (row.stream && row.ttfbMs !== null) metrics.firstByte(row.endpoint, row.ttfbMs / 1000);
+    },
+    /** The store with its write transactions timed. */
+    timed(store: Store, operation: string): Store {
+      return { ...store, transaction: (work) => time(metrics, operation, () => store.transaction(work)) };
+    },
+    /** The result of a look-up in the database, timed. */
+    time: <T>(operation: string, work: () => T): T => time(metrics, operation, work),
+  };
+}
+
+/** What the network or the system refused has a code, and its stack would say nothing more; anything else is shown whole. */
+function reasonOf(cause: unknown): unknown {
+  const { code } = cause as { code?: unknown };
+  return cause instanceof Error && typeof code === "string" ? `${code}: ${cause.message}` : cause;
+}
+
+function time<T>(metrics: Metrics, operation: string, work: () => T): T {
+  const from = performance.now();
+  try {
+    return work();
+  } finally {
+    metrics.database(operation, (performance.now() - from) / 1000);
+  }
+}
+
+/** The row of a request that no upstream answered, or that asked for a page. */
+function rowOf(exchange: Exchange, end: { status: number; tookMs: number; nowMs: number }): UsageRecord {
+  const { log, failedRoutes, caller } = exchange;
+  const { error, model, client_gone: gone } = log;
+  const last = failedRoutes.at(-1);
+  const code = typeof error === "string" ? error : null;
+  return {
+    requestId: exchange.requestId,
+    accountId: caller?.accountId ?? "",
+    keyId: caller?.keyId ?? "",
+    model: typeof model === "string" ? model : "",
+    provider: last?.provider ?? "",
+    upstreamModel: last?.model ?? "",
+    endpoint: exchange.route,
+    status: end.status,
+    errorCode: gone === true ? STOPPED : code,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    estimated: false,
+    costMicros: 0,
+    latencyMs: Math.round(end.tookMs),
+    ttfbMs: null,
+    stream: exchange.streaming,
+    createdAtMs: end.nowMs,
+    attempts: failedRoutes,
+  };
+}
+
+function endSpan({ span, log }: Exchange, status: number, errorCode: string | null): void {
+  if (span === undefined) return;
+  const { model, key_id: key } = log;
+  span.set({
+    "http.response.status_code": status,
+    ...(typeof model === "string" ? { "sallyport.model": model } : {}),
+    ...(typeof key === "string" ? { "sallyport.key_id": key } : {}),
+  });
+  if (errorCode !== null && (status >= 500 || status === 200)) span.fail(errorCode);
+  span.end();
+}
+
+function logFields(exchange: Exchange, status: number, tookMs: number): Record<string, unknown> {
+  return {
+    request_id: exchange.requestId.slice(0, 200),
+    method: exchange.method,
+    path: exchange.path.slice(0, 200),
+    status,
+    ms: Math.round(tookMs * 10) / 10,
+    ...exchange.log,
+  };
+}
+
+/** The tracer, when the standard OTEL_* variables ask for one; nothing of it is loaded otherwise. */
+export async function openTracer(log: Logger): Promise<Tracer | undefined> {
+  const { settings, warnings } = tracingFromEnv(environment(), VERSION);
+  for (const warning of warnings) log.warn(warning);
+  return settings === undefined ? undefined : await loadTracer(settings, (message) => log.warn(message));
+}

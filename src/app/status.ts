@@ -1,0 +1,48 @@
+// Mounts the public status routes on what the program is made of. Wiring only.
+
+import { VERSION } from "../base/version.ts";
+import type { Config } from "../config/schema.ts";
+import type { Fleet } from "../gateway/providers.ts";
+import { type linksOf, statusRoutes } from "../status/routes.ts";
+import type { Store } from "../store/engine/open.ts";
+import { usageStore } from "../store/usage/usage.ts";
+import { type createWatch, isListed } from "./health-watch.ts";
+import type { Observer } from "./observe.ts";
+
+export interface MountStatusDeps {
+  readonly config: () => Config;
+  readonly store: Store;
+  readonly fleet: Fleet;
+  readonly observer: Observer;
+  readonly watch: ReturnType<typeof createWatch>;
+  readonly uptimeSeconds: () => number;
+  /** Makes pseudonyms that do not lead back to an account. */
+  readonly pseudonymSecret: string;
+  readonly links: () => ReturnType<typeof linksOf>;
+}
+
+/** The routes of health, statistics, capabilities and metrics. */
+export function mountStatus(deps: MountStatusDeps) {
+  const { config, store, fleet, observer, watch, uptimeSeconds, pseudonymSecret, links } = deps;
+  const usage = usageStore(store);
+  return statusRoutes({
+    version: VERSION,
+    uptimeSeconds,
+    breakers: () => fleet.breakers.snapshot(),
+    subsystems: watch.subsystems,
+    tokenTotals: () => usage.tokenTotals(),
+    totalsByModel: (limit) => usage.totalsByModel(limit),
+    topAccounts: (limit) => usage.topAccounts(limit),
+    isPublicModel: (id) => isListed(fleet, id),
+    pseudonymSecret,
+    links,
+    ready: async () => {
+      store.ping();
+      return true;
+    },
+    listedModels: watch.listedCount,
+    modelHealth: watch.modelHealth,
+    metrics: () => config().server.metrics,
+    renderMetrics: () => observer.metrics.render(),
+  });
+}

@@ -1,0 +1,62 @@
+// The signed-in account's own settings: password, sessions, linked providers, what happened to it, deletion.
+import type { Accounts } from "../../accounts/accounts.ts";
+import { requiredText } from "../../accounts/fields.ts";
+import { ApiError } from "../../base/errors.ts";
+import { type Endpoint, member } from "./endpoint.ts";
+import { pageOf } from "./form.ts";
+import { sessionCookie } from "./guard.ts";
+
+const EVENTS_PER_PAGE = 20;
+
+/** The endpoints. */
+export function accountApi({ accounts }: { readonly accounts: Accounts }): Endpoint[] {
+  return [
+    member("POST", "/account/password", async (visit) => {
+      const body = await visit.body();
+      const current = requiredText(body, "current_password");
+      const next = requiredText(body, "password");
+      await accounts.changePassword(visit.who, { current, next }, visit.client).catch((error: unknown) => {
+        // So that the form can point at it; a page that is told 401 takes itself for signed out.
+        if (!(error instanceof ApiError) || error.apiCode !== "invalid_credentials") throw error;
+        throw new ApiError("invalid_request", error.message, { param: "current_password" });
+      });
+      return { success: true };
+    }),
+
+    member("POST", "/account/password/mail", async ({ who, client }) => {
+      accounts.passwordReset.request(who.account.email, client);
+      return { success: true };
+    }),
+
+    member("GET", "/sessions", async ({ who }) => ({ data: await accounts.sessions(who) })),
+
+    member("DELETE", "/sessions/:id", async ({ who, client, params }) => {
+      await accounts.endSession(who, params["id"] ?? "", client);
+      return { success: true };
+    }),
+
+    member("POST", "/sessions/end-others", async ({ who, client }) => ({
+      ended: await accounts.endAllSessions(who, { keepCurrent: true, client }),
+    })),
+
+    member("DELETE", "/oauth/:provider", async ({ who, client, params }) => {
+      await accounts.oauth.unlink(who.account, params["provider"] ?? "", client);
+      return { success: true };
+    }),
+
+    member("GET", "/events", async ({ who, query }) => ({
+      data: await accounts.audit(who.account.id, { ...pageOf(query), limit: EVENTS_PER_PAGE }),
+    })),
+
+    member("POST", "/account/delete", async (visit) => {
+      const { account } = visit.who;
+      // Not a password: who signs in through a provider has none.
+      if (requiredText(await visit.body(), "username") !== account.username) {
+        throw new ApiError("invalid_request", "That is not your username.", { param: "username" });
+      }
+      await accounts.deleteAccount(account.id);
+      visit.cookies.push(sessionCookie({ value: "", seconds: 0 }, visit));
+      return { success: true };
+    }),
+  ];
+}

@@ -1,0 +1,52 @@
+// An endpoint of the dashboard's API: who may call it, and what it does. What every one of them needs (the session, the
+// Origin check, the answer's headers) is done in one place, so that none can forget it.
+import type { SignedIn } from "../../accounts/accounts.ts";
+import type { Client } from "../../accounts/client.ts";
+
+/** A request to the API. */
+export interface Visit {
+  readonly request: Request;
+  readonly client: Client;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The JSON body. */
+  body(): Promise<Record<string, unknown>>;
+  /** Does the browser keep cookies for HTTPS only? */
+  readonly secure: boolean;
+  /** Cookies that the answer sets, as `Set-Cookie` spells them. */
+  readonly cookies: string[];
+  /** Who asks, where they are signed in. */
+  readonly who: SignedIn | undefined;
+}
+
+/** A request of somebody who is signed in. */
+export interface MemberVisit extends Visit {
+  readonly who: SignedIn;
+}
+
+type Method = "GET" | "POST" | "DELETE";
+
+/** One endpoint; `path` is below `/dashboard/api`. What `run` gives becomes JSON, unless it is a Response. */
+export type Endpoint =
+  | { readonly method: Method; readonly path: string; readonly as: "anyone"; run(visit: Visit): Promise<unknown> }
+  | {
+      readonly method: Method;
+      readonly path: string;
+      readonly as: "member" | "admin";
+      run(visit: MemberVisit): Promise<unknown>;
+    };
+
+/** An endpoint for everybody. */
+export function anyone(method: Method, path: string, run: (visit: Visit) => Promise<unknown>): Endpoint {
+  return { method, path, as: "anyone", run };
+}
+
+/** An endpoint for who is signed in. */
+export function member(method: Method, path: string, run: (visit: MemberVisit) => Promise<unknown>): Endpoint {
+  return { method, path, as: "member", run };
+}
+
+/** An endpoint for operators; to everybody else there is no such thing. */
+export function admin(method: Method, path: string, run: (visit: MemberVisit) => Promise<unknown>): Endpoint {
+  return { method, path, as: "admin", run };
+}

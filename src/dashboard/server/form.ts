@@ -1,0 +1,44 @@
+// Reads numbers and times of the dashboard's forms; a refusal names the field.
+import { optionalText } from "../../accounts/fields.ts";
+import { ApiError } from "../../base/errors.ts";
+
+/** The number under `name`; undefined when it is missing. Throws `ApiError` 400 outside of its range. */
+export function optionalNumber(
+  body: Readonly<Record<string, unknown>>,
+  name: string,
+  { least, most, whole = false, label = name }: { least: number; most: number; whole?: boolean; label?: string },
+): number | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  const fits = typeof value === "number" && value >= least && value <= most && (!whole || Number.isInteger(value));
+  if (fits) return value;
+  const kind = whole ? "a whole number" : "a number";
+  throw new ApiError("invalid_request", `${label}: expected ${kind} from ${least} to ${most}.`, { param: name });
+}
+
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+/** The time under `name`, in milliseconds since the epoch; undefined when it is missing. */
+export function optionalTime(body: Readonly<Record<string, unknown>>, name: string): number | undefined {
+  const text = optionalText(body, name);
+  if (text === undefined) return undefined;
+  const ms = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new ApiError("invalid_request", `${name}: expected a time as 2030-12-31T23:59:59Z.`, { param: name });
+}
+
+/** Where a page of a listing begins: `before` is the last entry of the page before it. Throws `ApiError` 400. */
+export function pageOf(query: URLSearchParams): { beforeId?: number } {
+  const before = query.get("before");
+  if (before === null) return {};
+  if (/^[1-9]\d{0,14}$/.test(before)) return { beforeId: Number(before) };
+  throw new ApiError("invalid_request", "before must be a whole number above 0.", { param: "before" });
+}
+
+/** The same where entries have names for ids. Throws `ApiError` 400. */
+export function namedPageOf(query: URLSearchParams): { beforeId?: string } {
+  const before = query.get("before");
+  if (before === null) return {};
+  if (/^[\w-]{1,64}$/.test(before)) return { beforeId: before };
+  throw new ApiError("invalid_request", "before must be the id of an entry.", { param: "before" });
+}

@@ -1,0 +1,123 @@
+// The gateway as a whole, for operators: how its parts are now, and what everybody has used day by day.
+import type { Clock } from "../../base/clock.ts";
+import type { CatalogModel } from "../../catalog/models.ts";
+import type { DatabaseSize } from "../../store/engine/size.ts";
+import { dayOf, type UsageSums } from "../../store/usage/record.ts";
+import type { UsageStore } from "../../store/usage/usage.ts";
+import type { BreakerSnapshot } from "../../upstream/breaker.ts";
+import type { GatewayView } from "../contract.ts";
+import type { UsageReport } from "../contract-usage.ts";
+import { admin, type Endpoint } from "./endpoint.ts";
+import { daysOf, isoDay, sumsView } from "./usage-api.ts";
+
+/** Where an operator's figures come from. */
+export interface GatewayFigures {
+  uptimeSeconds(): number;
+  /** As configured. */
+  providers(): readonly { readonly name: string; readonly kind: string }[];
+  breakers(): ReadonlyMap<string, BreakerSnapshot>;
+  lastFaults(): ReadonlyMap<string, { readonly kind: string; readonly status: number; readonly atMs: number }>;
+  catalog(): readonly CatalogModel[];
+  modelHealth(): {
+    readonly models: readonly {
+      readonly id: string;
+      readonly status: GatewayView["models"][number]["status"];
+      readonly last_checked: string;
+      readonly latency_p50_ms?: number;
+      readonly latency_p99_ms?: number;
+    }[];
+  };
+  subsystems(): Promise<Readonly<Record<string, { readonly status: GatewayView["subsystems"][number]["status"] }>>>;
+  database(): Promise<DatabaseSize>;
+  web(): Readonly<Record<string, { readonly running: number; readonly waiting: number }>>;
+}
+
+export interface GatewayApiDeps {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly usage: Pick<UsageStore, "sumsOfDay">;
+  readonly gateway: GatewayFigures;
+}
+
+type DaySums = UsageSums & { readonly model: string };
+
+/** Past days whose sums are kept: two spans of the longest length. */
+const PAST_DAYS_MAX = 732;
+
+/** The endpoints. */
+export function gatewayApi(deps: GatewayApiDeps): Endpoint[] {
+  const past = new Map<number, readonly DaySums[]>();
+
+  // Days are read one by one, with the event loop between them, so that a large database delays no request.
+  const sumsOf = async (day: number, today: number): Promise<readonly DaySums[]> => {
+    const kept = past.get(day);
+    if (kept !== undefined) return kept;
+    await new Promise((resolve) => setImmediate(resolve));
+    const sums = await deps.usage.sumsOfDay(day);
+    // What was asked before midnight may be written after it.
+    if (day < today - 1) {
+      if (past.size >= PAST_DAYS_MAX) past.delete(Math.min(...past.keys()));
+      past.set(day, sums);
+    }
+    return sums;
+  };
+
+  return [
+    admin("GET", "/admin/gateway", () => gatewayView(deps)),
+
+    admin("GET", "/admin/usage", async ({ query }): Promise<Omit<UsageReport, "keys" | "latency">> => {
+      const span = daysOf(query);
+      const today = dayOf(deps.clock.now());
+      const days = Array.from({ length: span }, (_, index) => today - span + 1 + index);
+      const cells: (DaySums & { day: number })[] = [];
+      for (const day of days) cells.push(...(await sumsOf(day, today)).map((sums) => ({ ...sums, day })));
+      const before: DaySums[] = [];
+      for (const day of days) before.push(...(await sumsOf(day - span, today)));
+      const models = Map.groupBy(cells, ({ model }) => model);
+      return {
+        days: days.map(isoDay),
+        total: sumsView(cells),
+        before: sumsView(before),
+        cells: cells.map((cell) => ({ day: isoDay(cell.day), model: cell.model, ...sumsView([cell]) })),
+        models: [...models].map(([model, sums]) => ({ model, ...sumsView(sums) })),
+      };
+    }),
+  ];
+}
+
+async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<GatewayView> {
+  const [subsystems, database] = await Promise.all([gateway.subsystems(), gateway.database()]);
+  const [breakers, faults, catalog] = [gateway.breakers(), gateway.lastFaults(), gateway.catalog()];
+  return {
+    version,
+    uptime_seconds: gateway.uptimeSeconds(),
+    providers: gateway.providers().map(({ name, kind }) => {
+      const [breaker, fault] = [breakers.get(name), faults.get(name)];
+      return {
+        name,
+        kind,
+        models: catalog.filter(({ routes }) => routes.some(({ provider }) => provider === name)).length,
+        breaker:
+          breaker === undefined
+            ? null
+            : { state: breaker.state, failures: breaker.failures, opened_at: isoTime(breaker.openedAtMs) },
+        last_error:
+          fault === undefined ? null : { kind: fault.kind, status: fault.status, at: isoTime(fault.atMs) ?? "" },
+      };
+    }),
+    models: gateway.modelHealth().models.map((model) => ({
+      id: model.id,
+      status: model.status,
+      p50_ms: model.latency_p50_ms ?? null,
+      p99_ms: model.latency_p99_ms ?? null,
+      checked_at: model.last_checked,
+    })),
+    subsystems: Object.entries(subsystems).map(([name, { status }]) => ({ name, status })),
+    database: { bytes: database.bytes, free_bytes: database.freeBytes, log_bytes: database.logBytes },
+    web: Object.entries(gateway.web()).map(([what, { running, waiting }]) => ({ what, running, waiting })),
+  };
+}
+
+function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,158 @@
+// An account's own API keys: list, make, revoke. A key is shown once, in the answer that makes it.
+import { requiredText } from "../../accounts/fields.ts";
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import { isTierId, type TierGrant, type TierId } from "../../catalog/tiers.ts";
+import type { AccountBudget } from "../../store/access/account-budgets.ts";
+import type { Account } from "../../store/access/accounts.ts";
+import { HOUSE_KEY, type KeyInfo, type KeyStore, type NewKey } from "../../store/access/keys.ts";
+import type { BudgetView, KeyView } from "../contract.ts";
+import { type Endpoint, type MemberVisit, member } from "./endpoint.ts";
+import { optionalNumber, optionalTime } from "./form.ts";
+
+/** What the dashboard itself writes to an account's log. */
+type NotedEvent =
+  | "key_created"
+  | "key_revoked"
+  | "decision_promoted"
+  | "decision_promotion_refused"
+  | "plan_set"
+  | "account_removed"
+  | "account_key_revoked"
+  | "invite_created"
+  | "invite_withdrawn";
+
+export interface KeysApiDeps {
+  readonly keys: Pick<KeyStore, "createKey" | "listKeys" | "revokeKey">;
+  readonly clock: Clock;
+  grants(): Readonly<Record<TierId, TierGrant>>;
+  /** Writes to the account's log of what happened to it. */
+  note(event: NotedEvent, visit: MemberVisit, detail: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Keys have changed: caches of them are stale. */
+  keysChanged(): void;
+  /** Models without prices that accounts on a plan may use. */
+  unpriced(tier: string): readonly string[];
+  /** What an account may spend, all its keys together. */
+  budgetOf(account: Pick<Account, "id" | "tier">): Promise<AccountBudget | undefined>;
+}
+
+const NAME_CHARS_MAX = 100;
+/** Live keys of one account: more than programs anybody tells apart. */
+const LIVE_KEYS_MAX = 200;
+/** Revoked ones count too, so that making and revoking in turns fills no disk. */
+const KEYS_MAX = 5000;
+/** Of those the newest are listed. */
+const LISTED_MAX = 500;
+const MICROS_PER_USD = 1_000_000;
+const BUDGET_USD_MAX = 1_000_000;
+const DAY_MS = 86_400_000;
+const PERIOD_DAYS_MAX = 366;
+
+/** The endpoints. */
+export function keysApi(deps: KeysApiDeps): Endpoint[] {
+  const { keys } = deps;
+  return [
+    member("GET", "/keys", async ({ who }) => {
+      const all = (await keys.listKeys(who.account.id)).filter(({ id }) => !id.startsWith(HOUSE_KEY));
+      return { data: all.reverse().slice(0, LISTED_MAX).map(keyViewer(deps, who.account)) };
+    }),
+
+    member("POST", "/keys", async (visit) => {
+      const { account } = visit.who;
+      const wanted = newKeyOf(await visit.body(), { account, deps });
+      const all = await keys.listKeys(account.id);
+      if (all.length >= KEYS_MAX || all.filter(({ revokedAtMs }) => revokedAtMs === null).length >= LIVE_KEYS_MAX) {
+        throw new ApiError("invalid_request", `An account has at most ${LIVE_KEYS_MAX} keys. Revoke some first.`);
+      }
+      const made = await keys.createKey({ accountId: account.id, ...wanted });
+      await deps.note("key_created", visit, { key_id: made.id, name: wanted.name });
+      return { ...made, unpriced: wanted.budgetMicros === null ? [] : deps.unpriced(account.tier) };
+    }),
+
+    member("DELETE", "/keys/:id", async (visit) => {
+      const id = visit.params["id"] ?? "";
+      const revoked = !id.startsWith(HOUSE_KEY) && (await keys.revokeKey(id, { accountId: visit.who.account.id }));
+      if (!revoked) throw new ApiError("key_not_found", "There is no such key, or it was revoked before.");
+      deps.keysChanged();
+      await deps.note("key_revoked", visit, { key_id: id });
+      return { success: true };
+    }),
+  ];
+}
+
+function newKeyOf(
+  body: Record<string, unknown>,
+  { account, deps }: { account: Account; deps: KeysApiDeps },
+): Omit<NewKey, "accountId"> {
+  const name = requiredText(body, "name").trim();
+  if (name === "" || name.length > NAME_CHARS_MAX) {
+    throw new ApiError("invalid_request", `A name has 1 to ${NAME_CHARS_MAX} characters.`, { param: "name" });
+  }
+  const planRpm = isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0;
+  // Contract §3 "rate limit": beyond the plan's only the operator sets it.
+  const rpmMax = account.admin ? 1_000_000_000 : planRpm;
+  const label = account.admin ? "Requests a minute" : `Requests a minute: your plan allows 1 to ${planRpm}`;
+  const rpm = optionalNumber(body, "rpm", { least: 1, most: rpmMax, whole: true, label });
+  const expiresAtMs = optionalTime(body, "expires_at");
+  if (expiresAtMs !== undefined && expiresAtMs <= deps.clock.now()) {
+    throw new ApiError("invalid_request", "The key would have expired already.", { param: "expires_at" });
+  }
+  const budgetUsd = optionalNumber(body, "budget_usd", { least: 0, most: BUDGET_USD_MAX });
+  const days = optionalNumber(body, "budget_period_days", { least: 1, most: PERIOD_DAYS_MAX, whole: true });
+  if (days !== undefined && budgetUsd === undefined) {
+    throw new ApiError("invalid_request", "A period needs a budget.", { param: "budget_usd" });
+  }
+  return {
+    name,
+    rpm: rpm ?? null,
+    expiresAtMs: expiresAtMs ?? null,
+    budgetMicros: budgetUsd === undefined ? null : Math.round(budgetUsd * MICROS_PER_USD),
+    budgetPeriodMs: days === undefined ? null : days * DAY_MS,
+  };
+}
+
+const usd = (micros: number | null) => (micros === null ? null : micros / MICROS_PER_USD);
+
+/** An account's budget as pages show it. */
+export function budgetView(budget: AccountBudget | undefined): BudgetView | null {
+  if (budget === undefined) return null;
+  return {
+    usd: budget.limitMicros / MICROS_PER_USD,
+    spent_usd: budget.spentMicros / MICROS_PER_USD,
+    period_days: budget.periodMs === null ? null : budget.periodMs / DAY_MS,
+    resets_at: isoTime(budget.resetsAtMs),
+    own: budget.own,
+  };
+}
+
+/** Shows keys of an account as pages do. */
+export function keyViewer(deps: Pick<KeysApiDeps, "unpriced">, { tier }: Pick<Account, "tier">) {
+  // The same for each of them, and not every account has a key with a budget.
+  let unpriced: readonly string[] | undefined;
+  return (row: KeyInfo): KeyView => {
+    if (row.budgetMicros === null) return keyView(row, []);
+    unpriced ??= deps.unpriced(tier);
+    return keyView(row, unpriced);
+  };
+}
+
+function keyView(row: KeyInfo, unpriced: readonly string[]): KeyView {
+  return {
+    id: row.id,
+    name: row.name,
+    key: `${row.prefix}…${row.lastFour}`,
+    rpm: row.rpm,
+    budget_usd: usd(row.budgetMicros),
+    spent_usd: row.budgetMicros === null ? null : usd(row.spentMicros),
+    budget_period_days: row.budgetPeriodMs === null ? null : row.budgetPeriodMs / DAY_MS,
+    unpriced,
+    expires_at: isoTime(row.expiresAtMs),
+    revoked_at: isoTime(row.revokedAtMs),
+    created_at: new Date(row.createdAtMs).toISOString(),
+    last_used_at: isoTime(row.lastUsedAtMs),
+  };
+}
+
+function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,54 @@
+// Trying a model from the dashboard: a chat completion or a decision of the signed-in account, held to its plan and rate limit like any
+// other and counted under a key of the house that nobody has.
+import { ApiError } from "../../base/errors.ts";
+import { isTierId, type TierId, tierIncludes } from "../../catalog/tiers.ts";
+import type { createSpenders } from "../../gateway/budgets.ts";
+import type { Caller } from "../../http/guards.ts";
+import type { Account } from "../../store/access/accounts.ts";
+import type { KeyStore } from "../../store/access/keys.ts";
+import type { DecisionChoice, Listing } from "../contract.ts";
+import { type Endpoint, member } from "./endpoint.ts";
+
+export interface PlaygroundApiDeps {
+  readonly keys: Pick<KeyStore, "houseKey">;
+  /** Answers a chat completion for a caller who needs no key. */
+  chat(request: Request, caller: Caller<TierId>): Promise<Response>;
+  /** The same for a typed decision. */
+  decide(request: Request, caller: Caller<TierId>): Promise<Response>;
+  /** The budgets that a caller's requests count against. */
+  budgetsOf: ReturnType<typeof createSpenders>;
+  /** Decision models that are listed, by id and alias. */
+  decisionChoices(): Promise<readonly { readonly id: string; readonly tier: TierId }[]>;
+}
+
+const KEY_NAME = "Playground";
+
+/** The endpoints; bodies and answers are those of `POST /v1/chat/completions` and `POST /v1/systemone`. */
+export function playgroundApi({ keys, chat, decide, decisionChoices, budgetsOf }: PlaygroundApiDeps): Endpoint[] {
+  const callerFor = async (account: Account): Promise<Caller<TierId>> => {
+    const key = await keys.houseKey(account.id, KEY_NAME);
+    const { tier, trialEndsAtMs, subscriptionUntilMs, emailVerified, admin } = account;
+    if (key.revokedAtMs !== null || !isTierId(tier)) {
+      throw new ApiError("invalid_request", "The operator has closed the playground for this account.");
+    }
+    return {
+      keyId: key.id,
+      accountId: account.id,
+      rpm: key.rpm,
+      expiresAtMs: null,
+      budgets: budgetsOf({ keyId: key.id, accountId: account.id, budgetMicros: key.budgetMicros, account: { tier } }),
+      account: { tier, trialEndsAtMs, subscriptionUntilMs, emailVerified, admin },
+    };
+  };
+  return [
+    member("POST", "/playground", async ({ request, who }) => chat(request, await callerFor(who.account))),
+
+    member("POST", "/playground/decisions", async ({ request, who }) => decide(request, await callerFor(who.account))),
+
+    member("GET", "/decision-models", async ({ who: { account } }): Promise<Listing<DecisionChoice>> => {
+      const { tier: own } = account;
+      const usable = (tier: TierId) => isTierId(own) && tierIncludes(own, tier);
+      return { data: (await decisionChoices()).map(({ id, tier }) => ({ id, tier, usable: usable(tier) })) };
+    }),
+  ];
+}

@@ -1,0 +1,206 @@
+// The dashboard under /dashboard: the page, its files and its API. The session cookie is the only credential here, and a
+// write must come from a page of ours.
+import { Elysia } from "elysia";
+import { clientOf } from "../../accounts/client.ts";
+import { isSecure, placeOf } from "../../accounts/oauth/place.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { CatalogModel } from "../../catalog/models.ts";
+import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
+import { modelView } from "../../catalog/view.ts";
+import { type BodyLimits, readJson } from "../../http/body.ts";
+import { cookiesOf } from "../../http/cookies.ts";
+import { noEndpoint } from "../../http/errors.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import { pathOf } from "../../http/path.ts";
+import type { Account } from "../../store/access/accounts.ts";
+import { API, BASE, type Boot, type ModelChoice, type Profile } from "../contract.ts";
+import { accountApi } from "./account-api.ts";
+import { type DecisionsApiDeps, decisionsApi } from "./decisions-api.ts";
+import { type Endpoint, member, type Visit } from "./endpoint.ts";
+import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
+import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
+import { budgetView, type KeysApiDeps, keysApi } from "./keys-api.ts";
+import { modelsApi } from "./models-api.ts";
+import { assetFile, htmlPage, safeHeaders } from "./page.ts";
+import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
+import { type PlaygroundApiDeps, playgroundApi } from "./playground-api.ts";
+import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
+import { type UsageApiDeps, usageApi } from "./usage-api.ts";
+
+export interface DashboardDeps
+  extends KeysApiDeps,
+    Pick<PlaygroundApiDeps, "chat" | "decide" | "decisionChoices" | "budgetsOf">,
+    DecisionsApiDeps,
+    Pick<GatewayApiDeps, "gateway">,
+    Pick<PeopleApiDeps, "people" | "invites">,
+    Omit<SignInApiDeps, "profile" | "boot"> {
+  readonly version: string;
+  readonly usage: UsageApiDeps["usage"] & GatewayApiDeps["usage"] & PeopleApiDeps["usage"];
+  readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"] & PeopleApiDeps["keys"];
+  /** What an account keeps here, and how much it may. */
+  storageOf(accountId: string): Promise<{ readonly usedBytes: number; readonly limitBytes: number }>;
+  /** Who may make an account. */
+  signup(): Boot["signup"];
+  /** Are keys of accounts without a verified address refused? */
+  mustVerify(): boolean;
+  /** Where mails go now. */
+  mail(): Boot["mail"];
+  /** Slugs of the sign-in providers that are on. */
+  oauthProviders(): readonly string[];
+  /** The models that are listed. */
+  models(): readonly CatalogModel[];
+}
+
+/** No form is larger by far. */
+const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
+
+const NO_STORE = { "cache-control": "no-store" };
+
+const PROVIDER_NAMES: Readonly<Record<string, string>> = { github: "GitHub", google: "Google", gitlab: "GitLab" };
+
+/** Everything under /dashboard. */
+export function dashboardRoutes(deps: DashboardDeps) {
+  const { accounts } = deps;
+
+  const profile = async (account: Account): Promise<Profile> => ({
+    ...(await accounts.profile(account)),
+    storage: storageView(await deps.storageOf(account.id)),
+    subscription_until:
+      account.subscriptionUntilMs === null ? null : new Date(account.subscriptionUntilMs).toISOString(),
+    has_password: account.passwordHash !== null,
+    tier_rpm: isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0,
+    budget: budgetView(await deps.budgetOf(account)),
+  });
+
+  const boot = async (request: Request, account: Account | undefined): Promise<Boot> => ({
+    profile: account === undefined ? null : await profile(account),
+    signup: account === undefined && (await accounts.isEmpty()) ? "first" : deps.signup(),
+    must_verify: deps.mustVerify(),
+    mail: deps.mail(),
+    providers: deps.oauthProviders().map((slug) => ({ slug, name: PROVIDER_NAMES[slug] ?? capitalised(slug) })),
+    base_url: placeOf(request, deps).baseUrl,
+    version: deps.version,
+  });
+
+  const endpoints: Endpoint[] = [
+    ...signInApi({ ...deps, profile, boot }),
+    ...keysApi(deps),
+    ...usageApi(deps),
+    ...accountApi(deps),
+    ...playgroundApi(deps),
+    ...decisionsApi(deps),
+    ...gatewayApi(deps),
+    ...modelsApi(deps),
+    ...peopleApi(deps),
+    member("GET", "/models", async ({ who }) => ({ data: deps.models().map((model) => choice(model, who.account)) })),
+  ];
+
+  const answer = async (endpoint: Endpoint, request: Request, params: Record<string, string>): Promise<Response> => {
+    setHeaders(request, NO_STORE);
+    if (endpoint.method !== "GET") {
+      const { publicUrl, dashboardUrl } = deps.urls();
+      refuseForeign(request, [publicUrl, dashboardUrl]);
+    }
+    const who = await visitorOf(request, accounts);
+    exchangeOf(request).holder = who?.account.id;
+    const at = request.url.indexOf("?");
+    const visit: Visit = {
+      request,
+      client: clientOf(request),
+      params,
+      query: new URLSearchParams(at < 0 ? "" : request.url.slice(at)),
+      body: async () => {
+        const { body } = await readJson(request, BODY_LIMITS);
+        // A body may take minutes: whoever was thrown out meanwhile must not make a key with it.
+        if (who !== undefined && (await visitorOf(request, accounts)) === undefined) throw signedOut(request);
+        return body;
+      },
+      secure: isSecure(request, deps),
+      cookies: [],
+      who,
+    };
+    let given: unknown;
+    if (endpoint.as === "anyone") given = await endpoint.run(visit);
+    else {
+      if (who === undefined) throw signedOut(request);
+      // To everybody else there is no such thing.
+      if (endpoint.as === "admin" && !who.account.admin) {
+        throw noEndpoint(request);
+      }
+      given = await endpoint.run({ ...visit, who });
+    }
+    const response = given instanceof Response ? given : Response.json(given);
+    for (const cookie of visit.cookies) response.headers.append("set-cookie", cookie);
+    return response;
+  };
+
+  const page = async (request: Request): Promise<Response> => {
+    setHeaders(request, NO_STORE);
+    const path = pathOf(request.url);
+    if (path.startsWith(`${API}/`)) throw noEndpoint(request);
+    const [built, who] = await Promise.all([pages(), visitorOf(request, accounts)]);
+    const theme = cookiesOf(request).get("sallyport_theme");
+    return htmlPage(path, built, { boot: await boot(request, who?.account), theme });
+  };
+
+  const routes = new Elysia()
+    .get(BASE, ({ request }) => page(request))
+    .get(`${BASE}/*`, ({ request }) => page(request))
+    .get(`${BASE}/assets/:name`, async ({ request, params }) => {
+      setHeaders(request);
+      return assetFile(request, await pages(), params.name);
+    });
+  for (const endpoint of endpoints) {
+    routes.route(
+      endpoint.method,
+      API + endpoint.path,
+      ({ request, params }: { request: Request; params: Record<string, string> }) => answer(endpoint, request, params),
+      { parse: "none" },
+    );
+  }
+  return routes;
+}
+
+/** On the exchange, so that a refusal has them too. */
+function setHeaders(request: Request, more: Record<string, string> = {}): void {
+  const exchange = exchangeOf(request);
+  Object.assign(exchange.headers, safeHeaders(exchange), more);
+}
+
+/** Loaded when somebody first opens the dashboard: most starts of the program are for the API alone. */
+async function pages() {
+  const { bundle } = await import("./bundle.ts");
+  return bundle();
+}
+
+function signedOut(request: Request): ApiError {
+  return hasSessionCookie(request)
+    ? new ApiError("invalid_token", "You are signed out. Sign in again.")
+    : new ApiError("missing_token", "Sign in first.");
+}
+
+function storageView({ usedBytes, limitBytes }: Awaited<ReturnType<DashboardDeps["storageOf"]>>): Profile["storage"] {
+  return { used_bytes: usedBytes, limit_bytes: limitBytes };
+}
+
+function choice(model: CatalogModel, { tier }: Account): ModelChoice {
+  const { id, name, owned_by, context_length, supports_vision, supports_tools, supports_reasoning, description } =
+    modelView(model);
+  return {
+    id,
+    name,
+    owned_by,
+    tier: model.tier,
+    context_length,
+    supports_vision,
+    supports_tools,
+    supports_reasoning,
+    description,
+    prices: model.prices === undefined ? null : { input: model.prices.input, output: model.prices.output },
+    usable: isTierId(tier) && tierIncludes(tier, model.tier),
+  };
+}
+
+function capitalised(slug: string): string {
+  return slug.slice(0, 1).toUpperCase() + slug.slice(1);
+}

@@ -1,0 +1,125 @@
+// What an account has used: sums by day, model and key from the roll-ups, and its latest requests one by one.
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { KeyStore } from "../../store/access/keys.ts";
+import { percentileMs } from "../../store/usage/latency.ts";
+import { dayOf, STOPPED, type UsageSums } from "../../store/usage/record.ts";
+import type { UsageStore } from "../../store/usage/usage.ts";
+import type { AttemptView, LatencyView, RequestView, UsageReport, UsageSumsView } from "../contract-usage.ts";
+import { type Endpoint, member } from "./endpoint.ts";
+import { pageOf } from "./form.ts";
+
+export interface UsageApiDeps {
+  readonly usage: Pick<UsageStore, "sumsByDayAndModel" | "sumsByKey" | "latencyByModel" | "listRequests">;
+  readonly keys: Pick<KeyStore, "listKeys">;
+  readonly clock: Clock;
+}
+
+const DAYS_MAX = 366;
+const DAYS = 30;
+const REQUESTS_PER_PAGE = 25;
+const DAY_MS = 86_400_000;
+const MICROS_PER_USD = 1_000_000;
+
+/** The endpoints. */
+export function usageApi(deps: UsageApiDeps): Endpoint[] {
+  return [
+    member("GET", "/usage", ({ who, query }) => usageReport(deps, who.account.id, daysOf(query))),
+
+    member("GET", "/requests", async ({ who, query }): Promise<{ data: RequestView[] }> => {
+      const rows = await deps.usage.listRequests(who.account.id, { ...pageOf(query), limit: REQUESTS_PER_PAGE });
+      const names = await keyNames(deps, who.account.id);
+      return {
+        data: rows.map((row) => ({
+          id: row.id,
+          request_id: row.requestId,
+          created_at: new Date(row.createdAtMs).toISOString(),
+          model: row.model,
+          endpoint: row.endpoint,
+          key: names.get(row.keyId) ?? "",
+          status: row.status,
+          error: row.errorCode === STOPPED ? null : row.errorCode,
+          stopped: row.errorCode === STOPPED,
+          provider: row.provider,
+          attempts: row.attempts === null ? [] : (JSON.parse(row.attempts) as AttemptView[]),
+          repeats: row.repeats,
+          input_tokens: row.inputTokens,
+          output_tokens: row.outputTokens,
+          estimated: row.estimated,
+          cost_usd: row.costMicros / MICROS_PER_USD,
+          latency_ms: row.latencyMs,
+          stream: row.stream,
+        })),
+      };
+    }),
+  ];
+}
+
+async function usageReport(deps: UsageApiDeps, accountId: string, days: number): Promise<UsageReport> {
+  const today = dayOf(deps.clock.now());
+  const range = { fromDay: today - days + 1, toDay: today };
+  const before = { fromDay: range.fromDay - days, toDay: range.fromDay - 1 };
+  const cells = await deps.usage.sumsByDayAndModel(accountId, range);
+  const names = await keyNames(deps, accountId);
+  const models = new Map<string, UsageSums[]>();
+  for (const cell of cells) models.set(cell.model, [...(models.get(cell.model) ?? []), cell]);
+  return {
+    days: Array.from({ length: days }, (_, index) => isoDay(range.fromDay + index)),
+    total: sumsView(cells),
+    before: sumsView(await deps.usage.sumsByDayAndModel(accountId, before)),
+    cells: cells.map((cell) => ({ day: isoDay(cell.day), model: cell.model, ...sumsView([cell]) })),
+    models: [...models].map(([model, sums]) => ({ model, ...sumsView(sums) })),
+    keys: (await deps.usage.sumsByKey(accountId, range)).map((sums) => ({
+      key: names.get(sums.keyId) ?? "",
+      ...sumsView([sums]),
+    })),
+    latency: latencyView(
+      await deps.usage.latencyByModel({ unit: "day", from: range.fromDay, to: range.toDay }, accountId),
+    ),
+  };
+}
+
+/** The class of status that says how fast answers are: what failed or was stopped says something else. */
+const ANSWERED = 2;
+
+/** Percentiles of the answered requests among these histograms. */
+function latencyView(rows: Awaited<ReturnType<UsageStore["latencyByModel"]>>): LatencyView {
+  const answered = rows.filter(({ statusClass }) => statusClass === ANSWERED);
+  const whole = answered.map(({ bucket, requests }) => ({ bucket, count: requests }));
+  const first = answered.map(({ bucket, firstBytes }) => ({ bucket, count: firstBytes }));
+  return {
+    p50_ms: percentileMs(whole, 0.5),
+    p99_ms: percentileMs(whole, 0.99),
+    first_byte_p50_ms: percentileMs(first, 0.5),
+    first_byte_p99_ms: percentileMs(first, 0.99),
+  };
+}
+
+async function keyNames(deps: Pick<UsageApiDeps, "keys">, accountId: string): Promise<ReadonlyMap<string, string>> {
+  return new Map((await deps.keys.listKeys(accountId)).map(({ id, name }) => [id, name]));
+}
+
+/** Sums of rows, as pages show them. */
+export function sumsView(rows: readonly UsageSums[]): UsageSumsView {
+  const sum = (pick: (row: UsageSums) => number) => rows.reduce((total, row) => total + pick(row), 0);
+  return {
+    requests: sum(({ requests }) => requests),
+    errors: sum(({ errors }) => errors),
+    input_tokens: sum(({ inputTokens }) => inputTokens),
+    output_tokens: sum(({ outputTokens }) => outputTokens),
+    cost_usd: sum(({ costMicros }) => costMicros) / MICROS_PER_USD,
+  };
+}
+
+/** The span that is asked for. Throws `ApiError` 400. */
+export function daysOf(query: URLSearchParams): number {
+  const text = query.get("days") ?? String(DAYS);
+  const days = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (days >= 1 && days <= DAYS_MAX) return days;
+  throw new ApiError("invalid_request", `days must be a whole number from 1 to ${DAYS_MAX}.`, { param: "days" });
+}
+
+/** `2030-12-31` of whole days since the epoch. */
+export function isoDay(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}

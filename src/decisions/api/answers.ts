@@ -1,0 +1,88 @@
+// From probabilities to the answers of the two shapes of this format: the specification's, and TypeSafe's own, which keys a
+// score by level index. Probabilities come in the order of the question's options and sum to 1.
+
+import { type Question, textOf } from "../questions.ts";
+import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
+
+/** A question with its answer. */
+export interface Answered {
+  readonly question: Question;
+  readonly probabilities: readonly number[];
+}
+
+/** `answers` as the specification has them, with the two extras of contract §3 "decision answers". */
+export function answersView(answered: readonly Answered[]): Record<string, unknown> {
+  return Object.fromEntries(answered.map((one) => [one.question.key, answerView(one)]));
+}
+
+function answerView({ question, probabilities }: Answered): Record<string, unknown> {
+  if (question.type !== "score") return plainView({ question, probabilities });
+  const levels = question.options.map(({ criterion }) => textOf(criterion ?? ""));
+  const names = distinct(levels);
+  return {
+    type: "score",
+    score: meanLevel(probabilities),
+    legend: levels[argMax(probabilities)],
+    probabilities: byName(names, probabilities),
+    confidence: scoreConfidence(probabilities),
+    legend_map: Object.fromEntries(levels.map((level, index) => [String(index), level])),
+    level_probabilities: byName(indices(levels.length), probabilities),
+  };
+}
+
+/** `answers` as TypeSafe's own API has them. */
+export function nativeAnswersView(answered: readonly Answered[]): Record<string, unknown> {
+  return Object.fromEntries(answered.map((one) => [one.question.key, nativeView(one)]));
+}
+
+function nativeView({ question, probabilities }: Answered): Record<string, unknown> {
+  if (question.type !== "score") return plainView({ question, probabilities });
+  return {
+    type: "score",
+    score: meanLevel(probabilities),
+    // As it came in: a level may be any JSON.
+    legend: Object.fromEntries(question.options.map(({ label, criterion }) => [label, criterion])),
+    probabilities: byName(indices(probabilities.length), probabilities),
+    confidence: scoreConfidence(probabilities),
+  };
+}
+
+/** Yes/no and choice look the same in both shapes. */
+function plainView({ question, probabilities }: Answered): Record<string, unknown> {
+  if (question.type === "noul") return { type: "noul", noul: probabilities[0] };
+  const labels = question.options.map(({ label }) => label);
+  return {
+    type: "choice",
+    choice: labels[argMax(probabilities)],
+    probabilities: byName(labels, probabilities),
+    confidence: choiceConfidence(probabilities),
+  };
+}
+
+/** The expected level, counted from 0. */
+export function meanLevel(probabilities: readonly number[]): number {
+  let mean = 0;
+  for (let i = 0; i < probabilities.length; i++) mean += i * probabilities[i]!;
+  return Math.min(mean, probabilities.length - 1);
+}
+
+/** Equal texts get " (2)", " (3)" …, never a name that another text has. */
+export function distinct(texts: readonly string[]): string[] {
+  const taken = new Set(texts);
+  const used = new Set<string>();
+  return texts.map((text) => {
+    let name = text;
+    for (let n = 2; used.has(name) || (name !== text && taken.has(name)); n++) name = `${text} (${n})`;
+    used.add(name);
+    return name;
+  });
+}
+
+// `fromEntries` sets own properties whatever their name: an option called __proto__ is an option.
+function byName(names: readonly string[], probabilities: readonly number[]): Record<string, number> {
+  return Object.fromEntries(names.map((name, index) => [name, probabilities[index]!]));
+}
+
+function indices(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => String(index));
+}

@@ -1,0 +1,63 @@
+// How large a decision request is in tokens, and the two limits of the specification ("Limits"): state with all questions,
+// and state with the longest one. Counting ends where a limit is passed and gives way to other work.
+
+import { ApiError } from "../../base/errors.ts";
+import { TokenCounter } from "../../tokens/count.ts";
+import { type DecisionRequest, type Question, textOf } from "../questions.ts";
+
+/** Contract §3 "decision limits". */
+export const TOTAL_TOKENS_MAX = 65_536;
+export const LONGEST_TOKENS_MAX = 32_768;
+
+/** A character is at most three bytes, and a token at least one. */
+const TOKENS_PER_CHARACTER_MAX = 3;
+
+/**
+ * Holds the request against the limits; throws 413 `context_too_large`. Gives its tokens as they are billed where the
+ * upstream does not count: most requests are too small to need counting otherwise, so it happens when asked for.
+ */
+export async function measure(request: Omit<DecisionRequest, "model">): Promise<() => Promise<number>> {
+  const state = textOf(request.state);
+  const questions = request.questions.map(questionText);
+  const characters = questions.reduce((sum, text) => sum + text.length, state.length);
+  const count = () => countAll(state, questions, request.names.state);
+  if (characters * TOKENS_PER_CHARACTER_MAX <= LONGEST_TOKENS_MAX) return count;
+  const total = await count();
+  return async () => total;
+}
+
+async function countAll(state: string, questions: readonly string[], param: string): Promise<number> {
+  const counter = new TokenCounter();
+  const stateTokens = await counter.count(state, LONGEST_TOKENS_MAX);
+  if (stateTokens > LONGEST_TOKENS_MAX) throw tooLarge("The state alone", LONGEST_TOKENS_MAX, param);
+  let totalTokens = stateTokens;
+  for (const text of questions) {
+    const tokens = await counter.count(text, LONGEST_TOKENS_MAX - stateTokens);
+    if (stateTokens + tokens > LONGEST_TOKENS_MAX) {
+      throw tooLarge("The state with the longest question", LONGEST_TOKENS_MAX, param);
+    }
+    totalTokens += tokens;
+    if (totalTokens > TOTAL_TOKENS_MAX) throw tooLarge("The state with all questions", TOTAL_TOKENS_MAX, param);
+  }
+  return totalTokens;
+}
+
+function tooLarge(what: string, limit: number, param: string): ApiError {
+  const message = `${what} has more than the ${limit} tokens that are allowed. Shrink '${param}'.`;
+  return new ApiError("context_too_large", message, { param });
+}
+
+/** A name of a question of so many characters is not counted: it only tells answers apart. Longer ones are text. */
+const NAME_CHARACTERS_FREE = 64;
+
+/** The words of a question: what is asked, the names of the options and what they mean. */
+function questionText({ key, name = key, type, instructions, options }: Question): string {
+  const lines = name.length > NAME_CHARACTERS_FREE ? [name] : [];
+  if (instructions !== undefined) lines.push(textOf(instructions));
+  for (const { label, criterion } of options) {
+    const meaning = criterion === null ? "" : textOf(criterion);
+    if (type === "choice") lines.push(meaning === "" ? label : `${label}: ${meaning}`);
+    else if (meaning !== "") lines.push(meaning);
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,119 @@
+// Answers one request from one version: what needs no model is answered here, the rest by the version's backend, and all of
+// it is calibrated. All questions or none; whatever goes wrong upstream is 503 `decision_unavailable`, and no other version
+// or backend steps in (contract §3 "decision failures", "upstream failures").
+
+import { ApiError } from "../../base/errors.ts";
+import { type BackendAnswer, type DecisionRoute, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
+import { BACKENDS } from "../backends/index.ts";
+import { calibrate } from "../calibration/calibration.ts";
+import type { DecisionVersion } from "../models/versions.ts";
+import { badQuestion, type DecisionRequest, type ParamNames, type Question } from "../questions.ts";
+import type { Answered } from "./answers.ts";
+import { measure } from "./budget.ts";
+
+/** What a request took. */
+export interface Spent {
+  /** Billed. */
+  readonly inputTokens: number;
+  /** Free. */
+  readonly outputTokens: number;
+  /** False where the upstream counted. */
+  readonly estimated: boolean;
+  /** Undefined when no upstream was asked. */
+  readonly backend: Pick<BackendAnswer, "route" | "spent"> | undefined;
+}
+
+/** An answered request. */
+export interface Decision extends Spent {
+  readonly answered: readonly Answered[];
+  readonly backend: BackendAnswer | undefined;
+}
+
+/** Answers the request. Throws `ApiError` 413, 422, 429 or 503, its `param` in the words of the client's format. */
+export async function decide(
+  version: DecisionVersion,
+  request: Omit<DecisionRequest, "model">,
+  upstream: Upstream,
+): Promise<Decision> {
+  const countTokens = await measure(request);
+  const { names } = request;
+  const open = request.questions.filter(({ options }) => options.length > 1);
+  const backend =
+    open.length === 0 ? undefined : await ask(version, { state: request.state, questions: open, names }, upstream);
+  const readings = new Map(open.map((question, at) => [question, backend?.readings[at] ?? []]));
+  const answered = request.questions.map((question) => {
+    const read = readings.get(question);
+    return { question, probabilities: read === undefined ? [1] : calibrate(question, read, version.calibration) };
+  });
+  return {
+    answered,
+    inputTokens: backend?.inputTokens ?? (await countTokens()),
+    outputTokens: backend?.outputTokens ?? 0,
+    estimated: backend?.inputTokens === undefined,
+    backend,
+  };
+}
+
+async function ask(
+  version: DecisionVersion,
+  { state, questions, names }: Omit<DecisionRequest, "model">,
+  upstream: Upstream,
+): Promise<BackendAnswer> {
+  const { spec } = version;
+  try {
+    refuseTooManyOptions(questions, spec.limits["options"] ?? Number.POSITIVE_INFINITY);
+    return await BACKENDS[spec.kind].answer({ state, questions, spec }, upstream);
+  } catch (error) {
+    throw inWordsOf(names, publicError(error));
+  }
+}
+
+/** The same error, naming what it is about as the client's format does. */
+function inWordsOf(names: ParamNames, error: unknown): unknown {
+  if (!(error instanceof ApiError) || typeof error.detail.param !== "string") return error;
+  const param = names.of(error.detail.param);
+  return param === error.detail.param ? error : new ApiError(error.apiCode, error.message, { ...error.detail, param });
+}
+
+/** What a client is told about a failure on the way to the answer. */
+export function publicError(error: unknown): unknown {
+  if (error instanceof NonsenseAnswer)
+    return unavailable("The decision model gave no usable answer. Try again.", error);
+  if (!(error instanceof ApiError)) return error;
+  const { apiCode, detail, message } = error;
+  if (apiCode === "provider_rate_limited" || apiCode === "invalid_question") return error;
+  if (apiCode === "context_length_exceeded") {
+    return new ApiError("context_too_large", "The request is too large for this model. Send less.", {
+      param: "state",
+      cause: error,
+    });
+  }
+  // An upstream that names a question refuses that question, not the way it was asked.
+  if (apiCode === "invalid_request" && detail.param?.startsWith("questions") === true) {
+    return new ApiError("invalid_question", message, { param: detail.param, cause: error });
+  }
+  const what = apiCode === "provider_timeout" ? "did not answer in time" : "is unavailable";
+  return unavailable(`The decision model ${what}. Try again.`, error, detail.retryAfterSeconds);
+}
+
+/** Throws 422 for a question with more options than the version takes. */
+function refuseTooManyOptions(questions: readonly Question[], most: number): void {
+  for (const { key, options } of questions) {
+    if (options.length > most) {
+      const message = `This model takes at most ${most} options, not ${options.length}.`;
+      throw badQuestion(`questions.${key}.criteria`, message);
+    }
+  }
+}
+
+function unavailable(message: string, cause: unknown, retryAfterSeconds?: number): ApiError {
+  return new ApiError("decision_unavailable", message, {
+    cause,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
+
+/** The route that answered, for the books; the version's first where none was asked. */
+export function routeOf(decision: Spent, version: DecisionVersion): DecisionRoute {
+  return decision.backend?.route ?? version.spec.routes[0]!;
+}

@@ -1,0 +1,215 @@
+// OpenAI's Decisions shape for clients: a list of questions in, a list of answers in the same order out. The same versions
+// answer as behind `/v1/systemone`; what this shape has words for and that one not is folded into text.
+
+import { ApiError } from "../../base/errors.ts";
+import {
+  badQuestion,
+  badRequest,
+  type Content,
+  type DecisionRequest,
+  isRecord,
+  type Option,
+  type ParamNames,
+  type Question,
+  refuseForeign,
+} from "../questions.ts";
+import { type Answered, meanLevel } from "./answers.ts";
+import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
+
+/** A question as it came, for the answer's form. */
+interface Asked {
+  readonly name: string | null;
+  /** A choice's values, which may be booleans; a score's labels. */
+  readonly values: readonly (string | boolean)[];
+}
+
+/** What was asked, and what the answer must look like. */
+export interface OpenaiDecisionRequest extends DecisionRequest {
+  readonly asked: readonly Asked[];
+}
+
+/** That protocol's own bound. */
+const QUESTIONS_MAX = 400;
+
+/** Reads the body of `POST /v1/decisions`. Throws `ApiError` 400 or 422. */
+export function readOpenaiDecisions(body: Readonly<Record<string, unknown>>): OpenaiDecisionRequest {
+  refuseForeign(body);
+  const { model, input, questions } = body;
+  if (typeof model !== "string" || model === "") throw badRequest("model", "'model' must be a decision model's id.");
+  if (typeof input !== "string" && !Array.isArray(input)) {
+    throw badRequest("input", "'input' must be a string or an array of input items.");
+  }
+  if (!Array.isArray(questions)) throw badRequest("questions", "'questions' must be an array.");
+  if (questions.length === 0 || questions.length > QUESTIONS_MAX) {
+    throw badQuestion("questions", `A request has 1 to ${QUESTIONS_MAX} questions, not ${questions.length}.`);
+  }
+  const read = questions.map((value: unknown, at) => readQuestion(value, at));
+  return {
+    model,
+    state: stateOf(input),
+    questions: read.map((one) => one.question),
+    asked: read.map((one) => one.asked),
+    names: namesFor(read.map((one) => one.question)),
+  };
+}
+
+/** `questions.2.criteria.NAME` is `questions[2].choices[1]` here; a question's key is its place. */
+function namesFor(questions: readonly Question[]): ParamNames {
+  return {
+    state: "input",
+    of(param) {
+      if (param === "state") return "input";
+      const [, at = "", rest = ""] = /^questions\.(\d+)(.*)$/s.exec(param) ?? [];
+      const question = questions[Number(at)];
+      return at === "" || question === undefined ? param : `questions[${at}]${placeIn(question, rest)}`;
+    },
+  };
+}
+
+function placeIn({ type, options }: Question, rest: string): string {
+  if (!rest.startsWith(".criteria")) return rest;
+  const within = rest.slice(".criteria".length);
+  // A predicate has no criteria: what it means is in its instructions.
+  if (type === "noul") return ".instructions";
+  if (type === "score") return `.levels${within}`;
+  const at = options.findIndex(({ label }) => within === `.${label}`);
+  return at < 0 ? ".choices" : `.choices[${at}]`;
+}
+
+function readQuestion(value: unknown, at: number): { question: Question; asked: Asked } {
+  const path = `questions[${at}]`;
+  if (!isRecord(value)) throw badQuestion(path, "A question must be an object.");
+  const name = value["name"] ?? null;
+  if (name !== null && typeof name !== "string") throw badQuestion(`${path}.name`, "'name' must be a string.");
+  const instructions = readInstructions(value["instructions"], `${path}.instructions`);
+  const whole = (type: Question["type"], options: readonly Option[], values: readonly (string | boolean)[]) => ({
+    question: { key: String(at), ...(name === null ? {} : { name }), type, instructions, options },
+    asked: { name, values },
+  });
+  switch (value["type"]) {
+    case "predicate":
+      return whole(
+        "noul",
+        ["true", "false"].map((label) => ({ label, criterion: null })),
+        [],
+      );
+    case "choice": {
+      const choices = readList(value["choices"], { path: `${path}.choices`, least: 2, most: 255 });
+      const values = choices.map((choice, i) => readValue(choice["value"], `${path}.choices[${i}].value`));
+      if (new Set(values.map(String)).size < values.length) {
+        throw badQuestion(`${path}.choices`, "The values of the choices must differ.");
+      }
+      const options = values.map((own, i) => ({
+        label: String(own),
+        criterion: textOrNull(choices[i]!["description"]),
+      }));
+      return whole("choice", options, values);
+    }
+    case "score": {
+      const levels = readList(value["levels"], { path: `${path}.levels`, least: 2, most: 10 });
+      const labels = levels.map((level, i) => {
+        if (typeof level["label"] === "string" && level["label"] !== "") return level["label"];
+        throw badQuestion(`${path}.levels[${i}].label`, "A level needs a 'label'.");
+      });
+      const options = labels.map((label, i) => {
+        const meaning = textOrNull(levels[i]!["description"]);
+        return { label: String(i), criterion: meaning === null ? label : `${label}: ${meaning}` };
+      });
+      return whole("score", options, labels);
+    }
+    default:
+      throw badQuestion(`${path}.type`, "A question's 'type' must be predicate, choice or score.");
+  }
+}
+
+function readInstructions(value: unknown, path: string): Content {
+  if (typeof value === "string" && value.trim() !== "") return value;
+  if (Array.isArray(value) && value.length > 0) return joined(value, path);
+  throw badQuestion(path, "A question needs 'instructions'.");
+}
+
+function readList(value: unknown, { path, least, most }: { path: string; least: number; most: number }) {
+  if (!Array.isArray(value) || value.length < least || value.length > most || !value.every(isRecord)) {
+    throw badQuestion(path, `Expected ${least} to ${most} objects.`);
+  }
+  return value as Readonly<Record<string, unknown>>[];
+}
+
+function readValue(value: unknown, path: string): string | boolean {
+  if ((typeof value === "string" && value !== "") || typeof value === "boolean") return value;
+  throw badQuestion(path, "A choice needs a 'value': a string or a boolean.");
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** The items as a state: one message is its content, several are a conversation. */
+function stateOf(input: string | readonly unknown[]): Content {
+  if (typeof input === "string") return input;
+  const items = input.map((item, at): Content => {
+    if (!isRecord(item)) throw badRequest(`input[${at}]`, "An input item must be an object.");
+    if (item["content"] === undefined) return item;
+    return contentOf(item["content"], `input[${at}].content`);
+  });
+  if (items.length === 1) return items[0]!;
+  return items.map((content, at) => {
+    const { role } = input[at] as Readonly<Record<string, unknown>>;
+    return role === undefined ? content : { role, content };
+  });
+}
+
+function contentOf(content: unknown, path: string): Content {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) throw badRequest(path, "Content must be a string or an array of parts.");
+  const only: unknown = content[0];
+  if (content.length === 1 && isRecord(only) && only["type"] === "input_json" && isData(only["data"]))
+    return only["data"];
+  return joined(content, path);
+}
+
+/** Parts as one text; JSON parts as compact JSON. */
+function joined(parts: readonly unknown[], path: string): string {
+  return parts
+    .map((part, at) => {
+      const type = isRecord(part) ? part["type"] : undefined;
+      if (type === "input_image") {
+        throw new ApiError("image_input_not_supported", "Decision models here read text and JSON.", {
+          param: `${path}[${at}]`,
+        });
+      }
+      if (isRecord(part) && typeof part["text"] === "string") return part["text"];
+      if (isRecord(part) && type === "input_json" && isData(part["data"])) return JSON.stringify(part["data"]);
+      if (isRecord(part) && typeof part["refusal"] === "string") return part["refusal"];
+      throw badRequest(`${path}[${at}]`, "Expected a text or JSON part.");
+    })
+    .join("\n");
+}
+
+function isData(value: unknown): value is Content {
+  return typeof value === "object" && value !== null;
+}
+
+/** `answers` of that shape, in the order of the questions. */
+export function openaiAnswersView(answered: readonly Answered[], asked: readonly Asked[]): Record<string, unknown>[] {
+  return answered.map(({ question, probabilities }, at) => {
+    const { name, values } = asked[at]!;
+    if (question.type === "noul") return { type: "predicate", name, probability: probabilities[0] };
+    if (question.type === "choice") {
+      return {
+        type: "choice",
+        name,
+        choice: values[argMax(probabilities)],
+        confidence: choiceConfidence(probabilities),
+        probabilities: probabilities.map((probability, i) => ({ value: values[i], probability })),
+      };
+    }
+    return {
+      type: "score",
+      name,
+      score: meanLevel(probabilities),
+      confidence: scoreConfidence(probabilities),
+      probabilities: probabilities.map((probability, value) => ({ value, label: values[value], probability })),
+    };
+  });
+}

@@ -1,0 +1,311 @@
+// The decision endpoints in their three shapes: the specification's, TypeSafe's own under /typesafe, and OpenAI's Decisions.
+// One pipeline: admit, read, resolve, decide, count. Same models, same limits, same keys.
+
+import { Elysia } from "elysia";
+import type { Clock } from "../../base/clock.ts";
+import { ApiError, ERRORS } from "../../base/errors.ts";
+import type { TierId } from "../../catalog/tiers.ts";
+import { headerText } from "../../gateway/accounting.ts";
+import type { Budgets, Spender } from "../../gateway/budgets.ts";
+import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
+import type { FailedRoute } from "../../telemetry/attempt.ts";
+import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
+import { type BackendAnswer, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
+import type { Deadline } from "../backends/calls.ts";
+import type { DecisionModels } from "../models/models.ts";
+import type { DecisionVersion } from "../models/versions.ts";
+import { type DecisionRequest, readDecisionRequest } from "../questions.ts";
+import { answersView, nativeAnswersView } from "./answers.ts";
+import { measure } from "./budget.ts";
+import { type Decision, decide, routeOf, type Spent } from "./decide.ts";
+import { openaiAnswersView, readOpenaiDecisions } from "./openai-shape.ts";
+import { refuseRepeats } from "./repeats.ts";
+
+/** Who asks. */
+export interface DecisionCaller extends Spender {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly account: { readonly tier: TierId };
+}
+
+/** What the edge knows of the request and takes back. */
+export interface DecisionExchange {
+  readonly requestId: string;
+  readonly startedMs: number;
+  readonly headers: Record<string, string>;
+  readonly log: Record<string, unknown>;
+  /** Undefined while tracing is off. */
+  readonly span?: TraceSpan | undefined;
+  /** Takes the calls that fail. */
+  readonly failedRoutes: FailedRoute[];
+  /** Set once the request's usage row was written. */
+  recorded: boolean;
+  /** Runs when the request is over. */
+  atEnd(work: () => void): void;
+}
+
+export interface DecisionRoutesDeps {
+  exchangeOf(request: Request): DecisionExchange;
+  /** Key alone; throws 401. */
+  authenticate(request: Request): unknown;
+  /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
+  admit(request: Request): DecisionCaller;
+  /** Reserves what a request may cost of its caller's budgets. */
+  budgets: Pick<Budgets, "reserve">;
+  /** The most that a request can cost, in micro-dollars; 0 where no price is known. */
+  worstCaseMicros(asked: DecisionRequest, version: DecisionVersion): Promise<number>;
+  /** The body as text and as a JSON object; throws 400, 408 or 413. */
+  readJson(request: Request): Promise<{ readonly text: string; readonly body: Readonly<Record<string, unknown>> }>;
+  models: DecisionModels;
+  /** Unfit versions (their engine failed its probe) are not listed. */
+  isListed(version: DecisionVersion): boolean;
+  isChatModel(id: string): boolean;
+  /** The ways to a version, for one request. */
+  upstream(version: DecisionVersion, deadline: Deadline): Upstream;
+  timeoutMs(): number;
+  /** Something answered for a version; for noticing drift. */
+  answered(version: DecisionVersion, answer: BackendAnswer): void;
+  /** Something answered for it that is no answer; for noticing engines that are unfit. */
+  answeredNonsense(version: DecisionVersion): void;
+  record(usage: UsageRecord): void;
+  /** What an answered request cost, in micro-dollars. */
+  costMicros(decision: Spent, version: DecisionVersion): number;
+  clock: Clock;
+}
+
+/** The endpoints. */
+export function decisionRoutes(deps: DecisionRoutesDeps) {
+  return new Elysia()
+    .get("/v1/systemone/models", async ({ request }) => {
+      deps.authenticate(request);
+      const ids = (await listed(deps)).map(({ id }) => ({ id, type: "systemone" }));
+      return Response.json({ object: "list", data: ids });
+    })
+    .get("/typesafe/v1/models", async ({ request }) => {
+      deps.authenticate(request);
+      const models = (await listed(deps)).map(({ id, version }) => ({
+        name: id,
+        description: version.description,
+        release_date: new Date(version.createdAtMs ?? deps.clock.now()).toISOString(),
+      }));
+      return Response.json({ models });
+    })
+    .post("/v1/systemone", ({ request }) => answer(request, deps, systemoneShape), { parse: "none" })
+    .post("/typesafe/v1/systemone", ({ request }) => answer(request, deps, nativeShape), { parse: "none" })
+    .post("/v1/decisions", ({ request }) => answer(request, deps, openaiShape), { parse: "none" });
+}
+
+/** Answers a request in the specification's shape, at whatever address it came. */
+export function answerSystemone(request: Request, deps: DecisionRoutesDeps): Promise<Response> {
+  return answer(request, deps, systemoneShape);
+}
+
+/** Versions and aliases that can be asked, each once. */
+export async function listed(deps: DecisionRoutesDeps): Promise<{ id: string; version: DecisionVersion }[]> {
+  const { versions, aliases } = await deps.models.current();
+  const out = [...versions.values()].map((version) => ({ id: version.id, version }));
+  for (const [id, target] of aliases) {
+    const version = versions.get(target);
+    if (version !== undefined && !versions.has(id)) out.push({ id, version });
+  }
+  return out.filter(({ version }) => deps.isListed(version));
+}
+
+/** How a client's format is read and written. */
+interface Shape<R extends DecisionRequest> {
+  readonly path: string;
+  read(body: Readonly<Record<string, unknown>>, text: string): R;
+  answers(decision: Decision, request: R): unknown;
+  usage(decision: Decision): Record<string, unknown>;
+}
+
+const plainUsage = ({ inputTokens, outputTokens }: Decision) => ({
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+});
+
+function readOnce(text: string, request: DecisionRequest): DecisionRequest {
+  refuseRepeats(text);
+  return request;
+}
+
+const systemoneShape: Shape<DecisionRequest> = {
+  path: "/v1/systemone",
+  read: (body, text) => readOnce(text, readDecisionRequest(body)),
+  answers: ({ answered }) => answersView(answered),
+  usage: plainUsage,
+};
+
+const nativeShape: Shape<DecisionRequest> = {
+  path: "/typesafe/v1/systemone",
+  read: (body, text) => readOnce(text, readDecisionRequest(body, { criteriaMayAsk: true })),
+  answers: ({ answered }) => nativeAnswersView(answered),
+  usage: plainUsage,
+};
+
+const openaiShape: Shape<ReturnType<typeof readOpenaiDecisions>> = {
+  path: "/v1/decisions",
+  read: readOpenaiDecisions,
+  answers: ({ answered }, { asked }) => openaiAnswersView(answered, asked),
+  usage: ({ inputTokens, outputTokens }) => ({
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: inputTokens + outputTokens,
+  }),
+};
+
+async function answer<R extends DecisionRequest>(
+  request: Request,
+  deps: DecisionRoutesDeps,
+  shape: Shape<R>,
+): Promise<Response> {
+  const exchange = deps.exchangeOf(request);
+  // The name under which that format's clients look for it, on errors too.
+  if (shape.path !== "/v1/decisions") exchange.headers["x-typesafe-request-id"] = exchange.requestId;
+  const caller = deps.admit(request);
+  const { text, body } = await deps.readJson(request);
+  const asked = shape.read(body, text);
+  const version = await versionFor(asked.model, caller, deps);
+  exchange.log["model"] = version.id;
+  exchange.headers["x-sallyport-model"] = headerText(version.id);
+  exchange.headers["x-sallyport-calibration"] = calibrationOf(version);
+  if (caller.budgets !== undefined) {
+    await deps.budgets.reserve(caller.budgets, exchange, await deps.worstCaseMicros(asked, version));
+  }
+  const decision = await withDeadline(request, deps, async (deadline) => {
+    const used = (ended?: Used["ended"]) => ({ version, caller, exchange, endpoint: shape.path, ended });
+    try {
+      const made = await decide(version, asked, deps.upstream(version, deadline));
+      book(made, used(), deps);
+      return made;
+    } catch (error) {
+      if (request.signal.aborted) {
+        exchange.log["client_gone"] = true;
+        book(await sentOf(asked, version), used(GONE), deps);
+        throw clientGone();
+      }
+      if (error instanceof ApiError && error.cause instanceof NonsenseAnswer) deps.answeredNonsense(version);
+      // What was refused here reached nobody and is not in the books.
+      if (error instanceof ApiError && error.status >= 429) {
+        book(undefined, used({ status: error.status, code: error.apiCode }), deps);
+      }
+      throw error;
+    }
+  });
+  if (decision.backend !== undefined) {
+    const { provider, model } = decision.backend.route;
+    exchange.log["provider"] = provider;
+    exchange.headers["x-sallyport-route"] = headerText(`${provider}/${model}`);
+    const { labelMass } = decision.backend;
+    if (labelMass !== undefined) {
+      exchange.log["label_mass"] = labelMass;
+      // Never rounded up: 1 says that nothing went elsewhere.
+      exchange.headers["x-sallyport-label-mass"] = (Math.floor(labelMass * 1000) / 1000).toString();
+    }
+    deps.answered(version, decision.backend);
+  }
+  const model = version.floating === true ? decision.backend?.upstreamModel || version.id : version.id;
+  return Response.json({ model, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
+}
+
+/** Whose word the probabilities are: fitted here, freed of a prior, the upstream's own, or what a text model happens to say. */
+function calibrationOf({ calibration, spec }: DecisionVersion): "fitted" | "prior" | "upstream" | "none" {
+  if (calibration.method === "fitted") return "fitted";
+  if (spec.kind === "logprobs" && spec.prior === "content_free") return "prior";
+  return spec.kind === "systemone" || spec.kind === "openai-decisions" ? "upstream" : "none";
+}
+
+async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRoutesDeps): Promise<DecisionVersion> {
+  await deps.models.current();
+  if (!deps.models.has(id) && deps.isChatModel(id)) {
+    throw new ApiError(
+      "wrong_model_family",
+      `${JSON.stringify(id.slice(0, 100))} is a chat model. Send it to POST /v1/chat/completions instead.`,
+      { param: "model" },
+    );
+  }
+  return deps.models.require(id, caller.account.tier);
+}
+
+/** Ends the calls when the client goes, when the time is up, and when the answer stands or fails. */
+async function withDeadline<T>(
+  request: Request,
+  deps: DecisionRoutesDeps,
+  work: (deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const abort = new AbortController();
+  const timeoutMs = deps.timeoutMs();
+  const endsMs = performance.now() + timeoutMs;
+  // As elsewhere, so that the provider's breaker counts it.
+  const late = () => abort.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
+  const gone = () => abort.abort(clientGone());
+  // Gone already, while its body was read or its model looked up: that event has been.
+  if (request.signal.aborted) throw clientGone();
+  const timer = setTimeout(late, timeoutMs);
+  request.signal.addEventListener("abort", gone, { once: true });
+  try {
+    const { span, failedRoutes } = deps.exchangeOf(request);
+    const headers = span === undefined ? traceHeaders(request.headers) : {};
+    const trace = { span, headers, stream: false, failedRoutes };
+    return await work({ signal: abort.signal, remainingMs: () => endsMs - performance.now(), trace });
+  } finally {
+    clearTimeout(timer);
+    request.signal.removeEventListener("abort", gone);
+    // Calls of a failed request that are still under way.
+    abort.abort(new ApiError("decision_unavailable", "Another question of the request failed."));
+  }
+}
+
+function clientGone(): ApiError {
+  return new ApiError("request_timeout", "The client went away.");
+}
+
+interface Used {
+  readonly version: DecisionVersion;
+  readonly caller: DecisionCaller;
+  readonly exchange: DecisionExchange;
+  readonly endpoint: string;
+  /** How it ended, where it was not answered. */
+  readonly ended: { readonly status: number; readonly code: string } | undefined;
+}
+
+/** The status its log line has, too; the code that streams are booked under. */
+const GONE: Used["ended"] = { status: ERRORS.request_timeout.status, code: STOPPED };
+
+/** What a request cost whose client left: it went up, and nobody will say what it was counted as. */
+async function sentOf(asked: DecisionRequest, { spec }: DecisionVersion): Promise<Spent> {
+  const inputTokens = await (await measure(asked))();
+  return { inputTokens, outputTokens: 0, estimated: true, backend: { route: spec.routes[0]! } };
+}
+
+/** The row of one request. Input is billed, output is free (specification "Limits"). */
+function book(decision: Spent | undefined, used: Used, deps: DecisionRoutesDeps): void {
+  const { version, caller, exchange, endpoint, ended } = used;
+  const route = decision === undefined ? version.spec.routes[0]! : routeOf(decision, version);
+  deps.record({
+    requestId: exchange.requestId,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    model: version.id,
+    provider: route.provider,
+    upstreamModel: route.model,
+    endpoint,
+    status: ended?.status ?? 200,
+    errorCode: ended?.code ?? null,
+    inputTokens: decision?.inputTokens ?? 0,
+    outputTokens: decision?.outputTokens ?? 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    estimated: decision?.estimated ?? false,
+    costMicros: decision === undefined ? 0 : deps.costMicros(decision, version),
+    latencyMs: Math.round(performance.now() - exchange.startedMs),
+    ttfbMs: null,
+    stream: false,
+    createdAtMs: deps.clock.now(),
+    attempts: exchange.failedRoutes,
+  });
+  exchange.recorded = true;
+}

@@ -1,0 +1,246 @@
+// The way from a version to its upstreams: each call is tried on the version's routes, JSON as it is or a chat in the
+// provider's own protocol. What went wrong comes out as the gateway words it.
+
+import { ApiError } from "../../base/errors.ts";
+import { spliceMembers } from "../../base/json-splice.ts";
+import type { Usage } from "../../chat/event.ts";
+import { fold } from "../../chat/fold.ts";
+import type { ChatResult } from "../../chat/result.ts";
+import type { ProviderConfig } from "../../config/schema.ts";
+import { faultOfReading } from "../../gateway/policy.ts";
+import type { CallTrace, TurnEnd } from "../../gateway/route-call.ts";
+import type { Permit } from "../../upstream/breaker.ts";
+import { fetchTransport } from "../../upstream/configure.ts";
+import type { Dialect, UpstreamRequest } from "../../upstream/dialect.ts";
+import { UpstreamFault } from "../../upstream/fault.ts";
+import { KeyRing, type Provider } from "../../upstream/provider.ts";
+import { spokenFor } from "../../upstream/spoken.ts";
+import { decisionFault } from "../faults.ts";
+import { isRecord } from "../questions.ts";
+import {
+  type BackendSpec,
+  type DecisionRoute,
+  NonsenseAnswer,
+  type TextToken,
+  tokensOf,
+  totalUsage,
+  type Upstream,
+} from "./backend.ts";
+
+/** One route's turn. */
+export interface CallTurn {
+  readonly route: { readonly provider: string };
+  readonly provider: Provider;
+  readonly permit: Permit;
+  /** Trace context for the provider. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The call is over. */
+  end(how: TurnEnd): void;
+}
+
+export interface CallDeps {
+  /** Runs `attempt` on the routes in turn, with breakers and retries; throws the `ApiError` when none works. */
+  tryRoutes<T>(
+    routes: readonly DecisionRoute[],
+    options: Deadline & { attempt(turn: CallTurn): Promise<T> },
+  ): Promise<T>;
+  /** Sends one request and gives the whole answer's text. Throws `UpstreamFault`. */
+  send(provider: Provider, request: UpstreamRequest, signal: AbortSignal): Promise<string>;
+}
+
+/** How long a request's calls may take, together. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  remainingMs(): number;
+  /** What is traced of them. */
+  readonly trace?: CallTrace;
+}
+
+/** The upstreams of a version, for one request. */
+export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline): Upstream {
+  const call = <T>(
+    traced: Partial<CallTrace>,
+    attempt: (turn: CallTurn, route: DecisionRoute) => Promise<{ answer: T; end?: Partial<TurnEnd> }>,
+  ) =>
+    wordedBy(deps.tryRoutes, spec.routes, {
+      ...deadline,
+      ...(deadline.trace === undefined ? {} : { trace: { ...deadline.trace, ...traced } }),
+      remainingMs: () => deadline.remainingMs(),
+      attempt: async (turn) => {
+        const route = spec.routes.find((own) => own === turn.route) ?? spec.routes[0]!;
+        const { answer, end } = await attempt(turn, route);
+        turn.end({ outcome: "ok", label: "ok", ...end });
+        return answer;
+      },
+    });
+  return {
+    post: (path, bodyFor, read) =>
+      call({ operation: "decide" }, async ({ provider, headers }, route) => {
+        const request = {
+          path: route.path || path,
+          headers: { ...headers },
+          body: JSON.stringify(bodyFor(route, provider.card.name)),
+          dropped: [],
+        };
+        const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);
+        const body = parse(text);
+        return { answer: understood({ body, route }, read), end: { usage: usageOf(body) } };
+      }),
+    chat: (requestFor, read, { tokens = [] } = {}) =>
+      call({}, async ({ provider: named, headers }, route) => {
+        const chat = requestFor(route);
+        // A path of the operator's own says how the provider is spoken to.
+        const provider = route.path ? named : spokenFor(named, route.model, chat);
+        const request = provider.dialect.request(chat, {
+          model: route.model,
+          stream: false,
+          quirks: provider.quirks,
+          supportsReasoning: false,
+          maxOutputTokens: chat.maxTokens ?? 1,
+          clientHeaders: {},
+        });
+        const path = route.path || request.path;
+        const scored = tokens.length === 0 ? {} : scoringOf(provider, tokens);
+        const body = spliceMembers(request.body, { ...withoutThinking(provider), ...scored });
+        const text = await deps.send(
+          provider,
+          { ...request, path, body, headers: { ...request.headers, ...headers } },
+          deadline.signal,
+        );
+        const result = resultOf(provider, text);
+        const finishReason = result.choices[0]?.rawReason;
+        const usage = totalUsage([result.usage]);
+        return { answer: understood({ result, route }, read), end: { usage, finishReason } };
+      }),
+    tokens: (text) =>
+      call({}, async ({ provider }, route) => {
+        // Each engine reads its own names.
+        const body = JSON.stringify({
+          model: route.model,
+          prompt: text,
+          add_special_tokens: false,
+          return_token_strs: true,
+          content: text,
+          with_pieces: true,
+        });
+        // Beside the API's version segment.
+        const request = { path: "/../tokenize", headers: {}, body, dropped: [] };
+        return { answer: readTokens(parse(await deps.send(provider, request, deadline.signal))) };
+      }),
+  };
+}
+
+/** A chat model's answer. Throws `UpstreamFault` for a failure in it, so that its breaker and other routes learn of it. */
+function resultOf(provider: Provider, text: string): ChatResult {
+  try {
+    return fold(provider.dialect.events(parse(text)));
+  } catch (error) {
+    throw faultOfReading(error);
+  }
+}
+
+/** Reads an answer within the route's turn, so that the next route is tried where it says nothing. */
+function understood<A, T>(answer: A, read: (answer: A) => T): T {
+  try {
+    return read(answer);
+  } catch (error) {
+    throw error instanceof NonsenseAnswer
+      ? new UpstreamFault("answer_invalid", error.message, { cause: error })
+      : error;
+  }
+}
+
+/** Tries the routes; what none of them answered with sense comes out as the backend said it. */
+async function wordedBy<T>(
+  tryRoutes: CallDeps["tryRoutes"],
+  routes: readonly DecisionRoute[],
+  options: Parameters<typeof tryRoutes<T>>[1],
+): Promise<T> {
+  try {
+    return await tryRoutes(routes, options);
+  } catch (error) {
+    const fault = error instanceof ApiError ? error.cause : undefined;
+    throw fault instanceof UpstreamFault && fault.cause instanceof NonsenseAnswer ? fault.cause : error;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UpstreamFault("unavailable", "The provider's answer is not JSON.", { cause });
+  }
+}
+
+/** What a decision upstream says it counted. */
+function usageOf(body: unknown): Usage | undefined {
+  const usage = isRecord(body) && isRecord(body["usage"]) ? body["usage"] : {};
+  const [inputTokens, outputTokens] = [tokensOf(usage["input_tokens"]), tokensOf(usage["output_tokens"] ?? 0)];
+  return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
+}
+
+/** `{tokens:[{id,piece}]}` (llama.cpp) or `{tokens:[id],token_strs:[text]}` (vLLM). Throws `UpstreamFault`. */
+function readTokens(body: unknown): TextToken[] {
+  const { tokens, token_strs: texts } = isRecord(body) ? body : {};
+  if (!Array.isArray(tokens)) throw new UpstreamFault("unavailable", "The provider did not tell its tokens.");
+  return tokens.flatMap((token: unknown, at) => {
+    const [id, text] = isRecord(token)
+      ? [token["id"], token["piece"]]
+      : [token, Array.isArray(texts) ? (texts[at] as unknown) : undefined];
+    return typeof id === "number" && typeof text === "string" ? [{ id, text }] : [];
+  });
+}
+
+/** llama.cpp shows as many of the most probable tokens as it is asked for: labels that were asked for are among these. */
+const SHOWN_MAX = 4096;
+
+/** How an engine is told which tokens to score. */
+function scoringOf({ card }: Provider, ids: readonly number[]): Readonly<Record<string, unknown>> {
+  return card.name === "llamacpp" ? { top_logprobs: SHOWN_MAX } : { logprob_token_ids: ids };
+}
+
+/** Decision endpoints report errors in words of their own, whatever the provider speaks otherwise. */
+function withDecisionFaults(provider: Provider): Provider {
+  return { ...provider, dialect: { ...provider.dialect, fault: decisionFault } };
+}
+
+/** How engines are told not to think before the letter; by preset. `quirks.decision_body` adds to it or replaces it. */
+const WITHOUT_THINKING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  vllm: { chat_template_kwargs: { enable_thinking: false } },
+  llamacpp: { chat_template_kwargs: { enable_thinking: false }, cache_prompt: true },
+  ollama: { reasoning_effort: "none" },
+  openrouter: { reasoning: { enabled: false }, provider: { require_parameters: true } },
+};
+
+function withoutThinking({ card, quirks, dialect }: Provider): Readonly<Record<string, unknown>> {
+  const given = quirks.decision_body ?? {};
+  return dialect.name === "openai-chat" ? { ...WITHOUT_THINKING[card.name], ...given } : given;
+}
+
+/**
+ * The provider of a configuration entry that only answers decisions; undefined for chat kinds. `chat` is the dialect whose
+ * words such a provider borrows where one must be named; nothing but errors is read by it.
+ */
+export function decisionProvider(config: ProviderConfig, chat: Dialect): Provider | undefined {
+  if (config.kind !== "systemone" && config.kind !== "openai-decisions") return undefined;
+  return {
+    name: config.name,
+    dialect: { ...chat, fault: decisionFault },
+    card: {
+      name: config.preset ?? config.kind,
+      dialect: chat.name,
+      baseUrl: "",
+      headers: (secret) => (secret === "" ? {} : { authorization: `Bearer ${secret}` }),
+      quirks: {},
+    },
+    minter: config.name,
+    baseUrl: config.baseUrl,
+    quirks: {},
+    extraHeaders: config.headers,
+    keys: new KeyRing(config.apiKeys),
+    timeoutsMs: config.timeoutMs,
+    retry: { attempts: config.retry.attempts, baseMs: config.retry.baseMs, maxMs: config.retry.maxMs },
+    transport: fetchTransport,
+    embedded: false,
+  };
+}

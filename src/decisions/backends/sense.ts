@@ -1,0 +1,86 @@
+// Leaves a route alone for a while that answers, but not what is asked: a breaker of its own kind. The provider's breaker is
+// for providers that are down, and is shared with chats, which such a route may serve well. What callers send may be the reason
+// for nonsense, so it never closes the last way: a route in doubt is tried after the others, not never.
+
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import { mayTryElsewhere } from "../../gateway/policy.ts";
+import { Breaker, type BreakerSettings } from "../../upstream/breaker.ts";
+import { UpstreamFault } from "../../upstream/fault.ts";
+import type { DecisionRoute } from "./backend.ts";
+import type { CallTurn } from "./calls.ts";
+
+export interface SenseDeps {
+  clock: Clock;
+  /** When a provider is left alone; undefined for one that is not configured. */
+  settingsOf(provider: string): BreakerSettings | undefined;
+}
+
+/** Routes held in memory; more come and go only with new configurations. */
+const ROUTES_MAX = 1000;
+
+/** The breakers of all routes of versions that have several. */
+export class SenseBreakers {
+  readonly #deps: SenseDeps;
+  readonly #byRoute = new Map<string, Breaker>();
+
+  constructor(deps: SenseDeps) {
+    this.#deps = deps;
+  }
+
+  /** Runs `attempt` on the routes that make sense, then on the others. Throws what `tryRoutes` throws. */
+  async tryRoutes<T>(
+    routes: readonly DecisionRoute[],
+    attempt: (turn: CallTurn) => Promise<T>,
+    tryRoutes: (routes: readonly DecisionRoute[], attempt: (turn: CallTurn) => Promise<T>) => Promise<T>,
+  ): Promise<T> {
+    if (routes.length === 1) return tryRoutes(routes, attempt);
+    const watched = (turn: CallTurn) => {
+      const route = routes.find((own) => own === turn.route);
+      return this.#watch(route === undefined ? undefined : this.#breakerOf(route), () => attempt(turn));
+    };
+    const inDoubt = routes.filter((route) => this.#breakerOf(route)?.refuses === true);
+    if (inDoubt.length === 0 || inDoubt.length === routes.length) return tryRoutes(routes, watched);
+    try {
+      return await tryRoutes(
+        routes.filter((route) => !inDoubt.includes(route)),
+        watched,
+      );
+    } catch (error) {
+      if (!mayBeAnsweredElsewhere(error)) throw error;
+      return await tryRoutes(inDoubt, watched);
+    }
+  }
+
+  async #watch<T>(breaker: Breaker | undefined, attempt: () => Promise<T>): Promise<T> {
+    const permit = breaker?.acquire();
+    try {
+      const answer = await attempt();
+      permit?.settle("ok");
+      return answer;
+    } catch (error) {
+      permit?.settle(error instanceof UpstreamFault && error.kind === "answer_invalid" ? "failed" : "unknown");
+      throw error;
+    }
+  }
+
+  #breakerOf({ provider, model, path }: DecisionRoute): Breaker | undefined {
+    const settings = this.#deps.settingsOf(provider);
+    if (settings === undefined) return undefined;
+    const key = JSON.stringify([provider, model, path]);
+    let breaker = this.#byRoute.get(key);
+    if (breaker === undefined) {
+      if (this.#byRoute.size >= ROUTES_MAX) this.#byRoute.clear();
+      breaker = new Breaker(settings, this.#deps.clock);
+      this.#byRoute.set(key, breaker);
+    }
+    breaker.settings = settings;
+    return breaker;
+  }
+}
+
+function mayBeAnsweredElsewhere(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  if (error.apiCode === "provider_circuit_open") return true;
+  return error.cause instanceof UpstreamFault && mayTryElsewhere(error.cause.kind);
+}

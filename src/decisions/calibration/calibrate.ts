@@ -1,0 +1,195 @@
+// Calibrates a version on labelled rows: asks its upstream, fits on one half of the rows and reports on the other, which the
+// fit never saw. The halves are told apart by the rows' own content, so that a repetition compares like with like.
+
+import { sha256Hex } from "../../base/ids.ts";
+import { type BackendSpec, inParallel, type Upstream } from "../backends/backend.ts";
+import { BACKENDS } from "../backends/index.ts";
+import { type DecisionVersion, isOutdated, renewed } from "../models/versions.ts";
+import { type Content, isRecord, type Question, readDecisionRequest } from "../questions.ts";
+import { type Calibration, calibrate } from "./calibration.ts";
+import { FIT_ROWS_MIN, fitCalibration, type LabelledReading, unfittable } from "./fit.ts";
+import { type Bin, type Judged, type Metrics, measureRows, reliability } from "./metrics.ts";
+
+/** A labelled row of a data file. */
+export interface LabelledRow {
+  readonly state: Content;
+  readonly question: Question;
+  readonly truth: number;
+  readonly fit: boolean;
+  /** SHA-256 of the line. */
+  readonly hash: string;
+}
+
+/** Before and after, on rows the fit never saw. */
+export interface Report {
+  /** `all`, or a type of question. */
+  readonly type: string;
+  readonly before: Metrics;
+  readonly after: Metrics;
+  readonly binsBefore: readonly Bin[];
+  /** After. */
+  readonly bins: readonly Bin[];
+}
+
+export interface CalibrationRun {
+  readonly calibration: Calibration;
+  readonly dataset: Dataset;
+  readonly fitRows: number;
+  /** Kinds of questions that were left as they are for want of rows that say something. */
+  readonly unfitted: readonly { readonly bucket: string; readonly why: string }[];
+  /** For all held-out rows, then for each type of question where there are several. */
+  readonly reports: readonly Report[];
+}
+
+/** Which rows a calibration rests on. */
+export interface Dataset {
+  /** SHA-256 over the rows' own hashes, sorted: the same rows in another order are the same data. */
+  readonly sha256: string;
+  /** Rows that could be used. */
+  readonly rows: number;
+}
+
+/** Rows of a kind that are read in many orders to learn what positions gain, and the most orders. */
+const TURNED_ROWS = 25;
+const TURNED_ORDERS = 8;
+/** A diagram has fewer bins than the calibration error is measured in: with some hundred rows each would be noise. */
+const DIAGRAM_BINS = 10;
+/** Rows asked at once; each has its own calls. */
+const ROWS_AT_ONCE = 4;
+
+/** Reads JSON lines of `{state, question:{type,instructions,criteria}, label}`. Throws an Error that names the line. */
+export function readLabelledRows(text: string): LabelledRow[] {
+  return text
+    .split("\n")
+    .map((line, at) => ({ line: line.trim(), at: at + 1 }))
+    .filter(({ line }) => line !== "")
+    .map(({ line, at }) => {
+      try {
+        return readRow(line);
+      } catch (error) {
+        throw new Error(`line ${at}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    });
+}
+
+function readRow(line: string): LabelledRow {
+  const row: unknown = JSON.parse(line);
+  if (!isRecord(row)) throw new Error("expected a JSON object");
+  const body = { model: "-", state: row["state"], questions: { row: row["question"] } };
+  const request = readDecisionRequest(body, { criteriaMayAsk: true });
+  const question = request.questions[0]!;
+  const truth = truthOf(question, row["label"]);
+  if (truth === undefined) throw new Error(`the label ${JSON.stringify(row["label"])} is none of the answers`);
+  const hash = sha256Hex(line);
+  return { state: request.state, question, truth, fit: Number.parseInt(hash.slice(0, 2), 16) % 2 === 0, hash };
+}
+
+/** How data sets say true and false besides. */
+const YES_NO = new Map<unknown, boolean>([
+  ["yes", true],
+  ["no", false],
+  [1, true],
+  [0, false],
+]);
+
+function truthOf({ type, options }: Question, label: unknown): number | undefined {
+  if (type === "score") {
+    const number = typeof label === "string" && label.trim() !== "" ? Number(label) : label;
+    const level = typeof number === "number" ? Math.round(number) : Number.NaN;
+    return level >= 0 && level < options.length ? level : undefined;
+  }
+  const said = type === "noul" ? (YES_NO.get(label) ?? label) : label;
+  const at = options.findIndex((option) => option.label === String(said));
+  return at < 0 ? undefined : at;
+}
+
+/** Asks, fits and measures. `asked` is told how many rows are done. Throws what the upstream throws. */
+export async function runCalibration(
+  version: DecisionVersion,
+  rows: readonly LabelledRow[],
+  options: { upstream: Upstream; asked?(done: number, of: number): void },
+): Promise<CalibrationRun> {
+  const usable = rows.filter(({ question }) => question.options.length > 1);
+  const fit = usable.filter((row) => row.fit);
+  const held = usable.filter((row) => !row.fit);
+  if (fit.length < FIT_ROWS_MIN || held.length < FIT_ROWS_MIN) {
+    throw new Error(`${usable.length} usable rows are too few: each half needs ${FIT_ROWS_MIN}`);
+  }
+  // What is fitted is asked and read as this release does it; what the version does now is measured as it does it.
+  const { spec } = renewed(version);
+  const former = isOutdated(version) ? held : [];
+  const turnedRows = spec.kind === "logprobs" ? rowsToTurn(fit, spec.orders) : [];
+  const total = usable.length + turnedRows.length + former.length;
+  let done = 0;
+  const read = async (row: LabelledRow, spec: BackendSpec): Promise<LabelledReading> => {
+    const task = { state: row.state, questions: [row.question], spec };
+    const { readings } = await BACKENDS[spec.kind].answer(task, options.upstream);
+    done += 1;
+    options.asked?.(done, total);
+    return { question: row.question, readings: readings[0]!, truth: row.truth };
+  };
+  const all = (which: readonly LabelledRow[], spec: BackendSpec) =>
+    inParallel(
+      which.map((row) => () => read(row, spec)),
+      ROWS_AT_ONCE,
+    );
+  const fitted = await all(fit, spec);
+  const turned = await all(turnedRows, { ...spec, orders: TURNED_ORDERS, turning: true });
+  const measured = await all(held, spec);
+  const before = former.length === 0 ? measured : await all(former, version.spec);
+  const calibration = fitCalibration(fitted, turned);
+  return {
+    calibration,
+    dataset: datasetOf(usable),
+    fitRows: fit.length,
+    unfitted: unfittable(fitted),
+    reports: reportsOf({ rows: before, calibration: version.calibration }, { rows: measured, calibration }),
+  };
+}
+
+function datasetOf(rows: readonly LabelledRow[]): Dataset {
+  const hashes = rows.map(({ hash }) => hash).sort();
+  return { sha256: sha256Hex(hashes.join("\n")), rows: rows.length };
+}
+
+/** Only what is shown in fewer orders than it has options keeps something of its positions. */
+function rowsToTurn(rows: readonly LabelledRow[], orders: number): LabelledRow[] {
+  const taken = new Map<string, number>();
+  return rows.filter(({ question: { type, options } }) => {
+    const count = options.length;
+    // Levels are shown upwards and downwards, however many orders there are.
+    if (type === "noul" || count <= (type === "score" ? 2 : orders) || count > 20) return false;
+    const kind = `${type}:${count}`;
+    const had = taken.get(kind) ?? 0;
+    taken.set(kind, had + 1);
+    return had < TURNED_ROWS;
+  });
+}
+
+interface Answers {
+  readonly rows: readonly LabelledReading[];
+  readonly calibration: Calibration;
+}
+
+function reportsOf(before: Answers, after: Answers): Report[] {
+  const judged = ({ rows, calibration }: Answers, type: string): Judged[] =>
+    rows
+      .filter(({ question }) => type === "all" || question.type === type)
+      .map(({ question, readings, truth }) => ({
+        probabilities: calibrate(question, readings, calibration),
+        truth,
+        label: question.options[truth]!.label,
+      }));
+  const report = (type: string): Report => {
+    const [was, now] = [judged(before, type), judged(after, type)];
+    return {
+      type,
+      before: measureRows(was),
+      after: measureRows(now),
+      binsBefore: reliability(was, DIAGRAM_BINS),
+      bins: reliability(now, DIAGRAM_BINS),
+    };
+  };
+  const types = [...new Set(after.rows.map(({ question }) => question.type))];
+  return types.length === 1 ? [report(types[0]!)] : [report("all"), ...types.map(report)];
+}

@@ -1,0 +1,144 @@
+// From what a model said to probabilities one can act on. A reading is one look at a question with its options in some
+// order; readings are averaged as log-probabilities, freed of what the model prefers by position, and sharpened or softened
+// by a temperature that was fitted on labelled rows. Without a fit nothing but the averaging happens.
+
+import type { Question, QuestionType } from "../questions.ts";
+import { FORMER_REVISION } from "../revision.ts";
+
+/** One look: the log-probability at each position, and which option stood there. */
+export interface Reading {
+  readonly order: readonly number[];
+  readonly logProbabilities: readonly number[];
+  /** The positions were labels in a prompt, whose bias may be known. */
+  readonly labelled: boolean;
+  /** By position, where they were given as such: without a fit they are handed on to the last digit. */
+  readonly probabilities?: readonly number[];
+}
+
+/** What was fitted for one type of question and number of options. */
+export interface BucketParameters {
+  /** Above 1 softens, below 1 sharpens. */
+  readonly temperature: number;
+  /** Yes/no only: added to the log-odds of true. */
+  readonly bias?: number;
+  /** What a plain 0 of an upstream that prints rounded probabilities stands for, before tempering. */
+  readonly zero?: number;
+  /** By the exact number of options: what each position gains just by being where it is. */
+  readonly positions?: Readonly<Record<string, readonly number[]>>;
+  /** Rows it was fitted on. */
+  readonly rows: number;
+}
+
+/** A version's calibration, by `bucketOf`. */
+export interface Calibration {
+  readonly method: "none" | "fitted";
+  readonly buckets: Readonly<Record<string, BucketParameters>>;
+}
+
+/** No fit. */
+export const UNCALIBRATED: Calibration = { method: "none", buckets: {} };
+
+/** The group of questions that share parameters. */
+export function bucketOf(type: QuestionType, options: number): string {
+  if (type === "noul") return "noul";
+  if (options <= 2) return `${type}:2`;
+  if (options <= 5) return `${type}:3-5`;
+  return options <= 20 ? `${type}:6-20` : `${type}:>20`;
+}
+
+/** Probabilities in the order of the question's options; they sum to 1. */
+export function calibrate(
+  question: Pick<Question, "type" | "options">,
+  readings: readonly Reading[],
+  calibration: Calibration,
+): number[] {
+  const count = question.options.length;
+  const parameters = calibration.buckets[bucketOf(question.type, count)];
+  const [only] = readings;
+  if (parameters === undefined && readings.length === 1 && only?.probabilities !== undefined) {
+    const given = new Array<number>(count);
+    for (let at = 0; at < count; at++) given[only.order[at]!] = only.probabilities[at]!;
+    return given;
+  }
+  const scores = averageScores(readings, count, {
+    positions: parameters?.positions?.[String(count)],
+    zero: parameters?.zero,
+  });
+  if (parameters === undefined) return softmax(scores);
+  const tempered = scores.map((score) => score / parameters.temperature);
+  if (question.type === "noul") tempered[0]! += parameters.bias ?? 0;
+  return softmax(tempered);
+}
+
+/** What is known of a model before its temperature. */
+export interface KnownHabits {
+  /** What each position gains. */
+  readonly positions?: readonly number[] | undefined;
+  /** What a plain 0 stands for. */
+  readonly zero?: number | undefined;
+}
+
+/** The mean log-probability of each option over the readings, without what its position gave it. */
+export function averageScores(
+  readings: readonly Reading[],
+  count: number,
+  { positions, zero }: KnownHabits = {},
+): number[] {
+  const scores = new Array<number>(count).fill(0);
+  for (const { order, logProbabilities, labelled, probabilities } of readings) {
+    for (let at = 0; at < order.length; at++) {
+      const gain = labelled ? (positions?.[at] ?? 0) : 0;
+      const isZero = zero !== undefined && probabilities?.[at] === 0;
+      scores[order[at]!]! += ((isZero ? Math.log(zero) : logProbabilities[at]!) - gain) / readings.length;
+    }
+  }
+  return scores;
+}
+
+/** Probabilities from log-scores; uniform when all are impossible. */
+export function softmax(scores: readonly number[]): number[] {
+  const top = Math.max(...scores);
+  if (top === Number.NEGATIVE_INFINITY) return scores.map(() => 1 / scores.length);
+  const weights = scores.map((score) => Math.exp(score - top));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => weight / sum);
+}
+
+/** What is printed as nothing with two decimals lies somewhere below half of the last one. */
+const PRINTED_ZERO = 0.0025;
+/** What all options that were printed as nothing have together at most, where nothing is known of them. */
+const ZEROS_TOGETHER = 0.01;
+
+/**
+ * A reading of probabilities that an upstream gave itself, in the order of the options. A plain 0 counts as little instead of
+ * nothing wherever it is tempered: no temperature would ever soften it. How little a fit may find out.
+ */
+export function readingOf(probabilities: readonly number[], revision?: number): Reading {
+  const zeros = probabilities.filter((p) => p === 0).length;
+  const least = Math.min(...probabilities.filter((p) => p > 0), 1);
+  const together = revision === FORMER_REVISION ? Number.POSITIVE_INFINITY : ZEROS_TOGETHER / Math.max(1, zeros);
+  const zero = Math.min(PRINTED_ZERO, least / 4, together);
+  return {
+    order: probabilities.map((_, index) => index),
+    logProbabilities: probabilities.map((p) => Math.log(p === 0 ? zero : p)),
+    labelled: false,
+    probabilities,
+  };
+}
+
+/** Reads a calibration from a file or the store; undefined when it is not one. */
+export function readCalibration(value: unknown): Calibration | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { method, buckets } = value as { method?: unknown; buckets?: unknown };
+  if ((method !== "none" && method !== "fitted") || typeof buckets !== "object" || buckets === null) return undefined;
+  const sound = Object.values(buckets).every((bucket: Partial<BucketParameters> | null) => {
+    if (typeof bucket !== "object" || bucket === null) return false;
+    const { temperature, bias, zero, positions, rows } = bucket;
+    if (typeof temperature !== "number" || !(temperature > 0) || !Number.isFinite(temperature)) return false;
+    if (bias !== undefined && !Number.isFinite(bias)) return false;
+    if (zero !== undefined && !(zero > 0 && zero < 1)) return false;
+    const gains = Object.values(positions ?? {});
+    return Number.isFinite(rows) && gains.every((row) => Array.isArray(row) && row.every(Number.isFinite));
+  });
+  return sound ? { method, buckets: buckets as Calibration["buckets"] } : undefined;
+}

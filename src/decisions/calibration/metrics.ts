@@ -1,0 +1,142 @@
+// How good probabilities were on labelled rows. Calibration alone is no quality, so it never stands alone: accuracy with the
+// rate of the most frequent answer, log-loss and Brier score beside it, and what the calibration error of a perfect model is
+// on as many rows: of few rows that is a good part of the error, or all of it.
+
+import { argMax } from "../api/confidence.ts";
+
+/** An answered row. */
+export interface Judged {
+  readonly probabilities: readonly number[];
+  readonly truth: number;
+  /** Of the right answer, for the rate of the most frequent one. */
+  readonly label: string;
+}
+
+export interface Metrics {
+  readonly rows: number;
+  readonly accuracy: number;
+  /** What always saying the most frequent answer would reach. */
+  readonly majority: number;
+  readonly logLoss: number;
+  readonly brier: number;
+  /** Expected calibration error of the most probable option, bins of equal size. */
+  readonly ece: number;
+  /** What a perfectly calibrated model shows that is as sure on each row: on average, and in 19 of 20 cases at most. */
+  readonly eceByChance: number;
+  readonly eceByChanceMax: number;
+}
+
+/** One bin of a reliability diagram. */
+export interface Bin {
+  readonly confidence: number;
+  readonly accuracy: number;
+  readonly rows: number;
+}
+
+const BINS = 15;
+const DRAWS = 300;
+/** A right answer of no probability costs this much at most. */
+const LEAST = 1e-6;
+
+/** Measures the rows; there must be at least one. */
+export function measureRows(rows: readonly Judged[]): Metrics {
+  const counts = new Map<string, number>();
+  let [right, loss, brier] = [0, 0, 0];
+  for (const { probabilities, truth, label } of rows) {
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+    if (argMax(probabilities) === truth) right += 1;
+    loss -= Math.log(Math.max(probabilities[truth]!, LEAST));
+    brier += probabilities.reduce((sum, p, at) => sum + (p - (at === truth ? 1 : 0)) ** 2, 0);
+  }
+  const n = rows.length;
+  const tops = topsOf(rows);
+  const chance = byChance(tops);
+  return {
+    rows: n,
+    accuracy: right / n,
+    majority: Math.max(...counts.values()) / n,
+    logLoss: loss / n,
+    brier: brier / n,
+    ece: calibrationError(tops),
+    eceByChance: chance.mean,
+    eceByChanceMax: chance.most,
+  };
+}
+
+/** Fewer rows than this leave most of a calibration error to chance. */
+const ECE_ROWS_MIN = 150;
+
+/** What must be said beside a calibration error; undefined where it speaks for itself. */
+export function cautionOn({ rows, ece, eceByChance, eceByChanceMax }: Metrics): string | undefined {
+  if (ece > eceByChanceMax && rows >= ECE_ROWS_MIN) return undefined;
+  const chance = `a perfectly calibrated model shows ${eceByChance.toFixed(4)} on average on such ${rows} rows, up to ${eceByChanceMax.toFixed(4)} in 19 of 20 cases`;
+  return ece > eceByChanceMax
+    ? `the ECE says little: ${chance}.`
+    : `the ECE says nothing: ${chance}. Judge by log-loss and Brier score, or measure on more rows.`;
+}
+
+/** What is right of the most probable answer of a row. */
+interface Top {
+  readonly confidence: number;
+  readonly right: boolean;
+}
+
+function topsOf(rows: readonly Judged[]): Top[] {
+  return rows
+    .map(({ probabilities, truth }) => {
+      const top = argMax(probabilities);
+      return { confidence: probabilities[top]!, right: top === truth };
+    })
+    .sort((a, b) => a.confidence - b.confidence);
+}
+
+/** The bins of a reliability diagram, least sure first; of equal numbers of rows. */
+export function reliability(rows: readonly Judged[], bins = BINS): Bin[] {
+  return binned(topsOf(rows), bins);
+}
+
+function binned(tops: readonly Top[], bins: number): Bin[] {
+  const out: Bin[] = [];
+  const count = Math.min(bins, tops.length);
+  for (let bin = 0; bin < count; bin++) {
+    const [from, to] = [Math.floor((bin * tops.length) / count), Math.floor(((bin + 1) * tops.length) / count)];
+    let [confidence, right] = [0, 0];
+    for (let at = from; at < to; at++) {
+      confidence += tops[at]!.confidence;
+      if (tops[at]!.right) right += 1;
+    }
+    out.push({ confidence: confidence / (to - from), accuracy: right / (to - from), rows: to - from });
+  }
+  return out;
+}
+
+function calibrationError(tops: readonly Top[]): number {
+  return binned(tops, BINS).reduce(
+    (sum, { confidence, accuracy, rows }) => sum + (Math.abs(confidence - accuracy) * rows) / tops.length,
+    0,
+  );
+}
+
+/**
+ * The calibration error of a model that is right exactly as often as it says, from labels drawn by its own confidences; always
+ * the same draws, so that a report can be repeated. The error itself is no unbiased figure: bins of few rows are off by chance.
+ */
+function byChance(tops: readonly Top[]): { mean: number; most: number } {
+  const random = seeded(tops.length);
+  const errors = Array.from({ length: DRAWS }, () =>
+    calibrationError(tops.map(({ confidence }) => ({ confidence, right: random() < confidence }))),
+  ).sort((a, b) => a - b);
+  return { mean: errors.reduce((sum, one) => sum + one, 0) / DRAWS, most: errors[Math.floor(DRAWS * 0.95)]! };
+}
+
+/** Uniform numbers in [0, 1) from a seed: a 32-bit congruential generator, mixed. */
+export function seeded(seed: number): () => number {
+  let state = (seed ^ 0x5bd1e995) >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    let mixed = state ^ (state >>> 15);
+    mixed = Math.imul(mixed, 0x2c1b3c6d);
+    mixed ^= mixed >>> 12;
+    return (mixed >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,130 @@
+// Asks providers of decision models what they have, so that a key alone is enough to begin: only while the configuration
+// names no decision model of its own.
+
+import { readAnswer } from "../../upstream/call.ts";
+import { UpstreamFault } from "../../upstream/fault.ts";
+import type { Provider } from "../../upstream/provider.ts";
+import { isRecord } from "../questions.ts";
+import type { ListedModel } from "./versions.ts";
+
+const EVERY_MS = 5 * 60_000;
+const TIMEOUT_MS = 10_000;
+/** Of decision models alone, where a server has it: its common list then names its chat models. */
+const OWN_LIST = "/systemone/models";
+const COMMON_LIST = "/models";
+/** A provider with more decision models than this has sent something else. */
+const MODELS_MAX = 1000;
+
+export interface DiscoveryDeps {
+  /** Providers to ask, with the plan their models need; empty while the configuration names models itself. */
+  providers(): readonly { provider: Provider; tier: string }[];
+  now(): number;
+  /** The lists changed. */
+  changed(): void;
+  failed(provider: string, error: unknown): void;
+}
+
+/** What providers list, asked again every few minutes. */
+export class DecisionDiscovery {
+  readonly #deps: DiscoveryDeps;
+  #lists = new Map<string, readonly ListedModel[]>();
+  /** Refreshes begun, and the latest begun of those that were taken: a slow one must not bring back what has changed. */
+  #begun = 0;
+  #taken = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #stopped = new AbortController();
+
+  constructor(deps: DiscoveryDeps) {
+    this.#deps = deps;
+  }
+
+  /** The models as last listed, in the order of the providers. */
+  models(): readonly ListedModel[] {
+    return [...this.#lists.values()].flat();
+  }
+
+  /** Asks now and from then on. */
+  async start(): Promise<void> {
+    this.#timer = setInterval(() => void this.refresh(), EVERY_MS);
+    await this.refresh();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#stopped.abort(new UpstreamFault("timeout", "The gateway is stopping."));
+  }
+
+  /** Asks every provider once. A list that cannot be had stays as it was. */
+  async refresh(): Promise<void> {
+    const turn = ++this.#begun;
+    const asked = this.#deps.providers();
+    const lists = await Promise.all(
+      asked.map(async ({ provider, tier }): Promise<[string, readonly ListedModel[]]> => {
+        try {
+          const names = await this.#ask(provider);
+          return [provider.name, names.map((model) => ({ provider: provider.name, model, tier }))];
+        } catch (error) {
+          if (!this.#stopped.signal.aborted) this.#deps.failed(provider.name, error);
+          return [provider.name, this.#lists.get(provider.name) ?? []];
+        }
+      }),
+    );
+    if (this.#stopped.signal.aborted || turn < this.#taken) return;
+    this.#taken = turn;
+    const before = JSON.stringify(this.models());
+    this.#lists = new Map(lists);
+    if (JSON.stringify(this.models()) !== before) this.#deps.changed();
+  }
+
+  async #ask(provider: Provider): Promise<string[]> {
+    try {
+      return await this.#list(provider, OWN_LIST);
+    } catch {
+      // Most servers have the other list only; what is wrong with both, that one says.
+      return this.#list(provider, COMMON_LIST);
+    }
+  }
+
+  async #list(provider: Provider, path: string): Promise<string[]> {
+    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const secret = provider.keys.take(this.#deps.now());
+    const response = await provider.transport(provider.baseUrl + path, {
+      headers: { ...provider.card.headers(secret), ...provider.extraHeaders },
+      signal,
+      // A redirect would carry the credential elsewhere.
+      redirect: "manual",
+    });
+    const text = await readAnswer(provider, response, signal);
+    if (!response.ok) throw new UpstreamFault("unavailable", `The list answered with status ${response.status}.`);
+    return readModelList(JSON.parse(text));
+  }
+}
+
+/**
+ * Ids of a list in any of the shapes in use: `{models:[{name}]}`, `{data:[{id}]}`, or both beside each other, when either may
+ * say what a model gives. Throws when it is none.
+ */
+export function readModelList(body: unknown): string[] {
+  const lists = isRecord(body)
+    ? [body["models"], body["data"]].filter((list) => list !== undefined && list !== null)
+    : [body];
+  if (lists.length === 0 || !lists.every((list) => Array.isArray(list) && list.length <= MODELS_MAX)) {
+    throw new Error("The model list cannot be read.");
+  }
+  const entries = lists.flat() as unknown[];
+  const others = new Set(entries.filter((entry) => isRecord(entry) && !mayDecide(entry)).map(nameOf));
+  const names = entries.map(nameOf).filter((name) => name !== "" && !others.has(name));
+  return [...new Set(names)];
+}
+
+function nameOf(entry: unknown): string {
+  const name = isRecord(entry) ? (entry["name"] ?? entry["id"]) : entry;
+  return typeof name === "string" ? name : "";
+}
+
+/** False for what says that it gives something else: some servers list their chat models beside the others. */
+function mayDecide(entry: Readonly<Record<string, unknown>>): boolean {
+  const { architecture } = entry;
+  const gives = entry["output_modalities"] ?? (isRecord(architecture) ? architecture["output_modalities"] : undefined);
+  return !Array.isArray(gives) || gives.includes("decisions");
+}

@@ -1,0 +1,89 @@
+// Asks an engine one easy question, to find out whether it can be read by log-probabilities at all: whether it shows them,
+// and puts its answer in the letters. Which letter wins is not judged.
+
+import { ApiError } from "../../base/errors.ts";
+import { type BackendAnswer, type BackendSpec, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
+import { BACKENDS } from "../backends/index.ts";
+import { FewAlternatives } from "../backends/labels.ts";
+import type { Question } from "../questions.ts";
+
+/** Where the letters have less together, the engine answers something else first. */
+export const MASS_FIT = 0.9;
+
+/** Why the engine is not to be read so; "" for nothing, undefined where it could not be asked. */
+export async function probeEngine(asked: BackendSpec, upstream: Upstream): Promise<string | undefined> {
+  // What is said of the mass is said here, with the bound for probes.
+  const spec = { ...asked, orders: 1, minLabelMass: 0 };
+  const ask = (state: string, questions: readonly Question[]) =>
+    BACKENDS.logprobs.answer({ state, questions, spec }, upstream);
+  try {
+    const questions = spec.limits["chosen_tokens"] === undefined ? [EASY] : [EASY, WIDE];
+    const { labelMass = 1 } = await ask(CLEAR_DAY, questions);
+    if (labelMass < MASS_FIT) return massReason(labelMass);
+    return await fewAlternatives(spec, (question) => ask("", [question]));
+  } catch (error) {
+    if (error instanceof NonsenseAnswer) return error.message;
+    // The question is sound: what is refused is the way it is asked, as by models that think and show no log-probabilities.
+    if (error instanceof ApiError && error.apiCode === "invalid_request") return REFUSED;
+    // An upstream that could not be reached says nothing about its engine.
+    return undefined;
+  }
+}
+
+/**
+ * Whether the engine shows as many alternatives as it is asked for: a silent cap is seen only where many answers are about
+ * equally probable, so it is asked for one of as many as a call can tell apart. Gives the reason against it, or "".
+ */
+async function fewAlternatives(
+  { limits }: BackendSpec,
+  ask: (question: Question) => Promise<BackendAnswer>,
+): Promise<string> {
+  const options = EVEN.slice(0, limits["top_logprobs"] ?? EVEN.length);
+  if (options.length <= 2) return "";
+  try {
+    const { capped } = await ask({ key: "even", type: "choice", instructions: "Pick one at random.", options });
+    return capped === undefined || capped >= options.length ? "" : new FewAlternatives(capped, options.length).message;
+  } catch (error) {
+    if (error instanceof FewAlternatives) return error.message;
+    // A model may say something else to so odd a question; the easy one was answered.
+    if (error instanceof NonsenseAnswer) return "";
+    throw error;
+  }
+}
+
+/** Without the engine's own words: `/health` is public. */
+const REFUSED = "its engine refuses to be asked for the log-probabilities of one token";
+
+/** What is said of an engine whose letters have so little. */
+export function massReason(mass: number): string {
+  return `its engine puts ${Math.floor(mass * 100)} % of the answer in the option letters; ${MASS_FIT * 100} % are needed`;
+}
+
+const CLEAR_DAY = "The sky is blue and the sun is shining.";
+
+const EASY: Question = {
+  key: "probe",
+  type: "noul",
+  instructions: "Is the sky blue?",
+  options: [
+    { label: "true", criterion: null },
+    { label: "false", criterion: null },
+  ],
+};
+
+const named = (names: string) => names.split(" ").map((label) => ({ label, criterion: null }));
+
+/** As many as engines commonly show alternatives for, none more likely than another. */
+const EVEN = named(
+  "apple banana cherry date elder fig grape hazel iris juniper kiwi lemon mango nettle olive peach quince rose sage thyme",
+);
+
+/** More options than letters, for engines that are said to score chosen tokens. */
+const WIDE: Question = {
+  key: "wide",
+  type: "choice",
+  instructions: "What is shining?",
+  options: named(
+    "sun moon star lamp fire gold snow ice glass mirror sea lake river eye tooth coin ring sword armour candle torch lantern comet meteor aurora pearl opal amber brass tin salt sand",
+  ),
+};

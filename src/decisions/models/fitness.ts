@@ -1,0 +1,78 @@
+// Which engines are fit to be read by log-probabilities. An engine is a route with the limits it is asked by: versions that
+// share it share the verdict. Holds verdicts, asks nobody.
+
+import type { BackendSpec, DecisionRoute } from "../backends/backend.ts";
+import type { DecisionVersion } from "./versions.ts";
+
+/** What one verdict is about. */
+export interface Engine {
+  readonly key: string;
+  readonly route: DecisionRoute;
+  /** As it is asked; the version's other routes left out. */
+  readonly spec: BackendSpec;
+}
+
+/** The engines of a version; [] for backends that read no log-probabilities. */
+export function enginesOf({ spec }: Pick<DecisionVersion, "spec">): Engine[] {
+  if (spec.kind !== "logprobs") return [];
+  const limits = Object.entries(spec.limits).sort(([a], [b]) => (a < b ? -1 : 1));
+  return spec.routes.map((route) => {
+    const { provider, model, path } = route;
+    return { key: JSON.stringify([provider, model, path, limits]), route, spec: { ...spec, routes: [route] } };
+  });
+}
+
+/** An engine that is passed over, and why. */
+export interface UnfitEngine {
+  readonly provider: string;
+  readonly model: string;
+  readonly reason: string;
+}
+
+/** The verdicts. */
+export class Fitness {
+  readonly #reasons = new Map<string, string>();
+
+  /** Notes a verdict; `reason` "" is fit. True when it is news that speaks against the engine. */
+  judge({ key }: Engine, reason: string): boolean {
+    if (reason === "") {
+      this.#reasons.delete(key);
+      return false;
+    }
+    const before = this.#reasons.get(key);
+    this.#reasons.set(key, reason);
+    return before !== reason;
+  }
+
+  /** Forgets all but these: what is no longer configured, or all of it. */
+  keep(engines: readonly Engine[]): void {
+    const keys = new Set(engines.map(({ key }) => key));
+    for (const key of this.#reasons.keys()) if (!keys.has(key)) this.#reasons.delete(key);
+  }
+
+  /** What speaks against this engine. */
+  reasonAgainst({ key }: Engine): string | undefined {
+    return this.#reasons.get(key);
+  }
+
+  /** The version's engines that are passed over. */
+  unfitOf(version: Pick<DecisionVersion, "spec">): UnfitEngine[] {
+    return enginesOf(version).flatMap(({ key, route: { provider, model } }) => {
+      const reason = this.#reasons.get(key);
+      return reason === undefined ? [] : [{ provider, model, reason }];
+    });
+  }
+
+  /** False where every engine of the version is unfit. */
+  isFit(version: Pick<DecisionVersion, "spec">): boolean {
+    const engines = enginesOf(version);
+    return engines.length === 0 || engines.some(({ key }) => !this.#reasons.has(key));
+  }
+
+  /** What to ask for the version: its fit engines; all of them where none is. */
+  routesOf({ spec }: Pick<DecisionVersion, "spec">): BackendSpec {
+    const fit = enginesOf({ spec }).filter(({ key }) => !this.#reasons.has(key));
+    if (fit.length === 0 || fit.length === spec.routes.length) return spec;
+    return { ...spec, routes: fit.map(({ route }) => route) };
+  }
+}

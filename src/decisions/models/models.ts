@@ -1,0 +1,250 @@
+// Which decision models there are at this moment: the configuration's entries, the versions that were calibrated from them,
+// and where the aliases point. Another process may add versions and move aliases; they are noticed within a second.
+
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import { type TierId, tierIncludes } from "../../catalog/tiers.ts";
+import type { DecisionStore, Sighting, StoredVersion } from "../../store/decisions/decisions.ts";
+import type { Calibration } from "../calibration/calibration.ts";
+import {
+  type DecisionModelConfig,
+  type DecisionVersion,
+  isAsStored,
+  isEdited,
+  isOutdated,
+  type ListedModel,
+  rowOf,
+  versionOfConfig,
+  versionOfListing,
+  versionOfRow,
+  WITHOUT_CALIBRATION,
+} from "./versions.ts";
+
+export interface DecisionModelsDeps {
+  configured(): readonly DecisionModelConfig[];
+  /** What providers of decision models list; offered as long as the configuration has no entry. */
+  discovered?(): readonly ListedModel[];
+  /** The calibration a configuration entry names. Throws when the file is not one. */
+  readCalibrationFile(path: string): Promise<Calibration>;
+  store: Pick<
+    DecisionStore,
+    "listDecisionVersions" | "addDecisionVersion" | "listDecisionAliases" | "setDecisionAlias" | "listSightings"
+  >;
+  /** Changes when another process has written to the database. */
+  changeCounter(): number;
+  clock: Clock;
+  /** Something an operator should mend. */
+  problem(message: string): void;
+}
+
+/** What is there now. */
+export interface DecisionSnapshot {
+  readonly versions: ReadonlyMap<string, DecisionVersion>;
+  /** Alias → version id; the version may be gone. */
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+const CHECK_EVERY_MS = 250;
+/** Names that answered under another, held in memory until they are read from the store. */
+const SIGHTED_MAX = 100;
+/** What can be the id of a model. */
+export const ID = /^[\w.:/@~+-]{1,200}$/;
+
+/** Builds the list; empty until `load`. */
+export class DecisionModels {
+  readonly #deps: DecisionModelsDeps;
+  #snapshot: DecisionSnapshot = { versions: new Map(), aliases: new Map() };
+  #lowerIds = new Map<string, string>();
+  #counter = Number.NaN;
+  #checkedMs = Number.NEGATIVE_INFINITY;
+  /** Reads begun, and the latest begun of those that are shown: a slow one must not undo what a later one found. */
+  #begun = 0;
+  #shown = 0;
+  #said = new Set<string>();
+  #sighted: Pick<Sighting, "version" | "provider" | "upstreamModel">[] = [];
+
+  constructor(deps: DecisionModelsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes the configuration as it is now: stores new versions and the aliases they begin with. */
+  async load(): Promise<void> {
+    const { store, configured } = this.#deps;
+    for (const entry of configured()) {
+      const version = await this.#configuredVersion(entry);
+      if (version === undefined) continue;
+      await store.addDecisionVersion(rowOf(version));
+      for (const alias of entry.aliases) await store.setDecisionAlias(alias, version.id, { seed: true });
+    }
+    await this.#read();
+  }
+
+  /** The models of this moment. */
+  async current(): Promise<DecisionSnapshot> {
+    const { clock, changeCounter } = this.#deps;
+    const now = clock.now();
+    if (Math.abs(now - this.#checkedMs) >= CHECK_EVERY_MS) {
+      this.#checkedMs = now;
+      if (changeCounter() !== this.#counter) await this.#read();
+    }
+    return this.#snapshot;
+  }
+
+  /** True for ids and aliases as last seen; for endpoints that only must know whose model it is. */
+  has(id: string): boolean {
+    return this.find(id) !== undefined;
+  }
+
+  /** The version that an id or alias names, as last seen. */
+  find(id: string): DecisionVersion | undefined {
+    const { versions, aliases } = this.#snapshot;
+    const lower = this.#lowerIds.get(id.toLowerCase()) ?? "";
+    // What is written exactly so comes before what differs in capitals.
+    return (
+      versions.get(id) ??
+      versions.get(aliases.get(id) ?? "") ??
+      versions.get(lower) ??
+      versions.get(aliases.get(lower) ?? "")
+    );
+  }
+
+  /** What answered under a floating name can from now on be asked for by its own: so a caller pins what the answer names. */
+  sighted(version: DecisionVersion, { provider }: { readonly provider: string }, upstreamModel: string): void {
+    if (version.floating !== true || this.#snapshot.versions.has(upstreamModel)) return;
+    if (this.#sighted.length >= SIGHTED_MAX || this.#sighted.some((one) => one.upstreamModel === upstreamModel)) return;
+    this.#sighted.push({ version: version.id, provider, upstreamModel });
+    this.#counter = Number.NaN;
+    this.#checkedMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** The version a caller asks for. Throws 404 `model_not_found` or 403 `tier_required`. */
+  async require(id: string, tier: TierId): Promise<DecisionVersion> {
+    await this.current();
+    const version = this.find(id);
+    if (version === undefined) {
+      throw new ApiError("model_not_found", `There is no decision model ${quoted(id)}.`, { param: "model" });
+    }
+    if (!tierIncludes(tier, version.tier)) {
+      const message = `The model ${quoted(version.id)} needs the ${version.tier} tier; your plan is ${tier}.`;
+      throw new ApiError("tier_required", message, { param: "model" });
+    }
+    return version;
+  }
+
+  async #read(): Promise<void> {
+    const turn = ++this.#begun;
+    // Before the rows: what is written meanwhile is then read again, not missed.
+    this.#counter = this.#deps.changeCounter();
+    try {
+      const snapshot = await this.#snapshotNow();
+      if (turn > this.#shown) this.#show(snapshot, turn);
+    } catch (error) {
+      this.#counter = Number.NaN;
+      throw error;
+    }
+  }
+
+  #show(snapshot: DecisionSnapshot, turn: number): void {
+    this.#shown = turn;
+    this.#snapshot = snapshot;
+    this.#lowerIds = new Map();
+    for (const id of [...snapshot.aliases.keys(), ...snapshot.versions.keys()]) {
+      this.#lowerIds.set(id.toLowerCase(), id);
+    }
+  }
+
+  async #snapshotNow(): Promise<DecisionSnapshot> {
+    const { store, configured } = this.#deps;
+    const [rows, aliases, sightings] = await Promise.all([
+      store.listDecisionVersions(),
+      store.listDecisionAliases(),
+      store.listSightings(),
+    ]);
+    const versions = new Map<string, DecisionVersion>();
+    for (const entry of configured()) {
+      const configured = await this.#configuredVersion(entry);
+      // Its calibration cannot be read: what is stored of the entry needs none, and goes on answering.
+      const origin = configured ?? versionOfConfig(entry, WITHOUT_CALIBRATION);
+      for (const row of rows) {
+        if (row.id === entry.id && row.origin !== entry.id) this.#complain(takenFrom(row));
+        if (row.origin !== entry.id) continue;
+        const version = versionOfRow(row, origin);
+        if (version === undefined) this.#complain(`The stored decision model ${quoted(row.id)} cannot be read.`);
+        else {
+          const asStored = isAsStored(version);
+          // Asked otherwise, it has another hash whether or not its entry was changed.
+          const edited = row.id === entry.id && asStored && configured !== undefined && isEdited(version, configured);
+          if (!asStored) this.#complain(askedOtherwise(row.id));
+          if (isOutdated(version)) this.#complain(outdated(version));
+          if (edited) this.#complain(changed(row.id));
+          versions.set(version.id, { ...reroute(version, origin), edited });
+        }
+      }
+    }
+    const listings = configured().length === 0 ? (this.#deps.discovered?.() ?? []) : [];
+    for (const listed of listings) {
+      // One id at two providers is the first one's: nobody has said that they are the same.
+      if (!versions.has(listed.model)) versions.set(listed.model, versionOfListing(listed));
+    }
+    for (const { version, provider, upstreamModel } of [...sightings, ...this.#sighted]) {
+      const listed = listings.find((one) => one.model === version && one.provider === provider);
+      if (listed === undefined || versions.has(upstreamModel) || !ID.test(upstreamModel)) continue;
+      versions.set(upstreamModel, versionOfListing({ ...listed, model: upstreamModel }));
+    }
+    return { versions, aliases: new Map(aliases.map(({ alias, version }) => [alias, version])) };
+  }
+
+  async #configuredVersion(entry: DecisionModelConfig): Promise<DecisionVersion | undefined> {
+    const unreadable = `decisions.models: the calibration of ${quoted(entry.id)} cannot be read`;
+    try {
+      const { readCalibrationFile } = this.#deps;
+      const calibration = entry.calibration === "" ? WITHOUT_CALIBRATION : await readCalibrationFile(entry.calibration);
+      for (const said of this.#said) if (said.startsWith(unreadable)) this.#said.delete(said);
+      return versionOfConfig(entry, calibration);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#complain(`${unreadable}: ${why}. Only what was stored of the entry before answers.`);
+      return undefined;
+    }
+  }
+
+  #complain(message: string): void {
+    if (this.#said.has(message)) return;
+    this.#said.add(message);
+    this.#deps.problem(message);
+  }
+}
+
+function takenFrom({ id, origin }: Pick<StoredVersion, "id" | "origin">): string {
+  return `decisions.models: ${quoted(id)} is the id of a version that was calibrated from ${quoted(origin)}; the entry is left out. Give it another id.`;
+}
+
+function askedOtherwise(id: string): string {
+  return `The stored decision model ${quoted(id)} is asked otherwise by this program than by the one it was made with. Calibrate it again.`;
+}
+
+/** What an operator should do about a version of the former revision. */
+export function outdated({ id, calibration }: Pick<DecisionVersion, "id" | "calibration">): string {
+  const mend =
+    calibration.method === "fitted"
+      ? "`sallyport calibrate --write` makes its successor"
+      : "`sallyport calibrate --write`, or a new id for its entry, makes its successor";
+  return `The decision model ${quoted(id)} is outdated: it answers by the words and formulas of the release before, for this release. ${mend}.`;
+}
+
+function changed(id: string): string {
+  return `decisions.models: ${quoted(id)} was changed under the same id. The version as first defined goes on answering; give the changed one a new id.`;
+}
+
+/** Ways, an upstream's limits and concurrency follow the configuration as long as they lead to the same models. */
+function reroute(version: DecisionVersion, origin: DecisionVersion): DecisionVersion {
+  const models = (of: DecisionVersion) => [...new Set(of.spec.routes.map(({ model }) => model))].sort().join("\n");
+  if (version.spec.kind !== origin.spec.kind || models(version) !== models(origin)) return version;
+  const { routes, concurrency } = origin.spec;
+  const { limits } = version.spec.kind === "logprobs" ? version.spec : origin.spec;
+  return { ...version, spec: { ...version.spec, routes, limits, concurrency } };
+}
+
+function quoted(id: string): string {
+  return JSON.stringify(id.length > 100 ? `${id.slice(0, 100)}…` : id);
+}

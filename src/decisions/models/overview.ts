@@ -1,0 +1,121 @@
+// What an operator is shown of decision models: every version that can be asked, what it rests on and how good it was
+// measured to be. Plain values, so that a page can show them as they are; nothing here is for clients.
+
+import type { TierId } from "../../catalog/tiers.ts";
+import type { StoredSighting } from "../../store/decisions/decisions.ts";
+import type { BackendKind } from "../backends/backend.ts";
+import type { BucketParameters } from "../calibration/calibration.ts";
+import { type Measurement, readMeasurement } from "../calibration/measurement.ts";
+import type { QuestionType } from "../questions.ts";
+import { type DecisionSnapshot, outdated } from "./models.ts";
+import { reasonAgainst } from "./promote.ts";
+import { type DecisionVersion, isAsStored, isOutdated } from "./versions.ts";
+import type { DecisionHealth } from "./watch.ts";
+
+/** The parameters that one type of question and number of options has. */
+export interface ShownParameters extends BucketParameters {
+  readonly type: QuestionType;
+  /** `2`, `3-5`, `6-20` or `>20`. */
+  readonly options: string;
+}
+
+/** One version of a decision model. */
+export interface ShownVersion {
+  readonly id: string;
+  /** The configuration's entry that it comes from. */
+  readonly origin: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tier: TierId;
+  /** The floating names that lead to it now. */
+  readonly aliases: readonly string[];
+  readonly backend: BackendKind;
+  readonly routes: readonly { readonly provider: string; readonly model: string }[];
+  /** US dollars per million input tokens, as configured or publicly known; null: no price is known. */
+  readonly inputPrice: number | null;
+  /** SHA-256 of what decides its answers. */
+  readonly hash: string;
+  /** Null for what is offered because a provider lists it. */
+  readonly createdAtMs: number | null;
+  readonly calibration: "none" | "fitted";
+  /** By type of question, then by number of options; [] without a fit. */
+  readonly parameters: readonly ShownParameters[];
+  /** Dataset, accuracy, majority rate, log-loss, Brier score, calibration error with its interval, reliability bins. */
+  readonly measured: Measurement | null;
+  /** What answered for it, as its upstreams name themselves, oldest first. */
+  readonly sightings: readonly Omit<StoredSighting, "version">[];
+  /** One of its upstreams began to name itself otherwise. */
+  readonly drifted: boolean;
+  /** It answers as the release before did, for this release; its successor is to be made. */
+  readonly outdated: boolean;
+  /** Why it is out of the list; null for one that is in. */
+  readonly unfit: string | null;
+  /** Why no alias is moved to it; null where nothing speaks against that. */
+  readonly worse: string | null;
+  /** What else an operator should know, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** All that can be asked now, in the order of the configuration. */
+export function decisionOverview(
+  { versions, aliases }: DecisionSnapshot,
+  {
+    sightings,
+    health,
+    priceOf,
+  }: {
+    sightings: readonly StoredSighting[];
+    health: DecisionHealth;
+    priceOf(version: DecisionVersion): number | null;
+  },
+): ShownVersion[] {
+  return [...versions.values()].map((version) => ({
+    id: version.id,
+    origin: version.origin,
+    name: version.name,
+    description: version.description,
+    tier: version.tier,
+    aliases: [...aliases].filter(([, target]) => target === version.id).map(([alias]) => alias),
+    backend: version.spec.kind,
+    routes: version.spec.routes.map(({ provider, model }) => ({ provider, model })),
+    inputPrice: priceOf(version),
+    hash: version.hash,
+    createdAtMs: version.createdAtMs,
+    calibration: version.calibration.method,
+    parameters: parametersOf(version),
+    measured: readMeasurement(version.metrics) ?? null,
+    sightings: sightings.filter((one) => one.version === version.id).map(({ version: _, ...seen }) => seen),
+    drifted: health.drifted.includes(version.id),
+    outdated: isOutdated(version),
+    unfit: health.unfit.find(({ model }) => model === version.id)?.reason ?? null,
+    worse: reasonAgainst(version),
+    notes: notesOn(version, health),
+  }));
+}
+
+function notesOn(version: DecisionVersion, health: DecisionHealth): string[] {
+  const notes = health.unfit_routes
+    .filter(({ model }) => model === version.id)
+    .map(({ provider, reason }) => `The route by ${provider} is passed over: ${reason}.`);
+  if (version.createdAtMs !== null && !isAsStored(version)) {
+    notes.push(
+      "This program asks it otherwise than the one that made it did: what was measured may no longer hold. Calibrate anew.",
+    );
+  }
+  if (isOutdated(version)) notes.push(outdated(version));
+  if (version.edited === true) {
+    notes.push(
+      "Its entry in the configuration was changed. It goes on answering as it was first defined; give the changed one a new id.",
+    );
+  }
+  return notes;
+}
+
+function parametersOf({ calibration }: DecisionVersion): ShownParameters[] {
+  return Object.entries(calibration.buckets)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([bucket, parameters]) => {
+      const [type, options = "2"] = bucket.split(":");
+      return { ...parameters, type: type as QuestionType, options };
+    });
+}

@@ -1,0 +1,79 @@
+// The providers that decision models are reached by: the chat side's own, and those that answer nothing but decisions.
+// Built from the configuration, rebuilt when it changes.
+
+import type { Clock } from "../../base/clock.ts";
+import type { Config } from "../../config/schema.ts";
+import { type AttemptDeps, tryRoutes } from "../../gateway/attempts.ts";
+import { callProvider, readAnswer } from "../../upstream/call.ts";
+import type { UpstreamRequest } from "../../upstream/dialect.ts";
+import { openaiChat } from "../../upstream/dialects/openai-chat/dialect.ts";
+import { UpstreamFault } from "../../upstream/fault.ts";
+import type { Provider } from "../../upstream/provider.ts";
+import type { BackendSpec, Upstream } from "../backends/backend.ts";
+import { type Deadline, decisionProvider, upstreamOf } from "../backends/calls.ts";
+import { SenseBreakers } from "../backends/sense.ts";
+
+export interface DecisionUpstreamsDeps extends Omit<AttemptDeps, "provider"> {
+  config(): Config;
+  /** A chat provider by its name. */
+  chatProvider(name: string): Provider | undefined;
+  clock: Clock;
+}
+
+/** The ways to all decision models. */
+export interface DecisionUpstreams {
+  /** The upstreams of a version, for one request. */
+  open(spec: BackendSpec, deadline: Deadline): Upstream;
+  /** The providers that answer nothing but decisions, in the configuration's order. */
+  own(): ReadonlyMap<string, Provider>;
+  /** Takes the configuration as it is now. */
+  reconfigure(): void;
+}
+
+/** Builds them; nothing is asked of anybody yet. */
+export function createUpstreams(deps: DecisionUpstreamsDeps): DecisionUpstreams {
+  let own = new Map<string, Provider>();
+  const reconfigure = () => {
+    own = new Map();
+    for (const entry of deps.config().providers) {
+      const provider = decisionProvider(entry, openaiChat);
+      if (provider !== undefined) own.set(entry.name, provider);
+    }
+  };
+  reconfigure();
+  const attempts: AttemptDeps = { ...deps, provider: (name) => own.get(name) ?? deps.chatProvider(name) };
+
+  const send = async (provider: Provider, request: UpstreamRequest, signal: AbortSignal): Promise<string> => {
+    const secret = provider.keys.take(deps.clock.now());
+    try {
+      return await readAnswer(provider, await callProvider(provider, request, { signal, secret }), signal);
+    } catch (error) {
+      if (error instanceof UpstreamFault && (error.kind === "auth" || error.kind === "rate_limited")) {
+        const { retryAfterSeconds: after } = error;
+        provider.keys.rest(secret, deps.clock.now(), after === undefined ? undefined : after * 1000);
+      }
+      throw error;
+    }
+  };
+
+  const sense = new SenseBreakers({
+    clock: deps.clock,
+    settingsOf: (name) => deps.config().providers.find((provider) => provider.name === name)?.breaker,
+  });
+  return {
+    open: (spec, deadline) =>
+      upstreamOf(
+        spec,
+        {
+          tryRoutes: (routes, options) =>
+            sense.tryRoutes(routes, options.attempt, (some, attempt) =>
+              tryRoutes(some, attempts, { ...options, attempt }),
+            ),
+          send,
+        },
+        deadline,
+      ),
+    own: () => own,
+    reconfigure,
+  };
+}

@@ -1,0 +1,203 @@
+// What a version of a decision model is: everything that decides its answers, under a hash. A version never changes; an
+// edited configuration entry under the same id does not replace it.
+
+import { sha256Hex } from "../../base/ids.ts";
+import { isTierId, type TierId } from "../../catalog/tiers.ts";
+import type { Config } from "../../config/schema.ts";
+import type { StoredVersion } from "../../store/decisions/decisions.ts";
+import { CONFIDENCE_FORMULA } from "../api/confidence.ts";
+import type { BackendSpec } from "../backends/backend.ts";
+import { type Calibration, readCalibration, UNCALIBRATED } from "../calibration/calibration.ts";
+import { isRecord } from "../questions.ts";
+import { FORMER_REVISION, isFormer, REVISION } from "../revision.ts";
+
+/** An entry of `decisions.models`. */
+export type DecisionModelConfig = Config["decisions"]["models"][number];
+
+/** A version that can be asked. */
+export interface DecisionVersion {
+  readonly id: string;
+  /** The configuration's entry that it comes from. */
+  readonly origin: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tier: TierId;
+  readonly spec: BackendSpec;
+  readonly calibration: Calibration;
+  /** US dollars per million input tokens as configured; undefined: what is publicly known. */
+  readonly inputPrice?: number | undefined;
+  readonly hash: string;
+  /** Null before it was stored. */
+  readonly createdAtMs: number | null;
+  /** Offered because its provider lists it: the name may float there, and the upstream says what answered. */
+  readonly floating?: boolean;
+  /** Its entry in the configuration says something else by now. */
+  readonly edited?: boolean;
+  /** What its calibration was measured at. */
+  readonly metrics: Readonly<Record<string, unknown>> | null;
+}
+
+/** The version that a configuration entry describes. */
+export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibration): DecisionVersion {
+  const { backend } = entry;
+  const spec: BackendSpec = {
+    kind: backend.kind,
+    routes: backend.routes.map((route) => ({ ...route, model: route.model === "" ? entry.id : route.model })),
+    limits: Object.fromEntries(backend.limits instanceof Map ? backend.limits : Object.entries(backend.limits)),
+    orders: backend.orders,
+    concurrency: backend.concurrency,
+    revision: REVISION,
+    prior: backend.prior,
+    minLabelMass: backend.minLabelMass,
+  };
+  return {
+    id: entry.id,
+    origin: entry.id,
+    name: entry.name === "" ? entry.id : entry.name,
+    description: entry.description,
+    tier: isTierId(entry.tier) ? entry.tier : "free",
+    spec,
+    calibration,
+    inputPrice: entry.prices?.input,
+    hash: hashOf(spec, calibration),
+    createdAtMs: null,
+    metrics: null,
+  };
+}
+
+/** A model that a provider lists, offered under its name there. */
+export function versionOfListing({ provider, model, tier }: ListedModel): DecisionVersion {
+  const route = { provider, model, path: "", priority: 1, weight: 1 };
+  const spec: BackendSpec = {
+    kind: "systemone",
+    routes: [route],
+    limits: {},
+    orders: 1,
+    concurrency: LISTED_CONCURRENCY,
+    revision: REVISION,
+    minLabelMass: 0,
+  };
+  return {
+    id: model,
+    origin: model,
+    name: model,
+    description: "",
+    tier: isTierId(tier) ? tier : "free",
+    spec,
+    calibration: UNCALIBRATED,
+    hash: hashOf(spec, UNCALIBRATED),
+    createdAtMs: null,
+    floating: true,
+    metrics: null,
+  };
+}
+
+/** A decision model of a provider's own list. */
+export interface ListedModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly tier: string;
+}
+
+/** As in the configuration's default. */
+const LISTED_CONCURRENCY = 20;
+
+/** A version of the store, with the names and plan its origin has now. Undefined when the row cannot be read. */
+export function versionOfRow(row: StoredVersion, origin: DecisionVersion): DecisionVersion | undefined {
+  const calibration = readCalibration(row.record["calibration"]);
+  const spec = row.record["spec"];
+  if (calibration === undefined || !isRecord(spec)) return undefined;
+  return {
+    ...origin,
+    id: row.id,
+    name: row.id === origin.id ? origin.name : row.id,
+    spec: {
+      ...(spec as unknown as BackendSpec),
+      revision: revisionOf(row, calibration),
+      // What is refused for its uncertainty is the operator's to say, and no other answer.
+      minLabelMass: origin.spec.minLabelMass,
+    },
+    calibration,
+    hash: row.hash,
+    createdAtMs: row.createdAtMs,
+    metrics: row.metrics,
+  };
+}
+
+/** The revision that the row was stored with, as its hash shows; the current one where it shows none that is known. */
+function revisionOf({ hash, record }: StoredVersion, calibration: Calibration): number {
+  const spec = record["spec"] as BackendSpec;
+  const of = (revision: number) => hashOf({ ...spec, revision }, calibration) === hash;
+  return of(FORMER_REVISION) ? FORMER_REVISION : REVISION;
+}
+
+/** False for a stored version of a release whose words and formulas are gone: this program asks it otherwise. */
+export function isAsStored({ spec, calibration, hash }: DecisionVersion): boolean {
+  return hashOf(spec, calibration) === hash;
+}
+
+/** True for a version that still answers by the words and formulas of the release before. */
+export function isOutdated({ spec }: Pick<DecisionVersion, "spec">): boolean {
+  return isFormer(spec);
+}
+
+/** The same with the words and formulas of this release. */
+export function renewed(version: DecisionVersion): DecisionVersion {
+  const spec = { ...version.spec, revision: REVISION };
+  return { ...version, spec, hash: hashOf(spec, version.calibration) };
+}
+
+/** True where the entry describes something else than the stored version of its id, whatever revision that one has. */
+export function isEdited(stored: DecisionVersion, entry: DecisionVersion): boolean {
+  return hashOf({ ...entry.spec, revision: stored.spec.revision }, entry.calibration) !== stored.hash;
+}
+
+/** The row that keeps a version. */
+export function rowOf(version: DecisionVersion): Omit<StoredVersion, "createdAtMs"> {
+  const { id, origin, hash, spec, calibration, metrics } = version;
+  return { id, origin, hash, record: { spec, calibration }, metrics };
+}
+
+/** The next version of a model with another calibration, asked and read as this release does it. */
+export function recalibrated(version: DecisionVersion, id: string, calibration: Calibration): DecisionVersion {
+  return { ...renewed({ ...version, calibration }), id, name: id, createdAtMs: null };
+}
+
+/** `x-1.2.3` → `x-1.3.0`, past the ids that are taken; an id without a version gets one. */
+export function nextVersionId(id: string, taken: ReadonlySet<string>): string {
+  const match = /^(.*?)(\d+)\.(\d+)\.(\d+)$/.exec(id);
+  const [stem, major, minor] = match === null ? [`${id}-`, 1, -1] : [match[1]!, Number(match[2]), Number(match[3])];
+  for (let next = minor + 1; ; next++) {
+    const candidate = `${stem}${major}.${next}.0`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}
+
+/** No calibration, for entries that name none. */
+export const WITHOUT_CALIBRATION: Calibration = UNCALIBRATED;
+
+/** Of what decides the answers only: names, plan, an upstream's limits, concurrency and a second way to the same model do not. */
+function hashOf(spec: BackendSpec, calibration: Calibration): string {
+  const asText = spec.kind === "logprobs" || spec.kind === "verbalized";
+  return sha256Hex(
+    canonical({
+      kind: spec.kind,
+      models: [...new Set(spec.routes.map(({ model }) => model))].sort(),
+      ...(asText ? { orders: spec.orders } : {}),
+      // The former one was told apart by its prompts alone.
+      ...(isFormer(spec) ? (asText ? { prompt: FORMER_REVISION } : {}) : { revision: spec.revision }),
+      ...(spec.kind === "logprobs" && spec.prior === "content_free" ? { prior: spec.prior } : {}),
+      // How many options are shown at once decides what is asked, too.
+      ...(spec.kind === "logprobs" && Object.keys(spec.limits).length > 0 ? { limits: spec.limits } : {}),
+      calibration,
+      confidence: CONFIDENCE_FORMULA,
+    }),
+  );
+}
+
+/** JSON with sorted keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
+}

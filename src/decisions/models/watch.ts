@@ -1,0 +1,256 @@
+// Keeps an eye on what versions rest on. Drift: a pinned version whose upstream begins to name itself otherwise. Fitness: an
+// engine that is read by log-probabilities and shows none, or puts its answers elsewhere than in the letters, is passed over;
+// a version that has no other is out of the list.
+
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { DecisionStore, Sighting } from "../../store/decisions/decisions.ts";
+import { type BackendAnswer, type BackendSpec, inParallel, type Upstream } from "../backends/backend.ts";
+import type { Deadline } from "../backends/calls.ts";
+import { MASS_FIT, massReason, probeEngine } from "./engine-probe.ts";
+import { type Engine, enginesOf, Fitness, type UnfitEngine } from "./fitness.ts";
+import type { DecisionVersion } from "./versions.ts";
+
+export interface WatchDeps {
+  store: Pick<DecisionStore, "noteSighting" | "listSightings">;
+  versions(): Promise<readonly DecisionVersion[]>;
+  upstream(spec: BackendSpec, deadline: Deadline): Upstream;
+  clock: Clock;
+  warn(message: string, fields: Readonly<Record<string, unknown>>): void;
+  /** Half an hour unless a test is in a hurry. */
+  probeEveryMs?: number;
+}
+
+/** What `/health` says of decision models. */
+export interface DecisionHealth {
+  readonly status: "ok" | "degraded" | "disabled";
+  readonly models: number;
+  /** Out of the list: none of their engines is fit. */
+  readonly unfit: readonly { model: string; reason: string }[];
+  /** Engines that are passed over, of models that have others. */
+  readonly unfit_routes: readonly { model: string; provider: string; reason: string }[];
+  /** Models whose upstream named itself otherwise over time. */
+  readonly drifted: readonly string[];
+}
+
+const PROBE_EVERY_MS = 30 * 60_000;
+const PROBE_TIMEOUT_MS = 30_000;
+/** Engines asked at once. */
+const PROBES_AT_ONCE = 4;
+/** An engine that real answers speak against is asked again at most so often: what callers send must not become many calls. */
+const DOUBT_EVERY_MS = 60_000;
+/** A real answer with less than this speaks against the engine. */
+const MASS_UNFIT = 0.5;
+/** Sightings held in memory, so that only news is written. */
+const KNOWN_MAX = 10_000;
+
+/** The watch; `start` begins the probes. */
+export class DecisionWatch {
+  readonly #deps: WatchDeps;
+  readonly #known = new Set<string>();
+  readonly #fitness = new Fitness();
+  readonly #drifted = new Set<string>();
+  readonly #doubtedMs = new Map<string, number>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  /** The probes of now; those of before a change say nothing any more. */
+  #round = 0;
+  readonly #stopped = new AbortController();
+
+  constructor(deps: WatchDeps) {
+    this.#deps = deps;
+  }
+
+  /** False for a version none of whose engines is fit. */
+  isFit(version: DecisionVersion): boolean {
+    return this.#fitness.isFit(version);
+  }
+
+  /** The version as it is to be asked: without engines that are unfit, as long as there are others. */
+  asAsked(version: DecisionVersion): BackendSpec {
+    return this.#fitness.routesOf(version);
+  }
+
+  /** Notes what answered. Never throws: the answer is already on its way. */
+  answered(version: DecisionVersion, answer: BackendAnswer): void {
+    const { upstreamModel = "", fingerprint = "", route, labelMass } = answer;
+    if (labelMass !== undefined) this.#weigh(version, route, labelMass);
+    if (upstreamModel === "" && fingerprint === "") return;
+    const sighting = { version: version.id, provider: route.provider, upstreamModel, fingerprint };
+    const key = JSON.stringify(sighting);
+    if (this.#known.has(key)) return;
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear();
+    this.#known.add(key);
+    if (version.floating !== true && isOtherVersion(route.model, upstreamModel)) this.#isOther(sighting, route.model);
+    this.#deps.store.noteSighting(sighting).then(
+      (others) => this.#compare(sighting, others),
+      (error: unknown) => this.#deps.warn("what answered for a decision model could not be noted", { error }),
+    );
+  }
+
+  /** Asks the version's engines again, soon: what answered was no answer. */
+  doubt(version: DecisionVersion): void {
+    if (!this.probes) return;
+    for (const engine of enginesOf(version)) this.#doubt(engine);
+  }
+
+  /** Reads what drifted before. */
+  async restore(): Promise<void> {
+    const seen = new Map<string, Sighting>();
+    const versions = new Map((await this.#deps.versions()).map((version) => [version.id, version]));
+    for (const sighting of await this.#deps.store.listSightings()) {
+      const version = versions.get(sighting.version);
+      const pinned = version?.spec.routes.filter(({ provider }) => provider === sighting.provider) ?? [];
+      if (version?.floating !== true && pinned.some(({ model }) => isOtherVersion(model, sighting.upstreamModel))) {
+        this.#drifted.add(sighting.version);
+      }
+      const key = JSON.stringify([sighting.version, sighting.provider]);
+      const first = seen.get(key);
+      if (first === undefined) seen.set(key, sighting);
+      else this.#differs(sighting, [first]);
+    }
+  }
+
+  /** Probes now and from then on. */
+  async start(): Promise<void> {
+    if (this.#timer !== undefined || this.#stopped.signal.aborted) return;
+    const again = () =>
+      void this.probe().catch((error: unknown) => this.#deps.warn("engines were not asked", { error }));
+    this.#timer = setInterval(again, this.#deps.probeEveryMs ?? PROBE_EVERY_MS);
+    await this.probe();
+  }
+
+  /** True between `start` and `pause`. */
+  get probes(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  /** No more probes, and what they found is forgotten: nothing would ever find otherwise. */
+  pause(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#round += 1;
+    this.#fitness.keep([]);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#stopped.abort(new ApiError("decision_unavailable", "The gateway is stopping."));
+  }
+
+  /** Asks every engine that is read by log-probabilities one easy question. */
+  async probe(): Promise<void> {
+    const round = ++this.#round;
+    const engines = new Map<string, Engine>();
+    for (const version of await this.#deps.versions()) {
+      for (const engine of enginesOf(version)) engines.set(engine.key, engine);
+    }
+    if (round !== this.#round) return;
+    this.#fitness.keep([...engines.values()]);
+    const jobs = [...engines.values()].map((engine) => () => this.#judge(engine, round));
+    await inParallel(jobs, PROBES_AT_ONCE);
+  }
+
+  /** For `/health`. */
+  async health(): Promise<DecisionHealth> {
+    const versions = await this.#deps.versions();
+    const ids = new Set(versions.map(({ id }) => id));
+    const unfit: { model: string; reason: string }[] = [];
+    const passedOver: { model: string; provider: string; reason: string }[] = [];
+    for (const version of versions) {
+      const engines = this.#fitness.unfitOf(version);
+      if (!this.#fitness.isFit(version)) unfit.push({ model: version.id, reason: reasonOf(engines) });
+      else for (const { provider, reason } of engines) passedOver.push({ model: version.id, provider, reason });
+    }
+    const drifted = [...this.#drifted].filter((id) => ids.has(id));
+    const troubled = unfit.length + passedOver.length + drifted.length > 0;
+    const status = versions.length === 0 ? "disabled" : troubled ? "degraded" : "ok";
+    return { status, models: versions.length, unfit, unfit_routes: passedOver, drifted };
+  }
+
+  async #judge(engine: Engine, round = this.#round): Promise<void> {
+    if (this.#stopped.signal.aborted) return;
+    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
+    const upstream = this.#deps.upstream(engine.spec, { signal, remainingMs: () => 0 });
+    const reason = await probeEngine(engine.spec, upstream);
+    if (reason !== undefined && round === this.#round) this.#note(engine, reason);
+  }
+
+  /**
+   * A real answer that speaks against its engine, or for one that was found unfit. What callers send may be the reason, so the
+   * engine is asked the easy question again; only where it may not be asked does the answer itself decide.
+   */
+  #weigh(version: DecisionVersion, { provider, model, path }: BackendAnswer["route"], mass: number): void {
+    const engine = enginesOf(version).find(
+      ({ route }) => route.provider === provider && route.model === model && route.path === path,
+    );
+    if (engine === undefined) return;
+    const unfit = this.#fitness.reasonAgainst(engine) !== undefined;
+    if (unfit ? mass < MASS_FIT : mass >= MASS_UNFIT) return;
+    if (this.#timer === undefined) this.#note(engine, unfit ? "" : massReason(mass));
+    else this.#doubt(engine);
+  }
+
+  #doubt(engine: Engine): void {
+    const now = this.#deps.clock.now();
+    const last = this.#doubtedMs.get(engine.key) ?? Number.NEGATIVE_INFINITY;
+    if (Math.abs(now - last) < DOUBT_EVERY_MS) return;
+    if (this.#doubtedMs.size >= KNOWN_MAX) this.#doubtedMs.clear();
+    this.#doubtedMs.set(engine.key, now);
+    void this.#judge(engine);
+  }
+
+  #note(engine: Engine, reason: string): void {
+    if (!this.#fitness.judge(engine, reason)) return;
+    const { provider, model } = engine.route;
+    this.#deps.warn("an engine of decision models is passed over", { provider, model, reason });
+  }
+
+  /** It is asked by the name of one version and names itself another: that is drift from the first answer on. */
+  #isOther({ version, provider, upstreamModel, fingerprint }: Sighting, pinned: string): void {
+    this.#drifted.add(version);
+    this.#deps.warn("the upstream of a pinned decision model names itself as another version", {
+      model: version,
+      provider,
+      now: upstreamModel,
+      fingerprint,
+      before: pinned,
+    });
+  }
+
+  #compare(sighting: Sighting, others: readonly Sighting[]): void {
+    if (others.length === 0 || !this.#differs(sighting, others)) return;
+    this.#deps.warn("the upstream of a pinned decision model names itself otherwise than before", {
+      model: sighting.version,
+      provider: sighting.provider,
+      now: sighting.upstreamModel,
+      fingerprint: sighting.fingerprint,
+      before: others[0]!.upstreamModel,
+    });
+  }
+
+  /** A model that differs is drift. A fingerprint alone changes with every deployment of some upstreams: drift too. */
+  #differs(sighting: Sighting, others: readonly Sighting[]): boolean {
+    const differs = others.some(
+      (other) => other.upstreamModel !== sighting.upstreamModel || other.fingerprint !== sighting.fingerprint,
+    );
+    if (differs) this.#drifted.add(sighting.version);
+    return differs;
+  }
+}
+
+/** `jev-1.13.0` and `jev-1.14.0`, but not `jev-1.13` and `jev-1.13.0`, nor names that have no version. */
+export function isOtherVersion(pinned: string, named: string): boolean {
+  const [mine, theirs] = [pinned, named].map((name) => VERSION.exec(name)?.[0].split("."));
+  if (mine === undefined || theirs === undefined) return false;
+  return mine.some((part, at) => theirs[at] !== undefined && theirs[at] !== part);
+}
+
+/** The version within a model's name: numbers with points between, at its end or before a `-`. */
+const VERSION = /(?<![\d.])\d+(?:\.\d+)+(?=$|-)/;
+
+/** Why a version is out of the list; each engine's own where there are several. */
+function reasonOf(engines: readonly UnfitEngine[]): string {
+  const reasons = new Set(engines.map(({ reason }) => reason));
+  if (reasons.size === 1) return engines[0]!.reason;
+  return engines.map(({ provider, reason }) => `${provider}: ${reason}`).join("; ");
+}

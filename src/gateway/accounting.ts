@@ -1,0 +1,90 @@
+// What every answer leaves behind, streamed or not: response headers, the usage row, rested keys.
+
+import type { Usage } from "../chat/event.ts";
+import { UpstreamFault } from "../upstream/fault.ts";
+import type { Provider } from "../upstream/provider.ts";
+import { storedAnswer } from "../wire/responses/stored.ts";
+import type { Job } from "./chat-exchange.ts";
+import type { GatewayDeps } from "./deps.ts";
+import { usageRecord } from "./meter.ts";
+import type { Turn } from "./route-call.ts";
+
+/** Writes down what one upstream call cost. `isCall`: it failed, and the request goes on. */
+export function spend(
+  deps: GatewayDeps,
+  job: Job,
+  turn: Turn,
+  spent: {
+    usage: Usage;
+    status: number;
+    errorCode: string | null;
+    ttfbMs: number | null;
+    isCall?: true;
+  },
+): void {
+  const { exchange, caller, model } = job;
+  if (spent.isCall !== true) exchange.recorded = true;
+  exchange.log["input_tokens"] = spent.usage.inputTokens;
+  exchange.log["output_tokens"] = spent.usage.outputTokens;
+  exchange.log["provider"] = turn.route.provider;
+  deps.record(
+    usageRecord(
+      { model, route: turn.route, ...spent },
+      {
+        requestId: exchange.requestId,
+        accountId: caller.accountId,
+        keyId: caller.keyId,
+        endpoint: exchange.path,
+        stream: job.chat.stream,
+        startedMs: exchange.startedMs,
+        nowMs: deps.clock.now(),
+        failedRoutes: exchange.failedRoutes,
+      },
+    ),
+  );
+}
+
+/** A key that was refused or limited is passed over for a while. */
+export function restKey(deps: GatewayDeps, turn: Turn, secret: string, error: unknown): void {
+  if (!(error instanceof UpstreamFault) || (error.kind !== "auth" && error.kind !== "rate_limited")) return;
+  const ms = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
+  turn.provider.keys.rest(secret, deps.clock.now(), ms);
+}
+
+/** Stores a finished answer where it is to be stored. The client has paid for it: a failure to store does not take it away. */
+export async function keepAnswer(
+  deps: GatewayDeps,
+  job: Job,
+  answer: Readonly<Record<string, unknown>>,
+  { provider, hidden }: { provider: Provider; hidden: boolean },
+): Promise<void> {
+  const { dialect, minter } = provider;
+  try {
+    await job.keep?.(dialect.name === job.format.dialect ? storedAnswer(answer, { minter, hidden }) : answer);
+  } catch (error) {
+    deps.keepFailed?.(error, job.exchange.requestId);
+  }
+}
+
+/** Tells the client which route answered and what could not be said to it. */
+export function noteRoute(job: Job, turn: Turn, dropped: readonly string[]): void {
+  const { headers } = job.exchange;
+  headers["x-sallyport-route"] = headerText(`${turn.route.provider}/${turn.route.model}`);
+  const all = new Set([...(job.dropped ?? []), ...dropped]);
+  if (all.size > 0) headers["x-sallyport-dropped"] = headerText([...all].join(", "));
+}
+
+/** Response headers of the provider's that clients of the same family act on. */
+export function forwardHeaders(job: Job, provider: Provider, upstream: Headers): void {
+  Object.assign(job.exchange.headers, provider.dialect.familyHeaders?.(upstream));
+}
+
+/** Header values hold visible ASCII only; anything else is percent-encoded. */
+export function headerText(text: string): string {
+  // Upstreams and clients may send halves of characters, which cannot be encoded.
+  return text
+    .slice(0, 1000)
+    .toWellFormed()
+    .replace(/[^\x20-\x7e]+/g, encodeURIComponent)
+    .slice(0, 1000);
+}

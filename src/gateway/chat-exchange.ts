@@ -1,0 +1,220 @@
+// One chat request on its way: what was asked, by whom, of which model; and how its upstream request is built.
+
+import type { Clock } from "../base/clock.ts";
+import { prefixedId } from "../base/ids.ts";
+import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
+import type { Usage } from "../chat/event.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import { type HistoryReader, withoutForeignSeals, withThoughts } from "../chat/seals.ts";
+import { flattenTools } from "../chat/tools.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Caller } from "../http/guards.ts";
+import type { Hold } from "../http/reservations.ts";
+import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream/dialect.ts";
+import type { Provider } from "../upstream/provider.ts";
+import type { DecodeOptions, WireFormat } from "../wire/format.ts";
+import { AnswerNotes } from "./answer-notes.ts";
+import { CallNames } from "./call-names.ts";
+import { inClientTerms } from "./client-terms.ts";
+import { estimateUsage } from "./meter.ts";
+import { historyReader, openHistory } from "./open-history.ts";
+import { allowedDefaults, type Defaults, isOwnDefault, textOfAnswerFault } from "./policy.ts";
+import type { ReasoningMemory } from "./reasoning-memory.ts";
+import { type RefusedReasoning, withoutReasoning } from "./refused-reasoning.ts";
+import type { CallTrace } from "./route-call.ts";
+import { refuseUnsayable } from "./untranslatable.ts";
+import type { ThreadRequest, UpstreamThreads } from "./upstream-threads.ts";
+
+/** Stores a finished answer, given in the client's format. */
+export type Keep = (answer: Readonly<Record<string, unknown>>) => Promise<void>;
+
+/** What is known once a request is admitted and read. */
+export interface Job {
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+  readonly format: WireFormat;
+  /** The body as it came. */
+  readonly text: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly chat: ChatRequest;
+  readonly model: CatalogModel;
+  readonly routes: readonly ModelRoute[];
+  readonly defaults: Defaults;
+  /** Client headers that upstreams of the same family understand; lower-case names. */
+  readonly clientHeaders: Readonly<Record<string, string>>;
+  /** What is traced of its upstream calls. */
+  readonly trace: CallTrace;
+  /** The answer's public id. */
+  readonly id: string;
+  readonly createdSeconds: number;
+  /** The time, in whole seconds. */
+  nowSeconds(): number;
+  /**
+   * The request's messages were changed here (stored history, resolved files, compaction): top-level members that replace
+   * the client's on the lossless path. Undefined: cannot be said in the client's format, translate instead.
+   */
+  readonly members: Readonly<Record<string, unknown>> | undefined;
+  /** Parameters that were left out before any provider was chosen. */
+  readonly dropped?: readonly string[];
+  /** Stores the finished answer; absent when it is not to be stored. */
+  readonly keep?: Keep;
+  /** What it holds of its caller's budgets, until its exchange ends. */
+  readonly hold?: Hold | undefined;
+  /** The routes that refused its reasoning. */
+  readonly refusedReasoning: RefusedReasoning;
+  /** Present: the answer belongs to a conversation that its upstream holds. */
+  readonly thread?: ThreadRequest;
+}
+
+/** Headers of the client's that belong to a protocol and go on to upstreams that speak it. */
+const FORWARDED = ["anthropic-beta", "anthropic-version", "openai-beta"];
+
+/** Picks the client headers that may go upstream. */
+export function forwardedHeaders(request: Request): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const name of FORWARDED) {
+    const value = request.headers.get(name);
+    if (value !== null) out[name] = value;
+  }
+  return out;
+}
+
+/** What a format reads a body with. */
+export function decodeOptions({ headers }: Request): DecodeOptions {
+  const betas = headers.get("anthropic-beta");
+  const version = headers.get("anthropic-version");
+  return {
+    ...(betas === null ? {} : { betas }),
+    ...(version === null ? {} : { version }),
+    userAgent: headers.get("user-agent") ?? "",
+  };
+}
+
+/** A fresh public id for an answer. */
+export function answerId(format: WireFormat): string {
+  return prefixedId(format.idPrefix);
+}
+
+/** True when the client's bytes may go up as they are: same protocol on both sides. */
+export function isLossless(job: Job, provider: Provider): boolean {
+  return job.format.dialect === provider.dialect.name && job.members !== undefined;
+}
+
+/** What reasoning is remembered with. */
+interface ReasoningDeps {
+  reasoning: ReasoningMemory;
+  clock: Clock;
+}
+
+/** The request for one route of a provider. Throws `ApiError` 400 for what it cannot express. */
+export function buildRequest(
+  deps: ReasoningDeps,
+  job: Job,
+  { provider, route }: { provider: Provider; route: ModelRoute },
+): UpstreamRequest {
+  const refused = job.refusedReasoning.has(route);
+  const { accountId } = job.caller;
+  const reader = historyReader(provider, route.model, { ...deps, accountId, messages: job.chat.messages, refused });
+  const request = requestFor(job, {
+    provider,
+    model: route.model,
+    reader,
+    storesAnswer: job.keep !== undefined && deps.reasoning.maySeal(provider.minter, route.model),
+  });
+  return refused ? withoutReasoning(request, job.format.name) : request;
+}
+
+function requestFor(
+  job: Job,
+  target: { provider: Provider; model: string; reader: HistoryReader; storesAnswer: boolean },
+): UpstreamRequest {
+  const { provider, model: upstreamModel, reader, storesAnswer } = target;
+  const ctx: RequestContext = {
+    model: upstreamModel,
+    stream: job.chat.stream,
+    quirks: provider.quirks,
+    supportsReasoning: job.model.supportsReasoning,
+    maxOutputTokens: job.model.maxOutputTokens,
+    clientCaches: job.format.name === "anthropic-messages",
+    clientHeaders: job.clientHeaders,
+    storesAnswer,
+  };
+  const defaults = allowedDefaults(job.defaults, ctx, job.model);
+  if (isLossless(job, provider)) {
+    const opened = openHistory({ text: job.text, body: job.body, members: job.members ?? {} }, job.format, reader);
+    const members: Record<string, unknown> = { ...opened.members };
+    if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
+    if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
+    const { text, body, removed } = opened;
+    return provider.dialect.lossless.request(text, job.chat, { ...ctx, body, reasoningRemoved: removed }, members);
+  }
+  const terms = { format: job.format.name, body: job.body, isOurs: (name: string) => isOwnDefault(name, job) };
+  return inClientTerms(terms, () => {
+    refuseUnsayable(job.chat, job.format.name, provider);
+    const whole = job.format.name === "openai-chat" ? withThoughts(job.chat, reader) : job.chat;
+    const own = withoutForeignSeals(whole, reader);
+    const chat = provider.dialect.name === "openai-responses" ? own : flattenTools(own, provider.dialect.toolNames);
+    const { store, ...plain } = { ...chat, ...defaults };
+    // Answers of the responses format are stored here; the upstream is not asked to.
+    const stored = job.format.name === "openai-responses" || store === undefined ? {} : { store };
+    return provider.dialect.request({ ...plain, ...stored }, ctx);
+  });
+}
+
+/** The values of ours in an answer. */
+export function identityOf(
+  deps: ReasoningDeps & { threads: UpstreamThreads; scrub(text: string): string },
+  job: Job,
+  { provider, request }: { provider: Provider; request: Pick<UpstreamRequest, "hidesEncrypted"> },
+): RelayIdentity {
+  const previous = job.body["previous_response_id"];
+  const { accountId } = job.caller;
+  return {
+    id: job.id,
+    ...(job.thread === undefined
+      ? {}
+      : { keepsId: (id: string) => deps.threads.answered(id, { accountId, provider: provider.name }) }),
+    model: job.model.id,
+    // The upstream was sent the history itself and cannot name the answer that it continues.
+    ...(previous == null ? {} : { echo: { previous_response_id: previous } }),
+    includeUsage: job.chat.includeUsage,
+    ...(request.hidesEncrypted === true ? { hidesEncrypted: true } : {}),
+    requestId: job.exchange.requestId,
+    createdSeconds: job.createdSeconds,
+    sealed: (value) => deps.reasoning.minted(value, provider.minter),
+    listener: notesOf(deps, job, provider),
+    estimate: (outputText): Usage => estimateUsage(job.chat, outputText),
+    say: (fault) => textOfAnswerFault(fault, deps.scrub),
+  };
+}
+
+/**
+ * Notes of the answer to a chat client, which may not hand its reasoning back: all of a translated one, and of one that goes
+ * through as it came only where the provider refuses the next turn without it.
+ */
+export function notesOf({ reasoning, clock }: ReasoningDeps, job: Job, provider: Provider): AnswerNotes | undefined {
+  if (job.format.name !== "openai-chat") return undefined;
+  if (isLossless(job, provider) && provider.quirks.return_reasoning_content !== true) return undefined;
+  const { accountId } = job.caller;
+  return new AnswerNotes(provider.minter, (callIds, thought) => {
+    const names = new CallNames(job.chat.messages);
+    const own = callIds.map((callId) => names.next(callId));
+    reasoning.calls.keep(accountId, own, thought, clock.now());
+  });
+}
+
+/** What the format's writers dress an answer in. `provider` is who answers, where somebody does. */
+export function dressOf(job: Job, provider: Provider | undefined, shortEventTypes = false) {
+  return {
+    id: job.id,
+    model: job.model.id,
+    createdSeconds: job.createdSeconds,
+    nowSeconds: job.nowSeconds,
+    requestId: job.exchange.requestId,
+    request: job.chat,
+    defaultTemperature: job.defaults.temperature,
+    body: job.body,
+    ...(provider === undefined ? {} : { source: { protocol: provider.dialect.name, minter: provider.minter } }),
+    ...(shortEventTypes ? { shortEventTypes } : {}),
+  };
+}

@@ -1,0 +1,178 @@
+// Waits for a shown page and takes down what a reader would see: its HTML with frames and shadow roots, and a picture.
+// Every step has a limit in time, and what comes back one in size.
+
+import type { Frame, Page } from "playwright-core";
+import { PageError } from "../page-error.ts";
+import type { Activity } from "./activity.ts";
+import { withFrames } from "./frames.ts";
+import {
+  DISMISS_CONSENT,
+  FRAME_BODY,
+  IS_WHOLE,
+  PAGE_HEIGHT,
+  SCROLL_THROUGH,
+  SERIALIZE,
+  WAIT_FOR_DRAWING,
+  WAIT_FOR_IMAGES,
+  WAIT_UNTIL_QUIET,
+} from "./in-page.ts";
+import { VIEWPORT } from "./open-page.ts";
+
+/** Kept back for reading the page after waiting for it. */
+export const READING_MS = 1500;
+
+/** Chromium cannot draw taller pictures. */
+const SCREENSHOT_HEIGHT_MAX = 16_000;
+/** A picture of noise, of the largest size, would be 80 MB. */
+const SCREENSHOT_BYTES_MAX = 32 * 1024 * 1024;
+/** Most pages have said so by then. */
+const WHOLE_ASKED_MS = 500;
+const FAILURES_MAX = 3;
+const FAILURE_PAUSE_MS = 50;
+/** For a page that goes on fetching. */
+const SETTLING_MS_MAX = 8000;
+/** For one that shows nothing but that it is loading. */
+const DRAWING_MS_MAX = 3000;
+const QUIET = { quietMs: 250, maxMs: 5000 };
+const SCROLL = { steps: 12, pauseMs: 60 };
+const SCROLL_FOR_PICTURE = { steps: 25, pauseMs: 120 };
+/** Of a list that goes on each time its end is reached. */
+const SCROLLS_MAX = 3;
+const IMAGES_WAIT_MS = 4000;
+const FRAMES_MAX = 5;
+const FRAMES_ASKED_MAX = 20;
+const FRAME_CHARS_MAX = 500_000;
+/** A page is quiet before its frames are there; all of them together are given this much more. */
+const FRAMES_ARRIVE_MS = 1000;
+const FRAME_ASKED_MS = 50;
+/** A frame with less to read is a counter, a button or an advertisement. */
+const FRAME_TEXT_MIN = 100;
+/** Steps inside the page that may hang get this much. */
+const STEP_TIMEOUT_MS = 10_000;
+
+/** Time and patience. */
+export interface Reading {
+  readonly leftMs: () => number;
+  readonly signal: AbortSignal;
+  readonly activity: Activity;
+}
+
+/**
+ * Resolves when the document is whole although nobody said so: a page that is sent to a download, a mail program or an
+ * answer without content stops being read there, and never reports that it is done. Stops asking when `signal` aborts.
+ */
+export async function wholeDocument(page: Page, signal: AbortSignal): Promise<void> {
+  const isWhole = () => page.evaluate<unknown>(call(IS_WHOLE, null)).catch(() => false);
+  for (;;) {
+    await Bun.sleep(WHOLE_ASKED_MS);
+    if (signal.aborted) return;
+    if (page.url().startsWith("http") && (await isWhole()) === true) return;
+  }
+}
+
+/** Waits until nothing moves, within the time there is. */
+export async function settle(page: Page, reading: Reading, isPicture: boolean): Promise<void> {
+  const { leftMs, signal, activity } = reading;
+  const timeLeft = () => leftMs() - READING_MS;
+  const step = async (source: string, argument: unknown, maxMs: number): Promise<unknown> => {
+    if (timeLeft() <= 0) return undefined;
+    const work = page.evaluate<unknown>(call(source, argument));
+    const result = await within(Math.min(maxMs, timeLeft()), work).catch(() => undefined);
+    signal.throwIfAborted();
+    return result;
+  };
+  const quiet = async (): Promise<void> => {
+    const endsMs = performance.now() + SETTLING_MS_MAX;
+    let failures = 0;
+    for (let isBusy = true; isBusy && performance.now() < endsMs && timeLeft() > 0; ) {
+      isBusy = activity.isFetching();
+      const isQuiet = await step(
+        WAIT_UNTIL_QUIET,
+        { ...QUIET, maxMs: Math.min(QUIET.maxMs, Math.max(1, timeLeft())) },
+        QUIET.maxMs + 500,
+      );
+      // A page that goes elsewhere is asked again; one that is gone does not come back.
+      if (isQuiet !== true && ++failures > FAILURES_MAX) return;
+      if (isQuiet !== true) await Bun.sleep(FAILURE_PAUSE_MS);
+      // What came while nothing moved may be about to be drawn.
+      isBusy ||= activity.isFetching();
+    }
+  };
+  await quiet();
+  // An application that has drawn nothing yet has a timer or a channel of its own to wait for.
+  if ((await step(WAIT_FOR_DRAWING, DRAWING_MS_MAX, DRAWING_MS_MAX + 500)) === true) await quiet();
+  // A list that is fetched further when its end is seen has a new end then.
+  for (let round = 0, isFed = true; isFed && round < SCROLLS_MAX; round++) {
+    const before = activity.count();
+    const hasMoved = await step(SCROLL_THROUGH, isPicture ? SCROLL_FOR_PICTURE : SCROLL, STEP_TIMEOUT_MS);
+    // What fits on one screen has shown all it has.
+    if (hasMoved !== false) await quiet();
+    isFed = hasMoved !== false && activity.count() > before;
+  }
+  if (isPicture) await step(WAIT_FOR_IMAGES, IMAGES_WAIT_MS, IMAGES_WAIT_MS + 500);
+  await step(DISMISS_CONSENT, null, STEP_TIMEOUT_MS);
+}
+
+/** The page as it stands. Throws `PageError` `too_large`. */
+export async function readHtml(page: Page, { leftMs }: Reading, bytesMax: number): Promise<string> {
+  const ask = () => page.evaluate<unknown>(call(SERIALIZE, bytesMax));
+  // A page that goes elsewhere while it is read is read again.
+  const html = await within(Math.min(STEP_TIMEOUT_MS, leftMs()), ask().catch(ask));
+  if (typeof html !== "string" || Buffer.byteLength(html) > bytesMax)
+    throw new PageError("too_large", "The page is larger than allowed.");
+  const bodies = new Map<string, string>();
+  const frames = page.frames().filter((frame) => frame.parentFrame() === page.mainFrame());
+  let room = bytesMax - Buffer.byteLength(html);
+  const arrivedByMs = performance.now() + Math.min(FRAMES_ARRIVE_MS, leftMs() / 2);
+  for (const frame of frames.slice(0, FRAMES_ASKED_MAX)) {
+    if (bodies.size >= FRAMES_MAX || leftMs() < 200) break;
+    const found = await within(Math.min(1000, leftMs()), readFrame(frame, arrivedByMs)).catch(() => undefined);
+    if (found === undefined || Buffer.byteLength(found.body) > room) continue;
+    bodies.set(found.number, found.body);
+    room -= Buffer.byteLength(found.body);
+  }
+  return withFrames(html, bodies);
+}
+
+/** A frame's number and body, when it has something to read. */
+async function readFrame(frame: Frame, arrivedByMs: number): Promise<{ number: string; body: string } | undefined> {
+  const element = await frame.frameElement();
+  const number = await element.getAttribute("data-frame-number");
+  if (number === null || !/^\d{1,4}$/.test(number)) return undefined;
+  const isComing = /^(?:https?:|[^:]+$)/i.test((await element.getAttribute("src")) ?? "");
+  while (isComing && isBlank(frame) && performance.now() < arrivedByMs) await Bun.sleep(FRAME_ASKED_MS);
+  const body = await frame.evaluate<unknown>(call(FRAME_BODY, FRAME_CHARS_MAX));
+  const isWorth = typeof body === "string" && body.replace(/<[^<>]*>/g, "").trim().length > FRAME_TEXT_MIN;
+  return isWorth ? { number, body } : undefined;
+}
+
+/** Nothing has come of its address yet. */
+function isBlank(frame: Frame): boolean {
+  return frame.url() === "" || frame.url() === "about:blank";
+}
+
+/** A PNG. Throws `PageError` `too_large`. */
+export async function photograph(page: Page, { leftMs }: Reading, extent: "viewport" | "full"): Promise<Uint8Array> {
+  const timeout = leftMs();
+  const height = Number(await page.evaluate<unknown>(call(PAGE_HEIGHT, null)).catch(() => 0)) || VIEWPORT.height;
+  const whole = { x: 0, y: 0, width: VIEWPORT.width, height: Math.min(SCREENSHOT_HEIGHT_MAX, Math.max(1, height)) };
+  const picture = await page.screenshot({
+    type: "png",
+    timeout,
+    ...(extent === "full" ? { fullPage: true, clip: whole } : {}),
+  });
+  if (picture.byteLength > SCREENSHOT_BYTES_MAX)
+    throw new PageError("too_large", "The picture of the page is larger than allowed.");
+  return picture;
+}
+
+function call(source: string, argument: unknown): string {
+  return `(${source})(${JSON.stringify(argument)})`;
+}
+
+/** Throws `PageError` `timeout` when `work` takes longer. */
+export function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new PageError("timeout", "The page did not answer in time.")), Math.max(1, ms));
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,247 @@
+// Shows a page in the shared browser, in a context of its own, and gives back what a reader would see. Everything the page
+// asks for passes the filtering proxy; pop-ups, dialogs, downloads, service workers and pages without end are tamed.
+
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Guard } from "../../net/guard.ts";
+import type { PageWay } from "../../net/page-egress-policy.ts";
+import { PageError } from "../page-error.ts";
+import { createSlots } from "../slots.ts";
+import { watchActivity } from "./activity.ts";
+import type { SharedBrowser } from "./browser.ts";
+import type { Door, ProxyTicket } from "./egress.ts";
+import { FOREIGN_BROWSER } from "./in-page.ts";
+import { tame } from "./navigation-guard.ts";
+import { openSeen, openUnseen } from "./open-page.ts";
+import { photograph, READING_MS, readHtml, settle, wholeDocument, within } from "./read-page.ts";
+
+/** What to render. */
+export interface RenderRequest {
+  readonly url: string;
+  /** Whose page it is: accounts share the places in the browser. */
+  readonly accountId: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly screenshot: "none" | "viewport" | "full";
+  readonly userAgent: string;
+  /** More HTML than this is an error. */
+  readonly bytesMax: number;
+  /** Awaited before the page goes elsewhere, or while it does where a server sends it; what it throws is the outcome. */
+  readonly onRedirect?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+/** What came of it. */
+export interface Rendered {
+  /** After redirects and scripts. */
+  readonly url: string;
+  /** Undefined when the page came from no server (about:blank). */
+  readonly status: number | undefined;
+  readonly html: string;
+  readonly screenshot?: Uint8Array;
+}
+
+/** Renders pages. */
+export interface Renderer {
+  /** Throws `PageError`, `BlockedAddress` or the signal's reason. */
+  render(request: RenderRequest): Promise<Rendered>;
+  close(): Promise<void>;
+}
+
+/** What rendering needs. */
+export interface RendererDeps {
+  readonly browser: SharedBrowser;
+  readonly guard: Guard;
+  readonly pagesMax: number;
+  /** Undefined: a remote browser that goes out by itself (private networks are allowed). Not closed here. */
+  readonly door: Door | undefined;
+  /** How long a browser may take to open a page before it is given up; 15 s without it. */
+  readonly openTimeoutMs?: number;
+}
+
+/** A page that waits for something that never comes is read as it stands. */
+const LOADING_MS_MAX = 20_000;
+const CLOSE_TIMEOUT_MS = 5000;
+/** A browser that opens no page in this time hangs. */
+const OPEN_TIMEOUT_MS = 15_000;
+
+/** Makes a renderer. */
+export function createRenderer(deps: RendererDeps): Renderer {
+  const slots = createSlots(deps.pagesMax);
+
+  const renderOnce = async (request: RenderRequest): Promise<Rendered> => {
+    const browser = await deps.browser.get();
+    deps.browser.used(browser);
+    let out: Awaited<ReturnType<Door["open"]>> | undefined;
+    try {
+      out = await deps.door?.open(deps.guard);
+      return await renderIn(browser, request, { deps, way: out?.way, ticket: out?.ticket });
+    } catch (error) {
+      if (!(error instanceof BrowserGone)) {
+        // A page that is taken down because its reader left says that its browser is gone, too.
+        request.signal.throwIfAborted();
+        // What a page says of its browser's end depends on what it was doing.
+        if (browser.isConnected() && !isGone(error)) throw error;
+      }
+      if (!isCrash(error)) deps.browser.lost(browser);
+      throw error instanceof BrowserGone ? error : new BrowserGone({ cause: error });
+    } finally {
+      deps.browser.released(browser);
+      out?.way.close();
+    }
+  };
+
+  return {
+    // Whoever gives up goes at once; the page is taken down behind them and keeps its slot until it is gone.
+    render: (request) =>
+      untilAborted(
+        request.signal,
+        slots.run(request.signal, async () => {
+          try {
+            return await renderOnce(request);
+          } catch (error) {
+            request.signal.throwIfAborted();
+            if (!(error instanceof BrowserGone)) throw error;
+            // The browser died under the page: one more try in a new one.
+            return await renderOnce(request).catch((again: unknown) => {
+              request.signal.throwIfAborted();
+              throw again instanceof BrowserGone ? deadTwice(again) : again;
+            });
+          }
+        }),
+      ),
+    close: () => deps.browser.close(),
+  };
+}
+
+interface Showing {
+  readonly deps: RendererDeps;
+  readonly way: PageWay | undefined;
+  readonly ticket: ProxyTicket | undefined;
+}
+
+async function renderIn(browser: Browser, request: RenderRequest, showing: Showing): Promise<Rendered> {
+  const endsMs = performance.now() + request.timeoutMs;
+  // Windows of other people's browsers are theirs; what is photographed has to be painted.
+  const open = request.screenshot === "none" && showing.deps.door?.isRemote === false ? openUnseen : openSeen;
+  const opening = open(browser, {
+    userAgent: request.userAgent,
+    acceptDownloads: false,
+    serviceWorkers: "block",
+    ...(showing.ticket === undefined ? {} : { proxy: { ...showing.ticket, bypass: "<-loopback>" } }),
+  });
+  const openTimeoutMs = showing.deps.openTimeoutMs ?? OPEN_TIMEOUT_MS;
+  const opened = await within(openTimeoutMs, opening).catch((error: unknown) => {
+    // What comes too late is nobody's.
+    void opening.then(({ context }) => context.close()).catch(() => undefined);
+    throw asHanging(error);
+  });
+  const { context } = opened;
+  const stop = () => void context.close().catch(() => undefined);
+  request.signal.addEventListener("abort", stop, { once: true });
+  if (request.signal.aborted) stop();
+  try {
+    if (showing.deps.door?.isRemote !== false) await context.addInitScript(FOREIGN_BROWSER);
+    const page = await within(openTimeoutMs, opened.newPage()).catch((error: unknown) => {
+      throw asHanging(error);
+    });
+    const leftMs = () => Math.max(1, endsMs - performance.now());
+    return await showPage(context, page, { request, ...showing, leftMs });
+  } finally {
+    request.signal.removeEventListener("abort", stop);
+    // A context that does not close is left to the browser's own end.
+    await within(CLOSE_TIMEOUT_MS, context.close()).catch(() => undefined);
+  }
+}
+
+function asHanging(error: unknown): unknown {
+  return error instanceof PageError ? new BrowserGone({ cause: error }) : error;
+}
+
+async function showPage(
+  context: BrowserContext,
+  page: Page,
+  { deps, way, request, leftMs }: Showing & { readonly request: RenderRequest; readonly leftMs: () => number },
+): Promise<Rendered> {
+  const { isOn, throwIfRefused, judged, stayed, status, answered } = tame(context, page, {
+    guard: deps.guard,
+    way,
+    isTextOnly: request.screenshot === "none",
+    onRedirect: async (url) => request.onRedirect?.(url, request.signal),
+  });
+  const reading = { leftMs, signal: request.signal, activity: watchActivity(page) };
+  const arrived = new AbortController();
+  try {
+    await within(leftMs(), isOn);
+    const timeout = Math.max(1, Math.min(LOADING_MS_MAX, leftMs() - READING_MS));
+    const loaded = page.goto(request.url, { waitUntil: "domcontentloaded", timeout });
+    await Promise.race([loaded, stayed, wholeDocument(page, arrived.signal)]);
+  } catch (error) {
+    throwIfRefused();
+    request.signal.throwIfAborted();
+    const text = String(error);
+    if (error instanceof PageError || isGone(error)) throw error;
+    const isEmpty = /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(text);
+    if (/Download is starting/.test(text)) throw new PageError("not_html", "The address holds a download, not a page.");
+    // A page that never finishes loading is read as far as it came.
+    if (!isEmpty && !/Timeout/i.test(text))
+      throw new PageError("upstream", "The browser could not load the page.", { cause: error });
+  } finally {
+    arrived.abort();
+  }
+  throwIfRefused();
+  try {
+    await settle(page, reading, request.screenshot !== "none");
+    const html = await readHtml(page, reading, request.bytesMax);
+    const screenshot = request.screenshot === "none" ? undefined : await photograph(page, reading, request.screenshot);
+    await within(leftMs(), judged());
+    throwIfRefused();
+    if (page.url().startsWith("chrome-error:")) return emptyPage(answered(), screenshot);
+    return { url: page.url(), status: status(), html, ...(screenshot === undefined ? {} : { screenshot }) };
+  } catch (error) {
+    throwIfRefused();
+    request.signal.throwIfAborted();
+    if (error instanceof PageError || isGone(error)) throw error;
+    throw /Timeout/i.test(String(error))
+      ? new PageError("timeout", "The page did not load in time.", { cause: error })
+      : new PageError("upstream", "The browser could not read the page.", { cause: error });
+  }
+}
+
+/** The browser shows a page of its own where an error came with no body, and where nobody answered. */
+function emptyPage(
+  answered: { readonly url: string; readonly status: number } | undefined,
+  screenshot: Uint8Array | undefined,
+): Rendered {
+  if (answered === undefined) throw new PageError("upstream", "The page leads to an address that could not be loaded.");
+  return { ...answered, html: "", ...(screenshot === undefined ? {} : { screenshot }) };
+}
+
+function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
+}
+
+/** The browser, or its part for this page, is what failed. */
+class BrowserGone extends Error {
+  constructor(detail: { cause: unknown }) {
+    super("The browser is gone.", detail);
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return /Target page, context or browser has been closed|Browser (?:has been )?closed|Target crashed|Page crashed|browser has disconnected|Connection closed/i.test(
+    String(error),
+  );
+}
+
+/** The page took its own process down, not the browser. */
+function isCrash(error: unknown): boolean {
+  return /(?:Target|Page) crashed/i.test(String(error));
+}
+
+function deadTwice(error: BrowserGone): PageError {
+  return isCrash(error.cause)
+    ? new PageError("upstream", "The page crashes the browser.", { cause: error })
+    : new PageError("no_browser", "The browser died twice on this page.", { cause: error });
+}

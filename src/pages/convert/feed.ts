@@ -1,0 +1,106 @@
+// RSS and Atom as Markdown: a heading for each entry that links to it, its date and its summary.
+
+import { type PageElement, PageText, walk } from "../dom/node.ts";
+import { parsePage } from "../dom/parse.ts";
+import { escapeMarkdown } from "../markdown/escape.ts";
+import type { Extracted } from "./extract.ts";
+
+const ITEMS_MAX = 200;
+
+/** Reads a feed; undefined when the XML is none. */
+export function readFeed(xml: string, url: string): Extracted | undefined {
+  const document = parsePage(asHtml(xml));
+  const items = ["item", "entry"].flatMap((tag) => document.body.getElementsByTagName(tag)).slice(0, ITEMS_MAX);
+  if (items.length === 0) return undefined;
+  const links = new Set<string>();
+  const lines: string[] = [];
+  for (const item of items) {
+    const title = field(item, "title");
+    const summary = field(item, "description", "summary", "content", "content:encoded");
+    const link = linkOf(item, url);
+    if (link !== undefined) links.add(link);
+    if (title === "" && summary === "" && link === undefined) continue;
+    const heading = escapeMarkdown(title === "" ? (link ?? "Untitled") : title);
+    lines.push(link === undefined ? `## ${heading}` : `## [${withBrackets(heading)}](${link})`);
+    for (const text of [field(item, "pubdate", "published", "updated", "dc:date"), escapeMarkdown(summary)])
+      if (text !== "") lines.push(text);
+  }
+  const channel = document.body.getElementsByTagName("channel")[0] ?? document.body;
+  return {
+    markdown: lines.join("\n\n"),
+    links: [...links],
+    allLinks: [...links],
+    metadata: { title: document.title, description: aboutOf(channel), language: field(channel, "language") },
+    needsScript: undefined,
+  };
+}
+
+/** Brackets would end a link's text, but for those that are escaped already. */
+function withBrackets(escaped: string): string {
+  return escaped.replace(/\\.|[[\]]/g, (found) => (found.length === 1 ? `\\${found}` : found));
+}
+
+/** The HTML parser knows no CDATA and no empty elements but its own: content is escaped, names are taken out of its way. */
+function asHtml(xml: string): string {
+  return withoutCdata(xml)
+    .replace(/<(\/?)(link|source|image)\b/gi, "<$1feed-$2")
+    .replace(/<(feed-link|feed-source)\b([^<>]*)\/>/gi, "<$1$2></$1>");
+}
+
+const CDATA = "<![CDATA[";
+const CDATA_END = "]]>";
+
+/** CDATA as escaped text. Behind a mark that nothing ends, none is looked at. */
+function withoutCdata(xml: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (;;) {
+    const start = xml.indexOf(CDATA, at);
+    const end = start < 0 ? -1 : xml.indexOf(CDATA_END, start + CDATA.length);
+    if (end < 0) break;
+    const inner = xml.slice(start + CDATA.length, end);
+    parts.push(xml.slice(at, start), inner.replace(/&/g, "&amp;").replace(/</g, "&lt;"));
+    at = end + CDATA_END.length;
+  }
+  return parts.join("") + xml.slice(at);
+}
+
+/** The first of these elements that says something. */
+function field(of: PageElement, ...names: string[]): string {
+  for (const name of names) {
+    const text = clean(of.getElementsByTagName(name)[0]?.textContent ?? "");
+    if (text !== "") return text;
+  }
+  return "";
+}
+
+/** What stands before the first entry: entries have descriptions of their own. */
+function aboutOf(channel: PageElement): string {
+  for (const name of ["description", "subtitle"]) {
+    const first = channel.getElementsByTagName(name)[0];
+    if (first !== undefined && first.parentNode?.tag !== "item" && first.parentNode?.tag !== "entry")
+      return clean(first.textContent);
+  }
+  return "";
+}
+
+function linkOf(item: PageElement, url: string): string | undefined {
+  const named = item.getElementsByTagName("feed-link");
+  const own = named.find(({ attributes }) => /^(?:alternate)?$/i.test(attributes["rel"] ?? "")) ?? named[0];
+  const guid = item.getElementsByTagName("guid")[0];
+  const isPermanent = guid !== undefined && guid.attributes["ispermalink"] !== "false";
+  for (const spelled of [own?.attributes["href"], own?.textContent, isPermanent ? guid.textContent : undefined]) {
+    const text = spelled?.trim() ?? "";
+    if (text === "" || !URL.canParse(text, url)) continue;
+    const target = new URL(text, url);
+    if (/^https?:$/.test(target.protocol)) return target.href.replace(/\(/g, "%28").replace(/\)/g, "%29");
+  }
+  return undefined;
+}
+
+/** Text that may be HTML, on one line. */
+function clean(text: string): string {
+  let out = "";
+  for (const node of walk(parsePage(text).body)) if (node instanceof PageText) out += `${node.data} `;
+  return out.replace(/\s+/g, " ").trim();
+}

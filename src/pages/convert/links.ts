@@ -1,0 +1,41 @@
+// The links of a page: absolute web addresses, in order, each once.
+
+import { ADDRESS_CHARS_MAX, baseOf } from "../content/tidy.ts";
+import { closest, type PageElement } from "../dom/node.ts";
+import type { PageDocument } from "../dom/parse.ts";
+
+/** Far more than any real page has. */
+const LINKS_MAX = 10_000;
+
+/** Links of the page, the parts of a frameset among them; fragments on the page itself are left out. `withoutFrame` leaves out navigation, header, footer and sidebars. */
+export function readLinks(document: PageDocument, url: string, { withoutFrame }: { withoutFrame: boolean }): string[] {
+  const base = baseOf(document, url);
+  const self = withoutHash(url);
+  const found = new Set<string>();
+  for (const tag of ["a", "area", "frame"])
+    for (const link of document.body.getElementsByTagName(tag)) {
+      const href = link.attributes[tag === "frame" ? "src" : "href"]?.trim();
+      if (href === undefined || href === "" || href.startsWith("#") || !URL.canParse(href, base)) continue;
+      const target = new URL(href, base);
+      if (target.protocol !== "http:" && target.protocol !== "https:") continue;
+      if (target.href.length > ADDRESS_CHARS_MAX) continue;
+      if (withoutFrame && closest(link, isFrame) !== undefined) continue;
+      if (target.hash !== "" && withoutHash(target.href) === self) continue;
+      if (found.size < LINKS_MAX) found.add(target.href);
+    }
+  return [...found];
+}
+
+function withoutHash(url: string): string {
+  return url.replace(/#.*$/, "");
+}
+
+const FRAME_TAGS = new Set(["nav", "footer", "aside", "header"]);
+const FRAME_ROLES = new Set(["navigation", "banner", "contentinfo", "complementary", "menu", "menubar"]);
+
+/** A part around the content. The header of an article belongs to the article. */
+function isFrame(element: PageElement): boolean {
+  if (FRAME_ROLES.has(element.attributes["role"] ?? "")) return true;
+  if (!FRAME_TAGS.has(element.tag)) return false;
+  return element.tag !== "header" || closest(element, ({ tag }) => tag === "article" || tag === "main") === undefined;
+}

@@ -1,0 +1,28 @@
+// A process that reads one PDF from stdin and ends. What a PDF takes cannot be known before it is parsed, so this process
+// watches its own memory while a thread parses, and ends when that is too much: the gateway loses nothing.
+
+import { createPool } from "../../workers/pool.ts";
+import { startThread } from "../../workers/start.ts";
+import { MEMORY_BYTES_MAX, PDF_EXIT, WATCH_MS } from "./pdf-ceiling.ts";
+import type { PdfText } from "./pdf-text.ts";
+import type { ConvertTask } from "./task.ts";
+
+/** The arguments are the most its streams may unpack to, and the milliseconds it may take. */
+const [bytesMax = 0, timeoutMs = 0] = process.argv.slice(-2).map(Number);
+
+setInterval(() => {
+  if (process.memoryUsage.rss() > MEMORY_BYTES_MAX) process.exit(PDF_EXIT.tooLarge);
+}, WATCH_MS);
+
+const threads = createPool<ConvertTask, PdfText>({
+  start: () => startThread("./pages/convert/worker.ts", new URL("./worker.ts", import.meta.url)),
+  size: 1,
+});
+try {
+  const read = await threads.run({ kind: "pdf", bytes: await Bun.stdin.bytes(), bytesMax }, { timeoutMs });
+  if (read === "too large") process.exit(PDF_EXIT.tooLarge);
+  await Bun.write(Bun.stdout, `${JSON.stringify(read.title)}\n${read.text}`);
+  process.exit(0);
+} catch {
+  process.exit(PDF_EXIT.unreadable);
+}

@@ -1,0 +1,72 @@
+// PDFs, each read by a process of its own with a ceiling on its memory, one at a time.
+
+import { processCommand } from "../../workers/start.ts";
+import { PageError } from "../page-error.ts";
+import { createSlots } from "../slots.ts";
+import type { Extracted } from "./extract.ts";
+import { PDF_EXIT, PDF_PROCESS_WORD } from "./pdf-ceiling.ts";
+
+/** Reads PDFs. */
+export interface PdfReader {
+  /** Throws `PageError`, or the signal's reason. */
+  read(bytes: Uint8Array, options: PdfReadOptions): Promise<Extracted>;
+}
+
+/** How one is read. */
+export interface PdfReadOptions {
+  /** The most that its streams may unpack to. */
+  readonly bytesMax: number;
+  /** Counted from when its turn comes. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** More would multiply the ceiling. */
+const AT_ONCE = 1;
+
+/** Makes a reader. */
+export function createPdfReader(): PdfReader {
+  const slots = createSlots(AT_ONCE);
+  return {
+    read: (bytes, options) =>
+      slots.run(options.signal ?? new AbortController().signal, () => readInProcess(bytes, options)),
+  };
+}
+
+async function readInProcess(bytes: Uint8Array, { bytesMax, timeoutMs, signal }: PdfReadOptions): Promise<Extracted> {
+  const limit = Math.ceil(timeoutMs);
+  const command = processCommand(PDF_PROCESS_WORD, new URL("./pdf-process.ts", import.meta.url));
+  const child = Bun.spawn([...command, String(bytesMax), String(limit)], {
+    stdin: bytes,
+    stdout: "pipe",
+    stderr: "ignore",
+    // Nothing of the gateway's is its business.
+    env: {},
+    timeout: limit,
+    killSignal: "SIGKILL",
+  });
+  const stop = () => child.kill("SIGKILL");
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    const [said, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+    signal?.throwIfAborted();
+    if (code === 0) return readAnswer(said);
+    if (code === PDF_EXIT.tooLarge) throw new PageError("too_large", "The PDF is larger than allowed when unpacked.");
+    if (child.signalCode === "SIGKILL") throw new PageError("conversion", "The PDF took too long to read.");
+    throw new PageError("conversion", "The PDF could not be read: it is damaged or protected.");
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+function readAnswer(said: string): Extracted {
+  const end = said.indexOf("\n");
+  const title = JSON.parse(said.slice(0, end)) as string;
+  return {
+    markdown: said.slice(end + 1),
+    links: [],
+    allLinks: [],
+    metadata: { title, description: "", language: "" },
+    needsScript: undefined,
+  };
+}

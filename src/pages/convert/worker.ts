@@ -1,0 +1,27 @@
+// The thread that turns pages into Markdown. An entry of its own in the built program.
+
+import { serveTasks } from "../../workers/serve.ts";
+import { decodeHtml } from "./charset.ts";
+import { documentMarkdown } from "./documents.ts";
+import { type Extracted, extractPage } from "./extract.ts";
+import { type PdfText, readPdf } from "./pdf-text.ts";
+import { type SiteLinks, siteLinks } from "./site-links.ts";
+import { parseSitemap } from "./sitemap-text.ts";
+import type { ConvertTask, SitemapLines } from "./task.ts";
+
+serveTasks<ConvertTask, Extracted | PdfText | SitemapLines | SiteLinks>((task) => {
+  switch (task.kind) {
+    case "html":
+      return extractPage(decodeHtml(task.bytes, task.contentType), task.options);
+    case "document":
+      return documentMarkdown(task.document, task.bytes, { url: task.options.url, contentType: task.contentType });
+    case "pdf":
+      return readPdf(task.bytes, task.bytesMax);
+    case "links":
+      return siteLinks(task);
+    case "sitemap": {
+      const { urls, sitemaps } = parseSitemap(new TextDecoder().decode(task.bytes), task.url);
+      return { urls: urls.join("\n"), sitemaps: sitemaps.join("\n") };
+    }
+  }
+});

@@ -1,0 +1,114 @@
+// Judges addresses by robots.txt files, which come from strangers: short simple ones at once, the others in threads, by a
+// deadline. What cannot be judged in time is not allowed. One file has one thread at a time, so that a slow one holds up
+// its own site before others.
+
+import type { Clock } from "../../base/clock.ts";
+import { createPool, type RunOptions, TaskTimeout, type WorkerPool } from "../../workers/pool.ts";
+import { startThread } from "../../workers/start.ts";
+import { PageError } from "../page-error.ts";
+import { createSlots } from "../slots.ts";
+import { openRules, pathOf, readRobots } from "./file.ts";
+import { type ReadAnswer, type RobotsTask, sharedText, shareText } from "./task.ts";
+
+/** A file that was read. */
+export interface JudgedFile {
+  /** Throws `PageError` when that takes too long, what the pool throws, or the signal's reason. */
+  allows(url: string, signal: AbortSignal): Promise<boolean>;
+  readonly crawlDelayMs: number;
+  readonly sitemaps: readonly string[];
+  /** What it holds, about. */
+  readonly bytes: number;
+}
+
+/** Reads files and judges by them. */
+export interface RobotsJudge {
+  /** Reads a file found at `url` for the robot of this name. Throws `PageError` when that takes too long, or what the pool throws. */
+  read(url: string, body: Uint8Array, robot: string): Promise<JudgedFile>;
+  close(): void;
+}
+
+/** Read and opened at once: some milliseconds at worst. */
+const BYTES_HERE_MAX = 16 * 1024;
+/** Judged at once: a millisecond or two at worst. */
+const STEPS_HERE_MAX = 250_000;
+/**
+ * In a thread, its start included. Reading takes time in proportion to the file, tenths of a second for the largest: what takes
+ * longer is the machine, which may be busy with other pages. Judging is what a file can be made to hold up.
+ */
+const TIMEOUT_MS: Readonly<Record<RobotsTask["kind"], number>> = { read: 10_000, judge: 4000 };
+/** What was too slow is not tried again for so long. */
+const TOO_SLOW_KEPT_MS = 30_000;
+const THREADS = 2;
+/** Of files that wait to be read. */
+const WAITING_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Makes one; its threads start when first needed. */
+export function createRobotsJudge(clock: Clock): RobotsJudge {
+  const pool: WorkerPool<RobotsTask, ReadAnswer | boolean> = createPool({
+    start: () => startThread("./pages/robots/worker.ts", new URL("./worker.ts", import.meta.url)),
+    size: THREADS,
+    weigh: (task) => (task.kind === "read" ? task.body.byteLength : 0),
+    weightMax: WAITING_BYTES_MAX,
+  });
+  let lastId = 0;
+
+  /** Runs a task; one that is too slow fails as a page. */
+  const run = async (task: RobotsTask, options: Omit<RunOptions, "timeoutMs">): Promise<ReadAnswer | boolean> => {
+    try {
+      return await pool.run(task, { ...options, timeoutMs: TIMEOUT_MS[task.kind] });
+    } catch (error) {
+      throw error instanceof TaskTimeout ? tooSlow(error) : error;
+    }
+  };
+
+  /** Judges in threads. Longer paths take longer: where one was too slow those are not tried. */
+  const distant = (rules: SharedArrayBuffer) => {
+    const id = ++lastId;
+    const turn = createSlots(1);
+    let slow = { length: Number.POSITIVE_INFINITY, untilMs: 0 };
+    return (path: string, signal: AbortSignal): Promise<boolean> =>
+      turn.run(signal, async () => {
+        if (clock.now() < slow.untilMs && path.length >= slow.length) throw tooSlow();
+        try {
+          return (await run({ kind: "judge", id, rules, path }, { signal })) as boolean;
+        } catch (error) {
+          if (error instanceof PageError) slow = { length: path.length, untilMs: clock.now() + TOO_SLOW_KEPT_MS };
+          throw error;
+        }
+      });
+  };
+
+  const read = async (url: string, body: Uint8Array, robot: string): Promise<ReadAnswer> => {
+    if (body.byteLength > BYTES_HERE_MAX) {
+      // What came may be a small part of a buffer, and all of that would be copied.
+      const own = body.slice();
+      return (await run({ kind: "read", url, body: own, robot }, { transfer: [own.buffer] })) as ReadAnswer;
+    }
+    const { rules, ...file } = readRobots(url, new TextDecoder().decode(body), robot);
+    return { ...file, rules: shareText(rules), crawlDelayMs: 0 };
+  };
+
+  return {
+    read: async (url, body, robot) => {
+      const { rules, stepsPerChar, sitemaps, crawlDelayMs } = await read(url, body, robot);
+      const isShort = rules.byteLength <= BYTES_HERE_MAX;
+      const near = isShort ? openRules(sharedText(rules)) : undefined;
+      const far = distant(rules);
+      return {
+        allows: async (target, signal) => {
+          const path = pathOf(target);
+          if (near !== undefined && stepsPerChar * path.length <= STEPS_HERE_MAX) return near.allows(path);
+          return far(path, signal);
+        },
+        crawlDelayMs: near?.crawlDelayMs ?? crawlDelayMs,
+        sitemaps,
+        bytes: rules.byteLength + sitemaps.reduce((sum, { length }) => sum + length, 0),
+      };
+    },
+    close: () => pool.close(),
+  };
+}
+
+function tooSlow(cause?: unknown): PageError {
+  return new PageError("robots", "The site's robots.txt takes too long to judge, so the page is not read.", { cause });
+}

@@ -1,0 +1,179 @@
+// robots.txt: whether a page may be read, how long to wait between two, and which sitemaps there are. A site without one,
+// or with something else in its place, forbids nothing; one that cannot be asked forbids everything for a while (RFC 9309).
+
+import type { Clock } from "../../base/clock.ts";
+import { pause } from "../../base/retry.ts";
+import { untilAborted } from "../../base/until-aborted.ts";
+import { FetchError, type Fetched, type FetchFault, type GuardedFetch } from "../../net/fetch.ts";
+import { isChallenge } from "../challenge.ts";
+import { PageError } from "../page-error.ts";
+import { retryAfterMs } from "../retry-after.ts";
+import type { JudgedFile, RobotsJudge } from "./judge.ts";
+
+/** What a site's robots.txt says. */
+export interface RobotsRules {
+  /** Throws `PageError` when the page may not be read, `PoolFull`, or the signal's reason. */
+  check(url: string, signal: AbortSignal): Promise<void>;
+  readonly crawlDelayMs: number;
+  readonly sitemaps: readonly string[];
+}
+
+/** Reads and remembers robots.txt files. */
+export interface Robots {
+  /** Rejects with the signal's reason when that comes first, never otherwise. */
+  rulesFor(url: string, signal?: AbortSignal): Promise<RobotsRules>;
+}
+
+/** What it needs. */
+export interface RobotsDeps {
+  readonly fetch: GuardedFetch;
+  readonly clock: Clock;
+  readonly userAgent: () => string;
+  readonly judge: Pick<RobotsJudge, "read">;
+}
+
+/** Of a longer file, what stands further on is not read; RFC 9309 asks for at least 500 KiB. */
+const BYTES_READ_MAX = 512 * 1024;
+/** What is even longer is no robots.txt. */
+const BYTES_MAX = 8 * 1024 * 1024;
+/** A page begins within as many bytes. */
+const MARKUP_WITHIN = 1024;
+const TIMEOUT_MS = 10_000;
+const TRIES_MAX = 3;
+const KEPT_MS = 3_600_000;
+/** A site that did not answer may be back soon; one that nobody could connect to is not even remembered. */
+const UNREAD_KEPT_MS = 30_000;
+const SITES_MAX = 500;
+/** Of all files that are remembered, about. */
+const KEPT_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Rules and how they are remembered. */
+interface Found {
+  readonly rules: RobotsRules;
+  readonly keptMs: number;
+  readonly bytes: number;
+}
+
+const NO_RULES: Found = {
+  rules: { check: async () => undefined, crawlDelayMs: 0, sitemaps: [] },
+  keptMs: KEPT_MS,
+  bytes: 0,
+};
+const UNREACHED: ReadonlySet<FetchFault> = new Set(["dns", "connect", "tls", "reset", "timeout"]);
+
+/** Makes a reader with a cache of its own. */
+export function createRobots({ fetch: get, clock, userAgent, judge }: RobotsDeps): Robots {
+  /** In the order they were asked for. */
+  const cache = new Map<string, { rules: Promise<RobotsRules>; untilMs: number; bytes: number }>();
+
+  const load = async (origin: string): Promise<Found> => {
+    const url = `${origin}/robots.txt`;
+    let answer: Fetched;
+    try {
+      answer = await ask(url);
+    } catch (error) {
+      // A refused address, or too many redirects, is a file that is not there.
+      if (!(error instanceof FetchError) || !UNREACHED.has(error.fault)) return NO_RULES;
+      return error.fault === "timeout"
+        ? unread("timeout", error.message, UNREAD_KEPT_MS)
+        : unread("upstream", error.message, 0);
+    }
+    const { status, headers, body } = answer;
+    // A guard before the site says nothing about its rules.
+    if (status >= 500)
+      return isChallenge(status, headers, body)
+        ? NO_RULES
+        : unread("upstream", `The server answered ${status}.`, UNREAD_KEPT_MS);
+    // Applications answer every path with their page.
+    if (status >= 400 || isMarkup(body)) return NO_RULES;
+    try {
+      return asFound(await judge.read(url, beginningOf(body), productToken(userAgent())));
+    } catch (error) {
+      return refusing(error, error instanceof PageError ? UNREAD_KEPT_MS : 0);
+    }
+  };
+
+  /** Server errors are tried again while there is time. */
+  const ask = async (url: string): Promise<Fetched> => {
+    const endsMs = performance.now() + TIMEOUT_MS;
+    const leftMs = () => Math.max(1, endsMs - performance.now());
+    for (let attempt = 1; ; attempt++) {
+      const answer = await get(url, {
+        bytesMax: BYTES_MAX,
+        timeoutMs: leftMs(),
+        headers: { "user-agent": userAgent() },
+      });
+      const { status, headers, body } = answer;
+      if (status < 500 || attempt >= TRIES_MAX || isChallenge(status, headers, body)) return answer;
+      const waitMs = retryAfterMs(headers.get("retry-after"), attempt);
+      if (waitMs >= leftMs()) return answer;
+      await pause(waitMs, new AbortController().signal);
+    }
+  };
+
+  const remember = (origin: string): Promise<RobotsRules> => {
+    const found = load(origin);
+    const entry = { rules: found.then(({ rules }) => rules), untilMs: clock.now() + KEPT_MS, bytes: 0 };
+    cache.delete(origin);
+    cache.set(origin, entry);
+    return found.then(({ rules, keptMs, bytes }) => {
+      entry.untilMs = clock.now() + keptMs;
+      entry.bytes = bytes;
+      forgetOldest();
+      return rules;
+    });
+  };
+
+  const forgetOldest = (): void => {
+    let bytes = 0;
+    for (const entry of cache.values()) bytes += entry.bytes;
+    for (const [origin, entry] of cache) {
+      if (cache.size <= SITES_MAX && bytes <= KEPT_BYTES_MAX) return;
+      cache.delete(origin);
+      bytes -= entry.bytes;
+    }
+  };
+
+  return {
+    rulesFor: async (url, signal) => {
+      const { origin } = new URL(url);
+      const known = cache.get(origin);
+      const isFresh = known !== undefined && known.untilMs > clock.now();
+      return untilAborted(isFresh ? known.rules : remember(origin), signal);
+    },
+  };
+}
+
+function asFound({ allows, crawlDelayMs, sitemaps, bytes }: JudgedFile): Found {
+  const check = async (url: string, signal: AbortSignal) => {
+    if (!(await allows(url, signal)))
+      throw new PageError("robots", "The site's robots.txt does not allow this page to be read.");
+  };
+  return { rules: { check, crawlDelayMs, sitemaps }, keptMs: KEPT_MS, bytes };
+}
+
+/** Nothing may be read of a site that cannot be asked. */
+function unread(fault: "upstream" | "timeout", why: string, keptMs: number): Found {
+  return refusing(new PageError(fault, `The site's robots.txt could not be read: ${why}`), keptMs);
+}
+
+function refusing(error: unknown, keptMs: number): Found {
+  const check = () => Promise.reject(error);
+  return { rules: { check, crawlDelayMs: 0, sitemaps: [] }, keptMs, bytes: 0 };
+}
+
+function isMarkup(body: Uint8Array): boolean {
+  return /^\s*</.test(new TextDecoder().decode(body.subarray(0, MARKUP_WITHIN)));
+}
+
+/** As much as is read, in whole lines: half a rule would be another one. */
+function beginningOf(body: Uint8Array): Uint8Array {
+  if (body.byteLength <= BYTES_READ_MAX) return body;
+  const end = Math.max(body.lastIndexOf(10, BYTES_READ_MAX - 1), body.lastIndexOf(13, BYTES_READ_MAX - 1));
+  return body.subarray(0, end + 1);
+}
+
+/** The name that robots.txt files know: what stands before the version. */
+export function productToken(userAgent: string): string {
+  return /^[\w-]+/.exec(userAgent)?.[0] ?? "Sallyport";
+}

@@ -1,0 +1,118 @@
+// What accounts may spend, all their keys together: the operator's own word for an account, else its plan's budget.
+import { eq, sql } from "drizzle-orm";
+import type { Store } from "../engine/open.ts";
+import { accountBudgets } from "../schema.ts";
+
+/** An amount, and after how long it starts anew; null: never. */
+export interface BudgetTerms {
+  readonly limitMicros: number;
+  readonly periodMs: number | null;
+}
+
+/** The budget of an account now. */
+export interface AccountBudget extends BudgetTerms {
+  /** Set for this account, not by its plan. */
+  readonly own: boolean;
+  readonly spentMicros: number;
+  /** When it starts anew. */
+  readonly resetsAtMs: number | null;
+}
+
+/** Verbs over the budgets of accounts. */
+export type AccountBudgetStore = ReturnType<typeof accountBudgetStore>;
+
+/** Builds the verbs. */
+export function accountBudgetStore(store: Store) {
+  const { db, clock } = store;
+  const byId = db
+    .select()
+    .from(accountBudgets)
+    .where(eq(accountBudgets.accountId, sql.placeholder("id")))
+    .prepare();
+  const open = store.sqlite.query(
+    `INSERT INTO account_budgets (account_id, own, period_ms, window_start) VALUES ($id, 0, $period, $now)
+     ON CONFLICT (account_id) DO UPDATE SET period_ms = $period WHERE own = 0 AND period_ms IS NOT $period`,
+  );
+
+  /** The budget that holds for an account whose plan has this one; undefined where it has none. */
+  const find = (accountId: string, plan: BudgetTerms | undefined): AccountBudget | undefined => {
+    const row = byId.get({ id: accountId });
+    const terms = row?.own ? ownTerms(row) : plan;
+    if (terms === undefined) return undefined;
+    const { own = false, windowStartMs = clock.now(), spentMicros = 0 } = row ?? {};
+    const { limitMicros, periodMs } = terms;
+    if (periodMs === null) return { limitMicros, periodMs, own, spentMicros, resetsAtMs: null };
+    const windows = Math.max(0, Math.floor((clock.now() - windowStartMs) / periodMs));
+    const resetsAtMs = windowStartMs + (windows + 1) * periodMs;
+    return { limitMicros, periodMs, own, spentMicros: windows > 0 ? 0 : spentMicros, resetsAtMs };
+  };
+
+  return {
+    /** The budget of an account, on the request path of accounts that have one. */
+    findAccountBudgetSync: find,
+
+    /**
+     * The same for an account that is about to spend: what it spends is counted from now on. A plan's period is taken over
+     * into the running window.
+     */
+    openAccountBudgetSync(accountId: string, plan: BudgetTerms | undefined): AccountBudget | undefined {
+      const found = find(accountId, plan);
+      if (found === undefined || found.own) return found;
+      const row = byId.get({ id: accountId });
+      // Written once and not for every request: a write may have to wait for another process.
+      if (row === undefined || row.own || row.periodMs !== found.periodMs) {
+        open.run({ id: accountId, period: found.periodMs, now: clock.now() });
+      }
+      return found;
+    },
+
+    /** The async spelling of `findAccountBudgetSync`. */
+    async findAccountBudget(accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> {
+      return find(accountId, plan);
+    },
+
+    /**
+     * Sets an account's own budget; null: none at all, whatever its plan says. Another amount for the same period keeps what
+     * was spent; anything else counts from now.
+     */
+    async setAccountBudget(accountId: string, terms: BudgetTerms | null): Promise<void> {
+      const { limitMicros, periodMs } = terms ?? { limitMicros: null, periodMs: null };
+      store.transaction(() => {
+        const row = byId.get({ id: accountId });
+        const goesOn =
+          row?.own === true && row.limitMicros !== null && limitMicros !== null && row.periodMs === periodMs;
+        const set = {
+          own: true,
+          limitMicros,
+          periodMs,
+          ...(goesOn ? {} : { windowStartMs: clock.now(), spentMicros: 0 }),
+        };
+        db.insert(accountBudgets)
+          .values({ accountId, windowStartMs: clock.now(), ...set })
+          .onConflictDoUpdate({ target: accountBudgets.accountId, set })
+          .run();
+      });
+    },
+
+    /** The plans of the accounts that have a budget, their own or one of a key that is not revoked. */
+    async tiersWithBudgets(): Promise<string[]> {
+      const rows = store.sqlite
+        .query<{ tier: string }, []>(
+          `SELECT DISTINCT tier FROM accounts WHERE id IN (
+             SELECT account_id FROM account_budgets WHERE own = 1 AND limit_micros IS NOT NULL
+             UNION SELECT account_id FROM api_keys WHERE budget_micros IS NOT NULL AND revoked_at IS NULL)`,
+        )
+        .all();
+      return rows.map(({ tier }) => tier);
+    },
+
+    /** Puts an account back on its plan's budget, which counts from now. */
+    async clearAccountBudget(accountId: string): Promise<void> {
+      db.delete(accountBudgets).where(eq(accountBudgets.accountId, accountId)).run();
+    },
+  };
+}
+
+function ownTerms({ limitMicros, periodMs }: typeof accountBudgets.$inferSelect): BudgetTerms | undefined {
+  return limitMicros === null ? undefined : { limitMicros, periodMs };
+}

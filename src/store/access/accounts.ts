@@ -1,0 +1,248 @@
+// Accounts. User names and e-mail addresses are unique without regard to case; deleting an account takes everything of
+// its own along and leaves its token counts in the totals, unattributed.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { and, asc, count, desc, eq, gt, gte, lt, or, sql } from "drizzle-orm";
+import { uuid } from "../../base/ids.ts";
+import type { Store } from "../engine/open.ts";
+import { accounts, usage } from "../schema.ts";
+import { SUMS } from "../usage/sql.ts";
+import { isOpenInvite } from "./codes.ts";
+import type { Identity } from "./identities.ts";
+import { identities, invites } from "./schema.ts";
+
+/** An account as stored. */
+export type Account = Omit<typeof accounts.$inferSelect, "usernameKey" | "emailKey">;
+
+/** What a new account is made of; the rest has defaults. */
+export interface NewAccount {
+  readonly username: string;
+  readonly email: string;
+  readonly tier: string;
+  readonly passwordHash?: string | null;
+  readonly emailVerified?: boolean;
+  readonly trialEndsAtMs?: number | null;
+  readonly subscriptionUntilMs?: number | null;
+  readonly admin?: boolean;
+  /** Only when there is no account yet, checked in the same transaction. */
+  readonly mustBeFirst?: boolean;
+  /** An invitation that this account uses up. */
+  readonly inviteHash?: string;
+  /** The person at an identity provider that this account is. */
+  readonly identity?: Identity;
+}
+
+/** Why an account was not made. */
+export interface AccountRefused {
+  readonly refused: "email_taken" | "username_taken" | "not_first" | "invite_invalid" | "identity_taken";
+}
+
+/** Columns that may be changed after creation. */
+export type AccountChange = Partial<Omit<Account, "id" | "createdAtMs">>;
+
+/** Verbs over accounts. */
+export type AccountStore = ReturnType<typeof accountStore>;
+
+/** Most accounts that one page of a listing holds. */
+const PAGE_MAX = 500;
+
+/** The spelling under which a name or an address is unique. */
+export function foldName(text: string): string {
+  return text.trim().normalize("NFKC").toLowerCase();
+}
+
+const COLUMNS = {
+  id: accounts.id,
+  username: accounts.username,
+  email: accounts.email,
+  passwordHash: accounts.passwordHash,
+  emailVerified: accounts.emailVerified,
+  tier: accounts.tier,
+  trialEndsAtMs: accounts.trialEndsAtMs,
+  subscriptionUntilMs: accounts.subscriptionUntilMs,
+  admin: accounts.admin,
+  createdAtMs: accounts.createdAtMs,
+};
+
+/** Builds the verbs. */
+export function accountStore(store: Store) {
+  const { db, clock } = store;
+  const key = sql.placeholder("key");
+  const byId = db.select(COLUMNS).from(accounts).where(eq(accounts.id, key)).prepare();
+  const byEmail = db.select(COLUMNS).from(accounts).where(eq(accounts.emailKey, key)).prepare();
+  const byUsername = db.select(COLUMNS).from(accounts).where(eq(accounts.usernameKey, key)).prepare();
+  const counted = db.select({ n: count() }).from(accounts).prepare();
+
+  /** Who holds the name or the address already, other than `exceptId`. */
+  const taken = (input: { username?: string; email?: string }, exceptId = ""): AccountRefused | undefined => {
+    const emailOwner = input.email === undefined ? undefined : byEmail.get({ key: foldName(input.email) });
+    const nameOwner = input.username === undefined ? undefined : byUsername.get({ key: foldName(input.username) });
+    // The name first: with one that is taken nobody learns whether an address is.
+    if (nameOwner !== undefined && nameOwner.id !== exceptId) return { refused: "username_taken" };
+    if (emailOwner !== undefined && emailOwner.id !== exceptId) return { refused: "email_taken" };
+    return undefined;
+  };
+
+  return {
+    /** Makes an account, or says why not. */
+    async createAccount(input: NewAccount): Promise<Account | AccountRefused> {
+      return store.transaction(() => {
+        if (input.identity !== undefined && isKnownIdentity(store, input.identity))
+          return { refused: "identity_taken" };
+        if (input.mustBeFirst === true && (counted.get()?.n ?? 0) > 0) return { refused: "not_first" };
+        const refused = taken(input);
+        if (refused !== undefined) return refused;
+        const invite = input.inviteHash === undefined ? undefined : isOpenInvite(input.inviteHash, clock.now());
+        if (invite !== undefined && db.select({ id: invites.id }).from(invites).where(invite).get() === undefined) {
+          return { refused: "invite_invalid" };
+        }
+        const account: Account = {
+          id: uuid(),
+          username: input.username.trim(),
+          email: input.email.trim(),
+          passwordHash: input.passwordHash ?? null,
+          emailVerified: input.emailVerified ?? false,
+          tier: input.tier,
+          trialEndsAtMs: input.trialEndsAtMs ?? null,
+          subscriptionUntilMs: input.subscriptionUntilMs ?? null,
+          admin: input.admin ?? false,
+          createdAtMs: clock.now(),
+        };
+        db.insert(accounts)
+          .values({ ...account, usernameKey: foldName(account.username), emailKey: foldName(account.email) })
+          .run();
+        if (invite !== undefined) {
+          db.update(invites).set({ usedAtMs: account.createdAtMs, usedBy: account.id }).where(invite).run();
+        }
+        if (input.identity !== undefined) {
+          db.insert(identities)
+            .values({ ...input.identity, accountId: account.id, createdAtMs: account.createdAtMs })
+            .run();
+        }
+        return account;
+      });
+    },
+
+    /** The account with this id. */
+    async findAccount(id: string): Promise<Account | undefined> {
+      return byId.get({ key: id });
+    },
+
+    /** The account with this address, ignoring case. */
+    async findAccountByEmail(email: string): Promise<Account | undefined> {
+      return byEmail.get({ key: foldName(email) });
+    },
+
+    /** The account that signs in under this name: its address or its user name, ignoring case. */
+    async findAccountByLogin(usernameOrEmail: string): Promise<Account | undefined> {
+      const name = { key: foldName(usernameOrEmail) };
+      return byEmail.get(name) ?? byUsername.get(name);
+    },
+
+    /** How many accounts there are. */
+    async countAccounts(): Promise<number> {
+      return counted.get()?.n ?? 0;
+    },
+
+    /** Up to `limit` (at most 500) accounts in the order they were made, after the account `afterId`. */
+    async listAccounts(options: { afterId?: string; limit?: number } = {}): Promise<Account[]> {
+      // Ids sort by the time they were made.
+      return db
+        .select(COLUMNS)
+        .from(accounts)
+        .where(gt(accounts.id, options.afterId ?? ""))
+        .orderBy(asc(accounts.id))
+        .limit(Math.min(options.limit ?? PAGE_MAX, PAGE_MAX))
+        .all();
+    },
+
+    /**
+     * The accounts whose name or address begins with a text, ignoring case; the newest first, made before the account
+     * `beforeId`. All of them for an empty text.
+     */
+    async searchAccounts(begins: string, options: { beforeId?: string; limit?: number } = {}): Promise<Account[]> {
+      const from = foldName(begins);
+      // Ranges, not LIKE: both spellings have an index.
+      const starts = (column: typeof accounts.usernameKey | typeof accounts.emailKey) =>
+        and(gte(column, from), lt(column, `${from}\u{10ffff}`));
+      return db
+        .select(COLUMNS)
+        .from(accounts)
+        .where(
+          and(
+            from === "" ? undefined : or(starts(accounts.usernameKey), starts(accounts.emailKey)),
+            options.beforeId === undefined ? undefined : lt(accounts.id, options.beforeId),
+          ),
+        )
+        .orderBy(desc(accounts.id))
+        .limit(Math.min(options.limit ?? PAGE_MAX, PAGE_MAX))
+        .all();
+    },
+
+    /** Changes columns of an account; undefined when there is no such account. */
+    async updateAccount(id: string, change: AccountChange): Promise<Account | AccountRefused | undefined> {
+      return store.transaction(() => {
+        const refused = taken(change, id);
+        if (refused !== undefined) return refused;
+        const keys = {
+          ...(change.username === undefined ? {} : { usernameKey: foldName(change.username) }),
+          ...(change.email === undefined ? {} : { emailKey: foldName(change.email) }),
+        };
+        if (Object.keys(change).length === 0) return byId.get({ key: id });
+        return db
+          .update(accounts)
+          .set({ ...change, ...keys })
+          .where(eq(accounts.id, id))
+          .returning(COLUMNS)
+          .get();
+      });
+    },
+
+    /** Removes the account and everything of its own, uploads included; its tokens stay in the totals. True when it existed. */
+    async deleteAccount(id: string): Promise<boolean> {
+      const existed = store.transaction(() => {
+        if (byId.get({ key: id }) === undefined) return false;
+        unattribute(store, id);
+        db.delete(usage).where(eq(usage.accountId, id)).run();
+        // Keys, sessions, files, jobs, threads and responses go by cascade.
+        db.delete(accounts).where(eq(accounts.id, id)).run();
+        return true;
+      });
+      if (existed) await rm(join(store.dataDir, "uploads", id), { recursive: true, force: true });
+      return existed;
+    },
+  };
+}
+
+function isKnownIdentity(store: Store, { provider, subject }: Identity): boolean {
+  const same = and(eq(identities.provider, provider), eq(identities.subject, subject));
+  return store.db.select({ id: identities.accountId }).from(identities).where(same).get() !== undefined;
+}
+
+/** The roll-ups of an account by their tables: what tells their rows apart beside account and key, and what they add up. */
+const ROLLUPS = [
+  { table: "usage_daily", by: ["day", "model"], sums: SUMS },
+  { table: "usage_hourly", by: ["hour", "model"], sums: SUMS },
+  {
+    table: "usage_latency",
+    by: ["unit", "start", "model", "status_class", "bucket"],
+    sums: ["requests", "first_bytes"],
+  },
+] as const;
+
+/** Makes the roll-ups of an account nobody's. */
+function unattribute({ sqlite }: Store, accountId: string): void {
+  for (const { table, by, sums } of ROLLUPS) {
+    const group = by.join(", ");
+    sqlite
+      .query(
+        `INSERT INTO ${table} (account_id, key_id, ${group}, ${sums.join(", ")})
+         SELECT '', '', ${group}, ${sums.map((name) => `SUM(${name})`).join(", ")}
+         FROM ${table} WHERE account_id = ? GROUP BY ${group}
+         ON CONFLICT (account_id, key_id, ${group})
+         DO UPDATE SET ${sums.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`,
+      )
+      .run(accountId);
+    sqlite.query(`DELETE FROM ${table} WHERE account_id = ?`).run(accountId);
+  }
+}

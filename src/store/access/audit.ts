@@ -1,0 +1,58 @@
+// The audit log: what happened to an account's security. Kept for a year.
+import { and, desc, eq, lt } from "drizzle-orm";
+import type { Store } from "../engine/open.ts";
+import { auditLog } from "./schema.ts";
+
+/** An entry to write. */
+export interface AuditEntry {
+  readonly accountId: string;
+  /** As `login`, `login_failed`, `password_changed`, `refresh_reused`. */
+  readonly event: string;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** Verbs over the audit log. */
+export type AuditStore = ReturnType<typeof auditStore>;
+
+const KEPT_MS = 365 * 86_400_000;
+const DELETE_BATCH = 500;
+const PAGE_MAX = 200;
+const USER_AGENT_CHARS = 300;
+
+/** Builds the verbs. */
+export function auditStore(store: Store) {
+  const { db, clock, sqlite } = store;
+  // Through a select: the account may be deleted while its last event is under way.
+  const add = sqlite.query(
+    `INSERT INTO audit_log (account_id, event, address, user_agent, detail, created_at)
+     SELECT id, ?, ?, ?, ?, ? FROM accounts WHERE id = ?`,
+  );
+  const deleteOld = sqlite.query(
+    "DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE created_at < ? LIMIT ?)",
+  );
+  return {
+    /** Writes an entry; nothing when the account is gone. */
+    async addAudit(entry: AuditEntry): Promise<void> {
+      const detail = JSON.stringify(entry.detail ?? {});
+      const userAgent = entry.userAgent.slice(0, USER_AGENT_CHARS);
+      add.run(entry.event, entry.address, userAgent, detail, clock.now(), entry.accountId);
+    },
+    /** An account's entries, newest first, older than the entry `beforeId`. */
+    async listAudit(accountId: string, options: { beforeId?: number; limit?: number } = {}) {
+      const older = options.beforeId === undefined ? undefined : lt(auditLog.id, options.beforeId);
+      return db
+        .select()
+        .from(auditLog)
+        .where(and(eq(auditLog.accountId, accountId), older))
+        .orderBy(desc(auditLog.id))
+        .limit(Math.min(options.limit ?? 50, PAGE_MAX))
+        .all();
+    },
+    /** Deletes some of the entries that are older than a year; gives how many, 0 when nothing is left. */
+    async deleteOldAudit(): Promise<number> {
+      return deleteOld.run(clock.now() - KEPT_MS, DELETE_BATCH).changes;
+    },
+  };
+}

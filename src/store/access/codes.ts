@@ -1,0 +1,189 @@
+// Secrets that prove something once: e-mail verification codes, one-time tickets and invitations. All are stored as
+// hashes and judged in one transaction, so that parallel guesses share one count and a ticket is taken by one caller.
+import { and, desc, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
+import { uuid } from "../../base/ids.ts";
+import type { Store } from "../engine/open.ts";
+import { accounts } from "../schema.ts";
+import { invites, tickets, verificationCodes } from "./schema.ts";
+
+/** What a ticket opens. */
+export type TicketKind = "oauth_state" | "oauth_code" | "pending_identity" | "password_reset";
+
+/** A ticket as taken. */
+export interface Ticket {
+  readonly accountId: string | null;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly createdAtMs: number;
+}
+
+/** An invitation as listed. */
+export type Invite = Omit<typeof invites.$inferSelect, "hash">;
+
+/** Verbs over codes, tickets and invitations. */
+export type CodeStore = ReturnType<typeof codeStore>;
+
+const DELETE_BATCH = 500;
+const INVITES_LISTED_MAX = 500;
+
+/** Builds the verbs. */
+export function codeStore(store: Store) {
+  const { db, clock, sqlite } = store;
+  const codeOf = db
+    .select()
+    .from(verificationCodes)
+    .where(eq(verificationCodes.accountId, sql.placeholder("id")))
+    .prepare();
+  const deleteTickets = sqlite.query(
+    "DELETE FROM tickets WHERE hash IN (SELECT hash FROM tickets WHERE expires_at < ? LIMIT ?)",
+  );
+  const deleteCodes = sqlite.query(
+    "DELETE FROM verification_codes WHERE account_id IN (SELECT account_id FROM verification_codes WHERE expires_at < ? LIMIT ?)",
+  );
+
+  return {
+    /** Replaces an account's verification code, unless the last one was sent less than `gapMs` ago: then says when it may be. */
+    async putVerificationCode(input: {
+      readonly accountId: string;
+      readonly codeHash: string;
+      readonly expiresAtMs: number;
+      readonly gapMs: number;
+    }): Promise<{ readonly stored: true } | { readonly stored: false; readonly againAtMs: number }> {
+      return store.transaction(() => {
+        const nowMs = clock.now();
+        const before = codeOf.get({ id: input.accountId });
+        if (before !== undefined && nowMs < before.sentAtMs + input.gapMs) {
+          return { stored: false, againAtMs: before.sentAtMs + input.gapMs };
+        }
+        const row = { codeHash: input.codeHash, tries: 0, sentAtMs: nowMs, expiresAtMs: input.expiresAtMs };
+        db.insert(verificationCodes)
+          .values({ accountId: input.accountId, ...row })
+          .onConflictDoUpdate({ target: verificationCodes.accountId, set: row })
+          .run();
+        return { stored: true };
+      });
+    },
+
+    /** Judges a code; the right one marks the account's address as verified and is used up. At most `triesMax` are judged. */
+    async tryVerificationCode(input: {
+      readonly accountId: string;
+      readonly codeHash: string;
+      readonly triesMax: number;
+    }): Promise<"verified" | "wrong" | "too_many_tries"> {
+      return store.transaction(() => {
+        const code = codeOf.get({ id: input.accountId });
+        if (code === undefined || code.expiresAtMs <= clock.now()) return "wrong";
+        if (code.tries >= input.triesMax) return "too_many_tries";
+        const owner = eq(verificationCodes.accountId, input.accountId);
+        if (code.codeHash !== input.codeHash) {
+          db.update(verificationCodes)
+            .set({ tries: code.tries + 1 })
+            .where(owner)
+            .run();
+          return "wrong";
+        }
+        db.delete(verificationCodes).where(owner).run();
+        db.update(accounts).set({ emailVerified: true }).where(eq(accounts.id, input.accountId)).run();
+        return "verified";
+      });
+    },
+
+    /** Stores a ticket. `only`: tickets of this kind that the account had before are void. */
+    async issueTicket(input: {
+      readonly kind: TicketKind;
+      readonly hash: string;
+      readonly accountId?: string | null;
+      readonly payload?: Readonly<Record<string, unknown>>;
+      readonly expiresAtMs: number;
+      readonly only?: boolean;
+    }): Promise<void> {
+      const { kind, hash, accountId = null, payload = {}, expiresAtMs } = input;
+      store.transaction(() => {
+        if (input.only === true && accountId !== null) {
+          db.delete(tickets)
+            .where(and(eq(tickets.accountId, accountId), eq(tickets.kind, kind)))
+            .run();
+        }
+        db.insert(tickets).values({ kind, hash, accountId, payload, createdAtMs: clock.now(), expiresAtMs }).run();
+      });
+    },
+
+    /** Takes a ticket out: of any number of callers one gets it. Undefined when it is unknown, used or expired. */
+    async takeTicket(kind: TicketKind, hash: string): Promise<Ticket | undefined> {
+      const row = db
+        .delete(tickets)
+        .where(and(eq(tickets.hash, hash), eq(tickets.kind, kind)))
+        .returning()
+        .get();
+      if (row === undefined || row.expiresAtMs <= clock.now()) return undefined;
+      return { accountId: row.accountId, payload: row.payload, createdAtMs: row.createdAtMs };
+    },
+
+    /** Makes every ticket of an account void, or those of some kinds. */
+    async dropTickets(accountId: string, kinds?: readonly TicketKind[]): Promise<void> {
+      const ofKinds = kinds === undefined ? undefined : inArray(tickets.kind, [...kinds]);
+      db.delete(tickets)
+        .where(and(eq(tickets.accountId, accountId), ofKinds))
+        .run();
+    },
+
+    /** Reads a ticket and leaves it; undefined when it is unknown or expired. */
+    async peekTicket(kind: TicketKind, hash: string): Promise<Ticket | undefined> {
+      return db
+        .select({ accountId: tickets.accountId, payload: tickets.payload, createdAtMs: tickets.createdAtMs })
+        .from(tickets)
+        .where(and(eq(tickets.hash, hash), eq(tickets.kind, kind), gt(tickets.expiresAtMs, clock.now())))
+        .get();
+    },
+
+    /** Makes an invitation; it is used up by `createAccount({inviteHash})`. */
+    async createInvite(input: {
+      readonly hash: string;
+      readonly createdBy: string | null;
+      readonly note?: string;
+      readonly expiresAtMs?: number | null;
+    }): Promise<{ id: string }> {
+      const id = uuid();
+      db.insert(invites)
+        .values({
+          id,
+          hash: input.hash,
+          createdBy: input.createdBy,
+          note: input.note ?? "",
+          createdAtMs: clock.now(),
+          expiresAtMs: input.expiresAtMs ?? null,
+        })
+        .run();
+      return { id };
+    },
+
+    /** Would this invitation let somebody in now? */
+    async isInviteOpen(hash: string): Promise<boolean> {
+      const open = isOpenInvite(hash, clock.now());
+      return db.select({ id: invites.id }).from(invites).where(open).get() !== undefined;
+    },
+
+    /** The latest invitations, newest first. */
+    async listInvites(): Promise<Invite[]> {
+      const rows = db.select().from(invites).orderBy(desc(invites.id)).limit(INVITES_LISTED_MAX).all();
+      return rows.map(({ hash: _, ...invite }) => invite);
+    },
+
+    /** Takes an unused invitation back. */
+    async deleteInvite(id: string): Promise<boolean> {
+      const unused = and(eq(invites.id, id), isNull(invites.usedAtMs));
+      return db.delete(invites).where(unused).returning({ id: invites.id }).all().length > 0;
+    },
+
+    /** Deletes some of what has expired; gives how much, 0 when nothing is left. */
+    async deleteExpiredCodes(): Promise<number> {
+      const nowMs = clock.now();
+      return deleteTickets.run(nowMs, DELETE_BATCH).changes + deleteCodes.run(nowMs, DELETE_BATCH).changes;
+    },
+  };
+}
+
+/** The condition that an invitation is there, unused and not expired. */
+export function isOpenInvite(hash: string, nowMs: number): SQL | undefined {
+  const unexpired = or(isNull(invites.expiresAtMs), gt(invites.expiresAtMs, nowMs));
+  return and(eq(invites.hash, hash), isNull(invites.usedAtMs), unexpired);
+}

@@ -1,0 +1,80 @@
+// Which account a person at an identity provider is here. One account has at most one identity per provider, and its last
+// way to sign in is never taken away.
+import { and, asc, count, eq } from "drizzle-orm";
+import type { Store } from "../engine/open.ts";
+import { accounts } from "../schema.ts";
+import { identities } from "./schema.ts";
+
+/** A person at a provider. */
+export interface Identity {
+  readonly provider: string;
+  readonly subject: string;
+  readonly email: string | null;
+}
+
+/** Verbs over identities. */
+export type IdentityStore = ReturnType<typeof identityStore>;
+
+/** Builds the verbs. */
+export function identityStore(store: Store) {
+  const { db, clock } = store;
+  const isIdentity = (identity: { provider: string; subject: string }) =>
+    and(eq(identities.provider, identity.provider), eq(identities.subject, identity.subject));
+  const ofAccount = (accountId: string, provider: string) =>
+    and(eq(identities.accountId, accountId), eq(identities.provider, provider));
+
+  return {
+    /** The id of the account that this person is. */
+    async findAccountOfIdentity(provider: string, subject: string): Promise<string | undefined> {
+      return db
+        .select({ accountId: identities.accountId })
+        .from(identities)
+        .where(isIdentity({ provider, subject }))
+        .get()?.accountId;
+    },
+
+    /** Links a person to an account. `taken`: the person is another account's, or the account has another of this provider. */
+    async linkIdentity(accountId: string, identity: Identity): Promise<"linked" | "already_linked" | "taken"> {
+      return store.transaction(() => {
+        const { provider, subject, email } = identity;
+        const owner = db.select().from(identities).where(isIdentity(identity)).get();
+        if (owner !== undefined) return owner.accountId === accountId ? "already_linked" : "taken";
+        if (db.select().from(identities).where(ofAccount(accountId, provider)).get() !== undefined) return "taken";
+        db.insert(identities).values({ provider, subject, accountId, email, createdAtMs: clock.now() }).run();
+        return "linked";
+      });
+    },
+
+    /** An account's identities by provider. */
+    async listIdentities(accountId: string): Promise<Identity[]> {
+      return db
+        .select({ provider: identities.provider, subject: identities.subject, email: identities.email })
+        .from(identities)
+        .where(eq(identities.accountId, accountId))
+        .orderBy(asc(identities.provider))
+        .all();
+    },
+
+    /** Unlinks every provider. */
+    async unlinkAllIdentities(accountId: string): Promise<void> {
+      db.delete(identities).where(eq(identities.accountId, accountId)).run();
+    },
+
+    /** Unlinks a provider. `last_way_in`: there is no password and no other identity, so it stays. */
+    async unlinkIdentity(accountId: string, provider: string): Promise<"unlinked" | "not_linked" | "last_way_in"> {
+      return store.transaction(() => {
+        if (db.select().from(identities).where(ofAccount(accountId, provider)).get() === undefined) return "not_linked";
+        const linked =
+          db.select({ n: count() }).from(identities).where(eq(identities.accountId, accountId)).get()?.n ?? 0;
+        const account = db
+          .select({ hash: accounts.passwordHash })
+          .from(accounts)
+          .where(eq(accounts.id, accountId))
+          .get();
+        if (linked === 1 && account?.hash == null) return "last_way_in";
+        db.delete(identities).where(ofAccount(accountId, provider)).run();
+        return "unlinked";
+      });
+    },
+  };
+}

@@ -1,0 +1,225 @@
+// API keys. A key is shown once, when it is made; only its SHA-256 is kept. The look-up on the request path is one
+// prepared query.
+import { and, asc, count, eq, inArray, isNull, notLike, sql } from "drizzle-orm";
+import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
+import type { Store } from "../engine/open.ts";
+import { accounts, apiKeys } from "../schema.ts";
+
+/** What a new key is made of. */
+export interface NewKey {
+  readonly accountId: string;
+  readonly name: string;
+  /** The operator's own requests per minute for this key. */
+  readonly rpm?: number | null;
+  readonly budgetMicros?: number | null;
+  readonly budgetPeriodMs?: number | null;
+  readonly expiresAtMs?: number | null;
+}
+
+/** A key as listings show it. */
+export type KeyInfo = Omit<typeof apiKeys.$inferSelect, "hash">;
+
+/** What a request needs to know of the key it came with, and of its account. */
+export interface LiveKey<Tier extends string = string> {
+  readonly keyId: string;
+  readonly accountId: string;
+  /** The key's own limit; null: the tier's. */
+  readonly rpm: number | null;
+  readonly expiresAtMs: number | null;
+  readonly budgetMicros: number | null;
+  readonly account: {
+    readonly tier: Tier;
+    readonly trialEndsAtMs: number | null;
+    readonly subscriptionUntilMs: number | null;
+    readonly emailVerified: boolean;
+    readonly admin: boolean;
+  };
+}
+
+/** Verbs over API keys. */
+export type KeyStore = ReturnType<typeof keyStore>;
+
+const KEY_PREFIX = "sk-";
+/** How the ids of keys that nobody has begin. */
+export const HOUSE_KEY = "house-";
+// 48 of 62 characters: 285 bits, so a plain hash of it cannot be reversed by guessing.
+const KEY_RANDOM_CHARS = 48;
+
+const INFO = {
+  id: apiKeys.id,
+  accountId: apiKeys.accountId,
+  name: apiKeys.name,
+  prefix: apiKeys.prefix,
+  lastFour: apiKeys.lastFour,
+  rpm: apiKeys.rpm,
+  budgetMicros: apiKeys.budgetMicros,
+  budgetPeriodMs: apiKeys.budgetPeriodMs,
+  budgetWindowStartMs: apiKeys.budgetWindowStartMs,
+  spentMicros: apiKeys.spentMicros,
+  expiresAtMs: apiKeys.expiresAtMs,
+  revokedAtMs: apiKeys.revokedAtMs,
+  createdAtMs: apiKeys.createdAtMs,
+  lastUsedAtMs: apiKeys.lastUsedAtMs,
+};
+
+/** Builds the verbs. */
+export function keyStore(store: Store) {
+  const { db, clock } = store;
+  const live = db
+    .select({
+      keyId: apiKeys.id,
+      accountId: apiKeys.accountId,
+      rpm: apiKeys.rpm,
+      expiresAtMs: apiKeys.expiresAtMs,
+      budgetMicros: apiKeys.budgetMicros,
+      account: {
+        tier: accounts.tier,
+        trialEndsAtMs: accounts.trialEndsAtMs,
+        subscriptionUntilMs: accounts.subscriptionUntilMs,
+        emailVerified: accounts.emailVerified,
+        admin: accounts.admin,
+      },
+    })
+    .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .where(and(eq(apiKeys.hash, sql.placeholder("hash")), isNull(apiKeys.revokedAtMs)))
+    .prepare();
+  const budget = db
+    .select({
+      budgetMicros: apiKeys.budgetMicros,
+      periodMs: apiKeys.budgetPeriodMs,
+      windowStartMs: apiKeys.budgetWindowStartMs,
+      spentMicros: apiKeys.spentMicros,
+    })
+    .from(apiKeys)
+    .where(eq(apiKeys.id, sql.placeholder("id")))
+    .prepare();
+  const touch = store.sqlite.query("UPDATE api_keys SET last_used_at = MAX(COALESCE(last_used_at, 0), ?) WHERE id = ?");
+
+  /** Hot path: the key with this SHA-256 (lower-case hex), unless it is revoked or expired. A cache must check `expiresAtMs` itself. */
+  const findLiveKeySync = (hash: string): LiveKey | undefined => {
+    const row = live.get({ hash });
+    return row !== undefined && (row.expiresAtMs === null || row.expiresAtMs > clock.now()) ? row : undefined;
+  };
+
+  return {
+    findLiveKeySync,
+
+    /** The async spelling of `findLiveKeySync`. */
+    async findLiveKey(hash: string): Promise<LiveKey | undefined> {
+      return findLiveKeySync(hash);
+    },
+
+    /** How many keys each of these accounts has that are not revoked; none for one without. */
+    async countLiveKeys(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const rows = db
+        .select({ id: apiKeys.accountId, keys: count() })
+        .from(apiKeys)
+        .where(
+          and(
+            inArray(apiKeys.accountId, [...accountIds]),
+            isNull(apiKeys.revokedAtMs),
+            notLike(apiKeys.id, `${HOUSE_KEY}%`),
+          ),
+        )
+        .groupBy(apiKeys.accountId)
+        .all();
+      return new Map(rows.map(({ id, keys }) => [id, keys]));
+    },
+
+    /** Makes a key and gives its secret, which cannot be had again. Throws when the account does not exist. */
+    async createKey(input: NewKey): Promise<{ id: string; key: string }> {
+      const key = KEY_PREFIX + randomText(KEY_RANDOM_CHARS);
+      const id = uuid();
+      const nowMs = clock.now();
+      db.insert(apiKeys)
+        .values({
+          id,
+          accountId: input.accountId,
+          name: input.name,
+          hash: sha256Hex(key),
+          prefix: key.slice(0, KEY_PREFIX.length + 4),
+          lastFour: key.slice(-4),
+          rpm: input.rpm ?? null,
+          budgetMicros: input.budgetMicros ?? null,
+          budgetPeriodMs: input.budgetPeriodMs ?? null,
+          budgetWindowStartMs: input.budgetMicros == null ? null : nowMs,
+          expiresAtMs: input.expiresAtMs ?? null,
+          createdAtMs: nowMs,
+        })
+        .run();
+      return { id, key };
+    },
+
+    /**
+     * The key that stands for an account's own use of the program, made when there is none: requests are counted and
+     * limited by it, but nobody has it.
+     */
+    async houseKey(accountId: string, name: string): Promise<KeyInfo> {
+      const id = HOUSE_KEY + accountId;
+      db.insert(apiKeys)
+        .values({
+          id,
+          accountId,
+          name,
+          hash: sha256Hex(randomText(KEY_RANDOM_CHARS)),
+          prefix: "",
+          lastFour: "",
+          createdAtMs: clock.now(),
+        })
+        .onConflictDoNothing()
+        .run();
+      const row = db.select(INFO).from(apiKeys).where(eq(apiKeys.id, id)).get();
+      if (row === undefined) throw new Error("a key that was made is not there");
+      return row;
+    },
+
+    /** All keys of an account, revoked ones too, oldest first. */
+    async listKeys(accountId: string): Promise<KeyInfo[]> {
+      return db.select(INFO).from(apiKeys).where(eq(apiKeys.accountId, accountId)).orderBy(asc(apiKeys.id)).all();
+    },
+
+    /** Ends a key for good (only the given account's, where one is given); false when there is no such live key. */
+    async revokeKey(id: string, options: { accountId?: string } = {}): Promise<boolean> {
+      const owner = options.accountId === undefined ? undefined : eq(apiKeys.accountId, options.accountId);
+      return (
+        db
+          .update(apiKeys)
+          .set({ revokedAtMs: clock.now() })
+          .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAtMs), owner))
+          .returning({ id: apiKeys.id })
+          .all().length > 0
+      );
+    },
+
+    /** Ends every live key of an account; gives how many. The house's own stays: nobody has it. */
+    async revokeAllKeys(accountId: string): Promise<number> {
+      const theirs = and(eq(apiKeys.accountId, accountId), notLike(apiKeys.id, `${HOUSE_KEY}%`));
+      return db
+        .update(apiKeys)
+        .set({ revokedAtMs: clock.now() })
+        .where(and(theirs, isNull(apiKeys.revokedAtMs)))
+        .returning({ id: apiKeys.id })
+        .all().length;
+    },
+
+    /** Notes when keys were last used, in one transaction. */
+    async touchKeys(uses: Iterable<{ keyId: string; atMs: number }>): Promise<void> {
+      store.transaction(() => {
+        for (const { keyId, atMs } of uses) touch.run(atMs, keyId);
+      });
+    },
+
+    /**
+     * What a key has left of its budget, in micro-dollars and by the usage written so far; undefined when it has no
+     * budget. Hot path for keys with a budget, hence synchronous.
+     */
+    budgetLeftMicrosSync(keyId: string): number | undefined {
+      const row = budget.get({ id: keyId });
+      if (row === undefined || row.budgetMicros === null) return undefined;
+      const { periodMs, windowStartMs } = row;
+      const over = periodMs !== null && windowStartMs !== null && clock.now() >= windowStartMs + periodMs;
+      return row.budgetMicros - (over ? 0 : row.spentMicros);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+// The tables of signing in: sessions and their refresh tokens, provider identities, codes, one-time tickets, invites and
+// the audit log. Every secret is stored as a hash; everything of an account goes with it.
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { accounts } from "../schema.ts";
+
+const ownAccount = () =>
+  text("account_id")
+    .notNull()
+    .references(() => accounts.id, { onDelete: "cascade" });
+
+/** One sign-in on one device: a family of refresh tokens, or a dashboard cookie. */
+export const sessions = sqliteTable(
+  "sessions",
+  {
+    id: text("id").primaryKey(),
+    accountId: ownAccount(),
+    /** Set for dashboard sessions, which have a cookie instead of refresh tokens. */
+    cookieHash: text("cookie_hash"),
+    userAgent: text("user_agent").notNull(),
+    address: text("address").notNull(),
+    createdAtMs: integer("created_at").notNull(),
+    lastUsedAtMs: integer("last_used_at").notNull(),
+    /** When its newest token or its cookie ends. */
+    expiresAtMs: integer("expires_at").notNull(),
+    revokedAtMs: integer("revoked_at"),
+  },
+  (t) => [
+    uniqueIndex("sessions_cookie").on(t.cookieHash),
+    index("sessions_account").on(t.accountId),
+    index("sessions_expiry").on(t.expiresAtMs),
+  ],
+);
+
+/** Used tokens stay until they would have expired: that is how a stolen one is noticed. */
+export const refreshTokens = sqliteTable(
+  "refresh_tokens",
+  {
+    hash: text("hash").primaryKey(),
+    sessionId: text("session_id")
+      .notNull()
+      .references(() => sessions.id, { onDelete: "cascade" }),
+    createdAtMs: integer("created_at").notNull(),
+    expiresAtMs: integer("expires_at").notNull(),
+    usedAtMs: integer("used_at"),
+    /** The token that replaced it. */
+    nextHash: text("next_hash"),
+  },
+  (t) => [index("refresh_tokens_session").on(t.sessionId), index("refresh_tokens_expiry").on(t.expiresAtMs)],
+);
+
+/** Which account a person at an identity provider is here. */
+export const identities = sqliteTable(
+  "identities",
+  {
+    provider: text("provider").notNull(),
+    /** The provider's own id of the person. */
+    subject: text("subject").notNull(),
+    accountId: ownAccount(),
+    email: text("email"),
+    createdAtMs: integer("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.provider, t.subject] }),
+    uniqueIndex("identities_account").on(t.accountId, t.provider),
+  ],
+);
+
+/** The one open e-mail verification code of an account. */
+export const verificationCodes = sqliteTable("verification_codes", {
+  accountId: text("account_id")
+    .primaryKey()
+    .references(() => accounts.id, { onDelete: "cascade" }),
+  codeHash: text("code_hash").notNull(),
+  tries: integer("tries").notNull().default(0),
+  sentAtMs: integer("sent_at").notNull(),
+  expiresAtMs: integer("expires_at").notNull(),
+});
+
+/** Secrets that work once: OAuth states and exchange codes, pending identities, password resets. */
+export const tickets = sqliteTable(
+  "tickets",
+  {
+    hash: text("hash").primaryKey(),
+    kind: text("kind").notNull(),
+    accountId: text("account_id").references(() => accounts.id, { onDelete: "cascade" }),
+    payload: text("payload", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    createdAtMs: integer("created_at").notNull(),
+    expiresAtMs: integer("expires_at").notNull(),
+  },
+  (t) => [index("tickets_account").on(t.accountId, t.kind), index("tickets_expiry").on(t.expiresAtMs)],
+);
+
+/** Invitations for `auth.signup: invite`. */
+export const invites = sqliteTable(
+  "invites",
+  {
+    id: text("id").primaryKey(),
+    hash: text("hash").notNull(),
+    createdBy: text("created_by").references(() => accounts.id, { onDelete: "set null" }),
+    note: text("note").notNull(),
+    createdAtMs: integer("created_at").notNull(),
+    expiresAtMs: integer("expires_at"),
+    usedAtMs: integer("used_at"),
+    usedBy: text("used_by").references(() => accounts.id, { onDelete: "set null" }),
+  },
+  (t) => [uniqueIndex("invites_hash").on(t.hash)],
+);
+
+/** What happened to an account's security, for its owner and the operator. */
+export const auditLog = sqliteTable(
+  "audit_log",
+  {
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    accountId: ownAccount(),
+    event: text("event").notNull(),
+    address: text("address").notNull(),
+    userAgent: text("user_agent").notNull(),
+    detail: text("detail", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    createdAtMs: integer("created_at").notNull(),
+  },
+  (t) => [index("audit_log_account").on(t.accountId), index("audit_log_created").on(t.createdAtMs)],
+);

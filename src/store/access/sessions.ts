@@ -1,0 +1,228 @@
+// Sessions: refresh-token families and dashboard cookies. Rotation is a state machine in one transaction, so of two
+// concurrent refreshes exactly one wins. Tokens and cookies are known here by their hashes only.
+import { and, desc, eq, gt, isNull, ne, sql } from "drizzle-orm";
+import { uuid } from "../../base/ids.ts";
+import type { Store } from "../engine/open.ts";
+import { refreshTokens, sessions } from "./schema.ts";
+
+/** A session as stored. */
+export type Session = Omit<typeof sessions.$inferSelect, "cookieHash">;
+
+/** What a new session is made of: a first refresh token or a cookie. */
+export interface NewSession {
+  readonly accountId: string;
+  readonly refreshHash?: string;
+  readonly cookieHash?: string;
+  readonly expiresAtMs: number;
+  readonly userAgent: string;
+  readonly address: string;
+}
+
+/** What came of presenting a refresh token. */
+export type Rotation =
+  /** The token was good: the next one is stored. */
+  | { readonly kind: "rotated"; readonly sessionId: string; readonly accountId: string }
+  /** It was used a moment ago and its successor is untouched: `nextHash` is the successor's. */
+  | { readonly kind: "repeated"; readonly sessionId: string; readonly accountId: string; readonly nextHash: string }
+  /** It had been used before: its whole family is revoked now. */
+  | { readonly kind: "reused"; readonly sessionId: string; readonly accountId: string }
+  | { readonly kind: "expired" | "revoked" | "unknown" };
+
+/** Verbs over sessions. */
+export type SessionStore = ReturnType<typeof sessionStore>;
+
+/** Far more than a person has devices; beyond it the session used longest ago goes. */
+const SESSIONS_PER_ACCOUNT_MAX = 1000;
+/** What a listing shows of what a browser calls itself. */
+const USER_AGENT_CHARS = 300;
+/** An expired token is still called expired for this long, then unknown. */
+const EXPIRED_KEPT_MS = 7 * 86_400_000;
+const DELETE_BATCH = 500;
+
+const COLUMNS = {
+  id: sessions.id,
+  accountId: sessions.accountId,
+  userAgent: sessions.userAgent,
+  address: sessions.address,
+  createdAtMs: sessions.createdAtMs,
+  lastUsedAtMs: sessions.lastUsedAtMs,
+  expiresAtMs: sessions.expiresAtMs,
+  revokedAtMs: sessions.revokedAtMs,
+};
+
+/** Builds the verbs. */
+export function sessionStore(store: Store) {
+  const { db, clock, sqlite } = store;
+  const live = () => and(isNull(sessions.revokedAtMs), gt(sessions.expiresAtMs, clock.now()));
+  const token = db
+    .select({
+      sessionId: refreshTokens.sessionId,
+      accountId: sessions.accountId,
+      expiresAtMs: refreshTokens.expiresAtMs,
+      usedAtMs: refreshTokens.usedAtMs,
+      nextHash: refreshTokens.nextHash,
+      revokedAtMs: sessions.revokedAtMs,
+    })
+    .from(refreshTokens)
+    .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
+    .where(eq(refreshTokens.hash, sql.placeholder("hash")))
+    .prepare();
+  const owned = db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.id, sql.placeholder("id")), eq(sessions.accountId, sql.placeholder("accountId"))))
+    .prepare();
+  const dropSurplus = sqlite.query(
+    `DELETE FROM sessions WHERE id IN
+       (SELECT id FROM sessions WHERE account_id = ? ORDER BY last_used_at DESC, id DESC LIMIT -1 OFFSET ?)`,
+  );
+  const deleteSessions = sqlite.query(
+    "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at < ? LIMIT ?)",
+  );
+  const deleteTokens = sqlite.query(
+    "DELETE FROM refresh_tokens WHERE hash IN (SELECT hash FROM refresh_tokens WHERE expires_at < ? LIMIT ?)",
+  );
+
+  const addToken = (hash: string, sessionId: string, expiresAtMs: number): void => {
+    db.insert(refreshTokens).values({ hash, sessionId, createdAtMs: clock.now(), expiresAtMs }).run();
+  };
+  const revoke = (id: string): boolean =>
+    db
+      .update(sessions)
+      .set({ revokedAtMs: clock.now() })
+      .where(and(eq(sessions.id, id), isNull(sessions.revokedAtMs)))
+      .returning({ id: sessions.id })
+      .all().length > 0;
+
+  return {
+    /** Starts a session. */
+    async createSession(input: NewSession): Promise<Session> {
+      const nowMs = clock.now();
+      const session: Session = {
+        id: uuid(),
+        accountId: input.accountId,
+        userAgent: input.userAgent.slice(0, USER_AGENT_CHARS),
+        address: input.address,
+        createdAtMs: nowMs,
+        lastUsedAtMs: nowMs,
+        expiresAtMs: input.expiresAtMs,
+        revokedAtMs: null,
+      };
+      store.transaction(() => {
+        db.insert(sessions)
+          .values({ ...session, cookieHash: input.cookieHash ?? null })
+          .run();
+        if (input.refreshHash !== undefined) addToken(input.refreshHash, session.id, input.expiresAtMs);
+        dropSurplus.run(input.accountId, SESSIONS_PER_ACCOUNT_MAX);
+      });
+      return session;
+    },
+
+    /**
+     * Exchanges a refresh token for its successor. Within `graceMs` of its use a token is `repeated` instead of `reused`,
+     * as long as nobody has used its successor.
+     */
+    async rotateRefresh(input: {
+      readonly hash: string;
+      readonly nextHash: string;
+      readonly nextExpiresAtMs: number;
+      readonly graceMs: number;
+    }): Promise<Rotation> {
+      return store.transaction((): Rotation => {
+        const nowMs = clock.now();
+        const found = token.get({ hash: input.hash });
+        if (found === undefined) return { kind: "unknown" };
+        const { sessionId, accountId, usedAtMs, nextHash } = found;
+        if (usedAtMs !== null) {
+          const next = nextHash === null ? undefined : token.get({ hash: nextHash });
+          const repeatable = found.revokedAtMs === null && next !== undefined && next.usedAtMs === null;
+          if (nextHash !== null && repeatable && nowMs < usedAtMs + input.graceMs) {
+            return { kind: "repeated", sessionId, accountId, nextHash };
+          }
+          revoke(sessionId);
+          return { kind: "reused", sessionId, accountId };
+        }
+        if (found.revokedAtMs !== null) return { kind: "revoked" };
+        if (found.expiresAtMs <= nowMs) return { kind: "expired" };
+        addToken(input.nextHash, sessionId, input.nextExpiresAtMs);
+        db.update(refreshTokens)
+          .set({ usedAtMs: nowMs, nextHash: input.nextHash })
+          .where(eq(refreshTokens.hash, input.hash))
+          .run();
+        db.update(sessions)
+          .set({ lastUsedAtMs: nowMs, expiresAtMs: input.nextExpiresAtMs })
+          .where(eq(sessions.id, sessionId))
+          .run();
+        return { kind: "rotated", sessionId, accountId };
+      });
+    },
+
+    /** The session with this id while it is neither revoked nor expired. */
+    async findLiveSession(id: string): Promise<Session | undefined> {
+      return db
+        .select(COLUMNS)
+        .from(sessions)
+        .where(and(eq(sessions.id, id), live()))
+        .get();
+    },
+
+    /** The dashboard session of this cookie while it is live; notes its use. */
+    async useCookieSession(cookieHash: string): Promise<Session | undefined> {
+      return db
+        .update(sessions)
+        .set({ lastUsedAtMs: clock.now() })
+        .where(and(eq(sessions.cookieHash, cookieHash), live()))
+        .returning(COLUMNS)
+        .get();
+    },
+
+    /** An account's live sessions, the one used last first. */
+    async listSessions(accountId: string): Promise<Session[]> {
+      return db
+        .select(COLUMNS)
+        .from(sessions)
+        .where(and(eq(sessions.accountId, accountId), live()))
+        .orderBy(desc(sessions.lastUsedAtMs), desc(sessions.id))
+        .all();
+    },
+
+    /** Ends the session that a refresh token of this account belongs to; false when there is none to end. */
+    async revokeByRefresh(hash: string, accountId: string): Promise<boolean> {
+      return store.transaction(() => {
+        const found = token.get({ hash });
+        return found !== undefined && found.accountId === accountId && revoke(found.sessionId);
+      });
+    },
+
+    /** Ends a session of this account; false when there is none to end. */
+    async revokeSession(id: string, accountId: string): Promise<boolean> {
+      return store.transaction(() => {
+        return owned.get({ id, accountId }) !== undefined && revoke(id);
+      });
+    },
+
+    /** Is there such a session of this account, ended or not? */
+    async hasSession(id: string, accountId: string): Promise<boolean> {
+      return owned.get({ id, accountId }) !== undefined;
+    },
+
+    /**
+     * Ends all sessions of an account, but `exceptId`; gives how many lived. They are gone without a trace, so that an
+     * access token of theirs can be told from one that was only signed out.
+     */
+    async revokeAllSessions(accountId: string, exceptId = ""): Promise<number> {
+      const gone = db
+        .delete(sessions)
+        .where(and(eq(sessions.accountId, accountId), ne(sessions.id, exceptId)))
+        .returning({ revokedAtMs: sessions.revokedAtMs })
+        .all();
+      return gone.filter(({ revokedAtMs }) => revokedAtMs === null).length;
+    },
+
+    /** Deletes some of what expired a week ago and more; gives how much, 0 when nothing is left. */
+    async deleteExpiredSessions(): Promise<number> {
+      const beforeMs = clock.now() - EXPIRED_KEPT_MS;
+      return deleteSessions.run(beforeMs, DELETE_BATCH).changes + deleteTokens.run(beforeMs, DELETE_BATCH).changes;
+    },
+  };
+}

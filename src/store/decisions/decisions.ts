@@ -1,0 +1,112 @@
+// Versions of decision models, their aliases, and what was seen to answer for them.
+import { and, asc, eq } from "drizzle-orm";
+import type { Store } from "../engine/open.ts";
+import { decisionAliases, decisionSightings, decisionVersions } from "./schema.ts";
+
+/**
+ * A stored version. `record` holds backend and calibration, `metrics` what the calibration was measured at: read them with
+ * `versionOfRow` and `readMeasurement` of `decisions/`, whose `decisionOverview` puts it all together for a page.
+ */
+export interface StoredVersion {
+  readonly id: string;
+  readonly origin: string;
+  readonly hash: string;
+  readonly record: Readonly<Record<string, unknown>>;
+  readonly metrics: Readonly<Record<string, unknown>> | null;
+  readonly createdAtMs: number;
+}
+
+/** What answered, as the upstream names it; "" for what it does not say. */
+export interface Sighting {
+  readonly version: string;
+  readonly provider: string;
+  readonly upstreamModel: string;
+  readonly fingerprint: string;
+}
+
+/** A sighting with when it was first and last made. */
+export interface StoredSighting extends Sighting {
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
+/** An upstream that names itself anew with every answer is known for that after so many. */
+const SIGHTINGS_MAX = 50;
+
+/** Verbs over the tables of decisions. */
+export type DecisionStore = ReturnType<typeof decisionStore>;
+
+/** Builds the verbs. */
+export function decisionStore(store: Store) {
+  const { db, clock } = store;
+  return {
+    /** Every version, oldest first. */
+    async listDecisionVersions(): Promise<StoredVersion[]> {
+      return db
+        .select()
+        .from(decisionVersions)
+        .orderBy(asc(decisionVersions.createdAtMs), asc(decisionVersions.id))
+        .all();
+    },
+    /** Keeps a version; false when the id is taken, which then stays as it is. */
+    async addDecisionVersion(version: Omit<StoredVersion, "createdAtMs">): Promise<boolean> {
+      const row = { ...version, createdAtMs: clock.now() };
+      const added = db
+        .insert(decisionVersions)
+        .values(row)
+        .onConflictDoNothing()
+        .returning({ id: decisionVersions.id });
+      return added.all().length > 0;
+    },
+    /**
+     * Keeps a version that was made from another, once: two runs over the same rows make the same. Gives the id it has, which
+     * is another where it was there already; undefined where its own id is taken by something else.
+     */
+    async addSuccessor(version: Omit<StoredVersion, "createdAtMs">): Promise<string | undefined> {
+      const { id, origin, hash } = decisionVersions;
+      return store.transaction(() => {
+        const same = and(eq(origin, version.origin), eq(hash, version.hash));
+        const known = db.select({ id }).from(decisionVersions).where(same).get();
+        if (known !== undefined) return known.id;
+        const row = { ...version, createdAtMs: clock.now() };
+        return db.insert(decisionVersions).values(row).onConflictDoNothing().returning({ id }).all()[0]?.id;
+      });
+    },
+    /** Alias → version. */
+    async listDecisionAliases(): Promise<{ alias: string; version: string }[]> {
+      const { alias, version } = decisionAliases;
+      return db.select({ alias, version }).from(decisionAliases).orderBy(asc(alias)).all();
+    },
+    /** Points an alias to a version. `seed`: only when the alias is new. */
+    async setDecisionAlias(alias: string, version: string, options: { seed: boolean }): Promise<void> {
+      const row = { version, updatedAtMs: clock.now() };
+      const insert = db.insert(decisionAliases).values({ alias, ...row });
+      if (options.seed) insert.onConflictDoNothing().run();
+      else insert.onConflictDoUpdate({ target: decisionAliases.alias, set: row }).run();
+    },
+    /** Notes what answered; gives what else was seen to answer for that version at that provider. */
+    async noteSighting(sighting: Sighting): Promise<Sighting[]> {
+      const now = clock.now();
+      const { version, provider, upstreamModel, fingerprint } = decisionSightings;
+      const known = db
+        .select()
+        .from(decisionSightings)
+        .where(and(eq(version, sighting.version), eq(provider, sighting.provider)))
+        .all();
+      const others = known.filter(
+        (row) => row.upstreamModel !== sighting.upstreamModel || row.fingerprint !== sighting.fingerprint,
+      );
+      if (others.length < SIGHTINGS_MAX) {
+        db.insert(decisionSightings)
+          .values({ ...sighting, firstAtMs: now, lastAtMs: now })
+          .onConflictDoUpdate({ target: [version, provider, upstreamModel, fingerprint], set: { lastAtMs: now } })
+          .run();
+      }
+      return others;
+    },
+    /** All that was seen, oldest first. */
+    async listSightings(): Promise<StoredSighting[]> {
+      return db.select().from(decisionSightings).orderBy(asc(decisionSightings.firstAtMs)).all();
+    },
+  };
+}

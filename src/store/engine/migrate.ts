@@ -1,0 +1,68 @@
+// Brings a database to this program's schema. The numbered files are embedded in the executable; all that are missing are
+// applied together or not at all, exactly once, also when two processes start together. A database of a newer program is refused.
+import type { Database } from "bun:sqlite";
+import init from "../migrations/0000_init.sql" with { type: "text" };
+import accessAndWork from "../migrations/0001_access_and_work.sql" with { type: "text" };
+import decisions from "../migrations/0002_decisions.sql" with { type: "text" };
+import jobAnswers from "../migrations/0003_job_answers.sql" with { type: "text" };
+import attempts from "../migrations/0004_attempts.sql" with { type: "text" };
+import accountBudgets from "../migrations/0005_account_budgets.sql" with { type: "text" };
+import accountStorage from "../migrations/0006_account_storage.sql" with { type: "text" };
+import { StoreError } from "./store-error.ts";
+
+/** One numbered step. */
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** All steps in order. Append only: a step that has shipped is never edited. */
+export const MIGRATIONS: readonly Migration[] = [
+  { name: "0000_init", sql: init },
+  { name: "0001_access_and_work", sql: accessAndWork },
+  { name: "0002_decisions", sql: decisions },
+  { name: "0003_job_answers", sql: jobAnswers },
+  { name: "0004_attempts", sql: attempts },
+  { name: "0005_account_budgets", sql: accountBudgets },
+  { name: "0006_account_storage", sql: accountStorage },
+];
+
+/** The names of the steps that a database lacks; of a new one all. Throws StoreError for a newer version's database. */
+export function pendingSteps(sqlite: Database, steps: readonly Migration[] = MIGRATIONS): string[] {
+  sqlite.run("CREATE TABLE IF NOT EXISTS _migrations (name TEXT PRIMARY KEY NOT NULL, applied_at INTEGER NOT NULL)");
+  return missing(sqlite, steps).map(({ name }) => name);
+}
+
+/** Applies the steps that are missing, together or not at all; gives the names of those it applied. */
+export function migrate(sqlite: Database, nowMs: number, steps: readonly Migration[] = MIGRATIONS): string[] {
+  if (pendingSteps(sqlite, steps).length === 0) return [];
+  // A step that rebuilds a table would cascade deletes through it; the pragma has no effect inside a transaction.
+  sqlite.run("PRAGMA foreign_keys = OFF");
+  try {
+    // Asked again under the write lock: another process may have applied steps meanwhile.
+    const applyAll = sqlite.transaction(() => missing(sqlite, steps).map((step) => apply(sqlite, step, nowMs)));
+    return applyAll.immediate();
+  } finally {
+    sqlite.run("PRAGMA foreign_keys = ON");
+  }
+}
+
+function apply(sqlite: Database, step: Migration, nowMs: number): string {
+  sqlite.run(step.sql);
+  const orphans = sqlite.query("PRAGMA foreign_key_check").all();
+  if (orphans.length > 0) throw new StoreError(`Migration ${step.name} would leave ${orphans.length} orphaned rows.`);
+  sqlite.query("INSERT INTO _migrations (name, applied_at) VALUES (?, ?)").run(step.name, nowMs);
+  return step.name;
+}
+
+function missing(sqlite: Database, steps: readonly Migration[]): Migration[] {
+  const rows = sqlite.query("SELECT name FROM _migrations").all() as { name: string }[];
+  const done = new Set(rows.map((row) => row.name));
+  const known = new Set(steps.map((step) => step.name));
+  for (const name of done) {
+    if (!known.has(name)) {
+      throw new StoreError(`The database was made by a newer version of Sallyport (it has migration ${name}).`);
+    }
+  }
+  return steps.filter((step) => !done.has(step.name));
+}

@@ -1,0 +1,181 @@
+// Opens the database of a data directory: created and migrated when needed, private to its owner, safe beside other
+// processes. It hands out the connection that the verbs in this room are built on; nothing outside this room speaks SQL.
+import { Database } from "bun:sqlite";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { MIGRATIONS, migrate, pendingSteps } from "./migrate.ts";
+import { StoreError } from "./store-error.ts";
+
+/** File name of the database within the data directory. */
+export const DATABASE_FILE = "sallyport.db";
+
+/** How long a write waits for another process's. */
+const BUSY_TIMEOUT_MS = 5000;
+
+/** How the database is opened. */
+export interface StoreOptions {
+  readonly dataDir: string;
+  readonly clock?: Clock;
+  /** How long a write waits for another process's; bun:sqlite blocks the thread meanwhile. */
+  readonly busyTimeoutMs?: number;
+  /** False: throws when there is no database yet instead of making one. */
+  readonly create?: boolean;
+}
+
+/** An open database. */
+export interface Store {
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly sqlite: Database;
+  readonly db: BunSQLiteDatabase;
+  /** Runs `work` in one write transaction, taken at its start so that it never fails half-way for want of the lock. */
+  transaction<T>(work: () => T): T;
+  /** Changes when another connection has committed, never by this one's own writes: a sign to drop caches. */
+  changeCounter(): number;
+  /** Throws when the database does not answer. */
+  ping(): void;
+  /** Moves the log into the database and empties it if no reader is in the way; never waits. True when it was emptied. */
+  checkpoint(): boolean;
+  /** Problems that SQLite finds in the file; an empty list is a sound database. Reads everything. */
+  integrityCheck(): string[];
+  /** Empties the log and closes; a second call does nothing. */
+  close(): void;
+}
+
+/**
+ * Opens (and by default creates) the database in `dataDir`. Throws StoreError when it cannot be used, also when an older
+ * version made it: `upgradeStore` comes first.
+ */
+export function openStore(options: StoreOptions): Store {
+  const { dataDir, clock = systemClock, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
+  const path = join(dataDir, DATABASE_FILE);
+  if (options.create === false && !existsSync(path))
+    throw new StoreError(
+      `No database in ${dataDir} yet. Run \`sallyport up\` or \`sallyport init\`, or pass --data-dir.`,
+    );
+  const sqlite = openFile(path, dataDir);
+  try {
+    setPragmas(sqlite, busyTimeoutMs);
+    const pending = pendingSteps(sqlite);
+    // A new database has nothing to lose.
+    if (pending.length === MIGRATIONS.length) migrate(sqlite, clock.now());
+    else if (pending.length > 0)
+      throw new StoreError(`The database ${path} was made by an older version of Sallyport and is not upgraded yet.`);
+  } catch (error) {
+    sqlite.close();
+    throw unusable(path, error);
+  }
+  return storeOf(sqlite, { dataDir, clock, busyTimeoutMs });
+}
+
+/** A database that may be an older version's, the steps it lacks, and what applies them. */
+export interface UpgradableStore {
+  readonly store: Store;
+  readonly pending: readonly string[];
+  /** Applies them; gives the names of those it applied. */
+  migrate(): string[];
+}
+
+/** Opens the database in `dataDir` as it is. A new one has no steps pending: `openStore` makes it. */
+export function openForUpgrade(options: Required<Pick<StoreOptions, "dataDir" | "clock">>): UpgradableStore {
+  const { dataDir, clock } = options;
+  const path = join(dataDir, DATABASE_FILE);
+  const sqlite = openFile(path, dataDir);
+  try {
+    setPragmas(sqlite, BUSY_TIMEOUT_MS);
+    const pending = pendingSteps(sqlite);
+    return {
+      store: storeOf(sqlite, { dataDir, clock, busyTimeoutMs: BUSY_TIMEOUT_MS }),
+      pending: pending.length === MIGRATIONS.length ? [] : pending,
+      migrate: () => migrate(sqlite, clock.now()),
+    };
+  } catch (error) {
+    sqlite.close();
+    throw unusable(path, error);
+  }
+}
+
+function unusable(path: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError(`The database ${path} cannot be used: ${(error as Error).message}`, { cause: error });
+}
+
+function openFile(path: string, dataDir: string): Database {
+  try {
+    makePrivateDirectory(dataDir);
+    // Made here first: SQLite would give it the umask's mode. Its -wal and -shm files copy the mode of the database.
+    closeSync(openSync(path, "a", 0o600));
+    chmodSync(path, 0o600);
+    return new Database(path, { create: true, strict: true });
+  } catch (error) {
+    throw new StoreError(`Cannot open ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Makes the directory readable by its owner only; one that holds other things than ours keeps its mode. */
+function makePrivateDirectory(path: string): void {
+  if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) return;
+  const entries = readdirSync(path);
+  if (entries.length === 0 || entries.includes(DATABASE_FILE)) chmodSync(path, 0o700);
+}
+
+function setPragmas(sqlite: Database, busyTimeoutMs: number): void {
+  // First, so that everything after it waits for another process instead of failing.
+  sqlite.run(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`);
+  // Freed pages can be given back to the file system in small steps; only has an effect before the first table.
+  sqlite.run("PRAGMA auto_vacuum = INCREMENTAL");
+  // Readers and the writer do not block each other, and a commit is one append.
+  sqlite.run("PRAGMA journal_mode = WAL");
+  // In WAL a killed process loses nothing and a power cut at most the last commits, never consistency; FULL would
+  // cost a disk flush per commit.
+  sqlite.run("PRAGMA synchronous = NORMAL");
+  // Off by default in SQLite; deleting an account relies on cascades.
+  sqlite.run("PRAGMA foreign_keys = ON");
+  // Sorting must not leave copies of rows in /tmp.
+  sqlite.run("PRAGMA temp_store = MEMORY");
+  // 16 MB of pages: keys and sessions stay in memory, idle RSS stays small.
+  sqlite.run("PRAGMA cache_size = -16000");
+  // After a checkpoint the log is cut back to 16 MiB instead of keeping its largest size for ever.
+  sqlite.run("PRAGMA journal_size_limit = 16777216");
+  // Deleted sessions, codes and texts are overwritten in the file where that is free of charge.
+  sqlite.run("PRAGMA secure_delete = FAST");
+}
+
+function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create">>): Store {
+  const { dataDir, clock, busyTimeoutMs } = options;
+  const dataVersion = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
+  const one = sqlite.query("SELECT 1 FROM _migrations LIMIT 1");
+  let closed = false;
+  const checkpoint = (): boolean => {
+    // The default would wait for readers up to busy_timeout, on the event loop.
+    sqlite.run("PRAGMA busy_timeout = 0");
+    try {
+      const row = sqlite.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
+      return row?.busy === 0;
+    } finally {
+      sqlite.run(`PRAGMA busy_timeout = ${Math.trunc(busyTimeoutMs)}`);
+    }
+  };
+  return {
+    dataDir,
+    clock,
+    sqlite,
+    db: drizzle(sqlite),
+    transaction: (work) => sqlite.transaction(work).immediate(),
+    changeCounter: () => dataVersion.get()?.data_version ?? 0,
+    ping: () => void one.get(),
+    checkpoint,
+    integrityCheck: () => {
+      const rows = sqlite.query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)").all();
+      return rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
+    },
+    close: () => {
+      if (closed) return;
+      closed = true;
+      checkpoint();
+      sqlite.close();
+    },
+  };
+}

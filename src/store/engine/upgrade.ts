@@ -1,0 +1,60 @@
+// Brings the database of an older version to this one's schema, after a backup of all of it. Steps are applied together or
+// not at all: whatever ends the process on the way, the older version can still open its database.
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { VERSION } from "../../base/version.ts";
+import { writeBackup } from "./backup.ts";
+import { DATABASE_FILE, openForUpgrade } from "./open.ts";
+import { isServing } from "./serve-lock.ts";
+import { StoreError } from "./store-error.ts";
+
+/** In the data directory. */
+const BACKUPS_DIR = "backups";
+const BACKUPS_KEPT = 3;
+
+/** What an upgrade did. */
+export interface Upgrade {
+  /** The steps that were applied. */
+  readonly applied: readonly string[];
+  /** The copy of the database as it was, with secrets and uploads. */
+  readonly backup: string;
+}
+
+/**
+ * Upgrades the database of a data directory; undefined where there is none or nothing to do. `lockHeld`: the caller holds
+ * the serve lock. Throws StoreError when another server uses the database or the backup cannot be written.
+ */
+export async function upgradeStore(options: {
+  readonly dataDir: string;
+  readonly clock?: Clock;
+  readonly lockHeld?: boolean;
+}): Promise<Upgrade | undefined> {
+  const { dataDir, clock = systemClock, lockHeld = false } = options;
+  if (!existsSync(join(dataDir, DATABASE_FILE))) return undefined;
+  const { store, pending, migrate } = openForUpgrade({ dataDir, clock });
+  try {
+    if (pending.length === 0) return undefined;
+    if (!lockHeld && isServing(dataDir))
+      throw new StoreError("A server of an older version is running on this data directory. Stop it first.");
+    const folder = join(dataDir, BACKUPS_DIR);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const backup = join(folder, `pre-${VERSION}.tar`);
+    await writeBackup(store, backup);
+    await removeOld(folder);
+    return { applied: migrate(), backup };
+  } finally {
+    store.close();
+  }
+}
+
+/** Keeps the newest backups. */
+async function removeOld(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.startsWith("pre-") && name.endsWith(".tar"));
+  const files = await Promise.all(
+    names.map(async (name) => ({ name, writtenMs: (await stat(join(folder, name))).mtimeMs })),
+  );
+  const old = files.toSorted((a, b) => b.writtenMs - a.writtenMs).slice(BACKUPS_KEPT);
+  for (const { name } of old) await rm(join(folder, name), { force: true });
+}

@@ -1,0 +1,42 @@
+// The rate limiter's windows as last saved, so that a restart does not refill them.
+import { eq, gte, lt } from "drizzle-orm";
+import type { Store } from "../engine/open.ts";
+import { apiKeys, rateWindows } from "../schema.ts";
+
+/** The request times of one key. */
+export interface RateWindow {
+  readonly keyId: string;
+  /** Milliseconds since the epoch, oldest first. */
+  readonly timesMs: number[];
+}
+
+/** Verbs over saved rate windows. */
+export type RateStore = ReturnType<typeof rateStore>;
+
+/** Builds the verbs. */
+export function rateStore(store: Store) {
+  const { db, clock, sqlite } = store;
+  // Through a select: a key that was deleted meanwhile must not fail the others.
+  const save = sqlite.query(
+    `INSERT INTO rate_windows (key_id, times_ms, saved_at) SELECT id, ?, ? FROM api_keys WHERE id = ?
+     ON CONFLICT DO UPDATE SET times_ms = excluded.times_ms, saved_at = excluded.saved_at`,
+  );
+  return {
+    /** Replaces the windows of these keys, in one transaction. */
+    async saveRateWindows(windows: Iterable<RateWindow>): Promise<void> {
+      store.transaction(() => {
+        for (const { keyId, timesMs } of windows) save.run(JSON.stringify(timesMs), clock.now(), keyId);
+      });
+    },
+    /** The windows saved at or after a time; older ones are deleted. */
+    async loadRateWindows(sinceMs: number): Promise<RateWindow[]> {
+      db.delete(rateWindows).where(lt(rateWindows.savedAtMs, sinceMs)).run();
+      return db
+        .select({ keyId: rateWindows.keyId, timesMs: rateWindows.timesMs })
+        .from(rateWindows)
+        .innerJoin(apiKeys, eq(apiKeys.id, rateWindows.keyId))
+        .where(gte(rateWindows.savedAtMs, sinceMs))
+        .all();
+    },
+  };
+}

@@ -1,0 +1,181 @@
+// One request as the gateway reports it, served or not, and the sums that roll-ups are made of.
+import type { FailedRoute } from "../../telemetry/attempt.ts";
+import { latencyBucket } from "./latency.ts";
+
+/** The error code of a request that its client stopped, which is nobody's failure. */
+export const STOPPED = "client_gone";
+
+/** One request of a caller with a valid key, or, with `isCall`, what one failed upstream call within it cost. */
+export interface UsageRecord {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** The catalog id; "" where no model is involved or none was found yet. */
+  readonly model: string;
+  /** The provider that answered, or failed last; "" where none was asked. */
+  readonly provider: string;
+  readonly upstreamModel: string;
+  /** The path that was called, as `/v1/chat/completions`. */
+  readonly endpoint: string;
+  /** HTTP status the client got. */
+  readonly status: number;
+  readonly errorCode: string | null;
+  /** All prompt tokens, the cached ones included. */
+  readonly inputTokens: number;
+  /** All completion tokens, the reasoning ones included. */
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+  /** The upstream reported no usage; the tokens were counted here. */
+  readonly estimated: boolean;
+  readonly costMicros: number;
+  readonly latencyMs: number;
+  readonly ttfbMs: number | null;
+  readonly stream: boolean;
+  readonly createdAtMs: number;
+  /** The routes that failed before the one that answered, or all of them. */
+  readonly attempts?: readonly FailedRoute[];
+  /** True for an upstream call that cost tokens and failed: its request has a record of its own. */
+  readonly isCall?: true;
+}
+
+/** Whether the request failed. What the client stopped did not. */
+export function isFailure({ status, errorCode }: Pick<UsageRecord, "status" | "errorCode">): boolean {
+  return errorCode !== STOPPED && (errorCode !== null || status >= 400);
+}
+
+/** What roll-ups add up. */
+export interface UsageSums {
+  requests: number;
+  /** Requests that ended with an error. */
+  errors: number;
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens: number;
+  cacheWriteTokens: number;
+  reasoningTokens: number;
+  costMicros: number;
+}
+
+/** Sums of one (UTC hour, account, key, model). */
+export interface UsageDelta extends UsageSums {
+  /** Whole hours since the epoch. */
+  readonly hour: number;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  firstAtMs: number;
+  lastAtMs: number;
+  /** By class of status and bucket. */
+  readonly latency: Map<string, LatencyCount>;
+}
+
+/** How many requests of one class of status fell into a bucket of latency. */
+export interface LatencyCount {
+  /** 2, 4 or 5 for the statuses' hundreds; 0 for requests that the client stopped. */
+  readonly statusClass: number;
+  readonly bucket: number;
+  requests: number;
+  firstBytes: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** Hours in a day. */
+const DAY_HOURS = 24;
+const DAY_MS = 86_400_000;
+
+/** The UTC day of a time, in whole days since the epoch. */
+export function dayOf(timeMs: number): number {
+  return Math.floor(timeMs / DAY_MS);
+}
+
+/** The UTC hour of a time, in whole hours since the epoch. */
+export function hourOf(timeMs: number): number {
+  return Math.floor(timeMs / HOUR_MS);
+}
+
+/** The day that an hour belongs to, both whole since the epoch. */
+export function dayOfHour(hour: number): number {
+  return Math.floor(hour / DAY_HOURS);
+}
+
+/** Adds up records by hour, account, key and model. */
+export class UsageTally {
+  readonly #deltas = new Map<string, UsageDelta>();
+
+  get size(): number {
+    return this.#deltas.size;
+  }
+
+  /** True when adding this record makes no new group. */
+  has(record: UsageRecord): boolean {
+    return this.#deltas.has(groupOf(record));
+  }
+
+  /** Adds one request. */
+  add(record: UsageRecord): void {
+    const group = groupOf(record);
+    let delta = this.#deltas.get(group);
+    if (delta === undefined) {
+      delta = emptyDelta(record);
+      this.#deltas.set(group, delta);
+    }
+    if (record.isCall !== true) addRequest(delta, record);
+    delta.inputTokens += record.inputTokens;
+    delta.outputTokens += record.outputTokens;
+    delta.cachedTokens += record.cachedTokens;
+    delta.cacheWriteTokens += record.cacheWriteTokens;
+    delta.reasoningTokens += record.reasoningTokens;
+    delta.costMicros += record.costMicros;
+    delta.firstAtMs = Math.min(delta.firstAtMs, record.createdAtMs);
+    delta.lastAtMs = Math.max(delta.lastAtMs, record.createdAtMs);
+  }
+
+  values(): IterableIterator<UsageDelta> {
+    return this.#deltas.values();
+  }
+}
+
+function addRequest(delta: UsageDelta, record: UsageRecord): void {
+  delta.requests += 1;
+  if (isFailure(record)) delta.errors += 1;
+  const statusClass = record.errorCode === STOPPED ? 0 : Math.floor(record.status / 100);
+  countOf(delta, statusClass, latencyBucket(record.latencyMs)).requests += 1;
+  if (record.ttfbMs !== null) countOf(delta, statusClass, latencyBucket(record.ttfbMs)).firstBytes += 1;
+}
+
+function countOf({ latency }: UsageDelta, statusClass: number, bucket: number): LatencyCount {
+  const name = `${statusClass} ${bucket}`;
+  let count = latency.get(name);
+  if (count === undefined) {
+    count = { statusClass, bucket, requests: 0, firstBytes: 0 };
+    latency.set(name, count);
+  }
+  return count;
+}
+
+function groupOf(record: UsageRecord): string {
+  // A model id may hold any character but never a line break.
+  return `${hourOf(record.createdAtMs)}\n${record.accountId}\n${record.keyId}\n${record.model}`;
+}
+
+function emptyDelta(record: UsageRecord): UsageDelta {
+  return {
+    hour: hourOf(record.createdAtMs),
+    accountId: record.accountId,
+    keyId: record.keyId,
+    model: record.model,
+    firstAtMs: record.createdAtMs,
+    lastAtMs: record.createdAtMs,
+    requests: 0,
+    errors: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    costMicros: 0,
+    latency: new Map(),
+  };
+}

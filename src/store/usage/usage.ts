@@ -1,0 +1,261 @@
+// Reads usage: the totals and rankings come from roll-ups and cost the same at a thousand rows as at ten million. Old
+// rows are deleted in small steps, without loading them; their sums stay.
+import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import type { Store } from "../engine/open.ts";
+import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
+import type { UsageSums } from "./record.ts";
+
+/** Tokens over all time and all models. */
+export interface TokenTotals {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** When the first and the last counted request came; null when there was none. */
+  readonly sinceMs: number | null;
+  readonly updatedAtMs: number | null;
+}
+
+/** Verbs over usage. */
+export type UsageStore = ReturnType<typeof usageStore>;
+
+/** Rows deleted per transaction: a few milliseconds. */
+const DELETE_BATCH = 500;
+const PAGE_MAX = 1000;
+
+const SUM_COLUMNS = {
+  requests: usageDaily.requests,
+  errors: usageDaily.errors,
+  inputTokens: usageDaily.inputTokens,
+  outputTokens: usageDaily.outputTokens,
+  cachedTokens: usageDaily.cachedTokens,
+  cacheWriteTokens: usageDaily.cacheWriteTokens,
+  reasoningTokens: usageDaily.reasoningTokens,
+  costMicros: usageDaily.costMicros,
+};
+
+/** The same, added up. */
+const SUMMED = Object.fromEntries(
+  Object.entries(SUM_COLUMNS).map(([name, column]) => [name, sql<number>`SUM(${column})`.mapWith(Number)]),
+) as { [Name in keyof typeof SUM_COLUMNS]: SQL<number> };
+
+/** The same of the hourly roll-up. */
+const SUMMED_HOURLY = Object.fromEntries(
+  Object.entries(SUM_COLUMNS).map(([name]) => [
+    name,
+    sql<number>`SUM(${usageHourly[name as keyof typeof SUM_COLUMNS]})`.mapWith(Number),
+  ]),
+) as typeof SUMMED;
+
+/** Whole UTC days since the epoch, both ends included. */
+interface DayRange {
+  readonly fromDay: number;
+  readonly toDay: number;
+}
+
+const within = (accountId: string, { fromDay, toDay }: DayRange) =>
+  and(eq(usageDaily.accountId, accountId), gte(usageDaily.day, fromDay), lt(usageDaily.day, toDay + 1));
+
+/** Builds the verbs. */
+export function usageStore(store: Store) {
+  const { db, sqlite } = store;
+  const totals = sqlite.query<{ requests: number; input: number; output: number; since: number; last: number }, []>(
+    `SELECT SUM(requests) AS requests, SUM(input_tokens) AS input, SUM(output_tokens) AS output,
+       MIN(first_at) AS since, MAX(last_at) AS last FROM usage_models`,
+  );
+  const modelTokens = sql<number>`${usageModels.inputTokens} + ${usageModels.outputTokens}`;
+  const accountTokens = sql<number>`${usageAccounts.inputTokens} + ${usageAccounts.outputTokens}`;
+  const deleteHourly = sqlite.query("DELETE FROM usage_hourly WHERE hour < ?");
+  const deleteLatencyHours = sqlite.query("DELETE FROM usage_latency WHERE unit = 'hour' AND start < ?");
+  const deleteLatencyDays = sqlite.query("DELETE FROM usage_latency WHERE unit = 'day' AND start < ?");
+  const deleteOld = sqlite.query("DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE created_at < ? LIMIT ?)");
+
+  return {
+    /** Tokens over all time, deleted accounts' included. */
+    async tokenTotals(): Promise<TokenTotals> {
+      const row = totals.get();
+      return {
+        requests: row?.requests ?? 0,
+        inputTokens: row?.input ?? 0,
+        outputTokens: row?.output ?? 0,
+        sinceMs: row?.since ?? null,
+        updatedAtMs: row?.last ?? null,
+      };
+    },
+
+    /** Models by tokens, most first; deleted accounts' included. */
+    async totalsByModel(limit = 100): Promise<{ model: string; totalTokens: number; requests: number }[]> {
+      return db
+        .select({ model: usageModels.model, totalTokens: modelTokens, requests: usageModels.requests })
+        .from(usageModels)
+        .orderBy(desc(modelTokens), asc(usageModels.model))
+        .limit(limit)
+        .all();
+    },
+
+    /** Accounts by tokens, most first. */
+    async topAccounts(limit = 10): Promise<{ accountId: string; totalTokens: number }[]> {
+      return db
+        .select({ accountId: usageAccounts.accountId, totalTokens: accountTokens })
+        .from(usageAccounts)
+        .orderBy(desc(accountTokens), asc(usageAccounts.accountId))
+        .limit(limit)
+        .all();
+    },
+
+    /** The tokens of these accounts over all time; none for one without. */
+    async tokensOf(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const rows = db
+        .select({ id: usageAccounts.accountId, tokens: accountTokens })
+        .from(usageAccounts)
+        .where(inArray(usageAccounts.accountId, [...accountIds]))
+        .all();
+      return new Map(rows.map(({ id, tokens }) => [id, tokens]));
+    },
+
+    /** An account's sums per UTC day, key and model, oldest first; days are whole days since the epoch, both ends included. */
+    async dailyUsage(
+      accountId: string,
+      range: { fromDay: number; toDay: number },
+    ): Promise<(UsageSums & { day: number; keyId: string; model: string })[]> {
+      return db
+        .select({ day: usageDaily.day, keyId: usageDaily.keyId, model: usageDaily.model, ...SUM_COLUMNS })
+        .from(usageDaily)
+        .where(
+          and(
+            eq(usageDaily.accountId, accountId),
+            gte(usageDaily.day, range.fromDay),
+            lt(usageDaily.day, range.toDay + 1),
+          ),
+        )
+        .orderBy(asc(usageDaily.day))
+        .all();
+    },
+
+    /** An account's sums by day and model, oldest day first. */
+    async sumsByDayAndModel(
+      accountId: string,
+      range: DayRange,
+    ): Promise<(UsageSums & { day: number; model: string })[]> {
+      return db
+        .select({ day: usageDaily.day, model: usageDaily.model, ...SUMMED })
+        .from(usageDaily)
+        .where(within(accountId, range))
+        .groupBy(usageDaily.day, usageDaily.model)
+        .orderBy(asc(usageDaily.day), asc(usageDaily.model))
+        .all();
+    },
+
+    /** An account's sums by hour and model, oldest hour first; whole UTC hours since the epoch, both ends included. */
+    async sumsByHourAndModel(
+      accountId: string,
+      { fromHour, toHour }: { readonly fromHour: number; readonly toHour: number },
+    ): Promise<(UsageSums & { hour: number; model: string })[]> {
+      return db
+        .select({ hour: usageHourly.hour, model: usageHourly.model, ...SUMMED_HOURLY })
+        .from(usageHourly)
+        .where(
+          and(eq(usageHourly.accountId, accountId), gte(usageHourly.hour, fromHour), lt(usageHourly.hour, toHour + 1)),
+        )
+        .groupBy(usageHourly.hour, usageHourly.model)
+        .orderBy(asc(usageHourly.hour), asc(usageHourly.model))
+        .all();
+    },
+
+    /** Histograms of latency by model and class of status, of one account or of everybody; both ends included. */
+    async latencyByModel(
+      span: { readonly unit: "hour" | "day"; readonly from: number; readonly to: number },
+      accountId?: string,
+    ): Promise<{ model: string; statusClass: number; bucket: number; requests: number; firstBytes: number }[]> {
+      const { model, statusClass, bucket } = usageLatency;
+      return db
+        .select({
+          model,
+          statusClass,
+          bucket,
+          requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
+          firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
+        })
+        .from(usageLatency)
+        .where(
+          and(
+            eq(usageLatency.unit, span.unit),
+            gte(usageLatency.start, span.from),
+            lt(usageLatency.start, span.to + 1),
+            accountId === undefined ? undefined : eq(usageLatency.accountId, accountId),
+          ),
+        )
+        .groupBy(model, statusClass, bucket)
+        .orderBy(asc(model), asc(statusClass), asc(bucket))
+        .all();
+    },
+
+    /** Everybody's sums of one UTC day by model, deleted accounts' included. */
+    async sumsOfDay(day: number): Promise<(UsageSums & { model: string })[]> {
+      return db
+        .select({ model: usageDaily.model, ...SUMMED })
+        .from(usageDaily)
+        .where(eq(usageDaily.day, day))
+        .groupBy(usageDaily.model)
+        .orderBy(asc(usageDaily.model))
+        .all();
+    },
+
+    /** An account's sums by key. */
+    async sumsByKey(accountId: string, range: DayRange): Promise<(UsageSums & { keyId: string })[]> {
+      return db
+        .select({ keyId: usageDaily.keyId, ...SUMMED })
+        .from(usageDaily)
+        .where(within(accountId, range))
+        .groupBy(usageDaily.keyId)
+        .orderBy(asc(usageDaily.keyId))
+        .all();
+    },
+
+    /** An account's latest requests, newest first, older than the row `beforeId`. */
+    async listRequests(accountId: string, options: { beforeId?: number; limit?: number } = {}) {
+      return db
+        .select()
+        .from(usage)
+        .where(
+          and(
+            eq(usage.accountId, accountId),
+            options.beforeId === undefined ? undefined : lt(usage.id, options.beforeId),
+          ),
+        )
+        .orderBy(desc(usage.id))
+        .limit(Math.min(options.limit ?? 50, PAGE_MAX))
+        .all();
+    },
+
+    /** A model's requests since a time, newest first: what model health is judged by. */
+    async recentOfModel(model: string, options: { sinceMs: number; limit: number }) {
+      return db
+        .select({
+          status: usage.status,
+          errorCode: usage.errorCode,
+          latencyMs: usage.latencyMs,
+          createdAtMs: usage.createdAtMs,
+        })
+        .from(usage)
+        .where(and(eq(usage.model, model), gte(usage.createdAtMs, options.sinceMs)))
+        .orderBy(desc(usage.createdAtMs))
+        .limit(Math.min(options.limit, PAGE_MAX))
+        .all();
+    },
+
+    /** Deletes hourly sums and histograms of before that hour; gives how many went. */
+    async deleteHourlyBefore(hour: number): Promise<number> {
+      return deleteHourly.run(hour).changes + deleteLatencyHours.run(hour).changes;
+    },
+
+    /** Deletes daily histograms of before that day; gives how many went. */
+    async deleteLatencyBefore(day: number): Promise<number> {
+      return deleteLatencyDays.run(day).changes;
+    },
+
+    /** Deletes up to `limit` rows made before a time; gives how many went. Their sums stay in the roll-ups. */
+    async deleteRowsBefore(timeMs: number, limit = DELETE_BATCH): Promise<number> {
+      return deleteOld.run(timeMs, limit).changes;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+// What sites answered to a job, kept from the moment it has arrived until its page is stored: a program that dies while
+// it converts a page need not ask for it again. Small and short-lived: only pages under way have any.
+import { promisify } from "node:util";
+import { constants, zstdCompress, zstdDecompress } from "node:zlib";
+import { and, eq } from "drizzle-orm";
+import type { Store } from "../engine/open.ts";
+import { jobAnswers } from "./schema.ts";
+
+/** An answer, and the address it answers. */
+export interface JobAnswer {
+  readonly asked: string;
+  /** After redirects. */
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+/** Verbs over answers. */
+export type AnswerStore = ReturnType<typeof answerStore>;
+
+/** Compressed. What is larger is no text, or costs more to keep than to ask for again. */
+const BYTES_MAX = 2 * 1024 * 1024;
+/** The fastest: it is on the way of every page. */
+const LEVEL = 1;
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/** Builds the verbs. */
+export function answerStore(store: Store) {
+  const { db, sqlite } = store;
+  // Not for a job that has ended meanwhile: nobody would delete it.
+  const keep = sqlite.query(
+    `INSERT INTO job_answers (job_id, url_key, asked, url, status, headers, body)
+     SELECT id, $urlKey, $asked, $url, $status, $headers, $body FROM jobs WHERE id = $jobId AND state = 'running'
+     ON CONFLICT DO NOTHING`,
+  );
+  return {
+    /** Keeps an answer for a page of the frontier; false when it is too large for that, or the job has ended. */
+    async keepAnswer(jobId: string, urlKey: string, answer: JobAnswer): Promise<boolean> {
+      const { asked, url, status } = answer;
+      const body = await compress(answer.body, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
+      if (body.byteLength > BYTES_MAX) return false;
+      const headers = JSON.stringify([...answer.headers]);
+      return keep.run({ jobId, urlKey, asked, url, status, headers, body }).changes > 0;
+    },
+
+    /** The answers for a page of the frontier. */
+    async listAnswers(jobId: string, urlKey: string): Promise<JobAnswer[]> {
+      const own = and(eq(jobAnswers.jobId, jobId), eq(jobAnswers.urlKey, urlKey));
+      const rows = db.select().from(jobAnswers).where(own).all();
+      return Promise.all(
+        rows.map(async ({ asked, url, status, headers, body }) => ({
+          asked,
+          url,
+          status,
+          headers: new Headers(headers.map(([name, value]): [string, string] => [name, value])),
+          body: await decompress(body),
+        })),
+      );
+    },
+  };
+}

@@ -1,0 +1,208 @@
+// What a crawl has found and what it has still to visit. A page and the links found on it are written in one
+// transaction, so a kill between two pages loses none and fetches none twice.
+import { and, asc, count, eq, gte, lte, sql } from "drizzle-orm";
+import { createTurns } from "../../base/turns.ts";
+import type { Store } from "../engine/open.ts";
+import { jobFrontier, jobPages, jobs } from "./schema.ts";
+
+/** A page to visit. */
+export interface FrontierEntry {
+  /** The normalised address that makes two spellings one page. */
+  readonly urlKey: string;
+  readonly url: string;
+  readonly depth: number;
+}
+
+/** A page of a job: its content, or why there is none. */
+export interface JobPage {
+  readonly url: string;
+  readonly failed: boolean;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Which pages of a job. */
+export interface PageWindow {
+  readonly failed?: boolean;
+  readonly offset?: number;
+  readonly limit?: number;
+  readonly bytesMax?: number;
+}
+
+/** Verbs over a job's pages and frontier. */
+export type FrontierStore = ReturnType<typeof frontierStore>;
+
+const PAGE_MAX = 1000;
+
+/** Builds the verbs. */
+export function frontierStore(store: Store) {
+  const { db, sqlite } = store;
+  const add = sqlite.query(
+    `INSERT INTO job_frontier (job_id, url_key, url, depth, seq, state) VALUES ($jobId, $urlKey, $url, $depth, $seq, $state)
+     ON CONFLICT DO NOTHING`,
+  );
+  const take = sqlite.query<{ url_key: string; url: string; depth: number; seq: number }, [string, number]>(
+    `UPDATE job_frontier SET state = 'taken' WHERE rowid IN
+       (SELECT rowid FROM job_frontier WHERE job_id = ? AND state = 'waiting' ORDER BY depth, seq LIMIT ?)
+     RETURNING url_key, url, depth, seq`,
+  );
+  const page = sqlite.query(
+    `INSERT INTO job_pages (job_id, seq, url, failed, body)
+     SELECT id, (SELECT COALESCE(MAX(seq), -1) + 1 FROM job_pages WHERE job_id = $jobId), $url, $failed, $body
+     FROM jobs WHERE id = $jobId`,
+  );
+  const forget = sqlite.query("DELETE FROM job_answers WHERE job_id = ? AND url_key = ?");
+  const keys = sqlite.query<{ keys: string | null }, [string, number]>(
+    "SELECT json_extract(body, '$.keys') AS keys FROM job_pages WHERE job_id = ? AND seq = ?",
+  );
+  const done = sqlite.query("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
+  const size = db
+    .select({ n: jobs.frontierSize })
+    .from(jobs)
+    .where(eq(jobs.id, sql.placeholder("jobId")))
+    .prepare();
+
+  /** Adds entries up to `max` in all; gives how many were new. A job that was deleted takes none. Call within a transaction. */
+  const addAll = (
+    jobId: string,
+    entries: Iterable<FrontierEntry>,
+    how: { max: number; state: "waiting" | "done" },
+  ): number => {
+    const before = size.get({ jobId })?.n ?? how.max;
+    let seq = before;
+    let bytes = 0;
+    for (const { urlKey, url, depth } of entries) {
+      if (seq >= how.max) break;
+      if (add.run({ jobId, urlKey, url, depth, seq, state: how.state }).changes === 0) continue;
+      seq++;
+      bytes += Buffer.byteLength(urlKey) + Buffer.byteLength(url);
+    }
+    // Once for all of them: a trigger would write the job anew for every link of a page.
+    const heldBytes = sql`${jobs.heldBytes} + ${bytes}`;
+    if (seq > before) db.update(jobs).set({ frontierSize: seq, heldBytes }).where(eq(jobs.id, jobId)).run();
+    return seq - before;
+  };
+
+  return {
+    /** Adds pages to visit that are not known yet, while fewer than `max` are known; gives how many were added. */
+    async addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number> {
+      return store.transaction(() => addAll(jobId, entries, { max, state: "waiting" }));
+    },
+
+    /** Takes up to `limit` pages to visit: breadth first, and in the order they were found. */
+    async takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]> {
+      return take
+        .all(jobId, limit)
+        .sort((a, b) => a.depth - b.depth || a.seq - b.seq)
+        .map(({ url_key, url, depth }) => ({ urlKey: url_key, url, depth }));
+    },
+
+    /** After a restart: what was taken and not finished is to be visited again; gives how many. */
+    async resetFrontier(jobId: string): Promise<number> {
+      return db
+        .update(jobFrontier)
+        .set({ state: "waiting" })
+        .where(and(eq(jobFrontier.jobId, jobId), eq(jobFrontier.state, "taken")))
+        .returning({ seq: jobFrontier.seq })
+        .all().length;
+    },
+
+    /**
+     * Notes that a page was visited, in one transaction: what it gave (nothing, when it is not to be returned), further
+     * addresses that turned out to be the same page, the links on it, and how far the job is. What its site answered is
+     * not needed any more. Gives how many links were new.
+     */
+    async saveVisit(
+      jobId: string,
+      visit: {
+        readonly urlKey: string;
+        readonly page?: JobPage;
+        readonly aliases?: readonly FrontierEntry[];
+        readonly links?: Iterable<FrontierEntry>;
+        /** Most pages that the frontier may know. */
+        readonly frontierMax: number;
+        /** Replaces the job's progress; a count kept apart from the pages would be wrong after a kill between the two. */
+        readonly progress?: Readonly<Record<string, unknown>>;
+      },
+    ): Promise<number> {
+      return store.transaction(() => {
+        done.run(jobId, visit.urlKey);
+        forget.run(jobId, visit.urlKey);
+        const aliases = visit.aliases ?? [];
+        addAll(jobId, aliases, { max: Number.MAX_SAFE_INTEGER, state: "done" });
+        for (const { urlKey } of aliases) done.run(jobId, urlKey);
+        if (visit.page !== undefined) {
+          const { url, failed, body } = visit.page;
+          page.run({ jobId, url, failed, body: JSON.stringify(body) });
+        }
+        if (visit.progress !== undefined)
+          db.update(jobs).set({ progress: visit.progress }).where(eq(jobs.id, jobId)).run();
+        return addAll(jobId, visit.links ?? [], { max: visit.frontierMax, state: "waiting" });
+      });
+    },
+
+    /** How many pages of a job's frontier are in each state. */
+    async countFrontier(jobId: string): Promise<{ waiting: number; taken: number; done: number }> {
+      const rows = db
+        .select({ state: jobFrontier.state, n: count() })
+        .from(jobFrontier)
+        .where(eq(jobFrontier.jobId, jobId))
+        .groupBy(jobFrontier.state)
+        .all();
+      const of = (state: string) => rows.find((row) => row.state === state)?.n ?? 0;
+      return { waiting: of("waiting"), taken: of("taken"), done: of("done") };
+    },
+
+    /** How many pages a job has, and how many of them failed. */
+    async countPages(jobId: string): Promise<{ pages: number; failed: number }> {
+      const failed = sql<number>`COALESCE(SUM(${jobPages.failed}), 0)`;
+      const row = db.select({ pages: count(), failed }).from(jobPages).where(eq(jobPages.jobId, jobId)).get();
+      return { pages: row?.pages ?? 0, failed: row?.failed ?? 0 };
+    },
+
+    /**
+     * Pages of a job in the order they came; `failed` picks those with content or those without. At most `limit`, and only
+     * so many that they do not hold more than `bytesMax`, but always one.
+     */
+    async listPages(jobId: string, options: PageWindow = {}): Promise<JobPage[]> {
+      const { failed, offset = 0, limit = PAGE_MAX, bytesMax = Number.POSITIVE_INFINITY } = options;
+      const kind = failed === undefined ? undefined : eq(jobPages.failed, failed);
+      const own = and(eq(jobPages.jobId, jobId), kind);
+      const sizes = db
+        .select({ seq: jobPages.seq, bytes: sql<number>`octet_length(${jobPages.body})` })
+        .from(jobPages)
+        .where(own)
+        .orderBy(asc(jobPages.seq))
+        .limit(Math.min(limit, PAGE_MAX))
+        .offset(offset)
+        .all();
+      let bytes = 0;
+      const seqs: number[] = [];
+      for (const size of sizes) {
+        bytes += size.bytes;
+        if (seqs.length > 0 && bytes > bytesMax) break;
+        seqs.push(size.seq);
+      }
+      const [first, last] = [seqs[0], seqs.at(-1)];
+      if (first === undefined || last === undefined) return [];
+      return db
+        .select({ url: jobPages.url, failed: jobPages.failed, body: jobPages.body })
+        .from(jobPages)
+        .where(and(own, gte(jobPages.seq, first), lte(jobPages.seq, last)))
+        .orderBy(asc(jobPages.seq))
+        .all();
+    },
+
+    /** What each returned page of a job says under `keys`, without its content. Lets others run meanwhile. */
+    async listPageKeys(jobId: string): Promise<string[]> {
+      const own = and(eq(jobPages.jobId, jobId), eq(jobPages.failed, false));
+      const seqs = db.select({ seq: jobPages.seq }).from(jobPages).where(own).orderBy(asc(jobPages.seq)).all();
+      const turn = createTurns();
+      const found: string[] = [];
+      for (const { seq } of seqs) {
+        await turn();
+        found.push(...(JSON.parse(keys.get(jobId, seq)?.keys ?? "[]") as string[]));
+      }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,161 @@
+// Jobs: claimed by lease, so that one whose process died is taken up again, and finished once: a state that is final
+// never changes. A job past its time to live does not exist, whenever it is swept.
+import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
+import type { Store } from "../engine/open.ts";
+import { jobAnswers, jobs } from "./schema.ts";
+
+/** A job as stored. */
+export type Job = typeof jobs.$inferSelect;
+
+/** What a new job is made of. */
+export interface NewJob {
+  readonly id: string;
+  readonly kind: string;
+  readonly accountId: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Its hard limit. */
+  readonly deadlineAtMs: number;
+}
+
+/** How a job ends. */
+export interface JobEnd {
+  readonly state: "completed" | "failed" | "cancelled";
+  readonly result?: Readonly<Record<string, unknown>> | null;
+  readonly error?: Readonly<Record<string, unknown>> | null;
+  /** How long it can still be asked for. */
+  readonly ttlMs: number;
+}
+
+/** Verbs over jobs. */
+export type JobStore = ReturnType<typeof jobStore>;
+
+// A job may own thousands of pages, which go with it.
+const DELETE_BATCH = 5;
+const OPEN_STATES = ["queued", "running"] as const;
+
+/** Builds the verbs. */
+export function jobStore(store: Store) {
+  const { db, clock, sqlite } = store;
+  const isOpen = () => inArray(jobs.state, [...OPEN_STATES]);
+  const exists = () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now()));
+  const change = (where: SQL | undefined, set: Partial<Job>): boolean =>
+    db.update(jobs).set(set).where(where).returning({ id: jobs.id }).all().length > 0;
+  const forgetAnswers = (id: string) => db.delete(jobAnswers).where(eq(jobAnswers.jobId, id)).run();
+  const others = alias(jobs, "others");
+  const runningOfAccount = db
+    .select({ n: count() })
+    .from(others)
+    .where(and(eq(others.accountId, jobs.accountId), eq(others.state, "running")));
+  const deleteOld = sqlite.query("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
+
+  return {
+    /** Queues a job. */
+    async createJob(job: NewJob): Promise<Job> {
+      return db
+        .insert(jobs)
+        .values({ ...job, state: "queued", progress: {}, createdAtMs: clock.now() })
+        .returning()
+        .get();
+    },
+
+    /** A job of this kind and account. */
+    async findJob(kind: string, accountId: string, id: string): Promise<Job | undefined> {
+      const own = and(eq(jobs.id, id), eq(jobs.kind, kind), eq(jobs.accountId, accountId));
+      return db.select().from(jobs).where(and(own, exists())).get();
+    },
+
+    /**
+     * Takes up a job that nobody works on: queued, or running under a lease that has ended. The oldest of the account that
+     * has the fewest running, so that no account's many jobs keep another's few from beginning.
+     */
+    async claimJob(input: { owner: string; leaseMs: number; kinds: readonly string[] }): Promise<Job | undefined> {
+      return store.transaction(() => {
+        const nowMs = clock.now();
+        const free = or(eq(jobs.state, "queued"), and(eq(jobs.state, "running"), lte(jobs.leaseUntilMs, nowMs)));
+        const next = db
+          .select({ id: jobs.id })
+          .from(jobs)
+          .where(and(inArray(jobs.kind, [...input.kinds]), free))
+          .orderBy(asc(sql`(${runningOfAccount})`), asc(jobs.createdAtMs), asc(jobs.id))
+          .limit(1)
+          .get();
+        if (next === undefined) return undefined;
+        return db
+          .update(jobs)
+          .set({ state: "running", owner: input.owner, leaseUntilMs: nowMs + input.leaseMs })
+          .where(eq(jobs.id, next.id))
+          .returning()
+          .get();
+      });
+    },
+
+    /** Keeps a job one is working on; false when it is somebody else's now, has ended or is gone: then stop. */
+    async renewJob(id: string, owner: string, leaseMs: number): Promise<boolean> {
+      const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
+      return change(mine, { leaseUntilMs: clock.now() + leaseMs });
+    },
+
+    /** Gives back all jobs of an owner that stops, for another to go on with; gives how many. */
+    async releaseJobs(owner: string): Promise<number> {
+      return db
+        .update(jobs)
+        .set({ state: "queued", owner: null, leaseUntilMs: null })
+        .where(and(eq(jobs.owner, owner), eq(jobs.state, "running")))
+        .returning({ id: jobs.id })
+        .all().length;
+    },
+
+    /** Stores how far a running job is; false when it is not running (any more). */
+    async saveProgress(id: string, owner: string, progress: Readonly<Record<string, unknown>>): Promise<boolean> {
+      return change(and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running")), { progress });
+    },
+
+    /** Ends a job one is working on; false when it has ended already, is somebody else's or is gone. */
+    async finishJob(id: string, owner: string, end: JobEnd): Promise<boolean> {
+      return store.transaction(() => {
+        const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
+        const isEnded = change(mine, ended(clock.now(), end));
+        if (isEnded) forgetAnswers(id);
+        return isEnded;
+      });
+    },
+
+    /** Cancels a job unless it has ended. Gives the job as it is then; undefined when there is none. */
+    async cancelJob(job: { kind: string; accountId: string; id: string; ttlMs: number }): Promise<Job | undefined> {
+      return store.transaction(() => {
+        const own = and(eq(jobs.id, job.id), eq(jobs.kind, job.kind), eq(jobs.accountId, job.accountId));
+        if (change(and(own, isOpen()), ended(clock.now(), { state: "cancelled", ttlMs: job.ttlMs })))
+          forgetAnswers(job.id);
+        return db.select().from(jobs).where(and(own, exists())).get();
+      });
+    },
+
+    /** How many jobs of an account are queued or running. */
+    async countOpenJobs(accountId: string): Promise<number> {
+      return db.$count(jobs, and(eq(jobs.accountId, accountId), isOpen()));
+    },
+
+    /** How many jobs nobody has taken up yet. */
+    countQueuedSync(): number {
+      return db.select({ n: count() }).from(jobs).where(eq(jobs.state, "queued")).get()?.n ?? 0;
+    },
+
+    /** Deletes some of the jobs past their time to live, pages and frontier too; gives how many, 0 when none is left. */
+    async deleteExpiredJobs(): Promise<number> {
+      return deleteOld.run(clock.now(), DELETE_BATCH).changes;
+    },
+  };
+}
+
+function ended(nowMs: number, end: JobEnd): Partial<Job> {
+  return {
+    state: end.state,
+    result: end.result ?? null,
+    error: end.error ?? null,
+    owner: null,
+    leaseUntilMs: null,
+    finishedAtMs: nowMs,
+    expiresAtMs: nowMs + end.ttlMs,
+  };
+}

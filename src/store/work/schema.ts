@@ -1,0 +1,166 @@
+// The tables of work done for an account: stored responses, threads, uploaded files, and jobs with their pages and
+// frontier. Everything goes with its account.
+import { blob, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { accounts } from "../schema.ts";
+
+const ownAccount = () =>
+  text("account_id")
+    .notNull()
+    .references(() => accounts.id, { onDelete: "cascade" });
+
+/**
+ * How much each account keeps here: its responses, threads, files and jobs. Triggers keep it beside every change of a row,
+ * whoever makes it, so that nobody has to count.
+ */
+export const accountStorage = sqliteTable("account_storage", {
+  accountId: text("account_id")
+    .primaryKey()
+    .references(() => accounts.id, { onDelete: "cascade" }),
+  bytes: integer("bytes").notNull().default(0),
+});
+
+/** Answers of the Responses API that can be fetched and continued. */
+export const responses = sqliteTable(
+  "responses",
+  {
+    id: text("id").primaryKey(),
+    accountId: ownAccount(),
+    model: text("model").notNull(),
+    /** The answer this one continues; it may be gone. */
+    previousId: text("previous_id"),
+    /** Where an upstream keeps it, and under which id. */
+    provider: text("provider"),
+    upstreamId: text("upstream_id"),
+    /** This request's own input items, without those of the answers before it. */
+    input: text("input", { mode: "json" }).$type<readonly unknown[]>().notNull(),
+    /** The response object as the client got it. */
+    body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    createdAtMs: integer("created_at").notNull(),
+    expiresAtMs: integer("expires_at").notNull(),
+  },
+  (t) => [index("responses_account").on(t.accountId), index("responses_expiry").on(t.expiresAtMs)],
+);
+
+/** The last state of a conversation, for compaction. */
+export const threads = sqliteTable(
+  "threads",
+  {
+    accountId: ownAccount(),
+    /** The client's own name for it. */
+    threadId: text("thread_id").notNull(),
+    model: text("model").notNull(),
+    state: text("state", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    updatedAtMs: integer("updated_at").notNull(),
+    expiresAtMs: integer("expires_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.threadId] }),
+    index("threads_expiry").on(t.expiresAtMs),
+    index("threads_oldest").on(t.accountId, t.updatedAtMs),
+  ],
+);
+
+/** Uploaded files; the bytes are in the data directory under uploads/ACCOUNT/ID. */
+export const files = sqliteTable(
+  "files",
+  {
+    id: text("id").primaryKey(),
+    accountId: ownAccount(),
+    filename: text("filename").notNull(),
+    purpose: text("purpose").notNull(),
+    mediaType: text("media_type").notNull(),
+    bytes: integer("bytes").notNull(),
+    createdAtMs: integer("created_at").notNull(),
+  },
+  (t) => [index("files_account").on(t.accountId)],
+);
+
+/** Long work: crawls, extractions, llms.txt. Claimed by lease, so that it survives the process that ran it. */
+export const jobs = sqliteTable(
+  "jobs",
+  {
+    id: text("id").primaryKey(),
+    kind: text("kind").notNull(),
+    accountId: ownAccount(),
+    state: text("state", { enum: ["queued", "running", "completed", "failed", "cancelled"] }).notNull(),
+    input: text("input", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    progress: text("progress", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    result: text("result", { mode: "json" }).$type<Readonly<Record<string, unknown>>>(),
+    error: text("error", { mode: "json" }).$type<Readonly<Record<string, unknown>>>(),
+    owner: text("owner"),
+    leaseUntilMs: integer("lease_until"),
+    createdAtMs: integer("created_at").notNull(),
+    /** Its hard limit. */
+    deadlineAtMs: integer("deadline_at").notNull(),
+    finishedAtMs: integer("finished_at"),
+    /** How many addresses its frontier knows; counting them each time would make a large crawl quadratic. */
+    frontierSize: integer("frontier_size").notNull().default(0),
+    /** What its pages and its frontier take. They go with it, and only with it. */
+    heldBytes: integer("held_bytes").notNull().default(0),
+    /** From then on it does not exist; set when it finishes. */
+    expiresAtMs: integer("expires_at"),
+  },
+  (t) => [
+    index("jobs_account").on(t.accountId),
+    index("jobs_state").on(t.state, t.leaseUntilMs),
+    index("jobs_expiry").on(t.expiresAtMs),
+  ],
+);
+
+/** What a job has found so far, in the order it was found. */
+export const jobPages = sqliteTable(
+  "job_pages",
+  {
+    jobId: text("job_id")
+      .notNull()
+      .references(() => jobs.id, { onDelete: "cascade" }),
+    seq: integer("seq").notNull(),
+    url: text("url").notNull(),
+    /** A page, or why there is none. */
+    failed: integer("failed", { mode: "boolean" }).notNull(),
+    body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.jobId, t.seq] })],
+);
+
+/** The pages a crawl knows of, each once under its normalised address. */
+export const jobFrontier = sqliteTable(
+  "job_frontier",
+  {
+    jobId: text("job_id")
+      .notNull()
+      .references(() => jobs.id, { onDelete: "cascade" }),
+    /** The normalised address that makes two spellings one page. */
+    urlKey: text("url_key").notNull(),
+    url: text("url").notNull(),
+    depth: integer("depth").notNull(),
+    /** Order of discovery, so that equals are taken first come, first served. */
+    seq: integer("seq").notNull(),
+    state: text("state", { enum: ["waiting", "taken", "done"] }).notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.jobId, t.urlKey] }),
+    index("job_frontier_next").on(t.jobId, t.state, t.depth, t.seq),
+  ],
+);
+
+/** Answers of sites whose pages are not stored yet, so that nobody is asked twice because a program died. Short-lived. */
+export const jobAnswers = sqliteTable(
+  "job_answers",
+  {
+    jobId: text("job_id")
+      .notNull()
+      .references(() => jobs.id, { onDelete: "cascade" }),
+    /** The page of the frontier it was asked for. */
+    urlKey: text("url_key").notNull(),
+    /** What was asked: a page may send its reader on, and then has several. */
+    asked: text("asked").notNull(),
+    /** Where redirects led. */
+    url: text("url").notNull(),
+    status: integer("status").notNull(),
+    headers: text("headers", { mode: "json" }).$type<readonly (readonly [string, string])[]>().notNull(),
+    /** Compressed with zstd. */
+    body: blob("body", { mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.jobId, t.urlKey, t.asked] })],
+);

@@ -1,0 +1,150 @@
+// Counts tokens as the public vocabulary o200k_base cuts them, in time about linear in the text. No count holds the event
+// loop for long: a large text is counted in turns, or, where the count is needed at once, by samples of it.
+
+import { countMerged, MERGED_BYTES_MAX } from "./merge.ts";
+import { pieceEnd } from "./pieces.ts";
+import { extendHash, loadRanks, loadRanksInTurns, rankIn, TOKEN_BYTES_MAX } from "./ranks.ts";
+
+/** Of texts up to this size, with so much of it in words that are no tokens, the count is exact even at once: milliseconds. */
+const AT_ONCE_CHARACTERS_MAX = 1 << 18;
+const AT_ONCE_MERGED_MAX = 1 << 16;
+
+/** Larger ones are counted at places spread evenly over them, so much together. */
+const SAMPLES = 8;
+const SAMPLE_CHARACTERS = 2048;
+
+/**
+ * Tokens of a text in o200k_base. Names of special tokens count as the ordinary text they are in a message. Of more than some
+ * hundred thousand characters it is an estimate: the count of samples, scaled up.
+ */
+export function countTokens(text: string): number {
+  if (text.length === 0) return 0;
+  const exact = text.length <= AT_ONCE_CHARACTERS_MAX ? countAtOnce(text, AT_ONCE_MERGED_MAX) : undefined;
+  if (exact !== undefined) return exact;
+  const apart = (text.length - SAMPLE_CHARACTERS) / (SAMPLES - 1);
+  let counted = 0;
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    const from = Math.round(sample * apart);
+    counted += countAtOnce(text.slice(from, from + SAMPLE_CHARACTERS))!;
+  }
+  return Math.ceil((counted * text.length) / (SAMPLES * SAMPLE_CHARACTERS));
+}
+
+/** Undefined when more than `mergedMax` bytes have to be merged. */
+function countAtOnce(text: string, mergedMax = Number.POSITIVE_INFINITY): number | undefined {
+  const work = { bytes: 0, merged: 0 };
+  const steps = counting(text, work);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (work.merged > mergedMax) return undefined;
+  }
+}
+
+/** Other work has a turn after so many bytes: a few milliseconds. */
+const TURN_BYTES = 1 << 14;
+
+/** Counts texts of any size exactly, one after the other, and lets other work have its turns. */
+export class TokenCounter {
+  /** Across texts: many small ones are as much work as a large one. */
+  readonly #work = { bytes: 0, merged: 0 };
+
+  /** Tokens of the text; with more than `enough` any number above it, at once. */
+  async count(text: string, enough = Number.POSITIVE_INFINITY): Promise<number> {
+    if (text.length === 0) return 0;
+    // A character is a byte at least.
+    const least = Math.ceil(text.length / TOKEN_BYTES_MAX);
+    if (least > enough) return least;
+    await loadRanksInTurns();
+    const steps = counting(text, this.#work);
+    for (;;) {
+      const { value, done } = steps.next();
+      if (done === true || value > enough) return value;
+      await new Promise<void>((resume) => setImmediate(resume));
+    }
+  }
+}
+
+/** Reads the vocabulary and has the counting compiled, so that no request waits for that. */
+export async function warmTokens(): Promise<void> {
+  await new TokenCounter().count(WARMING);
+}
+
+/** A long word: the slowest there is to count. */
+const WARMING = "a".repeat(4000);
+
+/** Characters that are looked at together; only a word longer than that is cut otherwise than in one piece. */
+const WINDOW = 1 << 16;
+/** Words of other letters than ASCII's take longer for each byte; ones longer than this are cut. */
+const FOREIGN_BYTES_MAX = 1 << 14;
+/** Where a piece ends may depend on so many characters behind it. */
+const BEHIND = 4;
+
+/** Counts piece by piece; tells the tokens so far whenever a turn is over. */
+function* counting(text: string, work: { bytes: number; merged: number }): Generator<number, number> {
+  loadRanks();
+  let tokens = 0;
+  for (let start = 0; start < text.length; ) {
+    const window = windowAt(text, start);
+    const last = start + window.length === text.length;
+    const bytes = new TextEncoder().encode(window);
+    let at = 0;
+    for (let from = 0; at < window.length; ) {
+      const end = pieceEnd(window, at);
+      // What the window may have cut short is read again from its start on.
+      if (!last && at > 0 && end > window.length - BEHIND) break;
+      const to = from + byteLength(window, at, end);
+      if (isToken(bytes, from, to)) tokens += 1;
+      else {
+        work.merged += to - from;
+        const partBytes = to - from === end - at ? MERGED_BYTES_MAX : FOREIGN_BYTES_MAX;
+        for (let part = from; part < to; part += partBytes) {
+          const partEnd = Math.min(to, part + partBytes);
+          tokens += countMerged(bytes, part, partEnd);
+          if (partEnd < to) yield tokens;
+        }
+      }
+      work.bytes += to - from;
+      if (work.bytes >= TURN_BYTES) {
+        work.bytes = 0;
+        yield tokens;
+      }
+      at = end;
+      from = to;
+    }
+    start += at;
+  }
+  return tokens;
+}
+
+/** The text from there on, as far as it is looked at together. No character of two units is cut. */
+function windowAt(text: string, start: number): string {
+  if (start === 0 && text.length <= WINDOW) return text;
+  const end = start + WINDOW;
+  const cutsPair = end < text.length && text.codePointAt(end - 1)! > 0xffff;
+  return text.slice(start, cutsPair ? end - 1 : end);
+}
+
+/** Bytes of `text[start, end)` in UTF-8. Half a surrogate pair counts as the replacement character, three bytes. */
+function byteLength(text: string, start: number, end: number): number {
+  let length = end - start;
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) continue;
+    if (code < 0x800) length += 1;
+    else if (code < 0xd800 || code > 0xdbff || text.codePointAt(at)! < 0x10000) length += 2;
+    else {
+      // Two units are four bytes.
+      length += 2;
+      at += 1;
+    }
+  }
+  return length;
+}
+
+function isToken(bytes: Uint8Array, from: number, to: number): boolean {
+  if (to - from > TOKEN_BYTES_MAX) return false;
+  let hash = 0;
+  for (let at = from; at < to; at++) hash = extendHash(hash, bytes[at]!);
+  return rankIn(bytes, from, to, hash) !== -1;
+}

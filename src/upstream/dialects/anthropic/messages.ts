@@ -1,0 +1,289 @@
+// The turns of an Anthropic request: strictly alternating, starting with the user, every tool_use answered at once by
+// its tool_result, no empty text. History that breaks these rules is put in order rather than sent up to be refused.
+
+import { ApiError } from "../../../base/errors.ts";
+import { repairJson } from "../../../chat/repair.ts";
+import type {
+  AssistantContent,
+  CacheControl,
+  ChatMessage,
+  FilePart,
+  MediaSource,
+  SystemContent,
+  ToolCallPart,
+  ToolResultPart,
+  UserContent,
+} from "../../../chat/request.ts";
+import type { ModelFacts } from "../../../vendors/model-family.ts";
+import { GO_ON } from "../../tool-choice.ts";
+import { asRecord, asText, type Loose } from "../loose.ts";
+
+/** The protocol's name, as it stands in `origin`. */
+export const ANTHROPIC = "anthropic-messages";
+
+/** A content block of the protocol. */
+export type Block = Record<string, unknown>;
+
+/** A turn of the protocol. */
+export interface Turn {
+  role: "user" | "assistant" | "system";
+  content: Block[];
+}
+
+/** What a model takes of a history. */
+export type TurnFacts = Pick<ModelFacts, "lateSystem" | "prefill">;
+
+/** The history in Anthropic's words. `dropped` gets the names of harmless pieces that were left out. */
+export function anthropicTurns(
+  messages: readonly ChatMessage[],
+  dropped: Set<string>,
+  facts: TurnFacts,
+): { system: Block[]; turns: Turn[] } {
+  const ids = new CallIds();
+  const system: Block[] = [];
+  const list = new TurnList();
+  const { turns } = list;
+  const add = (role: "user" | "assistant", content: Block[]) => list.add(role, content);
+  for (const message of messages) {
+    if (message.role === "system") {
+      const content = blocksOf(message.content, (part) => userBlock(part, dropped));
+      // Text that moves to the top changes what comes before every turn: caches and the check of kept thinking break.
+      if (facts.lateSystem && turns.length > 0) list.addSystem(content);
+      else system.push(...content);
+    } else if (message.role === "user")
+      add(
+        "user",
+        blocksOf(message.content, (part) => userBlock(part, dropped)),
+      );
+    else if (message.role === "tool")
+      add(
+        "user",
+        blocksOf(message.content, (part) => resultBlock(part, ids, dropped)),
+      );
+    else
+      add(
+        "assistant",
+        blocksOf(message.content, (part) => assistantBlock(part, ids, dropped)),
+      );
+  }
+  list.end();
+  pairResults(turns);
+  // The protocol starts with a user turn: a request of system text alone is asked as the user.
+  if (turns.length === 0 && system.length > 0) turns.push({ role: "user", content: system.splice(-1) });
+  if (turns.length === 0) throw new ApiError("invalid_request", "The messages hold no content.", { param: "messages" });
+  if (turns[0]?.role === "assistant") turns.unshift({ role: "user", content: [{ type: "text", text: "Go on." }] });
+  if (facts.prefill) trimPrefill(turns);
+  else askOn(turns, dropped);
+  return { system, turns };
+}
+
+/** Turns as they are added: alike ones are one, and system text stands right after a user turn. */
+class TurnList {
+  readonly turns: Turn[] = [];
+  /** System text that waits for the next user turn. */
+  #waiting: Block[] = [];
+
+  add(role: "user" | "assistant", content: Block[]): void {
+    if (content.length === 0) return;
+    const last = this.turns.at(-1);
+    // Between system text and the next answer no user turn may stand.
+    const target = role === "user" && last?.role === "system" ? this.turns.at(-2) : last;
+    if (target?.role === role) target.content.push(...content);
+    else this.turns.push({ role, content });
+    if (role === "user") this.addSystem(this.#waiting.splice(0));
+  }
+
+  addSystem(content: Block[]): void {
+    const last = this.turns.at(-1);
+    if (content.length === 0) return;
+    if (last?.role === "system") last.content.push(...content);
+    else if (last?.role === "user") this.turns.push({ role: "system", content });
+    else this.#waiting.push(...content);
+  }
+
+  /** System text that no user turn follows is asked as the user. */
+  end(): void {
+    if (this.#waiting.length > 0) this.turns.push({ role: "user", content: this.#waiting.splice(0) });
+  }
+}
+
+function blocksOf<P>(parts: readonly P[], block: (part: P) => Block | undefined): Block[] {
+  return parts.map(block).filter((made) => made !== undefined);
+}
+
+function cached(block: Block, cacheControl: CacheControl | undefined): Block {
+  return cacheControl === undefined ? block : { ...block, cache_control: cacheControl };
+}
+
+/** Empty and blank text blocks are a 400 (new-api#1854). */
+function textBlock(text: string, cacheControl?: CacheControl): Block | undefined {
+  return text.trim() === "" ? undefined : cached({ type: "text", text }, cacheControl);
+}
+
+function opaqueBlock(origin: string, value: Loose, dropped: Set<string>): Block | undefined {
+  if (origin === ANTHROPIC) return { ...value };
+  dropped.add(asText(value["type"]) ?? origin);
+  return undefined;
+}
+
+function userBlock(part: UserContent | SystemContent, dropped: Set<string>): Block | undefined {
+  switch (part.type) {
+    case "text":
+      return textBlock(part.text, part.cacheControl);
+    case "image":
+      return cached({ type: "image", source: mediaSource(part.source) }, part.cacheControl);
+    case "file":
+      return documentBlock(part);
+    case "audio":
+      throw new ApiError("unsupported_parameter", "This model's provider takes no audio input.", { param: "messages" });
+    case "opaque":
+      return opaqueBlock(part.origin, part.value, dropped);
+  }
+}
+
+function mediaSource(source: MediaSource): Block {
+  if (source.kind === "file") return { type: "file", file_id: source.fileId };
+  if (source.kind === "base64") return { type: "base64", media_type: source.mediaType, data: source.data };
+  const data = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(source.url);
+  if (data !== null) return { type: "base64", media_type: data[1], data: data[2] };
+  // Taken as it is: fetched by the provider, a third smaller than base64 and under no size cap of ours (litellm#12899).
+  return { type: "url", url: source.url };
+}
+
+function documentBlock(part: FilePart): Block {
+  const title = part.filename === undefined ? {} : { title: part.filename };
+  const context = part.context === undefined ? {} : { context: part.context };
+  return cached({ type: "document", source: documentSource(part.source), ...title, ...context }, part.cacheControl);
+}
+
+function documentSource(source: FilePart["source"]): Block {
+  if (source.kind === "text") return { type: "text", media_type: "text/plain", data: source.text };
+  const made = mediaSource(source);
+  if (made["type"] !== "base64" || made["media_type"] === "application/pdf") return made;
+  if (String(made["media_type"]).startsWith("text/")) {
+    const text = Buffer.from(String(made["data"]), "base64").toString("utf-8");
+    return { type: "text", media_type: "text/plain", data: text };
+  }
+  throw new ApiError("unsupported_parameter", `Documents of type ${made["media_type"]} are not supported.`, {
+    param: "messages",
+  });
+}
+
+function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<string>): Block | undefined {
+  switch (part.type) {
+    case "text":
+      return textBlock(part.text, part.cacheControl);
+    case "refusal":
+      return textBlock(part.text);
+    case "reasoning":
+      // Another protocol's signature means nothing here, and unsigned thinking is refused (onyx#13691).
+      if (part.origin !== undefined && part.origin !== ANTHROPIC) return undefined;
+      if (part.redacted !== undefined) return { type: "redacted_thinking", data: part.redacted };
+      if (part.signature === undefined || part.signature === "") return undefined;
+      return { type: "thinking", thinking: part.text, signature: part.signature };
+    case "tool-call":
+      return cached(
+        { type: "tool_use", id: ids.ofCall(part.callId), name: part.name, input: inputOf(part) },
+        part.cacheControl,
+      );
+    case "opaque":
+      return opaqueBlock(part.origin, part.value, dropped);
+    case "image":
+    case "audio":
+      dropped.add(`messages.${part.type}`);
+      return undefined;
+  }
+}
+
+/** The input must be an object: broken arguments of earlier turns are mended, and at worst carried as text. */
+function inputOf(part: ToolCallPart): Loose {
+  const mended = repairJson(part.arguments);
+  const value: unknown = mended === undefined ? undefined : JSON.parse(mended);
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? asRecord(value)
+    : { arguments: part.arguments };
+}
+
+function resultBlock(part: ToolResultPart, ids: CallIds, dropped: Set<string>): Block {
+  const content = blocksOf(part.content, (piece) => userBlock(piece, dropped));
+  const block: Block = { type: "tool_result", tool_use_id: ids.ofResult(part.callId) };
+  if (content.length > 0) {
+    // One plain text stays a string: the commonest form, and the one every compatible upstream reads.
+    const only = content.length === 1 ? content[0] : undefined;
+    block["content"] = only?.["type"] === "text" && Object.keys(only).length === 2 ? only["text"] : content;
+  }
+  if (part.isError) block["is_error"] = true;
+  return cached(block, part.cacheControl);
+}
+
+/** Call ids as Anthropic takes them: [a-zA-Z0-9_-]+ and unique in the history, whatever the other protocol used. */
+class CallIds {
+  readonly #used = new Set<string>();
+  readonly #latest = new Map<string, string>();
+
+  ofCall(callId: string): string {
+    const clean = callId.replace(/[^a-zA-Z0-9_-]/g, "_") || "call";
+    let id = clean;
+    for (let i = 2; this.#used.has(id); i++) id = `${clean}_${i}`;
+    this.#used.add(id);
+    this.#latest.set(callId, id);
+    return id;
+  }
+
+  ofResult(callId: string): string {
+    return this.#latest.get(callId) ?? callId.replace(/[^a-zA-Z0-9_-]/g, "_");
+  }
+}
+
+/** Puts every tool_result first in the turn after its tool_use; a missing one is named missing, a stray one becomes text. */
+function pairResults(turns: Turn[]): void {
+  for (let i = 0; i < turns.length; i++) {
+    const turn = turns[i] as Turn;
+    if (turn.role === "user") {
+      const before = turns[i - 1];
+      const asked = new Set(before === undefined ? [] : callsOf(before));
+      const mine = turn.content.filter((block) => block["type"] === "tool_result" && asked.delete(idOf(block)));
+      const rest = turn.content.filter((block) => !mine.includes(block)).map(strayAsText);
+      turn.content = [...mine, ...[...asked].map(missingResult), ...rest];
+    } else if (callsOf(turn).length > 0 && turns[i + 1] === undefined) {
+      turns.push({ role: "user", content: callsOf(turn).map(missingResult) });
+      return;
+    }
+  }
+}
+
+function callsOf(turn: Turn): string[] {
+  return turn.role === "user"
+    ? []
+    : turn.content.filter((block) => block["type"] === "tool_use").map((block) => String(block["id"]));
+}
+
+function idOf(block: Block): string {
+  return String(block["tool_use_id"]);
+}
+
+function missingResult(id: string): Block {
+  return { type: "tool_result", tool_use_id: id, content: "No result was given.", is_error: true };
+}
+
+function strayAsText(block: Block): Block {
+  if (block["type"] !== "tool_result") return block;
+  const content = block["content"];
+  const text = typeof content === "string" ? content : JSON.stringify(content ?? "");
+  return { type: "text", text: `Result of the tool call ${idOf(block)}:\n${text}` };
+}
+
+/** A final assistant turn is refused by models that continue none: they are asked to. */
+function askOn(turns: Turn[], dropped: Set<string>): void {
+  if (turns.at(-1)?.role !== "assistant") return;
+  turns.push({ role: "user", content: [{ type: "text", text: GO_ON }] });
+  dropped.add("prefill");
+}
+
+/** A final assistant turn is a prefill, which may not end in white space. */
+function trimPrefill(turns: Turn[]): void {
+  const last = turns.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role !== "assistant" || block?.["type"] !== "text") return;
+  block["text"] = String(block["text"]).trimEnd();
+}

@@ -1,0 +1,365 @@
+// Anthropic's stream as neutral events. State hangs on the block index, never on "the current block"; broken frames and
+// early ends become an error event; a whole answer is read through the same door.
+
+import { lookUp } from "../../../base/look-up.ts";
+import type { SseFrame } from "../../../base/sse.ts";
+import type { AnswerFault, AnswerFaultCode } from "../../../chat/answer-fault.ts";
+import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
+import { reportedUsage, tokenSum } from "../../../chat/usage.ts";
+import type { EventReader } from "../../dialect.ts";
+import { answerFault, type FaultText } from "../../fault-words.ts";
+import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
+import { ANTHROPIC } from "./messages.ts";
+
+/** An open block. */
+interface Open {
+  kind: "text" | "reasoning" | "tool" | "opaque";
+  id: string;
+  /** The start frame's block, for what it carried whole. */
+  first: Loose;
+  /** Argument or input text was streamed. */
+  streamed: string;
+  signature: string;
+  citations: unknown[];
+}
+
+/** No real answer has more blocks; bounds what a hostile stream can make us hold. */
+const BLOCKS_OPEN_MAX = 1024;
+
+/** Reads one answer. */
+export class AnthropicReader implements EventReader {
+  readonly #open = new Map<number, Open>();
+  #nextId = 0;
+  #started = false;
+  #done = false;
+  #calledTools = false;
+  #rawReason: string | undefined;
+  #stopSequence: string | undefined;
+  #rawUsage: Record<string, unknown> | undefined;
+
+  push(frame: SseFrame, out: ChatEvent[]): void {
+    if (this.#done || frame.data === "") return;
+    const event = parseRecord(frame.data);
+    if (event !== undefined) this.take(event, out);
+    // A terminator of another protocol is nothing; anything else means that the stream cannot be trusted any more.
+    else if (frame.data !== "[DONE]")
+      this.#fail("provider_stream_interrupted", "The provider sent a broken event.", out);
+  }
+
+  end(out: ChatEvent[]): void {
+    if (this.#done) return;
+    // `message_stop` may be missing; a stop reason is what ends an answer.
+    if (this.#rawReason !== undefined) this.#finish(out);
+    else this.#fail("provider_stream_interrupted", "The provider ended the answer early.", out);
+  }
+
+  /** Takes one parsed event of the stream. */
+  take(event: Loose, out: ChatEvent[]): void {
+    if (this.#done) return;
+    switch (event["type"]) {
+      case "message_start":
+        this.#start(asRecord(event["message"]), out);
+        break;
+      case "content_block_start":
+        this.#openBlock(asNumber(event["index"]) ?? -1, asRecord(event["content_block"]), out);
+        break;
+      case "content_block_delta":
+        this.#delta(asNumber(event["index"]) ?? -1, asRecord(event["delta"]), out);
+        break;
+      case "content_block_stop":
+        this.#close(asNumber(event["index"]) ?? -1, out);
+        break;
+      case "message_delta":
+        this.#messageDelta(event);
+        break;
+      case "message_stop":
+        this.#finish(out);
+        break;
+      case "error":
+        this.#failWith(answerFault(anthropicError(event["error"])), out);
+        break;
+    }
+  }
+
+  #start(message: Loose, out: ChatEvent[]): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#mergeUsage(message["usage"]);
+    const id = asText(message["id"]);
+    const model = asText(message["model"]);
+    const usage = this.#usage();
+    out.push({
+      type: "start",
+      ...(id === undefined ? {} : { id }),
+      ...(model === undefined ? {} : { model }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(message["container"] == null ? {} : { raw: { container: message["container"] } }),
+    });
+  }
+
+  #openBlock(index: number, block: Loose, out: ChatEvent[]): void {
+    // Without its opening frame the answer goes on all the same; a late one says nothing new.
+    this.#started = true;
+    // A start for an index still open means that its stop was lost.
+    this.#close(index, out);
+    if (this.#open.size >= BLOCKS_OPEN_MAX) {
+      this.#fail("provider_stream_interrupted", "The provider opened too many blocks.", out);
+      return;
+    }
+    const id = `b${this.#nextId++}`;
+    const open: Open = { kind: "opaque", id, first: block, streamed: "", signature: "", citations: [] };
+    this.#open.set(index, open);
+    switch (block["type"]) {
+      case "text": {
+        open.kind = "text";
+        open.citations.push(...asList(block["citations"]));
+        out.push({ type: "text-start", choice: 0, id });
+        const text = asText(block["text"]);
+        if (text) out.push({ type: "text-delta", choice: 0, id, text });
+        break;
+      }
+      case "thinking": {
+        open.kind = "reasoning";
+        open.signature = asText(block["signature"]) ?? "";
+        out.push({ type: "reasoning-start", choice: 0, id });
+        const text = asText(block["thinking"]);
+        if (text) out.push({ type: "reasoning-delta", choice: 0, id, text });
+        break;
+      }
+      case "redacted_thinking":
+        open.kind = "reasoning";
+        out.push({ type: "reasoning-start", choice: 0, id });
+        break;
+      case "tool_use":
+        open.kind = "tool";
+        this.#calledTools = true;
+        out.push({
+          type: "tool-start",
+          choice: 0,
+          id,
+          callId: asText(block["id"]) ?? id,
+          name: asText(block["name"]) ?? "",
+          kind: "function",
+        });
+        break;
+    }
+  }
+
+  #delta(index: number, delta: Loose, out: ChatEvent[]): void {
+    let open = this.#open.get(index);
+    if (open === undefined) {
+      // Some compatible servers leave out the start of text and thinking; a tool call without one has no name.
+      const type =
+        delta["type"] === "text_delta" ? "text" : delta["type"] === "thinking_delta" ? "thinking" : undefined;
+      if (type === undefined) return;
+      this.#openBlock(index, { type }, out);
+      open = this.#open.get(index);
+      if (open === undefined) return;
+    }
+    const { id, kind } = open;
+    const text = asText(delta["text"]) ?? asText(delta["thinking"]) ?? asText(delta["partial_json"]) ?? "";
+    switch (delta["type"]) {
+      case "text_delta":
+        if (kind === "text" && text !== "") out.push({ type: "text-delta", choice: 0, id, text });
+        break;
+      case "thinking_delta":
+        if (kind === "reasoning" && text !== "") out.push({ type: "reasoning-delta", choice: 0, id, text });
+        break;
+      case "signature_delta":
+        open.signature += asText(delta["signature"]) ?? "";
+        break;
+      case "citations_delta":
+        open.citations.push(delta["citation"]);
+        break;
+      case "input_json_delta":
+        if (text === "") break;
+        // Only "was something streamed" matters for a call; a server tool's input is kept whole.
+        if (kind === "tool") {
+          open.streamed = "y";
+          out.push({ type: "tool-delta", choice: 0, id, text });
+        } else open.streamed += text;
+        break;
+    }
+  }
+
+  #close(index: number, out: ChatEvent[]): void {
+    const open = this.#open.get(index);
+    if (open === undefined) return;
+    this.#open.delete(index);
+    const { id, first } = open;
+    switch (open.kind) {
+      case "text":
+        out.push({
+          type: "text-end",
+          choice: 0,
+          id,
+          ...(open.citations.length > 0 ? { annotations: open.citations } : {}),
+        });
+        break;
+      case "reasoning": {
+        const redacted = asText(first["data"]);
+        out.push({
+          type: "reasoning-end",
+          choice: 0,
+          id,
+          ...(open.signature === "" ? {} : { signature: open.signature }),
+          ...(redacted === undefined ? {} : { redacted }),
+          ...(open.signature === "" && redacted === undefined ? {} : { origin: ANTHROPIC }),
+        });
+        break;
+      }
+      case "tool":
+        // Arguments given whole with the start, as an object, must not be lost (litellm#25321).
+        if (open.streamed === "") out.push({ type: "tool-delta", choice: 0, id, text: inputText(first["input"]) });
+        out.push({ type: "tool-end", choice: 0, id });
+        break;
+      case "opaque": {
+        const input = open.streamed === "" ? undefined : parseRecord(open.streamed);
+        const value = input === undefined ? first : { ...first, input };
+        out.push({ type: "opaque", choice: 0, origin: ANTHROPIC, value });
+        break;
+      }
+    }
+  }
+
+  #messageDelta(event: Loose): void {
+    const delta = asRecord(event["delta"]);
+    this.#rawReason = asText(delta["stop_reason"]) ?? this.#rawReason;
+    this.#stopSequence = asText(delta["stop_sequence"]) ?? this.#stopSequence;
+    this.#mergeUsage(event["usage"]);
+  }
+
+  #mergeUsage(usage: unknown): void {
+    this.#rawUsage = mergeAnthropicUsage(this.#rawUsage, usage);
+  }
+
+  #usage(): Usage | undefined {
+    return anthropicUsage(this.#rawUsage);
+  }
+
+  #finish(out: ChatEvent[]): void {
+    for (const index of [...this.#open.keys()]) this.#close(index, out);
+    this.#done = true;
+    const usage = this.#usage();
+    out.push({
+      type: "finish",
+      choice: 0,
+      reason: finishReason(this.#rawReason, this.#calledTools),
+      ...(this.#rawReason === undefined ? {} : { rawReason: this.#rawReason }),
+      ...(this.#stopSequence === undefined ? {} : { stopSequence: this.#stopSequence }),
+      ...(usage === undefined ? {} : { usage, rawUsage: this.#rawUsage }),
+    });
+  }
+
+  #fail(code: AnswerFaultCode, message: string, out: ChatEvent[]): void {
+    this.#failWith({ code, message }, out);
+  }
+
+  #failWith(fault: AnswerFault, out: ChatEvent[]): void {
+    this.#done = true;
+    const usage = this.#usage();
+    out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
+  }
+}
+
+function inputText(input: unknown): string {
+  // LM Studio and others send the object as text (litellm#25321).
+  return typeof input === "string" ? input : JSON.stringify(input ?? {});
+}
+
+/** The events of a whole answer. */
+export function anthropicEvents(body: unknown): ChatEvent[] {
+  const out: ChatEvent[] = [];
+  const reader = new AnthropicReader();
+  const message = asRecord(body);
+  if (message["type"] === "error") {
+    reader.take(message, out);
+    return out;
+  }
+  if (!Array.isArray(message["content"])) {
+    return [{ type: "error", code: "provider_unavailable", message: "The provider's answer is not a message." }];
+  }
+  reader.take({ type: "message_start", message }, out);
+  asList(message["content"]).forEach((block, index) => {
+    reader.take({ type: "content_block_start", index, content_block: block }, out);
+    reader.take({ type: "content_block_stop", index }, out);
+  });
+  reader.take({ type: "message_delta", delta: message }, out);
+  reader.take({ type: "message_stop" }, out);
+  return out;
+}
+
+/** Usage so far: counts of a later frame win, but a zero never wipes out what was known of the input. */
+export function mergeAnthropicUsage(
+  known: Record<string, unknown> | undefined,
+  usage: unknown,
+): Record<string, unknown> | undefined {
+  const merged = { ...known };
+  for (const [name, value] of Object.entries(asRecord(usage))) {
+    if (value === null || (value === 0 && merged[name] !== undefined && name !== "output_tokens")) continue;
+    merged[name] = value;
+  }
+  return Object.keys(merged).length === 0 ? known : merged;
+}
+
+/** Usage in Anthropic's words. */
+export function plainAnthropicUsage({ inputTokens, outputTokens, cachedTokens, cacheWriteTokens }: Usage): Loose {
+  return {
+    input_tokens: inputTokens - (cachedTokens ?? 0) - (cacheWriteTokens ?? 0),
+    ...(cacheWriteTokens === undefined ? {} : { cache_creation_input_tokens: cacheWriteTokens }),
+    ...(cachedTokens === undefined ? {} : { cache_read_input_tokens: cachedTokens }),
+    output_tokens: outputTokens,
+  };
+}
+
+/** Anthropic counts cached input apart; here the input is all of it. */
+export function anthropicUsage(raw: Loose | undefined): Usage | undefined {
+  if (raw === undefined) return undefined;
+  const cached = raw["cache_read_input_tokens"];
+  const cacheWrite = raw["cache_creation_input_tokens"];
+  return reportedUsage({
+    input: tokenSum(raw["input_tokens"], cached, cacheWrite),
+    output: raw["output_tokens"],
+    cached,
+    cacheWrite,
+    reasoning: asRecord(raw["output_tokens_details"])["thinking_tokens"],
+  });
+}
+
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  end_turn: "stop",
+  max_tokens: "length",
+  stop_sequence: "stop_sequence",
+  tool_use: "tool_calls",
+  pause_turn: "pause",
+  refusal: "refusal",
+  model_context_window_exceeded: "context_window",
+};
+
+function finishReason(raw: string | undefined, calledTools: boolean): FinishReason {
+  const reason = lookUp(REASONS, raw ?? "") ?? "unknown";
+  // An answer with calls ends in calls, whatever the upstream said of it (bifrost#6123).
+  return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
+}
+
+/** What an error object says: `{type,message,details}`. The type is a category; a code, where there is one, stands in the details. */
+export function anthropicError(value: unknown, otherwise = "The provider reported an error."): FaultText {
+  const error = asRecord(value);
+  const message = asText(error["message"]) || otherwise;
+  const type = asText(error["type"]);
+  const code = asText(asRecord(error["details"])["error_code"]);
+  const param = paramOf(message);
+  return {
+    ...(code === undefined ? {} : { code }),
+    message,
+    ...(type === undefined ? {} : { type }),
+    ...(param === null ? {} : { param }),
+    ...(error["details"] == null ? {} : { details: error["details"] }),
+  };
+}
+
+/** Anthropic writes the path before the message: `messages.0.content: Field required`. */
+function paramOf(message: string): string | null {
+  const path = /^([a-z_]+(?:\.[a-z_]+|\.\d+)*): /.exec(message)?.[1];
+  return path?.replace(/\.(\d+)/g, "[$1]") ?? null;
+}

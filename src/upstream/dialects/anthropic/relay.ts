@@ -1,0 +1,267 @@
+// Anthropic's stream handed on as it came: only `message.id` and `message.model` change. Text and thinking frames are
+// recognised by their beginning and pass unparsed; tool arguments are watched; an answer that breaks off ends with the
+// family's error event.
+
+import { ERRORS } from "../../../base/errors.ts";
+import { spliceMembers } from "../../../base/json-splice.ts";
+import { parseFrame, type SseFrame } from "../../../base/sse.ts";
+import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../../chat/answer-fault.ts";
+import { ArgumentGuard } from "../../../chat/argument-guard.ts";
+import type { Usage } from "../../../chat/event.ts";
+import { isSaneUsage } from "../../../chat/usage.ts";
+import type { FrameRelay, RelayIdentity } from "../../dialect.ts";
+import { answerFault } from "../../fault-words.ts";
+import { OutputText } from "../../output-text.ts";
+import { asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
+import { spliceInside, unescaped, withData } from "../relay-frames.ts";
+import { anthropicError, anthropicUsage, mergeAnthropicUsage, plainAnthropicUsage } from "./reader.ts";
+
+/** A call whose arguments are on their way. */
+interface GuardedCall {
+  guard: ArgumentGuard;
+  fed: boolean;
+}
+
+/** The members of a message that name the answer and its model in our words. */
+export function answerNames(message: Loose, { id, model, keepsId }: RelayIdentity): { id?: string; model: string } {
+  const own = asText(message["id"]);
+  if (keepsId === undefined || own === undefined) return { id, model };
+  keepsId(own);
+  return { model };
+}
+
+/** Relays one answer. */
+export class AnthropicRelay implements FrameRelay {
+  readonly #identity: RelayIdentity;
+  readonly #output = new OutputText();
+  readonly #calls = new Map<number, GuardedCall>();
+  /** Open thinking blocks and their signatures so far. */
+  readonly #thinking = new Map<number, string>();
+  /** How a text frame of the present block begins, up to its text; learnt from the first one. */
+  #plain = "";
+  #stopReason: string | undefined;
+  #rawUsage: Record<string, unknown> | undefined;
+  #finished = false;
+  #committed = false;
+  #fault: AnswerFault | undefined;
+
+  constructor(identity: RelayIdentity) {
+    this.#identity = identity;
+  }
+
+  get finished(): boolean {
+    return this.#finished;
+  }
+  get committed(): boolean {
+    return this.#committed;
+  }
+  get fault(): AnswerFault | undefined {
+    return this.#fault;
+  }
+  /** Until the closing frame the upstream has said only what went in: what came out is counted here. */
+  get usage(): Usage | undefined {
+    const usage = anthropicUsage(this.#rawUsage);
+    if (usage === undefined || this.#stopReason !== undefined || this.#output.chars === 0) return usage;
+    const { outputTokens } = this.#identity.estimate(this.outputText());
+    return { ...usage, outputTokens: Math.max(usage.outputTokens, outputTokens), estimated: true };
+  }
+  get outputChars(): number {
+    return this.#output.chars;
+  }
+  outputText(): string {
+    return this.#output.toString();
+  }
+
+  push(block: string): string {
+    let out = "";
+    let done = 0;
+    let at = 0;
+    while (at < block.length && this.#fault === undefined && !this.#finished) {
+      const plain = this.#plain !== "" && block.startsWith(this.#plain, at);
+      const stop = block.indexOf("\n\n", plain ? at + this.#plain.length : at);
+      const end = stop < 0 ? block.length : stop + 2;
+      if (!plain || !this.#passPlain(block, at + this.#plain.length, end)) {
+        const frame = block.slice(at, end);
+        const put = this.#frame(frame);
+        if (put !== frame) {
+          out += block.slice(done, at) + put;
+          done = end;
+        }
+      }
+      at = end;
+    }
+    // What follows an error, or the answer's own end, is not sent on.
+    return done === 0 && at === block.length ? block : out + block.slice(done, at);
+  }
+
+  end(): string {
+    if (this.#fault !== undefined || this.#finished) return "";
+    // `message_stop` may be missing; a stop reason is what ends an answer.
+    if (this.#stopReason === undefined) {
+      return this.#fail("provider_stream_interrupted", "The provider ended the answer early.");
+    }
+    this.#finished = true;
+    return 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+  }
+
+  /** True when nothing but the text's end follows the text: a frame cut off by the end of the stream must be looked at. */
+  #passPlain(block: string, from: number, end: number): boolean {
+    let at = end - 3;
+    let braces = 0;
+    for (; at >= from; at--) {
+      const code = block.charCodeAt(at);
+      if (code === 125) braces++;
+      else if (code !== 32) break;
+    }
+    if (at < from || braces < 2 || block.charCodeAt(at) !== 34 || block.charCodeAt(at - 1) === 92) return false;
+    this.#output.add(unescaped(block.slice(from, at)));
+    return true;
+  }
+
+  #frame(text: string): string {
+    const frame = parseFrame(text.endsWith("\n\n") ? text.slice(0, -2) : text);
+    if (frame === undefined) return text;
+    const event = parseRecord(frame.data);
+    if (event === undefined) {
+      if (frame.data === "[DONE]") return text;
+      // Empty data is what a cut leaves.
+      if (frame.data.trim() === "") return "";
+      return this.#fail("provider_stream_interrupted", "The provider sent a broken event.");
+    }
+    return this.#event(event, frame, text);
+  }
+
+  #event(event: Loose, frame: SseFrame, text: string): string {
+    switch (event["type"]) {
+      case "message_start": {
+        const message = asRecord(event["message"]);
+        const isSane = isSaneUsage(message["usage"]);
+        const usage = isSane ? message["usage"] : plainAnthropicUsage(this.#identity.estimate(""));
+        this.#mergeUsage(usage);
+        const ours = { ...answerNames(message, this.#identity), ...(isSane ? {} : { usage }) };
+        return withData(text, frame.data, spliceInside(frame.data, "message", ours));
+      }
+      case "content_block_start":
+        this.#committed = true;
+        this.#openBlock(asNumber(event["index"]) ?? -1, asRecord(event["content_block"]));
+        return text;
+      case "content_block_delta":
+        this.#committed = true;
+        return this.#delta(asNumber(event["index"]) ?? -1, asRecord(event["delta"]), text);
+      case "content_block_stop":
+        this.#endThinking(asNumber(event["index"]) ?? -1);
+        return this.#endCall(asNumber(event["index"]) ?? -1, text);
+      case "message_delta":
+        this.#stopReason = asText(asRecord(event["delta"])["stop_reason"]) ?? this.#stopReason;
+        return this.#endCalls(this.#soundUsage(event["usage"], frame, text));
+      case "message_stop": {
+        const put = this.#endCalls(text);
+        this.#finished = this.#fault === undefined;
+        return put;
+      }
+      case "error":
+        return this.#failWith(answerFault(anthropicError(event["error"])), asText(asRecord(event["error"])["type"]));
+      default:
+        return text;
+    }
+  }
+
+  #openBlock(index: number, block: Loose): void {
+    switch (block["type"]) {
+      case "tool_use":
+        this.#calls.set(index, { guard: new ArgumentGuard(), fed: false });
+        break;
+      case "thinking":
+        this.#thinking.set(index, asText(block["signature"]) ?? "");
+        break;
+      case "redacted_thinking":
+        this.#identity.sealed?.(asText(block["data"]));
+        break;
+    }
+  }
+
+  #endThinking(index: number): void {
+    const signature = this.#thinking.get(index);
+    if (signature === undefined) return;
+    this.#thinking.delete(index);
+    this.#identity.sealed?.(signature === "" ? undefined : signature);
+  }
+
+  #delta(index: number, delta: Loose, text: string): string {
+    const words = asText(delta["text"]) ?? asText(delta["thinking"]) ?? asText(delta["partial_json"]);
+    if (words === undefined) {
+      const before = this.#thinking.get(index);
+      if (before !== undefined) this.#thinking.set(index, before + (asText(delta["signature"]) ?? ""));
+      return text;
+    }
+    this.#output.add(words);
+    if (delta["type"] !== "input_json_delta") {
+      this.#learn(text);
+      return text;
+    }
+    const call = this.#calls.get(index);
+    if (call === undefined) return text;
+    call.fed = true;
+    return call.guard.push(words) ? text : "";
+  }
+
+  /** Remembers how text frames begin, where the beginning alone tells that it is one. */
+  #learn(text: string): void {
+    const key = /"(?:text|thinking)"\s*:\s*"/.exec(text);
+    if (key === null) return;
+    const head = text.slice(0, key.index + key[0].length);
+    this.#plain = /"(?:text|thinking)_delta"/.test(head) ? head : "";
+  }
+
+  #endCall(index: number, text: string): string {
+    const call = this.#calls.get(index);
+    this.#calls.delete(index);
+    if (call?.fed !== true) return text;
+    const rest = call.guard.end();
+    if (rest === "") return text;
+    if (rest === undefined) {
+      return this.#fail("tool_arguments_invalid", "The model called a tool with arguments that are not valid JSON.");
+    }
+    const delta = { type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json: rest } };
+    return `event: content_block_delta\ndata: ${JSON.stringify(delta)}\n\n${text}`;
+  }
+
+  /** Calls whose own end was lost end with the answer. */
+  #endCalls(text: string): string {
+    let before = "";
+    for (const index of [...this.#calls.keys()]) {
+      before += this.#endCall(index, "");
+      if (this.#fault !== undefined) return before;
+    }
+    return before + text;
+  }
+
+  /** The closing frame, with figures counted here in place of nonsense. */
+  #soundUsage(usage: unknown, { data }: SseFrame, text: string): string {
+    if (isSaneUsage(usage)) {
+      this.#mergeUsage(usage);
+      return text;
+    }
+    const shown = { output_tokens: this.#identity.estimate(this.outputText()).outputTokens };
+    this.#mergeUsage(shown);
+    return withData(text, data, spliceMembers(data, { usage: shown }));
+  }
+
+  #mergeUsage(usage: unknown): void {
+    this.#rawUsage = mergeAnthropicUsage(this.#rawUsage, usage);
+  }
+
+  #fail(code: AnswerFaultCode, message: string): string {
+    return this.#failWith({ code, message });
+  }
+
+  /** The error event. Its type is the provider's own where that is a word: clients of this family act on it. */
+  #failWith(fault: AnswerFault, word = ""): string {
+    this.#fault = afterContent(fault, this.#committed);
+    const { say, requestId: request_id } = this.#identity;
+    const { code } = this.#fault;
+    const type = /^[a-z_]{1,64}$/.test(word) ? word : ERRORS[code].type;
+    const error = { type, message: say(this.#fault), code, param: null, request_id };
+    return `event: error\ndata: ${JSON.stringify({ type: "error", error, request_id })}\n\n`;
+  }
+}

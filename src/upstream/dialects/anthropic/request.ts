@@ -1,0 +1,315 @@
+// A neutral request in Anthropic's words. What the protocol has no word for is dropped and named where that is harmless,
+// and refused where the answer would be another one.
+
+import { ApiError } from "../../../base/errors.ts";
+import { lookUp } from "../../../base/look-up.ts";
+import type { ChatRequest, FunctionTool, ReasoningOptions } from "../../../chat/request.ts";
+import { flattenTools } from "../../../chat/tools.ts";
+import { factsOf } from "../../../vendors/model-facts.ts";
+import type { ModelFacts } from "../../../vendors/model-family.ts";
+import { CLAUDE_SCHEMA } from "../../../vendors/schema-rules.ts";
+import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { inOwnWords, type Places } from "../../foreign.ts";
+import { type Takes, takeParameters } from "../../parameters.ts";
+import { nearestEffort, refusedFor } from "../../quirks.ts";
+import { fitSchema, toolSchema } from "../../schema-fit.ts";
+import { allowedInWords, forcedInWords } from "../../tool-choice.ts";
+import { asText } from "../loose.ts";
+import { ANTHROPIC, anthropicTurns, type Block, type Turn } from "./messages.ts";
+
+/** Anthropic's smallest thinking budget. */
+const BUDGET_TOKENS_MIN = 1024;
+/** Of the output limit at most this share is thought with: the rest is the answer's. */
+const THINKING_SHARE_MAX = 0.75;
+/** Thinking budgets for the effort words; the middle one is what Anthropic's guide starts from for hard tasks. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 32_000,
+  max: 63_999,
+};
+
+type Facts = Readonly<ModelFacts>;
+
+/** What this protocol has a place for. */
+const TAKES: Takes = {
+  parameters: {
+    parallelToolCalls: true,
+    maxTokens: true,
+    temperature: true,
+    topP: true,
+    topK: true,
+    presencePenalty: false,
+    frequencyPenalty: false,
+    seed: false,
+    stop: true,
+    n: false,
+    logprobs: false,
+    topLogprobs: false,
+    logitBias: false,
+    user: true,
+    // Of it the user; see `addIdentity`.
+    metadata: true,
+    store: false,
+    serviceTier: true,
+    verbosity: false,
+  },
+  carries: new Set(),
+};
+const PLACES: Places = { names: false, detail: false, cacheMarkers: true, documents: true };
+
+/** The request; throws `ApiError` `unsupported_parameter`. */
+export function anthropicRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
+  const dropped = new Set<string>();
+  const chat = inOwnWords(flattenTools(original), ANTHROPIC, PLACES, dropped);
+  refuse(chat);
+  takeParameters(chat, TAKES, dropped);
+  const facts = factsOf(ctx.model);
+  const { system, turns } = anthropicTurns(chat.messages, dropped, facts);
+  const body: Record<string, unknown> = { model: ctx.model, max_tokens: chat.maxTokens ?? ctx.maxOutputTokens };
+  addFormat(body, system, chat, facts);
+  if (system.length > 0) body["system"] = system;
+  body["messages"] = turns;
+  addTools(body, chat, turns, facts, dropped);
+  addThinking(body, { chat, facts, turns, dropped });
+  addSampling(body, chat, facts, dropped);
+  // Blank sequences are a 400 there.
+  const [stop, cutAt] = parted(chat.stop ?? [], (text) => text.trim() !== "");
+  if (stop.length > 0) body["stop_sequences"] = stop;
+  addIdentity(body, chat, dropped);
+  if (shouldCache(chat, ctx)) body["cache_control"] = { type: "ephemeral" };
+  if (ctx.stream) body["stream"] = true;
+  for (const name of refusedFor(ctx, chat.reasoning)) {
+    if (name === "stop_sequences") cutAt.push(...stop);
+    if (body[name] === undefined) continue;
+    delete body[name];
+    dropped.add(name);
+  }
+  return {
+    path: "/messages",
+    headers: anthropicHeaders(ctx),
+    body: JSON.stringify(body),
+    dropped: [...dropped],
+    ...(cutAt.length > 0 ? { cutAt } : {}),
+  };
+}
+
+function parted(texts: readonly string[], goesUp: (text: string) => boolean): [string[], string[]] {
+  return [texts.filter(goesUp), texts.filter((text) => !goesUp(text))];
+}
+
+/** Version and beta headers: the client's own, unknown betas included. */
+export function anthropicHeaders(ctx: RequestContext): Record<string, string> {
+  const headers: Record<string, string> = {
+    "anthropic-version": ctx.clientHeaders["anthropic-version"] ?? "2023-06-01",
+  };
+  const beta = ctx.clientHeaders["anthropic-beta"];
+  if (beta !== undefined && beta !== "") headers["anthropic-beta"] = beta;
+  return headers;
+}
+
+/**
+ * Whether the vendor is asked to cache what repeats. Writing to the cache costs more than plain input, so only where the
+ * same beginning is likely to come again; and never beside markers of the client's own. The marker is the request's, not a
+ * block's: what was sent before stays the same from turn to turn.
+ */
+function shouldCache(chat: ChatRequest, ctx: RequestContext): boolean {
+  if (ctx.quirks.automatic_cache !== true || ctx.clientCaches === true) return false;
+  const key = chat.extra["prompt_cache_key"];
+  const repeats = chat.tools.length > 0 || chat.messages.some(({ role }) => role === "assistant") || key != null;
+  return repeats && !isMarked(chat);
+}
+
+function isMarked(chat: ChatRequest): boolean {
+  const marked = (part: object): boolean =>
+    "cacheControl" in part || ("content" in part && Array.isArray(part.content) && part.content.some(marked));
+  return chat.tools.some(marked) || chat.messages.some(marked);
+}
+
+function refuse(chat: ChatRequest): void {
+  const modalities = chat.extra["modalities"];
+  if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
+    throw new ApiError("unsupported_parameter", "This model's provider answers in text only.", { param: "modalities" });
+  }
+}
+
+function addFormat(body: Record<string, unknown>, system: Block[], chat: ChatRequest, facts: Facts): void {
+  const format = chat.responseFormat;
+  if (format === undefined || format.type === "text") return;
+  const fitted = format.type === "json_schema" && facts.structured && fitSchema(format.schema, CLAUDE_SCHEMA);
+  if (fitted) {
+    body["output_config"] = { format: { type: "json_schema", schema: fitted.schema } };
+    return;
+  }
+  // No parameter for it: the model is told.
+  const text =
+    format.type === "json_schema"
+      ? `Answer with one JSON value that matches this JSON Schema and with nothing else:\n${JSON.stringify(format.schema)}`
+      : "Answer with one JSON object and with nothing else.";
+  system.push({ type: "text", text });
+}
+
+function addTools(
+  body: Record<string, unknown>,
+  chat: ChatRequest,
+  turns: Turn[],
+  facts: Facts,
+  dropped: Set<string>,
+): void {
+  const tools: Block[] = [];
+  for (const tool of chat.tools) {
+    if (tool.type === "server") {
+      if (tool.origin === ANTHROPIC) tools.push({ ...tool.value });
+      else dropped.add(`tools.${tool.name}`);
+    } else if (tool.type === "function") tools.push(toolBlock(tool, facts, dropped));
+  }
+  if (tools.length === 0) {
+    // A history with calls needs its tools declared (anthropic-sdk-python#494).
+    const called = new Set(turns.flatMap((turn) => turn.content).map(calledName));
+    called.delete(undefined);
+    for (const name of called) tools.push({ name, input_schema: { type: "object" } });
+    if (tools.length > 0) Object.assign(body, { tools, tool_choice: { type: "none" } });
+    return;
+  }
+  body["tools"] = tools;
+  const { word, told } = choiceOf(chat, facts);
+  if (told !== undefined) {
+    tell(turns, facts, told);
+    dropped.add("tool_choice");
+  }
+  if (chat.parallelToolCalls === false && word?.["type"] !== "none") {
+    body["tool_choice"] = { ...(word ?? { type: "auto" }), disable_parallel_tool_use: true };
+  } else if (word !== undefined) body["tool_choice"] = word;
+}
+
+function calledName(block: Block): string | undefined {
+  return block["type"] === "tool_use" ? asText(block["name"]) : undefined;
+}
+
+function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): Block {
+  const block: Block = { name: tool.name };
+  if (tool.description) block["description"] = tool.description;
+  // The schema must say that it is an object.
+  const schema = { ...toolSchema(tool.parameters ?? { properties: {} }), type: "object" };
+  const strict = tool.strict && facts.structured ? fitSchema(schema, CLAUDE_SCHEMA) : undefined;
+  block["input_schema"] = strict?.schema ?? schema;
+  if (strict !== undefined) block["strict"] = true;
+  else if (tool.strict) dropped.add("strict");
+  if (tool.cacheControl !== undefined) block["cache_control"] = tool.cacheControl;
+  return block;
+}
+
+/** The choice by parameter, and what of it the model must be told because there is none. */
+function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { word?: Block; told?: string } {
+  const told = facts.forcedTool ? undefined : forcedInWords(choice);
+  if (told !== undefined) return { word: { type: "auto" }, told };
+  switch (choice?.type) {
+    case undefined:
+      return {};
+    case "auto":
+    case "none":
+      return { word: { type: choice.type } };
+    case "required":
+      return { word: { type: "any" } };
+    case "tool":
+      return { word: { type: "tool", name: choice.name } };
+    case "allowed": {
+      const { names, mode } = choice;
+      if (mode === "required" && names.length === 1) return { word: { type: "tool", name: names[0] } };
+      const word = { type: mode === "required" ? "any" : "auto" };
+      // Fewer tools in the list would change what comes before every turn, and caches break.
+      return tools.every((tool) => names.includes(tool.name)) ? { word } : { word, told: allowedInWords(names) };
+    }
+  }
+}
+
+/** Tells the model at the end, where nothing that was sent before changes. */
+function tell(turns: Turn[], facts: Facts, text: string): void {
+  const block = { type: "text", text };
+  const last = turns.at(-1);
+  if (last?.role === "system") last.content.push(block);
+  else if (last?.role === "user" && facts.lateSystem) turns.push({ role: "system", content: [block] });
+  else turns.findLast((turn) => turn.role === "user")?.content.push(block);
+}
+
+function addThinking(
+  body: Record<string, unknown>,
+  given: { chat: ChatRequest; facts: Facts; turns: readonly Turn[]; dropped: Set<string> },
+): void {
+  const { chat, facts, dropped } = given;
+  const wanted = chat.reasoning;
+  if (wanted === undefined) return;
+  if (wanted.enabled === false || wanted.effort === "none") {
+    if (facts.thinkingOff === "never") {
+      // The least there is.
+      body["output_config"] = { ...(body["output_config"] as Block), effort: facts.efforts[0] };
+      dropped.add("reasoning_effort");
+    } else if (facts.thinkingOff !== "") body["thinking"] = { type: facts.thinkingOff };
+    return;
+  }
+  if (wanted.effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
+  const forced = (body["tool_choice"] as Block | undefined)?.["type"];
+  if (facts.thinking === "none" || forced === "any" || forced === "tool") {
+    // A forced tool and thinking exclude each other; the tool matters more to the caller.
+    dropped.add("reasoning_effort");
+    return;
+  }
+  if (facts.thinking === "effort") {
+    body["thinking"] = { type: "adaptive", ...(facts.display ? { display: "summarized" } : {}) };
+    if (wanted.effort !== undefined) {
+      body["output_config"] = {
+        ...(body["output_config"] as Block),
+        effort: nearestEffort(wanted.effort, facts.efforts),
+      };
+    }
+    return;
+  }
+  const budget = budgetFor(wanted, Number(body["max_tokens"]));
+  if (budget < BUDGET_TOKENS_MIN || !mayThink(given.turns)) dropped.add("reasoning_effort");
+  else body["thinking"] = { type: "enabled", budget_tokens: budget };
+}
+
+/** Tokens to think with. The client's own budget holds where it leaves an answer; ours leaves a share of the limit. */
+function budgetFor({ effort, budgetTokens }: ReasoningOptions, maxTokens: number): number {
+  if (budgetTokens !== undefined && budgetTokens < maxTokens) return budgetTokens;
+  const wanted = budgetTokens ?? lookUp(BUDGETS, effort ?? "medium") ?? BUDGETS["medium"]!;
+  return Math.min(wanted, Math.floor(maxTokens * THINKING_SHARE_MAX));
+}
+
+/** With a budget, a tool loop goes on thinking only when the turn with the calls starts with its signed thinking. */
+function mayThink(turns: readonly Turn[]): boolean {
+  const last = turns.findLast((turn) => turn.role === "assistant");
+  if (last === undefined || !last.content.some((block) => block["type"] === "tool_use")) return true;
+  const first = last.content[0]?.["type"];
+  return first === "thinking" || first === "redacted_thinking";
+}
+
+function addSampling(body: Record<string, unknown>, chat: ChatRequest, facts: Facts, dropped: Set<string>): void {
+  const thinks = ["enabled", "adaptive"].includes(String((body["thinking"] as Block | undefined)?.["type"]));
+  if (chat.temperature !== undefined) {
+    // Thinking goes with temperature 1 only; the scale ends at 1 there and at 2 elsewhere.
+    if (thinks || facts.sampling === "never") dropped.add("temperature");
+    else body["temperature"] = Math.min(1, Math.max(0, chat.temperature));
+  }
+  if (chat.topP !== undefined) {
+    const second = body["temperature"] !== undefined && !facts.bothSamplers;
+    if (facts.sampling === "never" || second || (thinks && chat.topP < 0.95)) dropped.add("top_p");
+    else body["top_p"] = chat.topP;
+  }
+  if (chat.topK !== undefined) {
+    if (facts.sampling === "never" || thinks) dropped.add("top_k");
+    else body["top_k"] = chat.topK;
+  }
+}
+
+function addIdentity(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
+  const user = chat.user ?? asText(chat.metadata?.["user_id"]);
+  if (user !== undefined && user !== "") body["metadata"] = { user_id: user };
+  // Anthropic's metadata knows nothing but the user.
+  if (Object.keys(chat.metadata ?? {}).some((name) => name !== "user_id")) dropped.add("metadata");
+  if (chat.serviceTier === undefined) return;
+  if (chat.serviceTier === "auto" || chat.serviceTier === "standard_only") body["service_tier"] = chat.serviceTier;
+  else dropped.add("service_tier");
+}

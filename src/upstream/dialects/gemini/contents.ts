@@ -1,0 +1,261 @@
+// The history as Gemini's contents: roles user and model, every functionCall answered by its functionResponse in the very
+// next turn and in equal number, thought signatures where they were minted.
+
+import { ApiError } from "../../../base/errors.ts";
+import { lookUp } from "../../../base/look-up.ts";
+import { repairJson } from "../../../chat/repair.ts";
+import type {
+  AssistantContent,
+  ChatMessage,
+  FilePart,
+  MediaSource,
+  SystemContent,
+  ToolCallPart,
+  ToolResultPart,
+  UserContent,
+} from "../../../chat/request.ts";
+import { asRecord, asText, type Loose } from "../loose.ts";
+
+/** The protocol's name, as it stands in `origin`. */
+export const GEMINI = "gemini";
+
+/** A part or content of the protocol. */
+export type Part = Record<string, unknown>;
+
+/** A turn of the protocol. */
+export interface Content {
+  role: "user" | "model";
+  parts: Part[];
+}
+
+/** What differs between generations. */
+export interface GeminiTraits {
+  /** From 3 on: calls have ids and must carry signatures, results may hold images, tools go with structured output. */
+  third: boolean;
+}
+
+/**
+ * Google's own word for "this call was not made by you": accepted in place of a signature for calls of other models
+ * (ai.google.dev/gemini-api/docs/thought-signatures, FAQ).
+ */
+const FOREIGN_CALL = "skip_thought_signature_validator";
+
+/** The contents. `dropped` gets the names of harmless pieces that were left out. */
+export function geminiContents(
+  messages: readonly ChatMessage[],
+  traits: GeminiTraits,
+  dropped: Set<string>,
+): { system: Part[]; contents: Content[] } {
+  const system: Part[] = [];
+  const contents: Content[] = [];
+  const writer = new PartWriter(traits, dropped);
+  const add = (role: Content["role"], parts: Part[]) => {
+    if (parts.length === 0) return;
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else contents.push({ role, parts });
+  };
+  for (const message of messages) {
+    switch (message.role) {
+      case "system":
+        system.push(...message.content.flatMap((part) => writer.user(part)));
+        break;
+      case "user":
+        add(
+          "user",
+          message.content.flatMap((part) => writer.user(part)),
+        );
+        break;
+      case "tool":
+        add(
+          "user",
+          message.content.flatMap((part) => writer.result(part)),
+        );
+        break;
+      case "assistant":
+        add(
+          "model",
+          message.content.flatMap((part) => writer.assistant(part)),
+        );
+        break;
+    }
+  }
+  const paired = pairResponses(contents);
+  if (traits.third) for (const content of paired) signFirstCall(content);
+  // The protocol starts with a user turn: a request of system text alone is asked as the user.
+  if (paired.length === 0 && system.length > 0) paired.push({ role: "user", parts: system.splice(-1) });
+  if (paired.length === 0)
+    throw new ApiError("invalid_request", "The messages hold no content.", { param: "messages" });
+  if (paired[0]?.role === "model") paired.unshift({ role: "user", parts: [{ text: "Go on." }] });
+  return { system, contents: paired };
+}
+
+/** Writes parts; remembers the calls, because a functionResponse names its function. */
+class PartWriter {
+  readonly #traits: GeminiTraits;
+  readonly #dropped: Set<string>;
+  readonly #names = new Map<string, string>();
+
+  constructor(traits: GeminiTraits, dropped: Set<string>) {
+    this.#traits = traits;
+    this.#dropped = dropped;
+  }
+
+  user(part: UserContent | SystemContent): Part[] {
+    switch (part.type) {
+      case "text":
+        return part.text === "" ? [] : [{ text: part.text }];
+      case "image":
+        return [media(part.source, "image/jpeg")];
+      case "file":
+        return [filePart(part)];
+      case "audio":
+        return [{ inlineData: { mimeType: `audio/${part.format}`, data: part.data } }];
+      case "opaque":
+        return this.#opaque(part.origin, part.value);
+    }
+  }
+
+  assistant(part: AssistantContent): Part[] {
+    switch (part.type) {
+      case "text":
+      case "refusal":
+        return part.text === "" ? [] : [{ text: part.text }];
+      case "reasoning":
+        // Thoughts are not handed back, their signatures are: on an empty part of their own.
+        if (part.origin !== GEMINI || !part.signature) return [];
+        return [{ text: "", thoughtSignature: part.signature }];
+      case "tool-call":
+        return [this.#call(part)];
+      case "opaque":
+        return this.#opaque(part.origin, part.value);
+      default:
+        this.#dropped.add(`messages.${part.type}`);
+        return [];
+    }
+  }
+
+  result(part: ToolResultPart): Part[] {
+    const name = part.name ?? this.#names.get(part.callId) ?? "unknown";
+    const text = part.content.flatMap((piece) => (piece.type === "text" ? [piece.text] : [])).join("\n");
+    const shown = part.content.flatMap((piece) => (piece.type === "text" ? [] : this.user(piece)));
+    const functionResponse: Part = { name, response: part.isError ? { error: text } : { output: text } };
+    if (this.#traits.third) {
+      functionResponse["id"] = part.callId;
+      if (shown.length > 0) functionResponse["parts"] = shown;
+      return [{ functionResponse, [CALL]: part.callId }];
+    }
+    const note = shown.length > 0 ? [{ text: `Attached to the result of ${name}:` }] : [];
+    return [{ functionResponse, [CALL]: part.callId }, ...note, ...shown];
+  }
+
+  #call(part: ToolCallPart): Part {
+    this.#names.set(part.callId, part.name);
+    const id = this.#traits.third ? { id: part.callId } : {};
+    const signature = part.signature === undefined ? {} : { thoughtSignature: part.signature };
+    return { functionCall: { ...id, name: part.name, args: argsOf(part) }, ...signature, [CALL]: part.callId };
+  }
+
+  #opaque(origin: string, value: Loose): Part[] {
+    if (origin === GEMINI) return [{ ...value }];
+    this.#dropped.add(asText(value["type"]) ?? origin);
+    return [];
+  }
+}
+
+/** Ties calls and responses here; JSON.stringify leaves it out. */
+const CALL = Symbol("call");
+
+type Tied = Part & { [CALL]?: string };
+
+function argsOf(part: ToolCallPart): Loose {
+  const mended = repairJson(part.arguments);
+  const value: unknown = mended === undefined ? undefined : JSON.parse(mended);
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? asRecord(value)
+    : { arguments: part.arguments };
+}
+
+function media(source: MediaSource, mimeType: string): Part {
+  if (source.kind === "base64") return { inlineData: { mimeType: source.mediaType, data: source.data } };
+  if (source.kind === "url") {
+    const data = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(source.url);
+    if (data !== null) return { inlineData: { mimeType: data[1], data: data[2] } };
+    return { fileData: { mimeType: mimeOf(source.url) ?? mimeType, fileUri: source.url } };
+  }
+  // Of stored files the protocol knows only its own, which are URIs.
+  if (/^(?:https:|gs:|files\/)/.test(source.fileId)) return { fileData: { mimeType, fileUri: source.fileId } };
+  throw new ApiError("unsupported_parameter", "This model's provider does not know that file.", { param: "messages" });
+}
+
+const MIME: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  webp: "image/webp",
+  gif: "image/gif",
+  heic: "image/heic",
+  pdf: "application/pdf",
+};
+
+function mimeOf(url: string): string | undefined {
+  const path = url.split(/[?#]/, 1)[0] ?? "";
+  return lookUp(MIME, path.slice(path.lastIndexOf(".") + 1).toLowerCase());
+}
+
+function filePart({ source }: FilePart): Part {
+  return source.kind === "text" ? { text: source.text } : media(source, "application/pdf");
+}
+
+/** Responses stand alone in the turn after their calls, in the calls' order; missing ones are named, strays become text. */
+function pairResponses(contents: readonly Content[]): Content[] {
+  const out: Content[] = [];
+  contents.forEach((content, i) => {
+    const before = contents[i - 1];
+    const asked = before?.role === "model" ? callsOf(before) : [];
+    if (content.role === "user") {
+      const responses = asked.map((call) => takeResponse(content, call));
+      if (responses.length > 0) out.push({ role: "user", parts: responses });
+      const rest = content.parts.map(strayAsText);
+      if (rest.length > 0) out.push({ role: "user", parts: rest });
+      return;
+    }
+    out.push(content);
+    if (i === contents.length - 1 && callsOf(content).length > 0) {
+      out.push({ role: "user", parts: callsOf(content).map(missing) });
+    }
+  });
+  return out;
+}
+
+function callsOf(content: Content): Tied[] {
+  return content.parts.filter((part) => part["functionCall"] !== undefined);
+}
+
+function takeResponse(content: Content, call: Tied): Part {
+  const at = content.parts.findIndex(
+    (part: Tied) => part["functionResponse"] !== undefined && part[CALL] === call[CALL],
+  );
+  const [found] = at < 0 ? [] : content.parts.splice(at, 1);
+  return found ?? missing(call);
+}
+
+function missing(call: Tied): Part {
+  const { name, id } = asRecord(call["functionCall"]);
+  const response = { error: "No result was given." };
+  return { functionResponse: { ...(id === undefined ? {} : { id }), name, response } };
+}
+
+function strayAsText(part: Part): Part {
+  if (part["functionResponse"] === undefined) return part;
+  const { name, response } = asRecord(part["functionResponse"]);
+  return { text: `Result of the tool ${name}:\n${JSON.stringify(response)}` };
+}
+
+/** Of parallel calls only the first carries a signature; without one the turn is refused. */
+function signFirstCall(content: Content): void {
+  if (content.role !== "model") return;
+  const calls = callsOf(content);
+  if (calls.some((call) => call["thoughtSignature"] !== undefined)) return;
+  if (calls[0] !== undefined) calls[0]["thoughtSignature"] = FOREIGN_CALL;
+}

@@ -1,0 +1,50 @@
+// The dialect gemini: generateContent and streamGenerateContent. No client speaks it to this program, so it has no
+// lossless path.
+
+import type { Dialect, Lossless } from "../../dialect.ts";
+import { faultFromHttp, UpstreamFault } from "../../fault.ts";
+import { asList, asRecord, asText } from "../loose.ts";
+import { GEMINI } from "./contents.ts";
+import { GeminiReader, geminiError, geminiEvents } from "./reader.ts";
+import { GEMINI_NAMES, geminiRequest } from "./request.ts";
+
+function noClient(): never {
+  throw new Error("No client format is Gemini's: its answers are always translated.");
+}
+
+const lossless: Lossless = { request: noClient, relay: noClient, result: noClient };
+
+/** The dialect. */
+export const gemini: Dialect = {
+  name: GEMINI,
+  toolNames: GEMINI_NAMES,
+  request: geminiRequest,
+  reader: () => new GeminiReader(),
+  events: geminiEvents,
+  fault: geminiFault,
+  lossless,
+};
+
+/** Reads `{error:{code,message,status,details}}`, which streams wrap in a list. */
+function geminiFault(status: number, body: string, headers: Headers): UpstreamFault {
+  const error = asRecord(asRecord(firstOf(body))["error"]);
+  const message = asText(error["message"]) ?? `The provider answered with status ${status}.`;
+  const details = asList(error["details"]).map(asRecord);
+  // A wrong key is a 400 there.
+  const reasons = details.map((detail) => asText(detail["reason"]));
+  const ours = reasons.includes("API_KEY_INVALID") || /API key (?:not valid|expired)/i.test(message) ? 401 : status;
+  const fault = faultFromHttp(ours, { ...geminiError(error), message }, headers);
+  const delay = details.map((detail) => /^([\d.]+)s$/.exec(asText(detail["retryDelay"]) ?? "")?.[1]).find(Boolean);
+  if (fault.retryAfterSeconds !== undefined || delay === undefined) return fault;
+  const { kind, said, headers: kept } = fault;
+  return new UpstreamFault(kind, message, { status: ours, said, headers: kept, retryAfterSeconds: Number(delay) });
+}
+
+function firstOf(body: string): unknown {
+  try {
+    const value: unknown = JSON.parse(body);
+    return Array.isArray(value) ? value[0] : value;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,265 @@
+// Gemini's stream as neutral events. Every chunk is a whole answer object with a few more parts; text runs on until a part
+// of another kind comes, calls come whole. The stream has no terminator: finish reasons are held until it closes.
+
+import { prefixedId } from "../../../base/ids.ts";
+import { lookUp } from "../../../base/look-up.ts";
+import type { SseFrame } from "../../../base/sse.ts";
+import type { AnswerFault } from "../../../chat/answer-fault.ts";
+import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
+import { reportedUsage, tokenSum } from "../../../chat/usage.ts";
+import type { EventReader } from "../../dialect.ts";
+import { answerFault, type FaultText } from "../../fault-words.ts";
+import { asCount, asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
+import { GEMINI } from "./contents.ts";
+
+/** One candidate as it grows. */
+interface Candidate {
+  open: { kind: "text" | "reasoning"; id: string; signature: string | undefined } | undefined;
+  calledTools: boolean;
+  rawReason: string | undefined;
+}
+
+/** The protocol allows eight; bounds what a hostile stream can make us hold. */
+const CANDIDATES_MAX = 64;
+
+/** Reads one answer. */
+export class GeminiReader implements EventReader {
+  readonly #candidates = new Map<number, Candidate>();
+  #ids = 0;
+  #calls = 0;
+  #started = false;
+  #done = false;
+  #responseId = "";
+  #blocked: string | undefined;
+  #rawUsage: Loose | undefined;
+
+  push(frame: SseFrame, out: ChatEvent[]): void {
+    if (this.#done || frame.data === "" || frame.data === "[DONE]") return;
+    let value: unknown;
+    try {
+      value = JSON.parse(frame.data);
+    } catch {
+      this.#fail({ code: "provider_stream_interrupted", message: "The provider sent a broken event." }, out);
+      return;
+    }
+    this.take(value, out);
+  }
+
+  end(out: ChatEvent[]): void {
+    if (this.#done) return;
+    if (this.#candidates.size === 0 && this.#blocked !== undefined) {
+      this.#candidates.set(0, { open: undefined, calledTools: false, rawReason: this.#blocked });
+    }
+    const candidates = [...this.#candidates].sort(([a], [b]) => a - b);
+    if (candidates.length === 0 || candidates.some(([, one]) => one.rawReason === undefined)) {
+      this.#fail({ code: "provider_stream_interrupted", message: "The provider ended the answer early." }, out);
+      return;
+    }
+    const failed = candidates.map(([, one]) => lookUp(FAILED_ENDS, one.rawReason ?? "")).find(Boolean);
+    if (failed !== undefined) {
+      this.#fail(failed, out);
+      return;
+    }
+    this.#done = true;
+    const usage = geminiUsage(this.#rawUsage);
+    candidates.forEach(([choice, one], i) => {
+      this.#close(choice, one, out);
+      const last = i === candidates.length - 1;
+      out.push({
+        type: "finish",
+        choice,
+        reason: finishReason(one.rawReason, one.calledTools, this.#blocked !== undefined),
+        ...(one.rawReason === undefined ? {} : { rawReason: one.rawReason }),
+        ...(last && usage !== undefined ? { usage, rawUsage: this.#rawUsage } : {}),
+      });
+    });
+  }
+
+  /** Takes one chunk, or the list of chunks that the API sends where events were not asked for. */
+  take(value: unknown, out: ChatEvent[]): void {
+    if (Array.isArray(value)) {
+      for (const chunk of value) if (!Array.isArray(chunk)) this.take(chunk, out);
+      return;
+    }
+    if (this.#done) return;
+    const chunk = asRecord(value);
+    if (chunk["error"] !== undefined) {
+      this.#fail(answerFault(geminiError(chunk["error"])), out);
+      return;
+    }
+    if (chunk["usageMetadata"] !== undefined) this.#rawUsage = asRecord(chunk["usageMetadata"]);
+    this.#blocked ??= asText(asRecord(chunk["promptFeedback"])["blockReason"]);
+    this.#start(chunk, out);
+    for (const candidate of asList(chunk["candidates"])) this.#candidate(asRecord(candidate), out);
+  }
+
+  #start(chunk: Loose, out: ChatEvent[]): void {
+    if (this.#started) return;
+    this.#started = true;
+    const id = asText(chunk["responseId"]);
+    const model = asText(chunk["modelVersion"]);
+    this.#responseId = id ?? "";
+    out.push({ type: "start", ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) });
+  }
+
+  #candidate(value: Loose, out: ChatEvent[]): void {
+    const choice = asCount(value["index"]) ?? 0;
+    let candidate = this.#candidates.get(choice);
+    if (candidate === undefined) {
+      if (this.#candidates.size >= CANDIDATES_MAX) return;
+      candidate = { open: undefined, calledTools: false, rawReason: undefined };
+      this.#candidates.set(choice, candidate);
+    }
+    for (const part of asList(asRecord(value["content"])["parts"])) this.#part(choice, candidate, asRecord(part), out);
+    candidate.rawReason = asText(value["finishReason"]) ?? candidate.rawReason;
+  }
+
+  #part(choice: number, candidate: Candidate, part: Loose, out: ChatEvent[]): void {
+    const signature = asText(part["thoughtSignature"]);
+    const text = asText(part["text"]);
+    if (part["functionCall"] !== undefined) {
+      this.#close(choice, candidate, out);
+      this.#call(choice, candidate, asRecord(part["functionCall"]), signature, out);
+      return;
+    }
+    if (text === undefined) {
+      this.#close(choice, candidate, out);
+      if (Object.keys(part).length > 0) out.push({ type: "opaque", choice, origin: GEMINI, value: part });
+      return;
+    }
+    const kind = part["thought"] === true ? "reasoning" : "text";
+    if (text !== "") {
+      const id = this.#open(choice, candidate, kind, out);
+      out.push({ type: kind === "text" ? "text-delta" : "reasoning-delta", choice, id, text });
+    }
+    if (signature === undefined) return;
+    // A signature on text belongs to the thinking behind it; it travels as reasoning, where every format has a place.
+    if (kind === "text") this.#close(choice, candidate, out);
+    this.#open(choice, candidate, "reasoning", out);
+    if (candidate.open !== undefined) candidate.open.signature = signature;
+    this.#close(choice, candidate, out);
+  }
+
+  #open(choice: number, candidate: Candidate, kind: "text" | "reasoning", out: ChatEvent[]): string {
+    if (candidate.open?.kind === kind) return candidate.open.id;
+    this.#close(choice, candidate, out);
+    const id = `b${this.#ids++}`;
+    candidate.open = { kind, id, signature: undefined };
+    out.push({ type: kind === "text" ? "text-start" : "reasoning-start", choice, id });
+    return id;
+  }
+
+  #close(choice: number, candidate: Candidate, out: ChatEvent[]): void {
+    const { open } = candidate;
+    if (open === undefined) return;
+    candidate.open = undefined;
+    const { id, signature } = open;
+    if (open.kind === "text") out.push({ type: "text-end", choice, id });
+    else {
+      const signed = signature === undefined ? {} : { signature, origin: GEMINI };
+      out.push({ type: "reasoning-end", choice, id, ...signed });
+    }
+  }
+
+  #call(choice: number, candidate: Candidate, call: Loose, signature: string | undefined, out: ChatEvent[]): void {
+    candidate.calledTools = true;
+    const id = `b${this.#ids++}`;
+    out.push({
+      type: "tool-start",
+      choice,
+      id,
+      callId: asText(call["id"]) || this.#callId(),
+      name: asText(call["name"]) ?? "",
+      kind: "function",
+      ...(signature === undefined ? {} : { signature }),
+    });
+    out.push({ type: "tool-delta", choice, id, text: JSON.stringify(call["args"] ?? {}) });
+    out.push({ type: "tool-end", choice, id });
+  }
+
+  /** Calls without id get one that is their own in the whole conversation: from the answer's id, else by chance. */
+  #callId(): string {
+    const number = this.#calls++;
+    return this.#responseId === "" ? prefixedId("call_") : `call_${this.#responseId}_${number}`;
+  }
+
+  #fail(fault: AnswerFault, out: ChatEvent[]): void {
+    this.#done = true;
+    const usage = geminiUsage(this.#rawUsage);
+    out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
+  }
+}
+
+/** The events of a whole answer. */
+export function geminiEvents(body: unknown): ChatEvent[] {
+  const answer = asRecord(Array.isArray(body) ? body[0] : body);
+  if (answer["candidates"] === undefined && answer["promptFeedback"] === undefined && answer["error"] === undefined) {
+    return [{ type: "error", code: "provider_unavailable", message: "The provider's answer has no candidates." }];
+  }
+  const reader = new GeminiReader();
+  const out: ChatEvent[] = [];
+  reader.take(body, out);
+  reader.end(out);
+  return out;
+}
+
+/** Gemini counts thoughts apart from the answer; here the output is both. */
+export function geminiUsage(raw: Loose | undefined): Usage | undefined {
+  if (raw === undefined) return undefined;
+  const thoughts = raw["thoughtsTokenCount"];
+  return reportedUsage({
+    input: tokenSum(raw["promptTokenCount"], raw["toolUsePromptTokenCount"]),
+    output: tokenSum(raw["candidatesTokenCount"], thoughts),
+    cached: raw["cachedContentTokenCount"],
+    reasoning: thoughts,
+  });
+}
+
+const FILTERED = new Set([
+  "SAFETY",
+  "RECITATION",
+  "LANGUAGE",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "IMAGE_SAFETY",
+  "IMAGE_PROHIBITED_CONTENT",
+  "IMAGE_RECITATION",
+]);
+
+/** Finish reasons that are failures: what the model wrote is withheld or cannot be used. */
+const FAILED_ENDS: Readonly<Record<string, AnswerFault>> = {
+  MALFORMED_FUNCTION_CALL: {
+    code: "tool_arguments_invalid",
+    message: "The model called a tool in a way that cannot be read.",
+  },
+  UNEXPECTED_TOOL_CALL: { code: "tool_arguments_invalid", message: "The model called a tool that it was not offered." },
+  TOO_MANY_TOOL_CALLS: {
+    code: "tool_arguments_invalid",
+    message: "The model called tools over and over, and the provider stopped it.",
+  },
+  MALFORMED_RESPONSE: { code: "provider_answer_invalid", message: "The model's answer cannot be read." },
+  MISSING_THOUGHT_SIGNATURE: {
+    code: "invalid_request",
+    message: "The history holds a tool call without the signature of the thoughts that led to it.",
+  },
+};
+
+function finishReason(raw: string | undefined, calledTools: boolean, blocked: boolean): FinishReason {
+  if (blocked || FILTERED.has(raw ?? "")) return "content_filter";
+  if (raw === "MAX_TOKENS") return "length";
+  if (calledTools) return "tool_calls";
+  return raw === "STOP" ? "stop" : "unknown";
+}
+
+/** What an error object says: `{code,message,status}`, where the code is an HTTP status and the status a word. */
+export function geminiError(value: unknown): FaultText {
+  const error = asRecord(value);
+  const status = asNumber(error["code"]);
+  const type = asText(error["status"]);
+  return {
+    message: asText(error["message"]) || "The provider reported an error.",
+    ...(type === undefined ? {} : { type }),
+    ...(status === undefined ? {} : { status }),
+  };
+}

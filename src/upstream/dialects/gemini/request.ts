@@ -1,0 +1,211 @@
+// A neutral request in Gemini's words. What the protocol has no word for is dropped and named where that is harmless, and
+// refused where the answer would be another one.
+// Sources: ai.google.dev/api/generate-content, /gemini-api/docs/{thinking,function-calling,structured-output}.
+
+import { ApiError } from "../../../base/errors.ts";
+import { lookUp } from "../../../base/look-up.ts";
+import type { ChatRequest, FunctionTool, ToolChoice } from "../../../chat/request.ts";
+import { flattenTools, type NameRules } from "../../../chat/tools.ts";
+import { factsOf } from "../../../vendors/model-facts.ts";
+import type { ModelFacts } from "../../../vendors/model-family.ts";
+import { GEMINI_SCHEMA } from "../../../vendors/schema-rules.ts";
+import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { inOwnWords, type Places } from "../../foreign.ts";
+import { type Takes, takeParameters } from "../../parameters.ts";
+import { nearestEffort, refusedFor } from "../../quirks.ts";
+import { fitSchema } from "../../schema-fit.ts";
+import { type Content, GEMINI, geminiContents, type Part } from "./contents.ts";
+
+/** More stop sequences than this are a 400: the answer is cut at the others here. */
+const STOPS_MAX = 5;
+
+/** What this protocol has a place for. Penalties and log-probs are a 400 on most models there. */
+const TAKES: Takes = {
+  parameters: {
+    parallelToolCalls: false,
+    maxTokens: true,
+    temperature: true,
+    topP: true,
+    topK: true,
+    presencePenalty: false,
+    frequencyPenalty: false,
+    seed: true,
+    stop: true,
+    n: true,
+    logprobs: false,
+    topLogprobs: false,
+    logitBias: false,
+    user: false,
+    metadata: false,
+    store: false,
+    serviceTier: false,
+    verbosity: false,
+  },
+  carries: new Set(),
+};
+const PLACES: Places = { names: false, detail: false, cacheMarkers: false, documents: false };
+
+/** A 400 otherwise (google-gemini/gemini-cli#2966). */
+export const GEMINI_NAMES: NameRules = { leadingLetter: true };
+
+/** The request; throws `ApiError` `unsupported_parameter`. */
+export function geminiRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
+  const dropped = new Set<string>();
+  const chat = inOwnWords(flattenTools(original, GEMINI_NAMES), GEMINI, PLACES, dropped);
+  refuse(chat);
+  takeParameters(chat, TAKES, dropped);
+  const facts = factsOf(ctx.model);
+  const third = facts.callIds;
+  const { system, contents } = geminiContents(chat.messages, { third }, dropped);
+  const config = configOf(chat, ctx, dropped);
+  addThinking(config, { chat, facts, dropped });
+  const body: Record<string, unknown> = { contents };
+  addTools(body, chat, dropped);
+  addFormat(config, system, { chat, beside: third || body["tools"] === undefined });
+  if (system.length > 0) body["systemInstruction"] = { parts: system } satisfies Omit<Content, "role">;
+  if (Object.keys(config).length > 0) body["generationConfig"] = config;
+  const model = ctx.model.includes("/") ? ctx.model : `models/${ctx.model}`;
+  const verb = ctx.stream ? "streamGenerateContent?alt=sse" : "generateContent";
+  const path = `/${model.split("/").map(encodeURIComponent).join("/")}:${verb}`;
+  const cutAt = refusedFor(ctx, chat.reasoning).includes("stop") ? chat.stop : chat.stop?.slice(STOPS_MAX);
+  return {
+    path,
+    headers: {},
+    body: JSON.stringify(body),
+    dropped: [...dropped],
+    ...(cutAt === undefined || cutAt.length === 0 ? {} : { cutAt }),
+  };
+}
+
+function refuse(chat: ChatRequest): void {
+  const modalities = chat.extra["modalities"];
+  if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
+    throw new ApiError("unsupported_parameter", "This model's provider answers in text only.", { param: "modalities" });
+  }
+}
+
+function configOf(chat: ChatRequest, ctx: RequestContext, dropped: Set<string>): Part {
+  const config: Part = {};
+  const refused = refusedFor(ctx, chat.reasoning);
+  const set = (name: string, key: string, value: unknown) => {
+    if (value === undefined) return;
+    if (refused.includes(name)) dropped.add(name);
+    else config[key] = value;
+  };
+  set("max_tokens", "maxOutputTokens", chat.maxTokens);
+  set("temperature", "temperature", chat.temperature);
+  set("top_p", "topP", chat.topP);
+  set("top_k", "topK", chat.topK);
+  set("seed", "seed", chat.seed);
+  set("n", "candidateCount", (chat.n ?? 1) > 1 ? chat.n : undefined);
+  const stop = chat.stop?.slice(0, STOPS_MAX) ?? [];
+  if (stop.length > 0 && !refused.includes("stop")) config["stopSequences"] = stop;
+  return config;
+}
+
+function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
+  const choice = chat.toolChoice;
+  const declarations: Part[] = [];
+  const tools: Part[] = [];
+  for (const tool of chat.tools) {
+    if (tool.type === "server") {
+      if (tool.origin === GEMINI) tools.push({ ...tool.value });
+      else dropped.add(`tools.${tool.name}`);
+    } else if (tool.type === "function" && offered(tool.name, choice)) declarations.push(declaration(tool));
+  }
+  if (declarations.length > 0) tools.unshift({ functionDeclarations: declarations });
+  if (tools.length === 0) return;
+  body["tools"] = tools;
+  const functionCallingConfig = callingConfig(choice);
+  if (functionCallingConfig !== undefined && declarations.length > 0) body["toolConfig"] = { functionCallingConfig };
+}
+
+/** "May call one of these" has no word there, so the others are not offered; "must" has one. */
+function offered(name: string, choice: ToolChoice | undefined): boolean {
+  return choice?.type !== "allowed" || choice.mode === "required" || choice.names.includes(name);
+}
+
+function declaration(tool: FunctionTool): Part {
+  const { $schema: _schema, ...parameters } = tool.parameters ?? {};
+  return {
+    name: tool.name,
+    ...(tool.description ? { description: tool.description } : {}),
+    // The plain `parameters` field knows only a part of JSON Schema; a function without parameters has neither.
+    ...(Object.keys(parameters).length === 0 ? {} : { parametersJsonSchema: parameters }),
+  };
+}
+
+function callingConfig(choice: ToolChoice | undefined): Part | undefined {
+  switch (choice?.type) {
+    case undefined:
+      return undefined;
+    case "auto":
+      return { mode: "AUTO" };
+    case "none":
+      return { mode: "NONE" };
+    case "required":
+      return { mode: "ANY" };
+    case "tool":
+      return { mode: "ANY", allowedFunctionNames: [choice.name] };
+    case "allowed":
+      return choice.mode === "required" ? { mode: "ANY", allowedFunctionNames: choice.names } : { mode: "AUTO" };
+  }
+}
+
+/** `beside`: structured output may stand beside tools; before the third generation it is a 400, so the model is told. */
+function addFormat(config: Part, system: Part[], given: { chat: ChatRequest; beside: boolean }): void {
+  const format = given.chat.responseFormat;
+  if (format === undefined || format.type === "text") return;
+  const fitted = format.type === "json_schema" ? fitSchema(format.schema, GEMINI_SCHEMA) : undefined;
+  if (given.beside) {
+    config["responseMimeType"] = "application/json";
+    if (fitted !== undefined) config["responseJsonSchema"] = fitted.schema;
+  }
+  if (given.beside && (fitted !== undefined || format.type === "json_object")) return;
+  const text =
+    format.type === "json_schema"
+      ? `Answer with one JSON value that matches this JSON Schema and with nothing else:\n${JSON.stringify(format.schema)}`
+      : "Answer with one JSON object and with nothing else.";
+  system.push({ text });
+}
+
+/** Budgets for the effort words, for models that take budgets; the highest is what every 2.5 model takes. */
+const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 1024, medium: 8192, high: 24_576 };
+/** Of the output limit, which counts thoughts too, at most this share is thought with: the rest is the answer's. */
+const THINKING_SHARE_MAX = 0.75;
+
+function addThinking(
+  config: Part,
+  given: { chat: ChatRequest; facts: Readonly<ModelFacts>; dropped: Set<string> },
+): void {
+  const wanted = given.chat.reasoning;
+  if (wanted === undefined) return;
+  const off = wanted.enabled === false || wanted.effort === "none";
+  const effort = wanted.effort === "xhigh" || wanted.effort === "max" ? "high" : wanted.effort;
+  if (!off && effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
+  const { facts } = given;
+  if (facts.thinking === "effort") {
+    const level = off ? "none" : (effort ?? levelOf(wanted.budgetTokens));
+    config["thinkingConfig"] = {
+      ...(level === undefined ? {} : { thinkingLevel: nearestEffort(level, facts.efforts) }),
+      includeThoughts: !off,
+    };
+  } else if (facts.thinking === "budget") {
+    const budget = off ? 0 : (wanted.budgetTokens ?? budgetOf(effort, given.chat.maxTokens));
+    const thinkingBudget = budget < 0 ? -1 : Math.min(Math.max(budget, facts.budgetMin), BUDGETS["high"]!);
+    config["thinkingConfig"] = { thinkingBudget, includeThoughts: !off };
+  } else if (!off) given.dropped.add("reasoning_effort");
+}
+
+function levelOf(budgetTokens: number | undefined): string | undefined {
+  if (budgetTokens === undefined) return undefined;
+  if (budgetTokens <= 4096) return "low";
+  return budgetTokens <= 16_384 ? "medium" : "high";
+}
+
+/** The budget of an effort, within its share of the output limit; -1 leaves it to the model. */
+function budgetOf(effort: string | undefined, maxTokens: number | undefined): number {
+  const budget = effort === undefined ? undefined : lookUp(BUDGETS, effort);
+  if (budget === undefined) return -1;
+  return maxTokens === undefined ? budget : Math.min(budget, Math.floor(maxTokens * THINKING_SHARE_MAX));
+}

@@ -1,0 +1,69 @@
+// What some servers of this protocol seal: OpenRouter's `reasoning_details` beside an answer, and the thought signature that
+// Google's put on a tool call.
+
+import type { RelayIdentity } from "../../dialect.ts";
+import { isObject } from "./usage.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** More entries than this are not taken from one answer. */
+const DETAILS_MAX = 1024;
+
+/** `extra_content.google.thought_signature` of a tool call. */
+export function googleSignature(call: Json): string | undefined {
+  const extra = call["extra_content"];
+  const google = isObject(extra) ? extra["google"] : undefined;
+  const signature = isObject(google) ? google["thought_signature"] : undefined;
+  return typeof signature === "string" && signature !== "" ? signature : undefined;
+}
+
+/** The tool call's member that holds a signature. */
+export function googleContent(signature: string): Json {
+  return { extra_content: { google: { thought_signature: signature } } };
+}
+
+/** Adds the entries of a delta: streamed texts of one index are one entry (openrouter.ai/docs, reasoning tokens). */
+export function addDetails(details: Record<string, unknown>[], more: unknown): void {
+  if (!Array.isArray(more)) return;
+  for (const entry of more as unknown[]) {
+    if (!isObject(entry)) continue;
+    const last = details.at(-1);
+    const goes = last !== undefined && last["type"] === entry["type"] && last["index"] === entry["index"];
+    // A signature ends what it signs: more text would make it worthless.
+    const isSigned = Boolean(last?.["signature"]) && Boolean(entry["text"]);
+    if (last === undefined || !goes || isSigned || entry["type"] === "reasoning.encrypted") {
+      if (details.length < DETAILS_MAX) details.push({ ...entry });
+      continue;
+    }
+    for (const [name, value] of Object.entries(entry)) {
+      const joins = (name === "text" || name === "summary") && typeof last[name] === "string";
+      last[name] = joins ? `${String(last[name])}${typeof value === "string" ? value : ""}` : (value ?? last[name]);
+    }
+  }
+}
+
+/** What a delta's entries say, where the server gives no plain text beside them. */
+export function detailsText(details: unknown): string {
+  if (!Array.isArray(details)) return "";
+  const texts = details.map((entry) => (isObject(entry) ? (entry["text"] ?? entry["summary"]) : undefined));
+  return texts.filter((text) => typeof text === "string").join("");
+}
+
+/** Tells of the seals, reasoning and calls in a message, or in a delta of one, that goes to the client as it came. */
+export function noteSeals(message: Json, { sealed, listener }: RelayIdentity): void {
+  const thought = message["reasoning_content"] ?? message["reasoning"];
+  if (typeof thought === "string" && thought !== "") listener?.thought(thought);
+  const details: unknown = message["reasoning_details"];
+  if (Array.isArray(details)) {
+    for (const entry of details.filter(isObject)) {
+      for (const value of [entry["signature"], entry["data"]]) if (typeof value === "string" && value) sealed?.(value);
+    }
+  }
+  const calls: unknown = message["tool_calls"];
+  if (!Array.isArray(calls)) return;
+  for (const call of calls.filter(isObject)) {
+    const signature = googleSignature(call);
+    if (signature !== undefined) sealed?.(signature);
+    if (typeof call["id"] === "string" && call["id"] !== "") listener?.called(call["id"]);
+  }
+}

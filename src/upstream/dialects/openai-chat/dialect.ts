@@ -1,0 +1,187 @@
+// The OpenAI chat completions protocol, as OpenAI and the many compatible servers speak it.
+
+import { ApiError } from "../../../base/errors.ts";
+import { spliceMembers } from "../../../base/json-splice.ts";
+import { repairJson } from "../../../chat/repair.ts";
+import type { ChatRequest } from "../../../chat/request.ts";
+import { isSaneUsage, outputText } from "../../../chat/usage.ts";
+import { factsOf } from "../../../vendors/model-facts.ts";
+import type { Dialect, Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { faultFromHttp, type UpstreamFault } from "../../fault.ts";
+import { refusedFor } from "../../quirks.ts";
+import { forcedInWords } from "../../tool-choice.ts";
+import { openaiError } from "../openai-error.ts";
+import { noteSeals } from "./details.ts";
+import { askedOn, bridged, nineCharTurns } from "./quirks.ts";
+import { OpenaiChatReader, openaiChatEvents } from "./reader.ts";
+import { OpenaiChatRelay } from "./relay.ts";
+import { openaiChatRequest } from "./request.ts";
+import { isObject, plainChatUsage } from "./usage.ts";
+
+/** The dialect of OpenAI-compatible servers. */
+export const openaiChat: Dialect = {
+  name: "openai-chat",
+  request: openaiChatRequest,
+  reader: () => new OpenaiChatReader(),
+  events: openaiChatEvents,
+  fault: openaiFault,
+  lossless: {
+    request: losslessRequest,
+    relay: (identity) => new OpenaiChatRelay(identity),
+    result: losslessResult,
+  } satisfies Lossless,
+};
+
+/** OpenAI's error body: `{error:{message,type,param,code}}`; some servers send a bare string or `{message}`. */
+export function openaiFault(status: number, body: string, headers: Headers): UpstreamFault {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    parsed = undefined;
+  }
+  const error = isObject(parsed) ? (parsed["error"] ?? parsed["detail"] ?? parsed) : undefined;
+  const said = openaiError(error, `The provider answered with status ${status}.`);
+  // A wrong key is a 400 at some vendors.
+  const ours = status === 400 && /^(?:incorrect|invalid) api key/i.test(said.message) ? 401 : status;
+  return faultFromHttp(ours, said, headers);
+}
+
+/** Members that are between the client and us. */
+const OURS = { thread_id: undefined, conversation_id: undefined };
+
+function losslessRequest(
+  text: string,
+  chat: ChatRequest,
+  ctx: RequestContext,
+  members: Readonly<Record<string, unknown>>,
+): UpstreamRequest {
+  const body = ctx.body ?? (JSON.parse(text) as Readonly<Record<string, unknown>>);
+  const edits: Record<string, unknown> = { ...OURS, ...members, model: ctx.model };
+  const dropped: string[] = [];
+  for (const name of refusedFor(ctx, chat.reasoning)) {
+    if (edits[name] === undefined && Object.hasOwn(body, name)) dropped.push(name);
+    edits[name] = undefined;
+  }
+  if (ctx.quirks.usage_include !== true && isObject(body["usage"])) edits["usage"] = undefined;
+  if (chat.stream) setStreamOptions(body, edits, ctx);
+  renameLimit(body, edits, ctx);
+  const facts = factsOf(ctx.model);
+  if (ctx.quirks.tool_call_ids === "nine") fitTurns(body, edits, nineCharTurns);
+  if (!facts.userAfterTool) fitTurns(body, edits, bridged);
+  if (!facts.prefill && fitTurns(body, edits, askedOn)) dropped.push("prefill");
+  const told = facts.forcedTool ? undefined : forcedInWords(chat.toolChoice);
+  if (told !== undefined) {
+    const turns = edits["messages"] ?? body["messages"];
+    edits["messages"] = [...(Array.isArray(turns) ? turns : []), { role: "system", content: told }];
+    edits["tool_choice"] = "auto";
+    dropped.push("tool_choice");
+  }
+  return { path: "/chat/completions", headers: {}, body: spliceMembers(text, edits), dropped };
+}
+
+/** The turns as the model takes them; true where they had to be changed. */
+function fitTurns(
+  body: Readonly<Record<string, unknown>>,
+  edits: Record<string, unknown>,
+  fit: (turns: readonly unknown[]) => readonly unknown[],
+): boolean {
+  const turns = edits["messages"] ?? body["messages"];
+  if (!Array.isArray(turns)) return false;
+  const whole = fit(turns);
+  if (whole === turns) return false;
+  edits["messages"] = whole;
+  return true;
+}
+
+/** Usage is always asked for, unless the server refuses the field. */
+function setStreamOptions(
+  body: Readonly<Record<string, unknown>>,
+  edits: Record<string, unknown>,
+  ctx: RequestContext,
+): void {
+  if (ctx.quirks.stream_options === false) {
+    edits["stream_options"] = undefined;
+    return;
+  }
+  const options = isObject(body["stream_options"]) ? body["stream_options"] : {};
+  if (options["include_usage"] !== true) edits["stream_options"] = { ...options, include_usage: true };
+}
+
+/** The output limit goes up once, under the name the server knows; `max_completion_tokens` wins (specification). */
+function renameLimit(
+  body: Readonly<Record<string, unknown>>,
+  edits: Record<string, unknown>,
+  ctx: RequestContext,
+): void {
+  const field =
+    ctx.quirks.max_tokens_field ??
+    (Object.hasOwn(body, "max_completion_tokens") ? "max_completion_tokens" : "max_tokens");
+  const other = field === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+  const limit =
+    body["max_completion_tokens"] ??
+    body["max_tokens"] ??
+    edits["max_completion_tokens"] ??
+    edits["max_tokens"] ??
+    undefined;
+  if (limit === undefined) return;
+  if (body[field] !== limit) edits[field] = limit;
+  else delete edits[field];
+  if (Object.hasOwn(body, other) || Object.hasOwn(edits, other)) edits[other] = undefined;
+}
+
+function losslessResult(
+  text: string,
+  identity: RelayIdentity,
+): { text: string; events: ReturnType<typeof openaiChatEvents> } {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (cause) {
+    throw new ApiError("provider_unavailable", "The provider's answer is not JSON.", { cause });
+  }
+  const events = openaiChatEvents(body);
+  const edits: Record<string, unknown> = { id: identity.id, model: identity.model };
+  const choices: unknown[] = isObject(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
+  for (const choice of choices)
+    if (isObject(choice) && isObject(choice["message"])) noteSeals(choice["message"], identity);
+  const broken: string[] = [];
+  const mended = choices.map((choice) => mendChoice(choice, broken));
+  const usage = events.findLast((event) => event.type === "finish")?.usage;
+  if (broken.length > 0) {
+    const message = `The model called ${broken[0]} with arguments that are not valid JSON.`;
+    return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };
+  }
+  if (mended.some((choice, at) => choice !== choices[at])) edits["choices"] = mended;
+  if (isObject(body) && body["usage"] != null && !isSaneUsage(body["usage"])) {
+    edits["usage"] = plainChatUsage(usage ?? identity.estimate(outputText(events)));
+  }
+  return { text: spliceMembers(text, edits), events };
+}
+
+/**
+ * Whole answers too end `tool_calls` when they call tools, and carry valid argument JSON as text. `broken` gets the names
+ * of calls that cannot be mended.
+ */
+function mendChoice(choice: unknown, broken: string[]): unknown {
+  if (!isObject(choice) || !isObject(choice["message"])) return choice;
+  const calls = choice["message"]["tool_calls"];
+  if (!Array.isArray(calls) || calls.length === 0) return choice;
+  const mended = calls.map((call) => mendCall(call, broken));
+  const same = mended.every((call, at) => call === calls[at]) && choice["finish_reason"] !== "stop";
+  if (same) return choice;
+  const finish = choice["finish_reason"] === "stop" ? "tool_calls" : choice["finish_reason"];
+  return { ...choice, message: { ...choice["message"], tool_calls: mended }, finish_reason: finish };
+}
+
+function mendCall(call: unknown, broken: string[]): unknown {
+  if (!isObject(call) || !isObject(call["function"])) return call;
+  const fn = call["function"];
+  const text = typeof fn["arguments"] === "string" ? fn["arguments"] : JSON.stringify(fn["arguments"] ?? {});
+  const mended = repairJson(text);
+  if (mended === undefined) {
+    broken.push(String(fn["name"]));
+    return call;
+  }
+  return mended === fn["arguments"] ? call : { ...call, function: { ...fn, arguments: mended } };
+}

@@ -1,0 +1,67 @@
+// The usage of one relayed chat stream: taken from wherever a server puts it, held until the end, where the order table has
+// it, and given with all its members unless they are nonsense.
+
+import { spliceMembers } from "../../../base/json-splice.ts";
+import type { Usage } from "../../../chat/event.ts";
+import { isSaneUsage } from "../../../chat/usage.ts";
+import type { RelayIdentity } from "../../dialect.ts";
+import { isObject, openaiUsage, plainChatUsage } from "./usage.ts";
+
+type Json = Record<string, unknown>;
+
+/** The usage of one stream. */
+export class HeldUsage {
+  readonly #identity: RelayIdentity;
+  #usage: Usage | undefined;
+  /** As the server sent it. */
+  #raw: Readonly<Json> | undefined;
+  /** The server's own frame for it. */
+  #frame: string | undefined;
+
+  constructor(identity: RelayIdentity) {
+    this.#identity = identity;
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  /** Takes a chunk's figures. Gives the members of the chunk to be changed; undefined when nothing of it is to be sent. */
+  take(data: string, chunk: Readonly<Json>, isAlone: boolean): Json | undefined {
+    const { id, model, includeUsage } = this.#identity;
+    const members: Json = { id, model };
+    const groq = isObject(chunk["x_groq"]) ? chunk["x_groq"] : undefined;
+    if (groq?.["usage"] != null && !this.#note(groq["usage"])) members["x_groq"] = { ...groq, usage: undefined };
+    const raw = chunk["usage"];
+    const isSane = raw == null || this.#note(raw);
+    const isTold = openaiUsage(raw) !== undefined || !isSane;
+    if (isAlone && isTold) {
+      // Some servers send it more than once.
+      if (includeUsage && isSane) this.#frame = `data: ${spliceMembers(data, members)}\n\n`;
+      return undefined;
+    }
+    if (isTold || (!includeUsage && Object.hasOwn(chunk, "usage"))) members["usage"] = undefined;
+    return members;
+  }
+
+  /** The frame of the usage: the server's, or one with what it said elsewhere, or with what was counted here. */
+  frame(outputText: string): string {
+    if (this.#frame !== undefined) return this.#frame;
+    const { id, model, createdSeconds: created } = this.#identity;
+    this.#usage ??= this.#identity.estimate(outputText);
+    const usage = this.#raw ?? plainChatUsage(this.#usage);
+    const chunk = { id, object: "chat.completion.chunk", created, model, choices: [], usage };
+    return `data: ${JSON.stringify(chunk)}\n\n`;
+  }
+
+  /** Remembers the figures; false when they are not fit to be shown. */
+  #note(raw: unknown): boolean {
+    const isSane = isObject(raw) && isSaneUsage(raw);
+    const usage = openaiUsage(raw);
+    if (usage !== undefined) {
+      this.#usage = usage;
+      this.#raw = isSane ? raw : undefined;
+    }
+    return isSane;
+  }
+}

@@ -1,0 +1,101 @@
+// A request made fit for servers that speak chat completions, which want results right after their calls, and some a
+// stricter tongue (the quirks on provider cards): cache markers, call ids, the words of tool_choice.
+
+import { sha256Hex } from "../../../base/ids.ts";
+import { pairResults } from "../../../chat/pair.ts";
+import type { ChatMessage, ChatRequest, Tool } from "../../../chat/request.ts";
+import type { Quirks } from "../../../vendors/quirks.ts";
+import { GO_ON } from "../../tool-choice.ts";
+import { isObject } from "./usage.ts";
+
+/** OpenAI's longest `user`; Anthropic clients send much longer ones. */
+const USER_CHARS_MAX = 64;
+
+/** The request as the provider takes it; the original is not touched. */
+export function fitToQuirks(chat: ChatRequest, quirks: Quirks): ChatRequest {
+  const fit: ChatRequest = { ...chat, messages: [...pairResults(chat.messages)] };
+  if (chat.user !== undefined && chat.user.length > USER_CHARS_MAX) fit.user = sha256Hex(chat.user);
+  if (quirks.cache_control !== true) {
+    fit.messages = fit.messages.map(unmarked);
+    fit.tools = fit.tools.map(unmarkedTool);
+  }
+  if (quirks.tool_call_ids === "nine") fit.messages = fit.messages.map(withNineCharIds);
+  const choice = chat.toolChoice;
+  if (quirks.tool_choice_words === true && (choice?.type === "tool" || choice?.type === "allowed")) {
+    // The same wish in a word: no other tool than those named is offered.
+    const names = choice.type === "tool" ? [choice.name] : choice.names;
+    fit.tools = chat.tools.filter((tool) => names.includes(tool.name));
+    fit.toolChoice = { type: choice.type === "tool" ? "required" : choice.mode };
+  }
+  return fit;
+}
+
+/** What stands between results and the user where something must; empty content is refused there as well. */
+const BRIDGE = { role: "assistant", content: "Noted." };
+
+/** The turns with an assistant's between tool results and whoever speaks next; the same list where nothing was missing. */
+export function bridged(turns: readonly unknown[]): readonly unknown[] {
+  const isGap = (turn: unknown, at: number) =>
+    at > 0 && roleOf(turns[at - 1]) === "tool" && roleOf(turn) !== "tool" && roleOf(turn) !== "assistant";
+  return turns.some(isGap) ? turns.flatMap((turn, at) => (isGap(turn, at) ? [BRIDGE, turn] : [turn])) : turns;
+}
+
+/** The turns with a user's at the end where the model continues no turn of its own; the same list where it need not. */
+export function askedOn(turns: readonly unknown[]): readonly unknown[] {
+  const last = turns.at(-1);
+  const calls = isObject(last) && Array.isArray(last["tool_calls"]) && last["tool_calls"].length > 0;
+  return roleOf(last) === "assistant" && !calls ? [...turns, { role: "user", content: GO_ON }] : turns;
+}
+
+function roleOf(turn: unknown): unknown {
+  return typeof turn === "object" && turn !== null && "role" in turn ? turn.role : undefined;
+}
+
+/** Strict servers refuse Anthropic's cache markers as unknown (musistudio/claude-code-router#377). */
+function unmarked(message: ChatMessage): ChatMessage {
+  if (message.role === "assistant") return message;
+  if (!message.content.some((part) => "cacheControl" in part)) return message;
+  const content = message.content.map((part) => {
+    const { cacheControl: _marker, ...rest } = part as typeof part & { cacheControl?: unknown };
+    return rest;
+  });
+  return { ...message, content } as ChatMessage;
+}
+
+function unmarkedTool(tool: Tool): Tool {
+  if (tool.type !== "function" || tool.cacheControl === undefined) return tool;
+  const { cacheControl: _marker, ...rest } = tool;
+  return rest;
+}
+
+function withNineCharIds(message: ChatMessage): ChatMessage {
+  if (message.role === "tool") {
+    return { ...message, content: message.content.map((part) => ({ ...part, callId: nine(part.callId) })) };
+  }
+  if (message.role !== "assistant") return message;
+  const content = message.content.map((part) =>
+    part.type === "tool-call" ? { ...part, callId: nine(part.callId) } : part,
+  );
+  return { ...message, content };
+}
+
+/** The same for turns as the client wrote them; the same list where every id is fit. */
+export function nineCharTurns(turns: readonly unknown[]): readonly unknown[] {
+  const fit = turns.map((turn) => {
+    if (!isObject(turn)) return turn;
+    const { tool_call_id: result, tool_calls: calls } = turn;
+    if (typeof result === "string") return nine(result) === result ? turn : { ...turn, tool_call_id: nine(result) };
+    if (!Array.isArray(calls)) return turn;
+    const own = calls.map((call: unknown) => {
+      const id = isObject(call) ? call["id"] : undefined;
+      return typeof id !== "string" || nine(id) === id ? call : { ...(call as object), id: nine(id) };
+    });
+    return own.every((call, at) => call === calls[at]) ? turn : { ...turn, tool_calls: own };
+  });
+  return fit.every((turn, at) => turn === turns[at]) ? turns : fit;
+}
+
+/** Nine letters and digits that follow from the id alone, so that call and result keep together. */
+function nine(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256Hex(id).slice(0, 9);
+}

@@ -1,0 +1,357 @@
+// OpenAI chat completions -> neutral events, for streams and, as one large chunk, for whole answers. Finishes are held
+// until the stream's end, because the usage chunk comes after `finish_reason`.
+
+import { prefixedId } from "../../../base/ids.ts";
+import type { SseFrame } from "../../../base/sse.ts";
+import type { AnswerFault } from "../../../chat/answer-fault.ts";
+import type { ChatEvent, Usage } from "../../../chat/event.ts";
+import type { EventReader } from "../../dialect.ts";
+import { answerFault } from "../../fault-words.ts";
+import { openaiError } from "../openai-error.ts";
+import { addDetails, detailsText, googleSignature } from "./details.ts";
+import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
+import { failedEnd, isObject, openaiFinish, openaiUsage } from "./usage.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** One choice as it streams. */
+interface Choice {
+  index: number;
+  textId: string | undefined;
+  refusal: boolean;
+  reasoningId: string | undefined;
+  details: Record<string, unknown>[];
+  table: CallTable;
+  /** Calls whose start event went out, and whether they are still open. */
+  open: Map<GrowingCall, { id: string; sent: number }>;
+  closed: Set<GrowingCall>;
+  annotations: unknown[];
+  reason: string | undefined;
+}
+
+/** The protocol's name as the origin of opaque values. */
+const ORIGIN = "openai-chat";
+
+/** More choices than this are not taken; OpenAI's own limit for `n` is 128. */
+const CHOICES_MAX = 128;
+
+/** Envelope members worth keeping beside the answer. */
+const ENVELOPE = ["system_fingerprint", "service_tier", "citations", "search_results"];
+
+export class OpenaiChatReader implements EventReader {
+  readonly #choices = new Map<number, Choice>();
+  #blocks = 0;
+  #started = false;
+  #over = false;
+  #usage: Usage | undefined;
+  #rawUsage: unknown;
+
+  push(frame: SseFrame, out: ChatEvent[]): void {
+    if (this.#over) return;
+    if (frame.data === "[DONE]") {
+      this.#finishAll(out);
+      return;
+    }
+    let chunk: unknown;
+    try {
+      chunk = JSON.parse(frame.data);
+    } catch {
+      this.#fail("The provider sent an event that is not JSON.", out);
+      return;
+    }
+    this.chunk(chunk, out);
+  }
+
+  end(out: ChatEvent[]): void {
+    if (this.#over) return;
+    const waiting = [...this.#choices.values()].some((choice) => choice.reason === undefined);
+    if (this.#choices.size === 0 || waiting) this.#fail("The provider's answer broke off.", out);
+    else this.#finishAll(out);
+  }
+
+  /** One parsed chunk; `asChunk` gives its choices the form of a chunk's. */
+  chunk(chunk: unknown, out: ChatEvent[], asChunk?: (choice: unknown, at: number) => unknown): void {
+    if (this.#over) return;
+    if (!isObject(chunk)) {
+      this.#fail("The provider sent an event that is not a completion chunk.", out);
+      return;
+    }
+    if (chunk["error"] !== undefined && chunk["error"] !== null) {
+      this.#failWith(chatError(chunk["error"]), out);
+      return;
+    }
+    this.#start(chunk, out);
+    // Groq's first way of telling it.
+    for (const raw of [isObject(chunk["x_groq"]) ? chunk["x_groq"]["usage"] : undefined, chunk["usage"]]) {
+      const usage = openaiUsage(raw);
+      if (usage === undefined) continue;
+      this.#usage = usage;
+      this.#rawUsage = raw;
+    }
+    const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
+    for (let at = 0; at < choices.length; at++) {
+      const choice = asChunk === undefined ? choices[at] : asChunk(choices[at], at);
+      if (isObject(choice) && !this.#over) this.#choice(choice, out);
+    }
+  }
+
+  #start(chunk: Json, out: ChatEvent[]): void {
+    if (this.#started) return;
+    this.#started = true;
+    let raw: Record<string, unknown> | undefined;
+    for (const name of ENVELOPE) {
+      if (chunk[name] == null) continue;
+      raw ??= {};
+      raw[name] = chunk[name];
+    }
+    const start: Extract<ChatEvent, { type: "start" }> = { type: "start" };
+    if (typeof chunk["id"] === "string") start.id = chunk["id"];
+    if (typeof chunk["model"] === "string") start.model = chunk["model"];
+    if (typeof chunk["created"] === "number") start.createdSeconds = chunk["created"];
+    if (raw !== undefined) start.raw = raw;
+    out.push(start);
+  }
+
+  #choice(raw: Json, out: ChatEvent[]): void {
+    const index = typeof raw["index"] === "number" ? raw["index"] : 0;
+    let choice = this.#choices.get(index);
+    if (choice === undefined) {
+      if (this.#choices.size >= CHOICES_MAX) return;
+      choice = {
+        index,
+        textId: undefined,
+        refusal: false,
+        reasoningId: undefined,
+        details: [],
+        table: new CallTable(),
+        open: new Map(),
+        closed: new Set(),
+        annotations: [],
+        reason: undefined,
+      };
+      this.#choices.set(index, choice);
+    }
+    if (choice.reason !== undefined) return;
+    const delta = isObject(raw["delta"]) ? raw["delta"] : {};
+    const logprobs =
+      isObject(raw["logprobs"]) && Array.isArray(raw["logprobs"]["content"]) ? raw["logprobs"]["content"] : undefined;
+    this.#delta(choice, delta, logprobs, out);
+    if (typeof raw["finish_reason"] === "string" && raw["finish_reason"] !== "") {
+      const failed = failedEnd(raw["finish_reason"], raw["error"]);
+      if (failed !== undefined) {
+        this.#failWith(failed, out);
+        return;
+      }
+      choice.reason = raw["finish_reason"];
+      this.#closeAll(choice, out);
+    }
+  }
+
+  #delta(choice: Choice, delta: Json, logprobs: unknown[] | undefined, out: ChatEvent[]): void {
+    const details = delta["reasoning_details"];
+    const reasoning = delta["reasoning_content"] ?? delta["reasoning"] ?? detailsText(details);
+    const sealed = Array.isArray(details) && details.length > 0;
+    if ((typeof reasoning === "string" && reasoning !== "") || sealed)
+      this.#reason(choice, typeof reasoning === "string" ? reasoning : "", out);
+    if (sealed) addDetails(choice.details, details);
+    const content = delta["content"];
+    if (typeof content === "string") {
+      if (content !== "" || logprobs !== undefined) this.#text(choice, content, logprobs, out);
+    } else if (Array.isArray(content)) this.#parts(choice, content, out);
+    else if (logprobs !== undefined && isSilent(choice, delta) && logprobs.length > 0)
+      this.#text(choice, "", logprobs, out);
+    if (Array.isArray(delta["annotations"])) choice.annotations.push(...delta["annotations"]);
+    if (typeof delta["refusal"] === "string" && delta["refusal"] !== "")
+      this.#text(choice, delta["refusal"], undefined, out, true);
+    if (Array.isArray(delta["tool_calls"]))
+      for (const call of delta["tool_calls"]) if (isObject(call)) this.#call(choice, call, out);
+    // The legacy form, before tools.
+    if (isObject(delta["function_call"])) this.#call(choice, { index: 0, function: delta["function_call"] }, out);
+  }
+
+  /** Mistral streams content as parts when it thinks. */
+  #parts(choice: Choice, parts: readonly unknown[], out: ChatEvent[]): void {
+    for (const part of parts) {
+      if (!isObject(part)) continue;
+      if (part["type"] === "text" && typeof part["text"] === "string") this.#text(choice, part["text"], undefined, out);
+      const thoughts = part["type"] === "thinking" && Array.isArray(part["thinking"]) ? part["thinking"] : [];
+      for (const thought of thoughts)
+        if (isObject(thought) && typeof thought["text"] === "string") this.#reason(choice, thought["text"], out);
+    }
+  }
+
+  #reason(choice: Choice, text: string, out: ChatEvent[]): void {
+    if (choice.reasoningId === undefined) {
+      this.#closeText(choice, out);
+      choice.reasoningId = this.#nextId();
+      out.push({ type: "reasoning-start", choice: choice.index, id: choice.reasoningId });
+    }
+    if (text !== "") out.push({ type: "reasoning-delta", choice: choice.index, id: choice.reasoningId, text });
+  }
+
+  #text(choice: Choice, text: string, logprobs: unknown[] | undefined, out: ChatEvent[], refusal = false): void {
+    if (choice.textId !== undefined && choice.refusal !== refusal) this.#closeText(choice, out);
+    if (choice.textId === undefined) {
+      this.#closeReasoning(choice, out);
+      choice.textId = this.#nextId();
+      choice.refusal = refusal;
+      out.push({ type: "text-start", choice: choice.index, id: choice.textId, ...(refusal ? { refusal } : {}) });
+    }
+    const { index, textId: id } = choice;
+    out.push(
+      logprobs === undefined
+        ? { type: "text-delta", choice: index, id, text }
+        : { type: "text-delta", choice: index, id, text, logprobs },
+    );
+  }
+
+  #call(choice: Choice, raw: Json, out: ChatEvent[]): void {
+    const custom = isObject(raw["custom"]) ? raw["custom"] : undefined;
+    const fn = custom ?? (isObject(raw["function"]) ? raw["function"] : {});
+    const found = choice.table.find({ index: raw["index"], id: raw["id"], name: fn["name"] });
+    if (found === undefined) return;
+    const { call } = found;
+    if (call.id === "" && typeof raw["id"] === "string" && raw["id"] !== "") call.id = raw["id"];
+    // The name comes whole; some servers repeat it on every fragment.
+    if (call.name === "" && typeof fn["name"] === "string") call.name = fn["name"];
+    let text = argumentText(custom === undefined ? fn["arguments"] : fn["input"]);
+    // `{}` beside the name is a stand-in that some servers send before the real fragments.
+    if (found.isNew && text === "{}") text = "";
+    call.text += text;
+    call.json.push(text);
+    if (call.name === "") return;
+    this.#stream(choice, call, { custom: custom !== undefined, signature: googleSignature(raw) }, out);
+  }
+
+  /** Sends what of a call has not been sent; opens it first, and closes earlier calls that are whole. */
+  #stream(
+    choice: Choice,
+    call: GrowingCall,
+    { custom, signature }: { custom: boolean; signature: string | undefined },
+    out: ChatEvent[],
+  ): void {
+    // A closed call was whole JSON: whatever follows could only break it.
+    if (choice.closed.has(call)) return;
+    let state = choice.open.get(call);
+    if (state === undefined) {
+      this.#closeReasoning(choice, out);
+      this.#closeText(choice, out);
+      for (const other of [...choice.open.keys()]) if (other.json.complete) this.#closeCall(choice, other, out);
+      if (call.id === "") call.id = prefixedId("call_");
+      state = { id: this.#nextId(), sent: 0 };
+      choice.open.set(call, state);
+      const kind = custom ? "custom" : "function";
+      const signed = signature === undefined ? {} : { signature, origin: ORIGIN };
+      out.push({
+        type: "tool-start",
+        choice: choice.index,
+        id: state.id,
+        callId: call.id,
+        name: call.name,
+        kind,
+        ...signed,
+      });
+    }
+    if (call.text.length > state.sent) {
+      out.push({ type: "tool-delta", choice: choice.index, id: state.id, text: call.text.slice(state.sent) });
+      state.sent = call.text.length;
+    }
+  }
+
+  #closeCall(choice: Choice, call: GrowingCall, out: ChatEvent[]): void {
+    const state = choice.open.get(call);
+    if (state === undefined) return;
+    choice.open.delete(call);
+    choice.closed.add(call);
+    out.push({ type: "tool-end", choice: choice.index, id: state.id });
+  }
+
+  #closeText(choice: Choice, out: ChatEvent[]): void {
+    if (choice.textId === undefined) return;
+    const annotations = choice.annotations.length > 0 ? { annotations: choice.annotations } : {};
+    choice.annotations = [];
+    out.push({ type: "text-end", choice: choice.index, id: choice.textId, ...annotations });
+    choice.textId = undefined;
+  }
+
+  #closeReasoning(choice: Choice, out: ChatEvent[]): void {
+    if (choice.reasoningId === undefined) return;
+    const { details } = choice;
+    const sealed = details.length > 0 ? { details, origin: ORIGIN } : {};
+    out.push({ type: "reasoning-end", choice: choice.index, id: choice.reasoningId, ...sealed });
+    choice.reasoningId = undefined;
+    choice.details = [];
+  }
+
+  #closeAll(choice: Choice, out: ChatEvent[]): void {
+    this.#closeReasoning(choice, out);
+    this.#closeText(choice, out);
+    for (const call of [...choice.open.keys()]) this.#closeCall(choice, call, out);
+  }
+
+  #finishAll(out: ChatEvent[]): void {
+    if (this.#choices.size === 0) {
+      this.#fail("The provider gave an empty answer.", out);
+      return;
+    }
+    this.#over = true;
+    const choices = [...this.#choices.values()];
+    choices.forEach((choice, at) => {
+      this.#closeAll(choice, out);
+      const last = at === choices.length - 1;
+      out.push({
+        type: "finish",
+        choice: choice.index,
+        reason: openaiFinish(choice.reason ?? "", choice.closed.size > 0),
+        ...(choice.reason === undefined ? {} : { rawReason: choice.reason }),
+        ...(last && this.#usage !== undefined ? { usage: this.#usage, rawUsage: this.#rawUsage } : {}),
+      });
+    });
+  }
+
+  #fail(message: string, out: ChatEvent[]): void {
+    this.#failWith({ code: "provider_stream_interrupted", message }, out);
+  }
+
+  #failWith(fault: AnswerFault, out: ChatEvent[]): void {
+    this.#over = true;
+    const usage = this.#usage === undefined ? {} : { usage: this.#usage };
+    out.push({ type: "error", ...fault, ...usage });
+  }
+
+  #nextId(): string {
+    return `b${this.#blocks++}`;
+  }
+}
+
+/** Nothing but log-probabilities: engines asked for one token leave its text out. Thoughts and calls keep their place. */
+function isSilent({ reasoningId, open }: Choice, delta: Json): boolean {
+  const said = ["reasoning_content", "reasoning", "refusal", "function_call"].some((name) => delta[name]);
+  const calls = delta["tool_calls"];
+  return !said && !(Array.isArray(calls) && calls.length > 0) && reasoningId === undefined && open.size === 0;
+}
+
+/** The failure that an error object within a stream or an answer stands for. */
+export function chatError(error: unknown): AnswerFault {
+  return answerFault(openaiError(error), "provider_stream_interrupted");
+}
+
+/** The events of a whole answer: its message is one large delta. */
+export function openaiChatEvents(body: unknown): ChatEvent[] {
+  const out: ChatEvent[] = [];
+  const reader = new OpenaiChatReader();
+  reader.chunk(body, out, asChunkChoice);
+  reader.push({ event: undefined, data: "[DONE]" }, out);
+  return out;
+}
+
+function asChunkChoice(choice: unknown, at: number): Json {
+  if (!isObject(choice)) return { index: at, delta: {} };
+  const { index, message, logprobs, finish_reason, error } = choice;
+  const delta = isObject(message) ? message : {};
+  const calls = delta["tool_calls"];
+  if (!Array.isArray(calls) || calls.length === 0) return { index: index ?? at, delta, logprobs, finish_reason, error };
+  // Whole calls carry no index; their place is it.
+  const tool_calls = calls.map((call, index) => (isObject(call) ? { ...call, index } : call));
+  return { index: index ?? at, delta: { ...delta, tool_calls }, logprobs, finish_reason, error };
+}

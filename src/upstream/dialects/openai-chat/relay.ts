@@ -1,0 +1,368 @@
+// The lossless path of OpenAI chat streams: frames go to the client as they came, but for id and model. Frames that repeat
+// the last plain text frame around another text, which is nearly all of them, are recognised by comparing bytes and are
+// never parsed. What the specification's order table demands (role first, empty delta with the finish reason, usage alone
+// and only when asked, [DONE] last) is put right on the way.
+
+import { spliceMembers } from "../../../base/json-splice.ts";
+import { parseFrame } from "../../../base/sse.ts";
+import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../../chat/answer-fault.ts";
+import type { Usage } from "../../../chat/event.ts";
+import { repairJson } from "../../../chat/repair.ts";
+import type { FrameRelay, RelayIdentity } from "../../dialect.ts";
+import { OutputText } from "../../output-text.ts";
+import { contentSpan } from "../relay-frames.ts";
+import { noteSeals } from "./details.ts";
+import { HeldUsage } from "./held-usage.ts";
+import { chatError } from "./reader.ts";
+import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
+import { failedEnd, isObject } from "./usage.ts";
+
+type Json = Record<string, unknown>;
+
+/** What surrounds the text of a plain content frame, upstream's and ours. */
+interface Template {
+  prefix: string;
+  suffix: string;
+  ourPrefix: string;
+  ourSuffix: string;
+  same: boolean;
+}
+
+/** Tool calls of one choice, and how far their arguments were passed on. */
+interface ChoiceState {
+  table: CallTable;
+  sent: Map<GrowingCall, string>;
+  /** Custom calls carry free text, which nobody has to look after. */
+  calledCustom: boolean;
+  finished: boolean;
+  roleSent: boolean;
+}
+
+export class OpenaiChatRelay implements FrameRelay {
+  readonly #identity: RelayIdentity;
+  readonly #choices = new Map<number, ChoiceState>();
+  readonly #output = new OutputText();
+  #template: Template | undefined;
+  readonly #held: HeldUsage;
+  #fault: AnswerFault | undefined;
+  #done = false;
+  #committed = false;
+
+  constructor(identity: RelayIdentity) {
+    this.#identity = identity;
+    this.#held = new HeldUsage(identity);
+  }
+
+  get finished(): boolean {
+    return this.#done && this.#fault === undefined;
+  }
+  get committed(): boolean {
+    return this.#committed;
+  }
+  get fault(): AnswerFault | undefined {
+    return this.#fault;
+  }
+  get usage(): Usage | undefined {
+    return this.#held.usage;
+  }
+  get outputChars(): number {
+    return this.#output.chars;
+  }
+  outputText(): string {
+    return this.#output.toString();
+  }
+
+  push(block: string): string {
+    let out = "";
+    let at = 0;
+    // Frames that pass unchanged are cut out together.
+    let passFrom = 0;
+    while (at < block.length && !this.#done) {
+      const found = block.indexOf("\n\n", at);
+      const next = found < 0 ? block.length : found + 2;
+      const template = this.#template;
+      if (template !== undefined && block.startsWith(template.prefix, at)) {
+        const textFrom = at + template.prefix.length;
+        const textTo = next - template.suffix.length;
+        if (
+          textTo >= textFrom &&
+          block.startsWith(template.suffix, textTo) &&
+          block.indexOf('"', textFrom) === textTo
+        ) {
+          const text = block.slice(textFrom, textTo);
+          this.#output.add(text);
+          if (!template.same) {
+            if (passFrom < at) out += block.slice(passFrom, at);
+            out += template.ourPrefix + text + template.ourSuffix;
+            passFrom = next;
+          }
+          at = next;
+          continue;
+        }
+      }
+      if (passFrom < at) out += block.slice(passFrom, at);
+      out += this.#frame(block.slice(at, next));
+      at = next;
+      passFrom = next;
+    }
+    return passFrom < at && passFrom < block.length ? out + block.slice(passFrom, at) : out;
+  }
+
+  end(): string {
+    if (this.#done) return "";
+    const states = [...this.#choices.values()];
+    if (states.length > 0 && states.every((state) => state.finished)) return this.#close();
+    return this.#fail("provider_stream_interrupted", "The provider's answer broke off.");
+  }
+
+  #frame(raw: string): string {
+    const frame = parseFrame(raw.replace(/\n+$/, ""));
+    // Comments are keepalives: they pass.
+    if (frame === undefined) return raw.trim() === "" ? "" : raw;
+    if (frame.data === "[DONE]") return this.#doneFrame();
+    // JSON over several data lines breaks only between its tokens; it goes out as one line.
+    const data = frame.data.includes("\n") ? frame.data.replaceAll("\n", " ") : frame.data;
+    let chunk: unknown;
+    try {
+      chunk = JSON.parse(data);
+    } catch {
+      return this.#fail("provider_stream_interrupted", "The provider sent an event that is not JSON.");
+    }
+    if (!isObject(chunk)) return raw;
+    if (chunk["error"] != null) {
+      return this.#failWith(chatError(chunk["error"]));
+    }
+    return this.#chunk(data, chunk);
+  }
+
+  #chunk(data: string, chunk: Readonly<Json>): string {
+    const choices = (Array.isArray(chunk["choices"]) ? chunk["choices"] : []).filter(isObject);
+    const members = this.#held.take(data, chunk, choices.length === 0);
+    if (members === undefined) return "";
+    const spliced = spliceMembers(data, members);
+    const only = choices.length === 1 ? choices[0] : undefined;
+    if (only !== undefined && this.#isPlainText(only)) {
+      this.#learn(data, spliced);
+      this.#output.add((only["delta"] as Json)["content"] as string);
+      this.#committed = true;
+      return `data: ${spliced}\n\n`;
+    }
+    return this.#special(spliced, choices);
+  }
+
+  /** A choice that holds a piece of text and nothing that needs a look. */
+  #isPlainText(choice: Readonly<Json>): boolean {
+    const delta = choice["delta"];
+    if (!isObject(delta) || typeof delta["content"] !== "string" || delta["content"] === "") return false;
+    if (choice["finish_reason"] != null || delta["tool_calls"] != null || delta["role"] !== undefined) return false;
+    return this.#choices.get(numberOr(choice["index"], 0))?.roleSent === true && Object.keys(delta).length === 1;
+  }
+
+  #learn(data: string, spliced: string): void {
+    const theirs = contentSpan(data);
+    const ours = contentSpan(spliced);
+    if (theirs === undefined || ours === undefined) return;
+    const prefix = `data: ${data.slice(0, theirs.start)}`;
+    const suffix = `${data.slice(theirs.end)}\n\n`;
+    const ourPrefix = `data: ${spliced.slice(0, ours.start)}`;
+    const ourSuffix = `${spliced.slice(ours.end)}\n\n`;
+    this.#template = { prefix, suffix, ourPrefix, ourSuffix, same: prefix === ourPrefix && suffix === ourSuffix };
+  }
+
+  /** Frames with a role, tool calls, reasoning, a finish reason or several choices. */
+  #special(spliced: string, choices: readonly Readonly<Json>[]): string {
+    const chunk = JSON.parse(spliced) as Json;
+    let changed = false;
+    let before = "";
+    let after = "";
+    const kept: Json[] = [];
+    for (const original of choices) {
+      const choice: Json = { ...original };
+      const index = numberOr(choice["index"], 0);
+      const state = this.#state(index);
+      const delta: Json = isObject(choice["delta"]) ? { ...choice["delta"] } : {};
+      if (!state.roleSent) {
+        state.roleSent = true;
+        if (delta["role"] === undefined)
+          before += this.#write(chunk, { index, delta: { role: "assistant", content: "" }, finish_reason: null });
+      }
+      this.#note(delta);
+      const calls = this.#calls(state, delta);
+      if (this.#fault !== undefined) return before + this.#failText();
+      if (calls !== delta["tool_calls"]) {
+        changed = true;
+        if (calls === undefined) delete delta["tool_calls"];
+        else delta["tool_calls"] = calls;
+      }
+      const finish = choice["finish_reason"];
+      if (typeof finish === "string" && finish !== "") {
+        const failed = failedEnd(finish, choice["error"]);
+        if (failed !== undefined) return before + this.#failWith(failed);
+        const ending = this.#finish(state, choice, delta, finish);
+        if (this.#fault !== undefined) return before + this.#failText();
+        if (ending.split) {
+          changed = true;
+          if (Object.keys(delta).length > 0) before += this.#write(chunk, { ...choice, delta, finish_reason: null });
+          for (const fragment of ending.fragments)
+            before += this.#write(chunk, { index, delta: fragment, finish_reason: null });
+          after += this.#write(chunk, { ...choice, delta: {}, finish_reason: ending.reason });
+          continue;
+        }
+        if (Object.keys(delta).length > 0) {
+          // Spec: the delta beside a finish reason is empty, also of empty members.
+          changed = true;
+          kept.push({ ...choice, delta: {} });
+          continue;
+        }
+      }
+      kept.push({ ...choice, delta });
+    }
+    if (!changed) return `${before}data: ${spliced}\n\n`;
+    const useful = kept.filter(
+      (choice) => choice["finish_reason"] != null || Object.keys(choice["delta"] as Json).length > 0,
+    );
+    return before + (useful.length > 0 ? `data: ${JSON.stringify({ ...chunk, choices: useful })}\n\n` : "") + after;
+  }
+
+  /** Counts output that the template path does not see. */
+  #note(delta: Readonly<Json>): void {
+    noteSeals(delta, this.#identity);
+    for (const name of ["content", "reasoning_content", "reasoning", "refusal"]) {
+      const text = delta[name];
+      if (typeof text !== "string" || text === "") continue;
+      this.#committed = true;
+      // Servers that send both names send the same text in both.
+      if (name !== "reasoning" || typeof delta["reasoning_content"] !== "string") this.#output.add(text);
+    }
+  }
+
+  /**
+   * Tool call fragments as they may go out: distinct indices, argument text only while it is a prefix of valid JSON
+   * (contract §3 "tool arguments in streams"). Gives back the same array when nothing had to change.
+   */
+  #calls(state: ChoiceState, delta: Readonly<Json>): unknown {
+    const fragments = delta["tool_calls"];
+    if (!Array.isArray(fragments) || fragments.length === 0) return fragments;
+    this.#committed = true;
+    let changed = false;
+    const out: Json[] = [];
+    for (const fragment of fragments) {
+      if (!isObject(fragment)) continue;
+      if (isObject(fragment["custom"])) {
+        state.calledCustom = true;
+        this.#output.add(argumentText(fragment["custom"]["input"]));
+        out.push({ ...fragment });
+        continue;
+      }
+      const fn = isObject(fragment["function"]) ? fragment["function"] : {};
+      const found = state.table.find({ index: fragment["index"], id: fragment["id"], name: fn["name"] });
+      if (found === undefined) {
+        out.push({ ...fragment });
+        continue;
+      }
+      const { call } = found;
+      if (call.id === "" && typeof fragment["id"] === "string") call.id = fragment["id"];
+      if (call.name === "" && typeof fn["name"] === "string") call.name = fn["name"];
+      const given = fn["arguments"];
+      const text = argumentText(given);
+      call.text += text;
+      this.#output.add(text);
+      const flows = call.json.push(text);
+      const sent = state.sent.get(call) ?? "";
+      if (flows) state.sent.set(call, sent + text);
+      const next: Json = { ...fragment };
+      if (call.index !== fragment["index"]) {
+        next["index"] = call.index;
+        changed = true;
+      }
+      if (!flows || (given !== undefined && typeof given !== "string")) {
+        changed = true;
+        next["function"] = { ...fn, arguments: flows ? text : "" };
+        if (!flows && !found.isNew) continue;
+      }
+      out.push(next);
+    }
+    return changed ? (out.length > 0 ? out : undefined) : fragments;
+  }
+
+  /** What the finish frame of a choice must become. `split`: it cannot stay one frame as it came. */
+  #finish(
+    state: ChoiceState,
+    choice: Readonly<Json>,
+    delta: Readonly<Json>,
+    finish: string,
+  ): { split: boolean; reason: string; fragments: Json[] } {
+    state.finished = true;
+    const fragments: Json[] = [];
+    for (const call of state.table.calls) {
+      const sent = state.sent.get(call) ?? "";
+      if (call.json.complete && sent === call.text) continue;
+      // What flowed whole but was cut off is closed; anything else is mended around what was sent.
+      const closing = sent === call.text ? call.json.closing(call.text) : undefined;
+      const mended = closing === undefined ? repairJson(call.text) : call.text + closing;
+      if (mended === undefined || !mended.startsWith(sent)) {
+        this.#fault = {
+          code: "tool_arguments_invalid",
+          message: `The model called ${call.name} with arguments that are not valid JSON.`,
+        };
+        break;
+      }
+      fragments.push({ tool_calls: [{ index: call.index, function: { arguments: mended.slice(sent.length) } }] });
+    }
+    const called = state.table.calls.length > 0 || state.calledCustom;
+    const reason = called && finish === "stop" ? "tool_calls" : finish;
+    // Spec: Chat completions stream, row n+1: the delta of the finish frame is empty.
+    const full = Object.entries(delta).some(
+      ([name, value]) =>
+        value != null && value !== "" && !(Array.isArray(value) && value.length === 0) && name !== "role",
+    );
+    return { split: full || fragments.length > 0 || reason !== choice["finish_reason"], reason, fragments };
+  }
+
+  #state(index: number): ChoiceState {
+    let state = this.#choices.get(index);
+    if (state === undefined) {
+      state = { table: new CallTable(), sent: new Map(), calledCustom: false, finished: false, roleSent: false };
+      this.#choices.set(index, state);
+    }
+    return state;
+  }
+
+  #write(chunk: Readonly<Json>, choice: Json): string {
+    return `data: ${JSON.stringify({ ...chunk, choices: [choice] })}\n\n`;
+  }
+
+  #doneFrame(): string {
+    if (this.#choices.size === 0)
+      return this.#fail("provider_stream_interrupted", "The provider gave an empty answer.");
+    return this.#close();
+  }
+
+  #close(): string {
+    this.#done = true;
+    this.#identity.listener?.finished();
+    if (!this.#identity.includeUsage) return "data: [DONE]\n\n";
+    return `${this.#held.frame(this.outputText())}data: [DONE]\n\n`;
+  }
+
+  #fail(code: AnswerFaultCode, message: string): string {
+    return this.#failWith({ code, message });
+  }
+
+  #failWith(fault: AnswerFault): string {
+    this.#fault = afterContent(fault, this.#committed);
+    return this.#failText();
+  }
+
+  #failText(): string {
+    this.#done = true;
+    const fault: AnswerFault = this.#fault ?? { code: "provider_stream_interrupted", message: "" };
+    const { say, requestId: request_id } = this.#identity;
+    const error = { message: say(fault), type: "provider_error", code: fault.code, param: null, request_id };
+    return `data: ${JSON.stringify({ error })}\n\n`;
+  }
+}
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === "number" ? value : otherwise;
+}

@@ -1,0 +1,311 @@
+// ChatRequest -> an OpenAI chat completions body, as OpenAI-compatible servers take it. Custom tools and namespaces were
+// flattened before (chat/tools.ts): few compatible servers know them.
+
+import { ApiError } from "../../../base/errors.ts";
+import type {
+  AssistantContent,
+  ChatMessage,
+  ChatRequest,
+  MediaSource,
+  ReasoningPart,
+  Tool,
+  ToolChoice,
+  ToolResultPart,
+  UserContent,
+} from "../../../chat/request.ts";
+import { factsOf } from "../../../vendors/model-facts.ts";
+import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { inOwnWords, type Places } from "../../foreign.ts";
+import { type Takes, takeParameters } from "../../parameters.ts";
+import { effortFor, effortsFor, losesReasoning, mayReason, refusedFor } from "../../quirks.ts";
+import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
+import { forcedInWords } from "../../tool-choice.ts";
+import { googleContent } from "./details.ts";
+import { askedOn, bridged, fitToQuirks } from "./quirks.ts";
+
+type Json = Record<string, unknown>;
+
+/** What this protocol has a place for. */
+const TAKES: Takes = {
+  parameters: {
+    parallelToolCalls: true,
+    maxTokens: true,
+    temperature: true,
+    topP: true,
+    topK: false,
+    presencePenalty: true,
+    frequencyPenalty: true,
+    seed: true,
+    stop: true,
+    n: true,
+    logprobs: true,
+    topLogprobs: true,
+    logitBias: true,
+    user: true,
+    // See `addMetadata`.
+    metadata: true,
+    store: true,
+    serviceTier: true,
+    verbosity: true,
+  },
+  carries: new Set([
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "moderation",
+  ]),
+};
+
+/** The upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol has no words for. */
+export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): UpstreamRequest {
+  const named = new Set<string>();
+  const places: Places = {
+    names: true,
+    detail: true,
+    cacheMarkers: ctx.quirks.cache_control === true,
+    documents: false,
+  };
+  const chat = fitToQuirks(inOwnWords(given, "openai-chat", places, named), ctx.quirks);
+  const carried = takeParameters(chat, TAKES, named);
+  const dropped = [...named];
+  const refused = refusedFor(ctx, chat.reasoning);
+  const facts = factsOf(ctx.model);
+  const turns = chat.messages.flatMap((message, at) => turnsOf(message, at, ctx));
+  const asked = facts.prefill ? turns : askedOn(turns);
+  if (asked !== turns) dropped.push("prefill");
+  const body: Json = { model: ctx.model, messages: facts.userAfterTool ? asked : bridged(asked) };
+  const set = (name: string, value: unknown) => {
+    if (value === undefined) return;
+    if (refused.includes(name)) dropped.push(name);
+    else body[name] = value;
+  };
+  set(ctx.quirks.max_tokens_field ?? "max_tokens", chat.maxTokens);
+  set("temperature", chat.temperature);
+  set("top_p", chat.topP);
+  set("presence_penalty", chat.presencePenalty);
+  set("frequency_penalty", chat.frequencyPenalty);
+  set("seed", chat.seed);
+  const cutAt = refused.includes("stop") ? chat.stop : undefined;
+  if (cutAt === undefined) set("stop", chat.stop);
+  set("n", chat.n);
+  set("logprobs", chat.logprobs);
+  set("top_logprobs", chat.topLogprobs);
+  set("logit_bias", chat.logitBias);
+  set("user", chat.user);
+  set("store", chat.store);
+  // Anthropic's word, which nobody else has.
+  if (chat.serviceTier === "standard_only") dropped.push("service_tier");
+  else set("service_tier", chat.serviceTier);
+  set("verbosity", chat.verbosity);
+  const efforts = effortsFor(ctx, "chat");
+  const effort = efforts.length > 0 ? effortFor(chat.reasoning ?? {}, efforts) : undefined;
+  set("reasoning_effort", effort);
+  if (losesReasoning(chat.reasoning ?? {}, effort, mayReason(ctx))) dropped.push("reasoning_effort");
+  if (chat.reasoning?.summary !== undefined) dropped.push("reasoning_summary");
+  set("metadata", metadataFor(chat, ctx, dropped));
+  for (const [name, value] of Object.entries(carried)) set(name, value);
+  const tools = toolsOf(chat.tools, dropped);
+  if (tools.length > 0) {
+    set("tools", tools);
+    const told = facts.forcedTool ? undefined : forcedInWords(chat.toolChoice);
+    if (told !== undefined) {
+      (body["messages"] as Json[]).push({ role: "system", content: told });
+      set("tool_choice", "auto");
+      dropped.push("tool_choice");
+    } else if (chat.toolChoice !== undefined) set("tool_choice", toolChoiceOf(chat.toolChoice, chat.tools));
+    set("parallel_tool_calls", chat.parallelToolCalls);
+  }
+  setResponseFormat(body, { chat, ctx, dropped });
+  body["stream"] = chat.stream;
+  if (chat.stream && ctx.quirks.stream_options !== false) body["stream_options"] = { include_usage: true };
+  const request = { path: "/chat/completions", headers: {}, body: JSON.stringify(body), dropped };
+  return cutAt === undefined ? request : { ...request, cutAt };
+}
+
+/** What is attached to a completion: texts only, and OpenAI refuses it on completions that are not stored. */
+function metadataFor(chat: ChatRequest, ctx: RequestContext, dropped: string[]): ChatRequest["metadata"] {
+  if (Object.keys(chat.metadata ?? {}).length === 0) return undefined;
+  const isText = Object.values(chat.metadata ?? {}).every((value) => typeof value === "string");
+  if (isText && (ctx.quirks.metadata_needs_store !== true || chat.store === true)) return chat.metadata;
+  dropped.push("metadata");
+  return undefined;
+}
+
+function setResponseFormat(
+  body: Json,
+  { chat, ctx, dropped }: { chat: ChatRequest; ctx: RequestContext; dropped: string[] },
+): void {
+  const format = chat.responseFormat;
+  if (format === undefined || format.type === "text") return;
+  if (format.type === "json_object") {
+    body["response_format"] = { type: "json_object" };
+    return;
+  }
+  if (ctx.quirks.json_schema !== false) {
+    const { type, schema, strict, ...named } = format;
+    const { relaxed, ...taken } = strictOrPlain(schema, strict);
+    if (relaxed) dropped.push("strict");
+    body["response_format"] = { type, json_schema: { ...named, ...taken } };
+    return;
+  }
+  body["response_format"] = { type: "json_object" };
+  const text = `Answer with one JSON object that follows this JSON Schema:\n${JSON.stringify(format.schema)}`;
+  (body["messages"] as Json[]).unshift({ role: "system", content: text });
+}
+
+const EMPTY_SCHEMA = { type: "object", properties: {} };
+
+function toolsOf(tools: readonly Tool[], dropped: string[]): Json[] {
+  const out: Json[] = [];
+  for (const tool of tools) {
+    if (tool.type === "function") {
+      const { name, description, cacheControl: cache_control } = tool;
+      const {
+        schema: parameters,
+        strict,
+        relaxed,
+      } = strictOrPlain(toolSchema(tool.parameters ?? EMPTY_SCHEMA), tool.strict);
+      if (relaxed && !dropped.includes("strict")) dropped.push("strict");
+      const fn = { name, description, parameters, strict };
+      out.push({ type: "function", function: fn, ...(cache_control === undefined ? {} : { cache_control }) });
+    } else if (tool.type === "custom") {
+      const { name, description, format } = tool;
+      out.push({ type: "custom", custom: { name, description, format } });
+    } else if (tool.origin === "openai-chat") out.push({ ...tool.value });
+    else dropped.push(`tools.${tool.name}`);
+  }
+  return out;
+}
+
+function toolChoiceOf(choice: ToolChoice, offered: readonly Tool[]): unknown {
+  switch (choice.type) {
+    case "tool":
+      return choice.kind === "custom"
+        ? { type: "custom", custom: { name: choice.name } }
+        : { type: "function", function: { name: choice.name } };
+    case "allowed": {
+      const tools = choice.names.flatMap((name) => {
+        const tool = offered.find((one) => one.name === name);
+        if (tool?.type === "server") return tool.origin === "openai-chat" ? [{ type: tool.name }] : [];
+        return [
+          tool?.type === "custom" ? { type: "custom", custom: { name } } : { type: "function", function: { name } },
+        ];
+      });
+      return { type: "allowed_tools", allowed_tools: { mode: choice.mode, tools } };
+    }
+    default:
+      return choice.type;
+  }
+}
+
+function turnsOf(message: ChatMessage, at: number, ctx: RequestContext): Json[] {
+  const path = `messages[${at}].content`;
+  switch (message.role) {
+    case "system":
+      return [named(message.name, { role: "system", content: contentOf(message.content, path) })];
+    case "user":
+      return [named(message.name, { role: "user", content: contentOf(message.content, path) })];
+    case "assistant":
+      return [named(message.name, assistantOf(message.content, ctx))];
+    case "tool":
+      return toolTurns(message.content, path);
+  }
+}
+
+function named(name: string | undefined, turn: Json): Json {
+  return name === undefined ? turn : { ...turn, name };
+}
+
+/** A string for plain text, which every server takes; parts where there is more. */
+function contentOf(content: readonly UserContent[], path: string): string | Json[] {
+  const only = content[0];
+  if (only === undefined) return "";
+  if (content.length === 1 && only.type === "text" && only.cacheControl === undefined) return only.text;
+  return content.map((part, i) => partOf(part, `${path}[${i}]`));
+}
+
+function partOf(part: UserContent, path: string): Json {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text, ...(part.cacheControl ? { cache_control: part.cacheControl } : {}) };
+    case "image": {
+      const detail = part.detail === undefined ? {} : { detail: part.detail };
+      return { type: "image_url", image_url: { url: urlOf(part.source, path), ...detail } };
+    }
+    case "audio":
+      return { type: "input_audio", input_audio: { data: part.data, format: part.format } };
+    case "file":
+      if (part.source.kind === "text") return { type: "text", text: part.source.text };
+      if (part.source.kind === "file") return { type: "file", file: { file_id: part.source.fileId } };
+      if (part.source.kind === "url") throw unsupported("a document by URL", path);
+      return { type: "file", file: { filename: part.filename ?? "document.pdf", file_data: urlOf(part.source, path) } };
+    case "opaque":
+      if (part.origin === "openai-chat") return { ...part.value };
+      throw unsupported(`content of type "${String(part.value["type"])}"`, path);
+  }
+}
+
+function urlOf(source: MediaSource, path: string): string {
+  if (source.kind === "url") return source.url;
+  if (source.kind === "base64") return `data:${source.mediaType};base64,${source.data}`;
+  throw unsupported("a stored file", path);
+}
+
+function unsupported(what: string, path: string): ApiError {
+  return new ApiError("unsupported_parameter", `The provider of this model cannot take ${what}.`, { param: path });
+}
+
+function assistantOf(content: readonly AssistantContent[], ctx: RequestContext): Json {
+  const texts: string[] = [];
+  const reasoning: ReasoningPart[] = [];
+  const calls: Json[] = [];
+  let refusal: string | undefined;
+  for (const part of content) {
+    if (part.type === "text") texts.push(part.text);
+    else if (part.type === "refusal") refusal = (refusal ?? "") + part.text;
+    else if (part.type === "reasoning") reasoning.push(part);
+    else if (part.type === "tool-call") {
+      calls.push(
+        part.kind === "custom"
+          ? { id: part.callId, type: "custom", custom: { name: part.name, input: part.arguments } }
+          : {
+              id: part.callId,
+              type: "function",
+              function: { name: part.name, arguments: part.arguments || "{}" },
+              // From this protocol it is this provider's own: others' were left out before.
+              ...(part.signature !== undefined && part.origin === "openai-chat" ? googleContent(part.signature) : {}),
+            },
+      );
+    }
+  }
+  const turn: Json = { role: "assistant", content: texts.length > 0 ? texts.join("") : null };
+  if (refusal !== undefined) turn["refusal"] = refusal;
+  if (calls.length > 0) turn["tool_calls"] = calls;
+  else if (turn["content"] === null && refusal === undefined) turn["content"] = "";
+  const details = reasoning.flatMap((part) => part.details ?? []);
+  if (details.length > 0 && ctx.quirks.refuses_reasoning !== true) turn["reasoning_details"] = details;
+  const thought = reasoning.map((part) => part.text || (part.summary ?? []).join("\n")).join("");
+  if (ctx.quirks.return_reasoning_content === true && thought !== "") turn["reasoning_content"] = thought;
+  return turn;
+}
+
+/** One `tool` turn per result. Images cannot stand in a tool turn of this protocol: they follow in a user turn. */
+function toolTurns(results: readonly ToolResultPart[], path: string): Json[] {
+  const turns: Json[] = [];
+  const shown: Json[] = [];
+  results.forEach((result, i) => {
+    const texts: string[] = [];
+    result.content.forEach((part, j) => {
+      if (part.type === "text") texts.push(part.text);
+      else if (part.type === "opaque") texts.push(JSON.stringify(part.value));
+      else {
+        shown.push({ type: "text", text: `Attached to the result of tool call ${result.callId}:` });
+        shown.push(partOf(part, `${path}[${i}].content[${j}]`));
+      }
+    });
+    const text = texts.join("\n");
+    turns.push({ role: "tool", tool_call_id: result.callId, content: result.isError ? `Error: ${text}` : text });
+  });
+  return shown.length > 0 ? [...turns, { role: "user", content: shown }] : turns;
+}

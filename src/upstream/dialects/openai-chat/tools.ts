@@ -1,0 +1,62 @@
+// Which tool call a streamed fragment belongs to. OpenAI keys fragments by `index`; compatible servers leave it out, send
+// 0 for every call, or repeat the id on every fragment.
+
+import { JsonPrefix } from "../../../chat/repair.ts";
+
+/** One call as it grows. */
+export interface GrowingCall {
+  /** Distinct, rising from 0 within its choice: what clients key by. */
+  index: number;
+  upstreamIndex: number | undefined;
+  id: string;
+  name: string;
+  /** All argument text received. */
+  text: string;
+  json: JsonPrefix;
+}
+
+/** More parallel calls than this in one answer are not taken; bounds what a runaway upstream can make us hold. */
+const CALLS_MAX = 512;
+
+/** The calls of one choice. */
+export class CallTable {
+  readonly calls: GrowingCall[] = [];
+
+  /** The call of a fragment, made when it is new; undefined when there are too many or nothing tells which. */
+  find(fragment: { index?: unknown; id?: unknown; name?: unknown }): { call: GrowingCall; isNew: boolean } | undefined {
+    const id = typeof fragment.id === "string" && fragment.id !== "" ? fragment.id : undefined;
+    const index = typeof fragment.index === "number" ? fragment.index : undefined;
+    const named = typeof fragment.name === "string" && fragment.name !== "";
+    const known = this.#known(id, index, named);
+    if (known !== undefined) return { call: known, isNew: false };
+    if (this.calls.length >= CALLS_MAX || (id === undefined && index === undefined && !named)) return undefined;
+    const call: GrowingCall = {
+      index: this.calls.length,
+      upstreamIndex: index,
+      id: id ?? "",
+      name: "",
+      text: "",
+      json: new JsonPrefix(),
+    };
+    this.calls.push(call);
+    return { call, isNew: true };
+  }
+
+  #known(id: string | undefined, index: number | undefined, named: boolean): GrowingCall | undefined {
+    const byId = id === undefined ? undefined : this.calls.findLast((call) => call.id === id);
+    if (byId !== undefined) return byId;
+    const last = index === undefined ? this.calls.at(-1) : this.calls.findLast((call) => call.upstreamIndex === index);
+    if (last === undefined) return undefined;
+    // Same index, another id: a server that sends index 0 for every call.
+    if (id !== undefined && last.id !== "") return undefined;
+    // Neither index nor id: a name after whole arguments starts another call.
+    if (index === undefined && id === undefined && named && last.name !== "" && last.json.complete) return undefined;
+    return last;
+  }
+}
+
+/** The argument text of a fragment: objects are written out, null is nothing. */
+export function argumentText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === null || value === undefined ? "" : JSON.stringify(value);
+}

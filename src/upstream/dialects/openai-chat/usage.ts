@@ -1,0 +1,81 @@
+// Usage and finish reasons in the words of OpenAI chat completions and its compatible servers.
+
+import { lookUp } from "../../../base/look-up.ts";
+import type { AnswerFault } from "../../../chat/answer-fault.ts";
+import type { FinishReason, Usage } from "../../../chat/event.ts";
+import { reportedUsage, tokenCount, tokenSum } from "../../../chat/usage.ts";
+import { answerFault } from "../../fault-words.ts";
+import { openaiError } from "../openai-error.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** True for a JSON object. */
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined when it is none. */
+export function openaiUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const inputDetails = isObject(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
+  const outputDetails = isObject(value["completion_tokens_details"]) ? value["completion_tokens_details"] : {};
+  const reasoning = outputDetails["reasoning_tokens"];
+  return reportedUsage({
+    input: value["prompt_tokens"],
+    output: isApart(value, reasoning) ? tokenSum(value["completion_tokens"], reasoning) : value["completion_tokens"],
+    cached: inputDetails["cached_tokens"] ?? value["prompt_cache_hit_tokens"],
+    cacheWrite: inputDetails["cache_write_tokens"],
+    reasoning,
+  });
+}
+
+/** Whether reasoning is not part of `completion_tokens`, as xAI counts: the total tells it. */
+function isApart(value: Json, reasoning: unknown): boolean {
+  const output = tokenCount(value["completion_tokens"]);
+  const thought = tokenCount(reasoning);
+  if (output === undefined || thought === undefined || thought === 0) return false;
+  const sum = tokenSum(value["prompt_tokens"], output, thought);
+  return thought > output || (sum !== undefined && sum === value["total_tokens"]);
+}
+
+/** Usage in the words of chat completions. */
+export function plainChatUsage(usage: Usage): Record<string, unknown> {
+  const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = usage;
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+    ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
+  };
+}
+
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "tool_calls",
+  function_call: "tool_calls",
+  content_filter: "content_filter",
+  // Mistral and vLLM.
+  model_length: "length",
+  eos: "stop",
+};
+
+/** The unified reason. An answer with tool calls ends `tool_calls` whatever the upstream said, unless it was cut short. */
+export function openaiFinish(raw: string, calledTools: boolean): FinishReason {
+  const reason = lookUp(REASONS, raw) ?? "unknown";
+  return calledTools && (reason === "stop" || reason === "unknown") ? "tool_calls" : reason;
+}
+
+/** The failure that a finish reason stands for: OpenRouter's and Mistral's `error`, DeepSeek's lack of resources, and the
+ * calls of Gemini models that cannot be read, as Google's compatible endpoint names them. */
+export function failedEnd(reason: string, error: unknown): AnswerFault | undefined {
+  if (reason === "error") return answerFault(openaiError(error));
+  if (reason === "insufficient_system_resource") {
+    return { code: "provider_unavailable", message: "The provider ran out of resources." };
+  }
+  if (reason.endsWith("MALFORMED_FUNCTION_CALL")) {
+    return { code: "tool_arguments_invalid", message: "The model called a tool in a way that cannot be read." };
+  }
+  return undefined;
+}

@@ -1,0 +1,18 @@
+// The dialect openai-responses: OpenAI's Responses API and the servers that speak it.
+
+import type { Dialect } from "../../dialect.ts";
+import { openaiFault } from "../openai-chat/dialect.ts";
+import { RESPONSES } from "./input.ts";
+import { responsesLossless } from "./lossless.ts";
+import { ResponsesReader, responsesEvents } from "./reader.ts";
+import { responsesRequest } from "./request.ts";
+
+/** The dialect. */
+export const openaiResponses: Dialect = {
+  name: RESPONSES,
+  request: responsesRequest,
+  reader: () => new ResponsesReader(),
+  events: responsesEvents,
+  fault: openaiFault,
+  lossless: responsesLossless,
+};

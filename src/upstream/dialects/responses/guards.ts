@@ -1,0 +1,95 @@
+// The argument JSON of the calls of one relayed Responses answer: watched as it streams, mended at its end, and the same
+// mended text wherever the protocol repeats it (arguments.done, output_item.done, the final response).
+
+import { ArgumentGuard } from "../../../chat/argument-guard.ts";
+import { isJson, repairJson } from "../../../chat/repair.ts";
+import { asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
+
+interface Guarded {
+  itemId: string | undefined;
+  index: number | undefined;
+  guard: ArgumentGuard;
+  fed: string;
+}
+
+/** More calls than this in one answer are passed unwatched; bounds memory. */
+const CALLS_MAX = 512;
+
+/** The calls of one answer. */
+export class CallGuards {
+  readonly #calls: Guarded[] = [];
+  /** Broken argument text to its mended form. */
+  readonly #mended = new Map<string, string>();
+
+  /** A call begins. */
+  open(event: Loose, item: Loose): void {
+    if (this.#calls.length >= CALLS_MAX) return;
+    const itemId = asText(item["id"]) || undefined;
+    this.#calls.push({ itemId, index: asNumber(event["output_index"]), guard: new ArgumentGuard(), fed: "" });
+  }
+
+  /** Takes a delta event; true when its frame may go on to the client. */
+  push(event: Loose): boolean {
+    const call = this.#find(event);
+    const delta = asText(event["delta"]);
+    if (call === undefined || delta === undefined) return true;
+    call.fed += delta;
+    return call.guard.push(delta);
+  }
+
+  /** Takes an `arguments.done` event: what must still be sent, and the whole valid text; undefined when it cannot be mended. */
+  end(event: Loose): { rest: string; whole: string } | undefined {
+    const given = asText(event["arguments"]) ?? "";
+    const call = this.#find(event);
+    // Nothing streamed: the event alone carries the arguments.
+    if (call === undefined || call.fed === "") {
+      const whole = this.#mend(given);
+      return whole === undefined ? undefined : { rest: "", whole };
+    }
+    if (isJson(call.fed)) return { rest: "", whole: isJson(given) ? given : call.fed };
+    // A fragment was lost: the event that repeats them all has it.
+    const { sent } = call.guard;
+    if (isJson(given) && given.startsWith(sent)) return { rest: given.slice(sent.length), whole: given };
+    const rest = call.guard.end();
+    if (rest === undefined) return undefined;
+    const whole = call.guard.sent + rest;
+    this.#mended.set(call.fed, whole);
+    this.#mended.set(given, whole);
+    return { rest, whole };
+  }
+
+  /** The finished item with valid arguments: the same object when nothing had to change, undefined when nothing can. */
+  mendedItem(item: Loose): Loose | undefined {
+    const given = asText(item["arguments"]);
+    if (given === undefined) return item;
+    const whole = this.#mend(given);
+    if (whole === undefined) return undefined;
+    return whole === given ? item : { ...item, arguments: whole };
+  }
+
+  /** The output list of the final response; undefined when it may stay as it is. */
+  mendedOutput(output: unknown): unknown[] | "broken" | undefined {
+    const items = asList(output);
+    let changed = false;
+    const mended: unknown[] = [];
+    for (const value of items) {
+      const item = asRecord(value);
+      const next = item["type"] === "function_call" ? this.mendedItem(item) : item;
+      if (next === undefined) return "broken";
+      if (next !== item) changed = true;
+      mended.push(next);
+    }
+    return changed ? mended : undefined;
+  }
+
+  #mend(text: string): string | undefined {
+    return this.#mended.get(text) ?? (isJson(text) ? text : repairJson(text));
+  }
+
+  #find(event: Loose): Guarded | undefined {
+    const id = asText(event["item_id"]);
+    const byId = id ? this.#calls.findLast((call) => call.itemId === id) : undefined;
+    const index = asNumber(event["output_index"]);
+    return byId ?? this.#calls.findLast((call) => call.index === index && index !== undefined);
+  }
+}

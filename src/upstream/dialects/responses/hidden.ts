@@ -1,0 +1,24 @@
+// Encrypted reasoning that is asked for so that a stored answer can be continued, and that the client did not ask for.
+
+import type { JsonEdit } from "../../../base/json-edit.ts";
+import { asList, asRecord, type Loose } from "../loose.ts";
+
+/** The entry of `include` that asks for it. */
+export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
+
+/** Whether the client's own `include` asks for it. */
+export function wantsEncrypted(include: unknown): boolean {
+  return asList(include).includes(ENCRYPTED_REASONING);
+}
+
+/** Whether an output item holds some. */
+export function holdsEncrypted(item: Loose): boolean {
+  return item["type"] === "reasoning" && "encrypted_content" in item;
+}
+
+/** The edits that take it out of a list of output items at a path. */
+export function hidingEdits(output: unknown, path: readonly string[]): JsonEdit[] {
+  return asList(output).flatMap((item, i) =>
+    holdsEncrypted(asRecord(item)) ? [{ path: [...path, i, "encrypted_content"] }] : [],
+  );
+}

@@ -1,0 +1,190 @@
+// The history as input items of the Responses API: flat, in order, every call followed by its output. Ids of items are
+// left out, because the upstream would look them up in its own store.
+
+import { ApiError } from "../../../base/errors.ts";
+import { sha256Hex } from "../../../base/ids.ts";
+import { repairJson } from "../../../chat/repair.ts";
+import type {
+  AssistantContent,
+  ChatMessage,
+  FilePart,
+  ImagePart,
+  ReasoningPart,
+  ToolCallPart,
+  ToolResultPart,
+  UserContent,
+} from "../../../chat/request.ts";
+import { asText, type Loose } from "../loose.ts";
+
+/** The protocol's name, as it stands in `origin`. */
+export const RESPONSES = "openai-responses";
+
+/** An item or content part of the protocol. */
+export type Item = Record<string, unknown>;
+
+/** The longest call id that OpenAI takes. */
+const CALL_ID_CHARS_MAX = 64;
+
+/** Content parts among opaque values; all other opaque values are items. */
+const PARTS = new Set(["input_text", "input_image", "input_file", "input_audio", "output_text", "refusal"]);
+
+/** The input items. `dropped` gets the names of harmless pieces that were left out. */
+export function responsesInput(messages: readonly ChatMessage[], dropped: Set<string>): Item[] {
+  const items: Item[] = [];
+  for (const message of messages) {
+    if (message.role === "assistant") addAssistant(items, message.content, dropped);
+    else if (message.role === "tool") items.push(...message.content.map((part) => outputItem(part, dropped)));
+    else addMessage(items, message.role, message.content, dropped);
+  }
+  // A message without text still asks for an answer.
+  if (items.length === 0 && messages.some(({ role }) => role === "user")) {
+    items.push({ type: "message", role: "user", content: [{ type: "input_text", text: "" }] });
+  }
+  return paired(items);
+}
+
+function addMessage(items: Item[], role: string, content: readonly UserContent[], dropped: Set<string>): void {
+  const parts: Item[] = [];
+  for (const part of content) {
+    const made = inputPart(part, dropped);
+    if (made === undefined) continue;
+    if (PARTS.has(String(made["type"]))) parts.push(made);
+    else items.push(made);
+  }
+  if (parts.length > 0) items.push({ type: "message", role, content: parts });
+}
+
+function inputPart(part: UserContent, dropped: Set<string>): Item | undefined {
+  switch (part.type) {
+    case "text":
+      return part.text === "" ? undefined : { type: "input_text", text: part.text };
+    case "image":
+      return imagePart(part);
+    case "file":
+      return filePart(part);
+    case "audio":
+      throw new ApiError("unsupported_parameter", "This model's provider takes no audio input.", { param: "messages" });
+    case "opaque":
+      return opaque(part.origin, part.value, dropped);
+  }
+}
+
+function imagePart({ source, detail }: ImagePart): Item {
+  const where =
+    source.kind === "file"
+      ? { file_id: source.fileId }
+      : { image_url: source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}` };
+  return { type: "input_image", ...where, detail: detail ?? "auto" };
+}
+
+function filePart({ source, filename }: FilePart): Item {
+  if (source.kind === "text") return { type: "input_text", text: source.text };
+  if (source.kind === "file") return { type: "input_file", file_id: source.fileId };
+  if (source.kind === "url") return { type: "input_file", file_url: source.url };
+  return {
+    type: "input_file",
+    filename: filename ?? "document.pdf",
+    file_data: `data:${source.mediaType};base64,${source.data}`,
+  };
+}
+
+function opaque(origin: string, value: Loose, dropped: Set<string>): Item | undefined {
+  if (origin === RESPONSES) return { ...value };
+  dropped.add(asText(value["type"]) ?? origin);
+  return undefined;
+}
+
+/** Text and refusals gather in one message until another kind of item stands between them. */
+function addAssistant(items: Item[], content: readonly AssistantContent[], dropped: Set<string>): void {
+  let parts: Item[] = [];
+  const flush = () => {
+    if (parts.length > 0) items.push({ type: "message", role: "assistant", content: parts });
+    parts = [];
+  };
+  for (const part of content) {
+    if (part.type === "text") {
+      if (part.text !== "") parts.push({ type: "output_text", text: part.text, annotations: [] });
+      continue;
+    }
+    if (part.type === "refusal") {
+      parts.push({ type: "refusal", refusal: part.text });
+      continue;
+    }
+    const item = assistantItem(part, dropped);
+    if (item === undefined) continue;
+    flush();
+    items.push(item);
+  }
+  flush();
+}
+
+function assistantItem(part: AssistantContent, dropped: Set<string>): Item | undefined {
+  switch (part.type) {
+    case "reasoning":
+      return reasoningItem(part);
+    case "tool-call":
+      return callItem(part);
+    case "opaque":
+      return opaque(part.origin, part.value, dropped);
+    default:
+      dropped.add(`messages.${part.type}`);
+      return undefined;
+  }
+}
+
+/** Only what this protocol encrypted can be read back: without it, or from another protocol, the item is refused. */
+function reasoningItem(part: ReasoningPart): Item | undefined {
+  if (part.encrypted === undefined || (part.origin !== undefined && part.origin !== RESPONSES)) return undefined;
+  return {
+    type: "reasoning",
+    ...(part.itemId === undefined ? {} : { id: part.itemId }),
+    summary: (part.summary ?? []).map((text) => ({ type: "summary_text", text })),
+    ...(part.text === "" ? {} : { content: [{ type: "reasoning_text", text: part.text }] }),
+    encrypted_content: part.encrypted,
+  };
+}
+
+function callItem(part: ToolCallPart): Item {
+  const { name, namespace } = part;
+  const call_id = callId(part.callId);
+  const named = { call_id, name, ...(namespace === undefined ? {} : { namespace }) };
+  if (part.kind === "custom") return { type: "custom_tool_call", ...named, input: part.arguments };
+  return { type: "function_call", ...named, arguments: repairJson(part.arguments) ?? part.arguments };
+}
+
+function callId(id: string): string {
+  return id.length <= CALL_ID_CHARS_MAX ? id : `call_${sha256Hex(id).slice(0, 48)}`;
+}
+
+function outputItem(part: ToolResultPart, dropped: Set<string>): Item {
+  const parts = part.content.map((piece) => inputPart(piece, dropped)).filter((made) => made !== undefined);
+  // The protocol has no mark for a failed call.
+  if (part.isError) parts.unshift({ type: "input_text", text: "Error:" });
+  const texts = parts.map((made) => (made["type"] === "input_text" ? String(made["text"]) : undefined));
+  const output = texts.every((text) => text !== undefined) ? texts.join(part.isError ? " " : "\n") : parts;
+  const type = part.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
+  return { type, call_id: callId(part.callId), output };
+}
+
+const CALLS = new Set(["function_call", "custom_tool_call"]);
+const OUTPUTS = new Set(["function_call_output", "custom_tool_call_output"]);
+
+/** A call without output and an output without call are refused: the one is answered, the other becomes text. */
+function paired(items: readonly Item[]): Item[] {
+  const kinds = new Map<unknown, unknown>();
+  for (const item of items) if (CALLS.has(String(item["type"]))) kinds.set(item["call_id"], item["type"]);
+  const answered = new Set<unknown>();
+  for (const item of items) if (OUTPUTS.has(String(item["type"]))) answered.add(item["call_id"]);
+  return items.flatMap((item) => {
+    const id = item["call_id"];
+    if (OUTPUTS.has(String(item["type"]))) {
+      const kind = kinds.get(id);
+      if (kind !== undefined) return [{ ...item, type: `${kind}_output` }];
+      const text = typeof item["output"] === "string" ? item["output"] : JSON.stringify(item["output"]);
+      const content = [{ type: "input_text", text: `Result of the tool call ${id}:\n${text}` }];
+      return [{ type: "message", role: "user", content }];
+    }
+    if (!CALLS.has(String(item["type"])) || answered.has(id)) return [item];
+    return [item, { type: `${item["type"]}_output`, call_id: id, output: "No result was given." }];
+  });
+}

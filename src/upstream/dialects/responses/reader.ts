@@ -1,0 +1,277 @@
+// The Responses stream as neutral events. State hangs on the item's id, and on its output index where servers give none or
+// another one in every event; broken frames and early ends become an error event.
+
+import { lookUp } from "../../../base/look-up.ts";
+import type { SseFrame } from "../../../base/sse.ts";
+import type { AnswerFault, AnswerFaultCode } from "../../../chat/answer-fault.ts";
+import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
+import { reportedUsage } from "../../../chat/usage.ts";
+import type { EventReader } from "../../dialect.ts";
+import { answerFault } from "../../fault-words.ts";
+import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
+import { openaiError } from "../openai-error.ts";
+import { type DeltaKind, indexIn, type OutputItem, openItem, type Sink } from "./items.ts";
+
+/** An item and how events find it. */
+interface Held {
+  item: OutputItem;
+  family: Family;
+  id: string | undefined;
+  callId: string | undefined;
+  index: number | undefined;
+  ended: boolean;
+}
+
+/** Which deltas an item can take. */
+type Family = "message" | "reasoning" | "call" | "other";
+
+/** No real answer has more items; bounds what a hostile stream can make us hold. */
+const ITEMS_MAX = 1024;
+
+const DELTAS: Readonly<Record<string, DeltaKind>> = {
+  "response.output_text": "text",
+  "response.refusal": "refusal",
+  "response.function_call_arguments": "arguments",
+  "response.custom_tool_call_input": "arguments",
+  "response.reasoning_summary_text": "summary",
+  "response.reasoning_text": "reasoning",
+};
+
+const FAMILY: Readonly<Record<DeltaKind, Family>> = {
+  text: "message",
+  refusal: "message",
+  summary: "reasoning",
+  reasoning: "reasoning",
+  arguments: "call",
+};
+
+function familyOf(type: unknown): Family {
+  if (type === "message" || type === "reasoning") return type;
+  return type === "function_call" || type === "custom_tool_call" ? "call" : "other";
+}
+
+/** Reads one answer. */
+export class ResponsesReader implements EventReader {
+  readonly #held: Held[] = [];
+  #ids = 0;
+  #started = false;
+  #done = false;
+  #calledTools = false;
+  #usage: Usage | undefined;
+
+  push(frame: SseFrame, out: ChatEvent[]): void {
+    if (this.#done || frame.data === "" || frame.data === "[DONE]") return;
+    const event = parseRecord(frame.data);
+    if (event === undefined) this.#fail("provider_stream_interrupted", "The provider sent a broken event.", out);
+    else this.take(event, asText(event["type"]) ?? frame.event ?? "", out);
+  }
+
+  end(out: ChatEvent[]): void {
+    if (!this.#done) this.#fail("provider_stream_interrupted", "The provider ended the answer early.", out);
+  }
+
+  /** Takes one parsed event of the stream. */
+  take(event: Loose, type: string, out: ChatEvent[]): void {
+    if (this.#done) return;
+    const sink: Sink = { out, nextId: () => `b${this.#ids++}` };
+    switch (type) {
+      case "response.created":
+      case "response.in_progress":
+      case "response.queued":
+        this.#start(asRecord(event["response"]), out);
+        return;
+      case "response.output_item.added":
+        this.#add(event, asRecord(event["item"]), sink);
+        return;
+      case "response.output_item.done":
+        this.#endItem(event, asRecord(event["item"]), sink);
+        return;
+      case "response.output_text.annotation.added":
+        this.#find(event, "message")?.item.annotate?.(indexIn(event, "content_index"), event["annotation"]);
+        return;
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+      case "response.cancelled":
+        this.#finish(asRecord(event["response"]), type.slice("response.".length), sink);
+        return;
+      case "error": {
+        const error = event["error"] === undefined ? event : asRecord(event["error"]);
+        this.#failWith(responsesError(error), out);
+        return;
+      }
+    }
+    const dot = type.lastIndexOf(".");
+    const kind = lookUp(DELTAS, type.slice(0, dot));
+    if (kind === undefined) return;
+    const index = indexIn(event, kind === "summary" ? "summary_index" : "content_index");
+    const held = this.#find(event, FAMILY[kind]) ?? this.#implied(kind, event, sink);
+    if (held === undefined || held.ended) return;
+    if (type.endsWith(".delta")) {
+      held.item.delta(kind, asText(event["delta"]) ?? "", index, sink, asList(event["logprobs"]));
+    } else if (type.endsWith(".done")) {
+      const whole = asText(event["text"]) ?? asText(event["arguments"]) ?? asText(event["input"]);
+      held.item.whole(kind, whole ?? asText(event["refusal"]) ?? "", index, sink);
+    }
+  }
+
+  #start(response: Loose, out: ChatEvent[]): void {
+    if (this.#started) return;
+    this.#started = true;
+    const id = asText(response["id"]);
+    const model = asText(response["model"]);
+    const createdSeconds = asNumber(response["created_at"]);
+    out.push({
+      type: "start",
+      ...(id === undefined ? {} : { id }),
+      ...(model === undefined ? {} : { model }),
+      ...(createdSeconds === undefined ? {} : { createdSeconds: Math.trunc(createdSeconds) }),
+    });
+  }
+
+  #add(event: Loose, item: Loose, sink: Sink): Held | undefined {
+    if (this.#held.length >= ITEMS_MAX) {
+      this.#fail("provider_stream_interrupted", "The provider opened too many items.", sink.out);
+      return undefined;
+    }
+    this.#started = true;
+    const family = familyOf(item["type"]);
+    if (family === "call") this.#calledTools = true;
+    const held: Held = {
+      item: openItem(item, sink),
+      family,
+      id: asText(item["id"]) || asText(event["item_id"]) || undefined,
+      callId: asText(item["call_id"]),
+      index: asNumber(event["output_index"]),
+      ended: false,
+    };
+    this.#held.push(held);
+    return held;
+  }
+
+  #endItem(event: Loose, item: Loose, sink: Sink): void {
+    const family = familyOf(item["type"]);
+    const found = this.#find({ ...event, item_id: item["id"] }, family, asText(item["call_id"]));
+    const held = found ?? this.#add(event, item, sink);
+    if (held === undefined || held.ended) return;
+    held.ended = true;
+    held.item.end(item, sink);
+  }
+
+  /**
+   * By id, by call id, then by place among items of the same kind: some servers give every event of an item another id,
+   * others give a text and the first call the same place.
+   */
+  #find(event: Loose, family: Family, callId?: string): Held | undefined {
+    const id = asText(event["item_id"]);
+    const byId = id ? this.#held.findLast((held) => held.id === id && held.family === family) : undefined;
+    if (byId !== undefined) return byId;
+    if (callId !== undefined) {
+      const byCall = this.#held.findLast((held) => held.callId === callId);
+      if (byCall !== undefined) return byCall;
+    }
+    const index = asNumber(event["output_index"]);
+    if (index === undefined) return undefined;
+    const byIndex = this.#held.findLast((held) => held.index === index && held.family === family);
+    return byIndex?.callId !== undefined && callId !== undefined ? undefined : byIndex;
+  }
+
+  /** An item whose `output_item.added` was left out; a call without one has no name. */
+  #implied(kind: DeltaKind, event: Loose, sink: Sink): Held | undefined {
+    const type = FAMILY[kind];
+    return type === "call" ? undefined : this.#add(event, { type }, sink);
+  }
+
+  #finish(response: Loose, ending: string, sink: Sink): void {
+    this.#start(response, sink.out);
+    this.#usage = responsesUsage(response["usage"]) ?? this.#usage;
+    // A terminal event of the wrong name: the status decides.
+    const status = asText(response["status"]) ?? ending;
+    if (status === "failed" || ending === "failed") {
+      this.#failWith(responsesError(response["error"]), sink.out);
+      return;
+    }
+    asList(response["output"]).forEach((value, index) => {
+      const item = asRecord(value);
+      this.#endItem({ output_index: index }, item, sink);
+    });
+    if (this.#done) return;
+    for (const held of this.#held) {
+      if (!held.ended) held.item.end({}, sink);
+      held.ended = true;
+    }
+    if (status === "cancelled") {
+      this.#fail("provider_stream_interrupted", "The provider cancelled the answer.", sink.out);
+      return;
+    }
+    this.#done = true;
+    const rawReason = asText(asRecord(response["incomplete_details"])["reason"]) ?? status;
+    sink.out.push({
+      type: "finish",
+      choice: 0,
+      reason: this.#reason(status, rawReason),
+      rawReason,
+      ...(this.#usage === undefined ? {} : { usage: this.#usage, rawUsage: response["usage"] }),
+    });
+  }
+
+  #reason(status: string, raw: string): FinishReason {
+    if (status !== "incomplete") return this.#calledTools ? "tool_calls" : "stop";
+    if (raw === "max_output_tokens" || raw === "max_tokens") return "length";
+    return raw === "content_filter" ? "content_filter" : "unknown";
+  }
+
+  #fail(code: AnswerFaultCode, message: string, out: ChatEvent[]): void {
+    this.#failWith({ code, message }, out);
+  }
+
+  #failWith(fault: AnswerFault, out: ChatEvent[]): void {
+    this.#done = true;
+    out.push({ type: "error", ...fault, ...(this.#usage === undefined ? {} : { usage: this.#usage }) });
+  }
+}
+
+/** The events of a whole answer. */
+export function responsesEvents(body: unknown): ChatEvent[] {
+  const response = asRecord(body);
+  const out: ChatEvent[] = [];
+  const reader = new ResponsesReader();
+  if (response["error"] != null && response["output"] === undefined)
+    reader.take({ error: response["error"] }, "error", out);
+  else if (!Array.isArray(response["output"])) {
+    return [{ type: "error", code: "provider_unavailable", message: "The provider's answer is not a response." }];
+  } else reader.take({ response }, "response.completed", out);
+  return out;
+}
+
+/** Usage as the Responses API writes it; undefined when it is none. */
+export function responsesUsage(value: unknown): Usage | undefined {
+  const usage = asRecord(value);
+  const details = asRecord(usage["input_tokens_details"]);
+  return reportedUsage({
+    input: usage["input_tokens"],
+    output: usage["output_tokens"],
+    cached: details["cached_tokens"],
+    cacheWrite: details["cache_write_tokens"],
+    reasoning: asRecord(usage["output_tokens_details"])["reasoning_tokens"],
+  });
+}
+
+/** Usage in the words of the Responses API. */
+export function plainResponsesUsage(usage: Usage): Loose {
+  const { inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cachedTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
+  };
+}
+
+/** The failure that an error object inside an answer stands for. */
+export function responsesError(error: unknown): AnswerFault {
+  // The type of the event that carries the error stands beside its words.
+  const { type: _type, ...words } = asRecord(error);
+  return answerFault(openaiError(asRecord(error)["type"] === "error" ? words : error));
+}

@@ -1,0 +1,105 @@
+// The web side of a running gateway: tools, jobs and endpoints.
+
+import type { Clock } from "../base/clock.ts";
+import type { Config } from "../config/schema.ts";
+import { type BodyLimits, readJson } from "../http/body.ts";
+import { type Exchange, exchangeOf } from "../http/exchange.ts";
+import type { JobKind } from "../jobs/kind.ts";
+import { createJobRunner } from "../jobs/runner.ts";
+import { hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
+import type { AnswerStore } from "../store/work/answers.ts";
+import type { FrontierStore } from "../store/work/frontier.ts";
+import type { JobStore } from "../store/work/jobs.ts";
+import { crawlKind } from "./crawl.ts";
+import { type WebCaller, webRoutes } from "./routes.ts";
+import { createWebTools } from "./tools.ts";
+
+/** What the web side needs of the rest. */
+export interface WebDeps {
+  config(): Config;
+  clock: Clock;
+  jobs: JobStore;
+  frontier: FrontierStore;
+  answers: AnswerStore;
+  /** Makes room for what an account keeps; false when there is none. */
+  makeRoom(accountId: string, bytes: number): Promise<boolean>;
+  authenticate(request: Request): WebCaller;
+  admit(request: Request, exchange: Exchange): WebCaller;
+  bodyLimits(): BodyLimits;
+  /** Further kinds of jobs. */
+  kinds?: readonly JobKind[];
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** How much runs, and how much waits for its turn. */
+export type WebFigures = Readonly<
+  Record<"jobs" | "pages" | "single pages" | "conversions", { readonly running: number; readonly waiting: number }>
+>;
+
+/** The data directory is one program's alone, so all jobs in it are this program's, whichever process began them. */
+const OWNER = "gateway";
+
+/** Builds it; `start` takes up jobs, `stop` gives them back. */
+export function createWeb(deps: WebDeps) {
+  const tools = createWebTools(deps);
+  const store = { ...deps.jobs, ...deps.frontier, ...deps.answers };
+  const crawl = crawlKind({
+    ...tools,
+    store,
+    makeRoom: deps.makeRoom,
+    settings: () => deps.config().web,
+    problem: (message, error) => deps.warn(message, { error }),
+  });
+  const runner = createJobRunner({
+    store,
+    kinds: [crawl, ...(deps.kinds ?? [])],
+    clock: deps.clock,
+    owner: OWNER,
+    ttlMs: () => deps.config().web.jobTtlMs,
+    problem: (message, error) => deps.warn(message, { error }),
+  });
+  const routes = webRoutes({
+    admit: (request) => deps.admit(request, exchangeOf(request)),
+    authenticate: deps.authenticate,
+    readJson: async (request) => (await readJson(request, deps.bodyLimits())).body,
+    pages: tools,
+    map: { ...tools, userAgent: () => deps.config().web.userAgent },
+    publicUrl: (request) => deps.config().server.publicUrl || new URL(request.url).origin,
+    clientGone: (request) => {
+      exchangeOf(request).log["client_gone"] = true;
+    },
+    unexpected: (request, error) =>
+      deps.warn("a web request failed unexpectedly", { request_id: exchangeOf(request).requestId, error }),
+    crawls: {
+      guard: tools.guard,
+      jobs: store,
+      makeRoom: deps.makeRoom,
+      runner,
+      clock: deps.clock,
+      limits: () => deps.config().web,
+    },
+  });
+  return {
+    routes,
+    tools,
+    runner,
+    start: () => {
+      const isLocal = deps.config().web.browser.endpoint === "";
+      if (isLocal && tools.browserHealth().status !== "disabled" && !hasSandbox()) deps.warn(NO_SANDBOX);
+      runner.start().catch((error: unknown) => deps.warn("left jobs could not be taken up", { error }));
+    },
+    /** What is under way and what waits, now. */
+    figures: (): WebFigures => ({
+      jobs: { running: runner.running(), waiting: deps.jobs.countQueuedSync() },
+      pages: tools.manners.load(),
+      "single pages": tools.manners.singles(),
+      conversions: tools.conversions(),
+    }),
+    jobsHealth: () => ({ status: "ok" as const, running: runner.running() }),
+    reconfigure: () => tools.reconfigure(),
+    stop: async () => {
+      await runner.stop();
+      await tools.close();
+    },
+  };
+}

@@ -1,0 +1,330 @@
+// Reads an OpenAI chat completions request (specification "POST /v1/chat/completions", contract §3 "extra chat parameters").
+
+import { prefixedId } from "../../base/ids.ts";
+import type {
+  AssistantContent,
+  ChatMessage,
+  ChatRequest,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  OpaquePart,
+  ReasoningOptions,
+  ResponseFormat,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  UserContent,
+} from "../../chat/request.ts";
+import {
+  at,
+  type Check,
+  expectBoolean,
+  expectFields,
+  expectInteger,
+  expectList,
+  expectListOf,
+  expectNumber,
+  expectOneOf,
+  expectString,
+  expectText,
+  type Fields,
+  given,
+  isFields,
+  maybe,
+  need,
+  reject,
+  remaining,
+} from "../check.ts";
+import type { DecodeOptions } from "../format.ts";
+import { wantsUsage } from "../usage-wish.ts";
+import { ORIGIN, readCallSeal, readReasoning } from "./details.ts";
+import { toolChoiceOf, toolsOf } from "./tools.ts";
+
+const expectLimit = expectInteger(1);
+const expectChoices = expectInteger(1, 128);
+const expectTopLogprobs = expectInteger(0, 20);
+const expectTemperature = expectNumber(0, 2);
+const expectShare = expectNumber(0, 1);
+const expectPenalty = expectNumber(-2, 2);
+const expectAnyNumber = expectNumber();
+/** -1 is how some servers say: of all. */
+const expectTopK = expectNumber(-1);
+const expectTextType = expectOneOf("text");
+
+const KNOWN = new Set(
+  (
+    "model messages usage temperature max_tokens max_completion_tokens stream stream_options tools tool_choice thread_id " +
+    "conversation_id n seed user logprobs top_logprobs store top_p stop presence_penalty frequency_penalty logit_bias " +
+    "response_format parallel_tool_calls reasoning_effort reasoning metadata service_tier verbosity top_k functions function_call"
+  ).split(" "),
+);
+
+/** Validates and reads the body; throws `ApiError` `invalid_request` with the parameter's path. */
+export function decodeChatCompletions(body: Fields, headers: DecodeOptions = {}): ChatRequest {
+  const stream = maybe(body, "stream", expectBoolean) ?? false;
+  const usageWanted = wantsUsage(body, headers);
+  const logprobs = maybe(body, "logprobs", expectBoolean);
+  const topLogprobs = maybe(body, "top_logprobs", expectTopLogprobs);
+  if (topLogprobs !== undefined && logprobs !== true) {
+    reject("top_logprobs", "Invalid 'top_logprobs': 'logprobs' must be true.");
+  }
+  const topK = maybe(body, "top_k", expectTopK);
+  const responseFormat = maybe(body, "response_format", responseFormatOf);
+  const limits = [maybe(body, "max_completion_tokens", expectLimit), maybe(body, "max_tokens", expectLimit)];
+  return {
+    model: need(body, "model", expectText),
+    messages: messagesOf(need(body, "messages", expectList)),
+    stream,
+    includeUsage: stream && usageWanted,
+    tools: toolsOf(body),
+    // A format that only some servers know, as a grammar: no neutral word says it.
+    extra: {
+      ...remaining(body, KNOWN),
+      ...given({ response_format: responseFormat ? undefined : body["response_format"] }),
+    },
+    ...given({
+      toolChoice: toolChoiceOf(body),
+      parallelToolCalls: maybe(body, "parallel_tool_calls", expectBoolean),
+      maxTokens: limits[0] ?? limits[1],
+      temperature: maybe(body, "temperature", expectTemperature),
+      topP: maybe(body, "top_p", expectShare),
+      topK: topK === -1 ? undefined : topK,
+      presencePenalty: maybe(body, "presence_penalty", expectPenalty),
+      frequencyPenalty: maybe(body, "frequency_penalty", expectPenalty),
+      seed: maybe(body, "seed", expectAnyNumber),
+      stop: maybe(body, "stop", stopOf),
+      n: maybe(body, "n", expectChoices),
+      logprobs,
+      topLogprobs,
+      logitBias: maybe(body, "logit_bias", expectFields) as Record<string, number> | undefined,
+      responseFormat,
+      reasoning: reasoningOf(body),
+      user: maybe(body, "user", expectString),
+      metadata: maybe(body, "metadata", expectFields),
+      store: maybe(body, "store", expectBoolean),
+      serviceTier: maybe(body, "service_tier", expectString),
+      verbosity: maybe(body, "verbosity", expectString),
+      threadId: maybe(body, "thread_id", expectText) ?? maybe(body, "conversation_id", expectText),
+    }),
+  };
+}
+
+const stopOf: Check<string[]> = (value, path) =>
+  typeof value === "string" ? [value] : expectListOf(expectString)(value, path);
+
+function reasoningOf(body: Fields): ReasoningOptions | undefined {
+  const effort = maybe(body, "reasoning_effort", expectString);
+  // OpenRouter's form.
+  const fields = maybe(body, "reasoning", expectFields) ?? {};
+  const options = given({
+    effort: effort ?? maybe(fields, "effort", expectString, "reasoning"),
+    budgetTokens: maybe(fields, "max_tokens", expectLimit, "reasoning"),
+    enabled: maybe(fields, "enabled", expectBoolean, "reasoning"),
+  });
+  return Object.keys(options).length > 0 ? options : undefined;
+}
+
+const responseFormatOf: Check<ResponseFormat | undefined> = (value, path) => {
+  const fields = expectFields(value, path);
+  const type = need(fields, "type", expectText, path);
+  if (type === "text" || type === "json_object") return { type };
+  if (type !== "json_schema") return undefined;
+  const inner = `${path}.json_schema`;
+  const schema = need(fields, "json_schema", expectFields, path);
+  return {
+    type,
+    name: need(schema, "name", expectText, inner),
+    schema: maybe(schema, "schema", expectFields, inner) ?? {},
+    ...given({
+      strict: maybe(schema, "strict", expectBoolean, inner),
+      description: maybe(schema, "description", expectString, inner),
+    }),
+  };
+};
+
+function messagesOf(list: readonly unknown[]): ChatMessage[] {
+  if (list.length === 0) reject("messages", "Invalid 'messages': must hold at least one message.");
+  const out: ChatMessage[] = [];
+  list.forEach((value, i) => {
+    const message = messageOf(value, at("messages", i));
+    const last = out.at(-1);
+    // Results of one turn belong together, whatever the target makes of them.
+    if (message.role === "tool" && last?.role === "tool") last.content.push(...message.content);
+    else out.push(message);
+  });
+  return out;
+}
+
+const expectRole = expectOneOf("system", "developer", "user", "assistant", "tool", "function");
+
+function messageOf(value: unknown, path: string): ChatMessage {
+  const fields = expectFields(value, path);
+  const role = need(fields, "role", expectRole, path);
+  const name = role === "tool" || role === "function" ? {} : given({ name: maybe(fields, "name", expectString, path) });
+  const inner = at(path, "content");
+  switch (role) {
+    case "system":
+    case "developer":
+      return { role: "system", content: contentOf(fields["content"], inner, textPartOf), ...name };
+    case "user":
+      return { role: "user", content: contentOf(fields["content"], inner, userPartOf), ...name };
+    case "assistant":
+      return { role: "assistant", content: assistantOf(fields, path), ...name };
+    case "tool":
+      return { role: "tool", content: [toolResultOf(fields, path)] };
+    case "function": {
+      const fn = need(fields, "name", expectText, path);
+      return {
+        role: "tool",
+        content: [
+          { type: "tool-result", callId: fn, name: fn, content: contentOf(fields["content"], inner, textPartOf) },
+        ],
+      };
+    }
+  }
+}
+
+function contentOf<T extends { type: string }>(value: unknown, path: string, part: Check<T>): (T | TextPart)[] {
+  if (typeof value === "string") return [{ type: "text", text: value }];
+  if (!Array.isArray(value)) {
+    if (value === undefined) reject(path, `Missing required parameter: '${path}'.`);
+    reject(path, `Invalid '${path}': expected a string or an array of parts.`);
+  }
+  return value.map((element, i) => part(element, at(path, i)));
+}
+
+function cache(fields: Fields, path: string): { cacheControl?: Fields } {
+  return given({ cacheControl: maybe(fields, "cache_control", expectFields, path) });
+}
+
+const textPartOf: Check<TextPart> = (value, path) => {
+  const fields = expectFields(value, path);
+  need(fields, "type", expectTextType, path);
+  return { type: "text", text: need(fields, "text", expectString, path), ...cache(fields, path) };
+};
+
+const userPartOf: Check<UserContent> = (value, path) => {
+  const fields = expectFields(value, path);
+  const type = need(fields, "type", expectText, path);
+  switch (type) {
+    case "text":
+      return textPartOf(value, path);
+    case "image_url":
+      return { ...imageOf(fields["image_url"], at(path, "image_url")), ...cache(fields, path) };
+    case "input_audio": {
+      const audio = need(fields, "input_audio", expectFields, path);
+      const inner = at(path, "input_audio");
+      return {
+        type: "audio",
+        data: need(audio, "data", expectText, inner),
+        format: need(audio, "format", expectText, inner),
+      };
+    }
+    case "file":
+      return { ...fileOf(need(fields, "file", expectFields, path), at(path, "file")), ...cache(fields, path) };
+    default:
+      return { type: "opaque", origin: ORIGIN, value: fields };
+  }
+};
+
+/** Both forms: `{url, detail}` and, as some clients send it, the bare URL. */
+function imageOf(value: unknown, path: string): ImagePart {
+  if (typeof value === "string") return { type: "image", source: mediaOf(value, path) };
+  const fields = expectFields(value, path);
+  return {
+    type: "image",
+    source: mediaOf(need(fields, "url", expectText, path), at(path, "url")),
+    ...given({ detail: maybe(fields, "detail", expectString, path) }),
+  };
+}
+
+/** An http(s) URL, a base64 data URL or the id of an uploaded file. */
+function mediaOf(url: string, path: string): MediaSource {
+  if (url.startsWith("file-")) return { kind: "file", fileId: url };
+  if (url.startsWith("data:")) {
+    const comma = url.indexOf(",");
+    const head = url.slice(5, comma);
+    if (comma < 0 || !head.endsWith(";base64")) reject(path, `Invalid '${path}': expected a base64 data URL.`);
+    return {
+      kind: "base64",
+      mediaType: head.slice(0, -7).split(";")[0] || "application/octet-stream",
+      data: url.slice(comma + 1),
+    };
+  }
+  if (!/^https?:\/\//i.test(url)) reject(path, `Invalid '${path}': expected an http(s) URL, a data URL or a file id.`);
+  return { kind: "url", url };
+}
+
+function fileOf(fields: Fields, path: string): FilePart {
+  const filename = given({ filename: maybe(fields, "filename", expectString, path) });
+  const id = maybe(fields, "file_id", expectText, path);
+  if (id !== undefined) return { type: "file", source: { kind: "file", fileId: id }, ...filename };
+  const data = need(fields, "file_data", expectText, path);
+  const source: MediaSource = data.startsWith("data:")
+    ? mediaOf(data, at(path, "file_data"))
+    : { kind: "base64", mediaType: "application/pdf", data };
+  return { type: "file", source, ...filename };
+}
+
+function assistantOf(fields: Fields, path: string): AssistantContent[] {
+  const out: AssistantContent[] = readReasoning(fields);
+  const content = fields["content"];
+  if (content !== undefined && content !== null) out.push(...contentOf(content, at(path, "content"), assistantPartOf));
+  const refusal = maybe(fields, "refusal", expectString, path);
+  if (refusal !== undefined && refusal !== "") out.push({ type: "refusal", text: refusal });
+  const calls = maybe(fields, "tool_calls", expectListOf(toolCallOf), path) ?? [];
+  out.push(...calls);
+  const legacy = maybe(fields, "function_call", expectFields, path);
+  if (legacy !== undefined) out.push(callOf(legacy, at(path, "function_call"), String(legacy["name"])));
+  if (out.length === 0 && content === undefined) {
+    reject(at(path, "content"), `Missing required parameter: '${at(path, "content")}' (or tool_calls).`);
+  }
+  return out;
+}
+
+const assistantPartOf: Check<AssistantContent> = (value, path) => {
+  const fields = expectFields(value, path);
+  const type = need(fields, "type", expectText, path);
+  if (type === "text") return textPartOf(value, path);
+  if (type === "refusal") return { type: "refusal", text: need(fields, "refusal", expectString, path) };
+  return { type: "opaque", origin: ORIGIN, value: fields } satisfies OpaquePart;
+};
+
+const toolCallOf: Check<ToolCallPart> = (value, path) => {
+  const fields = expectFields(value, path);
+  const id = maybe(fields, "id", expectText, path) ?? prefixedId("call_");
+  if (fields["type"] !== "custom")
+    return {
+      ...callOf(need(fields, "function", expectFields, path), at(path, "function"), id),
+      ...readCallSeal(fields),
+    };
+  const custom = need(fields, "custom", expectFields, path);
+  const inner = at(path, "custom");
+  return {
+    type: "tool-call",
+    callId: id,
+    name: need(custom, "name", expectText, inner),
+    kind: "custom",
+    arguments: need(custom, "input", expectString, inner),
+  };
+};
+
+function callOf(fn: Fields, path: string, callId: string): ToolCallPart {
+  const given = fn["arguments"];
+  // Some clients hand the parsed object back.
+  const text = isFields(given) ? JSON.stringify(given) : (maybe(fn, "arguments", expectString, path) ?? "{}");
+  return { type: "tool-call", callId, name: need(fn, "name", expectText, path), kind: "function", arguments: text };
+}
+
+function toolResultOf(fields: Fields, path: string): ToolResultPart {
+  const content = contentOf(fields["content"] ?? "", at(path, "content"), userPartOf);
+  return {
+    type: "tool-result",
+    callId: need(fields, "tool_call_id", expectText, path),
+    content: content.map((part, i) =>
+      part.type === "audio" ? reject(at(at(path, "content"), i), "Audio cannot stand in a tool message.") : part,
+    ),
+    ...cache(fields, path),
+  };
+}

@@ -1,0 +1,116 @@
+// Seals in chat completions, which have no place for them of their own: a block of reasoning becomes an entry of OpenRouter's
+// `reasoning_details`, and a tool call's signature stands where Google's servers of this protocol put it. Clients hand both
+// back unread.
+
+import type { AssistantContent } from "../../chat/request.ts";
+import { type Fields, isFields } from "../check.ts";
+import {
+  type CarriedPart,
+  callSeal,
+  carry,
+  fromCarried,
+  type Seals,
+  type Source,
+  sealed,
+  sealedCall,
+  uncarry,
+} from "../seal-envelopes.ts";
+
+/** The protocol's name as the origin of opaque values. */
+export const ORIGIN = "openai-chat";
+
+/** OpenRouter's names for whose reasoning an entry holds. */
+const FORMATS: Readonly<Record<string, string>> = {
+  "anthropic-messages": "anthropic-claude-v1",
+  "openai-responses": "openai-responses-v1",
+  gemini: "google-gemini-v1",
+};
+
+/** The entry for a finished block of reasoning. */
+export interface Detail {
+  seals: Seals;
+  source: Source | undefined;
+  text: string;
+  /** The text is a summary. */
+  summary: boolean;
+  index: number;
+}
+
+/** The entry of a whole answer; undefined for reasoning that nobody sealed, which is text and nothing else. */
+export function detailOf(detail: Detail): Fields | undefined {
+  return entryOf(detail, detail.text, {});
+}
+
+/** The entry that ends a stream's block: its text was sent already, so that it is in the envelope and not shown again. */
+export function lastDetailOf(detail: Detail): Fields | undefined {
+  return entryOf(detail, "", detail.text === "" ? {} : { text: detail.text });
+}
+
+function entryOf({ seals, source, text, summary, index }: Detail, shown: string, kept: { text?: string }) {
+  const { signature, redacted, encrypted, details, origin = "" } = seals;
+  if (signature === undefined && redacted === undefined && encrypted === undefined && details === undefined)
+    return undefined;
+  const envelope = sealed(seals, { summary, text: text !== "", source });
+  // Where nobody is known to have minted it, nobody can be given it.
+  if (source === undefined || envelope === undefined) return undefined;
+  const value = carry({ ...envelope, ...kept });
+  const format = FORMATS[origin] ?? "unknown";
+  // An entry without text is shown as hidden reasoning.
+  if (text === "") return { type: "reasoning.encrypted", data: value, format, index };
+  return { type: "reasoning.text", text: shown, signature: value, format, index };
+}
+
+/** The member of a tool call that holds its signature; nothing where it has none. */
+export function extraContentOf(
+  call: { callId: string; signature?: string; origin?: string },
+  source: Source | undefined,
+): Fields {
+  const signature = source === undefined ? undefined : sealedCall(call, source);
+  return signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
+}
+
+/** `extra_content.google.thought_signature` of a tool call. */
+export function signatureOfCall(call: unknown): string | undefined {
+  const extra = isFields(call) ? call["extra_content"] : undefined;
+  const google = isFields(extra) ? extra["google"] : undefined;
+  const signature = isFields(google) ? google["thought_signature"] : undefined;
+  return typeof signature === "string" && signature !== "" ? signature : undefined;
+}
+
+/** A tool call's signature as it was handed back. One without an envelope may be anybody's who speaks Gemini. */
+export function readCallSeal(call: Fields): ReturnType<typeof callSeal> {
+  const signature = signatureOfCall(call);
+  if (signature === undefined) return {};
+  const carried = uncarry(signature);
+  return carried === undefined ? { signature } : callSeal(fromCarried("", carried));
+}
+
+/** Our envelope in an entry of `reasoning_details`. */
+export function envelopeOf(detail: Fields): ReturnType<typeof uncarry> {
+  const value = typeof detail["signature"] === "string" ? detail["signature"] : detail["data"];
+  return typeof value === "string" ? uncarry(value) : undefined;
+}
+
+/** The reasoning of a turn that was handed back: what is sealed, else its plain text. */
+export function readReasoning(fields: Fields): AssistantContent[] {
+  const given = fields["reasoning_content"] ?? fields["reasoning"];
+  const plain = typeof given === "string" ? given : "";
+  const details: readonly unknown[] = Array.isArray(fields["reasoning_details"]) ? fields["reasoning_details"] : [];
+  const parts: CarriedPart[] = [];
+  const raw: Fields[] = [];
+  for (const detail of details.filter(isFields)) {
+    const carried = envelopeOf(detail);
+    if (carried === undefined) raw.push(detail);
+    else parts.push(fromCarried(textOf(detail), carried));
+  }
+  if (raw.length > 0) {
+    parts.push({ type: "reasoning", text: raw.map(textOf).join("") || plain, details: raw, origin: ORIGIN });
+  }
+  if (parts.length > 0) return parts;
+  return plain === "" ? [] : [{ type: "reasoning", text: plain, origin: ORIGIN }];
+}
+
+function textOf(detail: Fields): string {
+  const text = detail["text"] ?? detail["summary"];
+  return typeof text === "string" ? text : "";
+}

@@ -1,0 +1,86 @@
+// What must change in the history of a chat completions request that goes up as it came: reasoning that this provider did
+// not mint or does not take is left out, and our envelopes give way to what is in them. A provider's own values stay.
+
+import type { JsonEdit } from "../../base/json-edit.ts";
+import { canRead, type HistoryReader, valueOfDetails } from "../../chat/seals.ts";
+import { type Fields, isFields } from "../check.ts";
+import type { OpenedSeals } from "../format.ts";
+import { uncarry } from "../seal-envelopes.ts";
+import { envelopeOf, ORIGIN, signatureOfCall } from "./details.ts";
+
+/** Members of an assistant's turn that hold reasoning. */
+const MEMBERS = ["reasoning_content", "reasoning", "reasoning_details"] as const;
+
+/** Opens the seals of the assistant's turns. */
+export function openChat(body: Fields, reader: HistoryReader): OpenedSeals {
+  const found: OpenedSeals = { edits: [], removed: false };
+  const messages: readonly unknown[] = Array.isArray(body["messages"]) ? body["messages"] : [];
+  messages.forEach((message, i) => {
+    if (!isFields(message) || message["role"] !== "assistant") return;
+    const before = found.edits.length;
+    openCalls(message, ["messages", i], reader, found.edits);
+    if (reader.refusesReasoning) {
+      for (const name of MEMBERS) if (Object.hasOwn(message, name)) found.edits.push({ path: ["messages", i, name] });
+    } else openReasoning(message, ["messages", i], reader, found.edits);
+    if (found.edits.slice(before).some((edit) => edit.value === undefined)) found.removed = true;
+  });
+  return found;
+}
+
+type Path = readonly (string | number)[];
+
+function openReasoning(message: Fields, path: Path, reader: HistoryReader, edits: JsonEdit[]): void {
+  const { reasoning_content: content, reasoning, reasoning_details: details } = message;
+  // The same text under both names is our doing: some servers refuse the one, some the other.
+  if (typeof content === "string" && content === reasoning) edits.push({ path: [...path, "reasoning"] });
+  if (Array.isArray(details)) {
+    const opened = openDetails(details, reader);
+    if (opened !== details) edits.push({ path: [...path, "reasoning_details"], value: opened });
+  }
+  if (!reader.needsReasoning || (typeof content === "string" && content !== "")) return;
+  const text = typeof reasoning === "string" && reasoning !== "" ? reasoning : textBehind(message, reader);
+  if (text === undefined) return;
+  edits.push({ path: [...path, "reasoning_content"], value: text });
+  if (reasoning !== undefined) edits.push({ path: [...path, "reasoning"] });
+}
+
+/** The reasoning behind a turn's calls that the client did not hand back, or handed back in an envelope only. */
+function textBehind(message: Fields, reader: HistoryReader): string | undefined {
+  const calls: readonly unknown[] = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
+  for (const call of calls) {
+    const thought = isFields(call) && typeof call["id"] === "string" ? reader.thoughtOf(call["id"]) : undefined;
+    const text = thought?.parts.map((part) => part.text || (part.summary ?? []).join("\n")).join("");
+    if (text) return text;
+  }
+  return undefined;
+}
+
+/** The details as the provider may be given them; undefined when none is left. */
+function openDetails(details: readonly unknown[], reader: HistoryReader): readonly unknown[] | undefined {
+  const envelopes = details.map((detail) => (isFields(detail) ? envelopeOf(detail) : undefined));
+  if (envelopes.every((one) => one === undefined)) {
+    return canRead({ origin: ORIGIN, value: valueOfDetails(details) }, reader) ? details : undefined;
+  }
+  const own = envelopes.flatMap((one) => {
+    if (one?.details === undefined) return [];
+    return canRead({ ...one, value: valueOfDetails(one.details) }, reader) ? one.details : [];
+  });
+  return own.length > 0 ? own : undefined;
+}
+
+/** Signatures of calls stand where Google's own servers of this protocol put them. */
+function openCalls(message: Fields, path: Path, reader: HistoryReader, edits: JsonEdit[]): void {
+  const calls: readonly unknown[] = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
+  calls.forEach((call, i) => {
+    const signature = signatureOfCall(call);
+    if (signature === undefined) return;
+    const carried = uncarry(signature);
+    const where = [...path, "tool_calls", i, "extra_content"];
+    const seal =
+      carried === undefined ? { origin: ORIGIN, value: signature } : { ...carried, value: carried.signature };
+    const { value } = seal;
+    if (value === undefined || reader.refusesReasoning || !canRead({ ...seal, value }, reader)) {
+      edits.push({ path: where });
+    } else if (carried !== undefined) edits.push({ path: [...where, "google", "thought_signature"], value });
+  });
+}

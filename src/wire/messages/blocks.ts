@@ -1,0 +1,235 @@
+// Content blocks of the messages format, read into neutral parts. Block kinds this program has no word for pass as opaque
+// parts, so that new ones reach an upstream of the same protocol.
+
+import type {
+  AssistantContent,
+  CacheControl,
+  ChatMessage,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  OpaquePart,
+  SystemContent,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  UserContent,
+} from "../../chat/request.ts";
+import {
+  at,
+  expectBoolean,
+  expectFields,
+  expectList,
+  expectString,
+  expectText,
+  type Fields,
+  given,
+  isFields,
+  maybe,
+  need,
+  reject,
+} from "../check.ts";
+import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
+
+/** The protocol's name as the origin of opaque values. */
+export const ORIGIN = "anthropic-messages";
+
+/** System text: a string or text blocks. Empty texts are left out, as upstreams refuse them. */
+export function readSystem(value: unknown, path: string): SystemContent[] {
+  if (typeof value === "string") return value === "" ? [] : [{ type: "text", text: value }];
+  return blocks(value, path).map(([block, at]) => (block["type"] === "text" ? readText(block, at) : opaque(block)));
+}
+
+/** A user turn. Tool results become a `tool` message of their own; order is kept. */
+export function readUser(value: unknown, path: string): ChatMessage[] {
+  if (typeof value === "string") return [{ role: "user", content: [{ type: "text", text: value }] }];
+  const messages: ChatMessage[] = [];
+  for (const [block, at] of blocks(value, path)) {
+    const last = messages.at(-1);
+    if (block["type"] === "tool_result") {
+      const part = readToolResult(block, at);
+      if (last?.role === "tool") last.content.push(part);
+      else messages.push({ role: "tool", content: [part] });
+    } else {
+      const part = readUserBlock(block, at);
+      if (last?.role === "user") last.content.push(part);
+      else messages.push({ role: "user", content: [part] });
+    }
+  }
+  return messages;
+}
+
+/** An assistant turn. Signatures of other protocols, carried through the client, return to where they belong. */
+export function readAssistant(value: unknown, path: string): AssistantContent[] {
+  if (typeof value === "string") return value === "" ? [] : [{ type: "text", text: value }];
+  const parts: AssistantContent[] = [];
+  const signatures = new Map<string, CarriedPart>();
+  for (const [block, at] of blocks(value, path)) {
+    const part = readAssistantBlock(block, at);
+    if (part.type === "reasoning" && "callId" in part && part.callId !== undefined) signatures.set(part.callId, part);
+    else parts.push(part);
+  }
+  if (signatures.size > 0) {
+    for (const part of parts) {
+      if (part.type === "tool-call") Object.assign(part, callSeal(signatures.get(part.callId)));
+    }
+  }
+  return parts;
+}
+
+function blocks(value: unknown, path: string): [Fields, string][] {
+  if (value !== undefined && value !== null && typeof value !== "string" && !Array.isArray(value)) {
+    reject(path, `Invalid '${path}': expected a string or an array of content blocks.`);
+  }
+  return expectList(value, path).map((element, i) => {
+    const where = at(path, i);
+    const block = expectFields(element, where);
+    need(block, "type", expectText, where);
+    return [block, where];
+  });
+}
+
+function readUserBlock(block: Fields, path: string): UserContent {
+  switch (block["type"]) {
+    case "text":
+      return readText(block, path);
+    case "image":
+      return readImage(block, path);
+    case "document":
+      return readDocument(block, path);
+    case "tool_use":
+    case "thinking":
+    case "redacted_thinking":
+      return reject(at(path, "type"), `Invalid '${at(path, "type")}': only an assistant message holds such a block.`);
+    default:
+      return opaque(block);
+  }
+}
+
+function readAssistantBlock(block: Fields, path: string): AssistantContent | CarriedPart {
+  switch (block["type"]) {
+    case "text":
+      return readText(block, path);
+    case "image":
+      return readImage(block, path);
+    case "tool_use":
+      return readToolUse(block, path);
+    case "thinking":
+      return readThinking(block, path);
+    case "redacted_thinking":
+      return reasoning("", need(block, "data", expectText, path), "redacted");
+    case "tool_result":
+      return reject(at(path, "type"), `Invalid '${at(path, "type")}': a tool result belongs in a user message.`);
+    default:
+      return opaque(block);
+  }
+}
+
+function readText(block: Fields, path: string): TextPart {
+  return {
+    type: "text",
+    text: need(block, "text", expectString, path),
+    ...cache(block, path),
+    ...given({ annotations: maybe(block, "citations", citations, path) }),
+  };
+}
+
+/** Citations of a text are a list; on requests of documents the same name is an object of settings. */
+function citations(value: unknown): unknown[] | undefined {
+  return Array.isArray(value) && value.length > 0 ? value : undefined;
+}
+
+function readImage(block: Fields, path: string): ImagePart {
+  const where = at(path, "source");
+  return { type: "image", source: readMedia(need(block, "source", expectFields, path), where), ...cache(block, path) };
+}
+
+function readDocument(block: Fields, path: string): FilePart | OpaquePart {
+  const source = need(block, "source", expectFields, path);
+  const where = at(path, "source");
+  if (source["type"] === "content") return opaque(block);
+  return {
+    type: "file",
+    source:
+      source["type"] === "text"
+        ? { kind: "text", text: need(source, "data", expectString, where) }
+        : readMedia(source, where),
+    ...given({
+      filename: maybe(block, "title", expectString, path),
+      context: maybe(block, "context", expectString, path),
+    }),
+    ...cache(block, path),
+  };
+}
+
+function readMedia(source: Fields, path: string): MediaSource {
+  switch (need(source, "type", expectString, path)) {
+    case "base64":
+      return {
+        kind: "base64",
+        mediaType: need(source, "media_type", expectText, path),
+        data: need(source, "data", expectText, path),
+      };
+    case "url":
+      return { kind: "url", url: need(source, "url", expectText, path) };
+    case "file":
+      return { kind: "file", fileId: need(source, "file_id", expectText, path) };
+    default:
+      return reject(at(path, "type"), `Invalid '${at(path, "type")}': '${source["type"]}' is no kind of source.`);
+  }
+}
+
+function readToolUse(block: Fields, path: string): ToolCallPart {
+  return {
+    type: "tool-call",
+    callId: need(block, "id", expectText, path),
+    name: need(block, "name", expectText, path),
+    kind: "function",
+    arguments: JSON.stringify(maybe(block, "input", expectFields, path) ?? {}),
+    ...cache(block, path),
+  };
+}
+
+function readToolResult(block: Fields, path: string): ToolResultPart {
+  return {
+    type: "tool-result",
+    callId: need(block, "tool_use_id", expectText, path),
+    content: readResultContent(block["content"], at(path, "content")),
+    ...given({ isError: maybe(block, "is_error", expectBoolean, path) }),
+    ...cache(block, path),
+  };
+}
+
+function readResultContent(value: unknown, path: string): ToolResultPart["content"] {
+  if (value === undefined || value === null) return [];
+  if (typeof value === "string") return [{ type: "text", text: value }];
+  return blocks(value, path).map(([block, where]) => {
+    if (block["type"] === "text") return readText(block, where);
+    if (block["type"] === "image") return readImage(block, where);
+    if (block["type"] === "document") return readDocument(block, where);
+    return opaque(block);
+  });
+}
+
+function readThinking(block: Fields, path: string): CarriedPart {
+  const text = need(block, "thinking", expectString, path);
+  const signature = maybe(block, "signature", expectString, path) ?? "";
+  return signature === "" ? { type: "reasoning", text } : reasoning(text, signature, "signature");
+}
+
+function reasoning(text: string, value: string, kind: "signature" | "redacted"): CarriedPart {
+  const carried = uncarry(value);
+  if (carried === undefined) return { type: "reasoning", text, [kind]: value, origin: ORIGIN };
+  return fromCarried(text, carried);
+}
+
+function opaque(block: Fields): OpaquePart {
+  return { type: "opaque", origin: ORIGIN, value: block };
+}
+
+/** The prompt-cache marker of a block or tool. */
+export function cache(block: Fields, path: string): { cacheControl?: CacheControl } {
+  if (!isFields(block["cache_control"]))
+    return given({ cacheControl: maybe(block, "cache_control", expectFields, path) });
+  return { cacheControl: block["cache_control"] };
+}

@@ -1,0 +1,214 @@
+// Reads requests of the messages format (specification "POST /v1/messages", contract §3 "messages endpoint").
+
+import type {
+  ChatMessage,
+  ChatRequest,
+  ReasoningOptions,
+  ResponseFormat,
+  Tool,
+  ToolChoice,
+} from "../../chat/request.ts";
+import {
+  at,
+  type Check,
+  expectBoolean,
+  expectFields,
+  expectInteger,
+  expectList,
+  expectListOf,
+  expectNumber,
+  expectString,
+  expectText,
+  type Fields,
+  given,
+  isFields,
+  maybe,
+  need,
+  reject,
+  remaining,
+} from "../check.ts";
+import type { DecodeOptions } from "../format.ts";
+import { cache, ORIGIN, readAssistant, readSystem, readUser } from "./blocks.ts";
+
+/** Top-level members with a meaning here; the rest goes to `extra`. */
+const KNOWN: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "system",
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop_sequences",
+  "stream",
+  "tools",
+  "tool_choice",
+  "thinking",
+  "output_config",
+  "output_format",
+  "metadata",
+  "thread_id",
+  "conversation_id",
+]);
+
+/** A body of `POST /v1/messages`. */
+export function decodeMessages(body: Fields, options: DecodeOptions): ChatRequest {
+  return { ...decodeCountTokens(body, options), maxTokens: need(body, "max_tokens", expectInteger(0)) };
+}
+
+/** A body of `POST /v1/messages/count_tokens`: the same, and no output limit is asked for. */
+export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatRequest {
+  const metadata = maybe(body, "metadata", expectFields) ?? {};
+  const { user_id: _user, thread_id: _thread, conversation_id: _conversation, ...otherMetadata } = metadata;
+  const choice = maybe(body, "tool_choice", expectFields);
+  return {
+    model: need(body, "model", expectText),
+    messages: readMessages(body, options),
+    stream: maybe(body, "stream", expectBoolean) ?? false,
+    includeUsage: true,
+    tools: maybe(body, "tools", expectListOf(readTool)) ?? [],
+    ...given({
+      toolChoice: choice === undefined ? undefined : readToolChoice(choice, "tool_choice"),
+      parallelToolCalls: choice === undefined ? undefined : readParallel(choice),
+      // 0 fills the prompt cache and asks for no answer.
+      maxTokens: maybe(body, "max_tokens", expectInteger(0)),
+      temperature: maybe(body, "temperature", expectNumber(0, 1)),
+      topP: maybe(body, "top_p", expectNumber(0, 1)),
+      topK: maybe(body, "top_k", expectInteger(0)),
+      stop: maybe(body, "stop_sequences", expectListOf(expectString)),
+      responseFormat: readFormat(body),
+      reasoning: readReasoning(body),
+      user: maybe(metadata, "user_id", expectString, "metadata"),
+      metadata: Object.keys(otherMetadata).length > 0 ? otherMetadata : undefined,
+      threadId: threadOf(body, "") ?? threadOf(metadata, "metadata"),
+    }),
+    extra: remaining(body, KNOWN),
+  };
+}
+
+function readMessages(body: Fields, options: DecodeOptions): ChatMessage[] {
+  const list = need(body, "messages", expectList);
+  // An upstream that holds the conversation may be asked to go on with nothing new.
+  const goesOn = isFields(body["thread"]) && body["thread"]["type"] === "continue";
+  if (list.length === 0 && !goesOn) reject("messages", "Invalid 'messages': at least one message is required.");
+  const messages: ChatMessage[] = [];
+  const system = body["system"] === undefined || body["system"] === null ? [] : readSystem(body["system"], "system");
+  if (system.length > 0) messages.push({ role: "system", content: system });
+  list.forEach((element, i) => {
+    const path = at("messages", i);
+    messages.push(...readMessage(expectFields(element, path), path, options));
+  });
+  return messages;
+}
+
+function readMessage(message: Fields, path: string, options: DecodeOptions): ChatMessage[] {
+  const role = need(message, "role", expectString, path);
+  const where = at(path, "content");
+  const value = message["content"];
+  switch (role) {
+    case "user":
+      return readUser(value, where);
+    case "assistant": {
+      const content = readAssistant(value, where);
+      return content.length === 0 ? [] : [{ role, content }];
+    }
+    case "system": {
+      if (!takesSystemTurns(options)) {
+        reject(
+          at(path, "role"),
+          "System messages are not allowed in 'messages'; use the top-level 'system' parameter.",
+        );
+      }
+      // Betas may send one that only carries settings for the turn: it has nothing to say.
+      const content = readSystem(value, where);
+      return content.length === 0 ? [] : [{ role, content }];
+    }
+    default:
+      return reject(at(path, "role"), `Invalid '${at(path, "role")}': expected 'user' or 'assistant', got '${role}'.`);
+  }
+}
+
+/** From this version of the API on, `system` is a role of messages. */
+const SYSTEM_TURNS_SINCE = "2026-10-21";
+
+function takesSystemTurns({ betas = "", version = "" }: DecodeOptions): boolean {
+  return betas.trim() !== "" || (/^\d{4}-\d{2}-\d{2}$/.test(version) && version >= SYSTEM_TURNS_SINCE);
+}
+
+const readTool: Check<Tool> = (value, path) => {
+  const tool = expectFields(value, path);
+  const type = maybe(tool, "type", expectText, path) ?? "custom";
+  // Spec silent: a typed tool is one that the protocol's own servers know, whoever runs it.
+  if (type !== "custom") return { type: "server", origin: ORIGIN, name: type, value: tool };
+  return {
+    type: "function",
+    name: need(tool, "name", expectText, path),
+    parameters: need(tool, "input_schema", expectFields, path),
+    ...given({
+      description: maybe(tool, "description", expectString, path),
+      strict: maybe(tool, "strict", expectBoolean, path),
+    }),
+    ...cache(tool, path),
+  };
+};
+
+function readToolChoice(choice: Fields, path: string): ToolChoice {
+  switch (need(choice, "type", expectString, path)) {
+    case "auto":
+      return { type: "auto" };
+    case "any":
+      return { type: "required" };
+    case "none":
+      return { type: "none" };
+    case "tool":
+      return { type: "tool", name: need(choice, "name", expectText, path) };
+    default:
+      return reject(at(path, "type"), `Invalid '${at(path, "type")}': expected 'auto', 'any', 'tool' or 'none'.`);
+  }
+}
+
+function readParallel(choice: Fields): boolean | undefined {
+  const disabled = maybe(choice, "disable_parallel_tool_use", expectBoolean, "tool_choice");
+  return disabled === undefined ? undefined : !disabled;
+}
+
+function readFormat(body: Fields): ResponseFormat | undefined {
+  const config = maybe(body, "output_config", expectFields) ?? {};
+  const own = maybe(config, "format", expectFields, "output_config");
+  // The name that it had before.
+  const path = own === undefined ? "output_format" : "output_config.format";
+  const format = own ?? maybe(body, "output_format", expectFields);
+  if (format === undefined) return undefined;
+  if (need(format, "type", expectString, path) !== "json_schema") {
+    reject(at(path, "type"), `Invalid '${path}.type': expected 'json_schema'.`);
+  }
+  // The format has no name for a schema and others want one.
+  return { type: "json_schema", name: "output", schema: need(format, "schema", expectFields, path), strict: true };
+}
+
+function readReasoning(body: Fields): ReasoningOptions | undefined {
+  const thinking = maybe(body, "thinking", expectFields);
+  const config = maybe(body, "output_config", expectFields) ?? {};
+  const options: ReasoningOptions = given({ effort: maybe(config, "effort", expectString, "output_config") });
+  if (thinking !== undefined) {
+    switch (need(thinking, "type", expectString, "thinking")) {
+      case "enabled":
+        options.budgetTokens = need(thinking, "budget_tokens", expectInteger(1), "thinking");
+        options.enabled = true;
+        break;
+      case "disabled":
+        options.enabled = false;
+        break;
+      default:
+        // `adaptive` and newer modes: the model decides how much.
+        options.enabled = true;
+    }
+    // Who wants thinking unseen must not be made to ask for summaries, which OpenAI gives to verified organisations only.
+    if (options.enabled === true && thinking["display"] !== "omitted") options.summary = "auto";
+  }
+  return Object.keys(options).length === 0 ? undefined : options;
+}
+
+function threadOf(fields: Fields, path: string): string | undefined {
+  return maybe(fields, "thread_id", expectString, path) ?? maybe(fields, "conversation_id", expectString, path);
+}

@@ -1,0 +1,78 @@
+// The client format of `POST /v1/messages`: its entry and whole answers.
+
+import type { ChatResult, ResultBlock } from "../../chat/result.ts";
+import type { Exchange, WireFormat } from "../format.ts";
+import { sealedCall } from "../seal-envelopes.ts";
+import { ORIGIN } from "./blocks.ts";
+import { decodeMessages } from "./decode.ts";
+import { openMessages } from "./seals.ts";
+import { type Block, citationsOf, envelope, redactedOf, signatureOf, stopMembers, usageMembers } from "./shape.ts";
+import { MessagesWriter } from "./stream.ts";
+
+/** The messages format. */
+export const messages: WireFormat = {
+  name: "anthropic-messages",
+  path: "/v1/messages",
+  idPrefix: "msg_",
+  dialect: "anthropic-messages",
+  keepalive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  decode: decodeMessages,
+  openSeals: openMessages,
+  encode,
+  writer: (exchange) => new MessagesWriter(exchange),
+  error: (body) => ({ type: "error", error: body }),
+};
+
+/** The format has one answer per request: further choices are not shown. */
+function encode(result: ChatResult, exchange: Exchange): Block {
+  const choice = result.choices[0];
+  const blocks = choice?.blocks ?? [];
+  const calledTool = blocks.some((block) => block.type === "tool-call");
+  return {
+    ...envelope(exchange),
+    content: blocks.flatMap((block) => encodeBlock(block, exchange)),
+    ...stopMembers(choice?.reason ?? "unknown", choice?.stopSequence, calledTool),
+    usage: usageMembers(result.usage),
+  };
+}
+
+function encodeBlock(block: ResultBlock, exchange: Exchange): Block[] {
+  switch (block.type) {
+    case "text": {
+      // An empty text block handed back would be refused by the protocol's own servers.
+      if (block.text === "") return [];
+      const citations = citationsOf(block.annotations);
+      return [{ type: "text", text: block.text, ...(citations.length > 0 ? { citations } : {}) }];
+    }
+    case "reasoning":
+      return encodeReasoning(block, exchange);
+    case "tool-call": {
+      const signature = sealedCall(block, exchange.source);
+      const call = { type: "tool_use", id: block.callId, name: block.name, input: inputOf(block) };
+      return signature === undefined ? [call] : [{ type: "thinking", thinking: "", signature }, call];
+    }
+    case "opaque":
+      return block.origin === ORIGIN ? [{ ...block.value }] : [];
+  }
+}
+
+function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>, { source }: Exchange): Block[] {
+  const summary = (block.summary ?? []).filter((part) => part !== "").join("\n\n");
+  const thinking = block.text === "" || summary === "" ? block.text + summary : `${block.text}\n\n${summary}`;
+  const signature = signatureOf(block, {
+    summary: block.text === "" && summary !== "",
+    text: thinking !== "",
+    source,
+  });
+  const out: Block[] = [];
+  if (thinking !== "" || signature !== "") out.push({ type: "thinking", thinking, signature });
+  const data = redactedOf(block);
+  if (data !== undefined) out.push({ type: "redacted_thinking", data });
+  return out;
+}
+
+function inputOf(call: Extract<ResultBlock, { type: "tool-call" }>): unknown {
+  if (call.kind === "custom") return { input: call.arguments };
+  // Arguments of a finished result are valid JSON; none at all is an empty text.
+  return call.arguments.trim() === "" ? {} : JSON.parse(call.arguments);
+}

@@ -1,0 +1,67 @@
+// What must change in the history of a messages request that goes up as it came: thinking that this provider did not mint
+// is taken out, and our envelopes give way to what is in them. The provider's own blocks are not touched.
+
+import type { JsonEdit } from "../../base/json-edit.ts";
+import { canRead, type SealReader } from "../../chat/seals.ts";
+import { type Fields, isFields } from "../check.ts";
+import type { OpenedSeals } from "../format.ts";
+import { uncarry } from "../seal-envelopes.ts";
+import { ORIGIN } from "./blocks.ts";
+
+/** The block as the provider may be given it; undefined when it may not. */
+type Opened = Fields | undefined;
+
+/** Opens the seals of the assistant's turns. */
+export function openMessages(body: Fields, reader: SealReader): OpenedSeals {
+  const edits: JsonEdit[] = [];
+  let removed = false;
+  const messages: readonly unknown[] = Array.isArray(body["messages"]) ? body["messages"] : [];
+  messages.forEach((message, i) => {
+    if (!isFields(message) || message["role"] !== "assistant" || !Array.isArray(message["content"])) return;
+    const blocks: readonly unknown[] = message["content"];
+    const changes: JsonEdit[] = [];
+    let gone = 0;
+    blocks.forEach((block, j) => {
+      if (!isFields(block)) return;
+      const opened = openBlock(block, reader);
+      if (opened === block) return;
+      if (opened === undefined) gone++;
+      changes.push({ path: ["messages", i, "content", j], value: opened });
+    });
+    if (gone > 0) removed = true;
+    // A turn without content is refused.
+    if (gone > 0 && gone === blocks.length) edits.push({ path: ["messages", i] });
+    else edits.push(...changes);
+  });
+  return { edits, removed };
+}
+
+function openBlock(block: Fields, reader: SealReader): Opened {
+  if (block["type"] === "thinking") return openThinking(block, reader);
+  if (block["type"] !== "redacted_thinking" || typeof block["data"] !== "string") return block;
+  const carried = uncarry(block["data"]);
+  if (carried === undefined) return canRead({ origin: ORIGIN, value: block["data"] }, reader) ? block : undefined;
+  const data = carried.redacted;
+  if (data === undefined || !canRead({ ...carried, value: data }, reader)) return undefined;
+  return { ...block, data };
+}
+
+function openThinking(block: Fields, reader: SealReader): Opened {
+  const signature = typeof block["signature"] === "string" ? block["signature"] : "";
+  if (signature === "") return reader.unsigned ? block : undefined;
+  const carried = uncarry(signature);
+  if (carried === undefined) {
+    return canRead({ origin: ORIGIN, value: signature }, reader) ? block : unsigned(block, reader);
+  }
+  // The signature of a tool call: the protocol has no place for it.
+  if (carried.callId !== undefined) return undefined;
+  const value = carried.signature ?? carried.redacted;
+  if (value === undefined || !canRead({ ...carried, value }, reader)) return unsigned(block, reader);
+  if (carried.signature === undefined) return { type: "redacted_thinking", data: carried.redacted };
+  return { ...block, signature: carried.signature };
+}
+
+/** Thinking without its seal, for providers that seal none themselves; the vendor's own servers refuse it. */
+function unsigned(block: Fields, reader: SealReader): Opened {
+  return reader.unsigned && block["thinking"] !== "" ? { ...block, signature: "" } : undefined;
+}

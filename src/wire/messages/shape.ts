@@ -1,0 +1,82 @@
+// What whole and streamed answers of the messages format share: envelope, stop reasons, usage, citations, signatures.
+
+import type { FinishReason, Usage } from "../../chat/event.ts";
+import { given, isFields } from "../check.ts";
+import type { Exchange } from "../format.ts";
+import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
+import { ORIGIN } from "./blocks.ts";
+
+/** A content block or stream payload. */
+export type Block = Record<string, unknown>;
+
+/** A message without its content, before it ends. */
+export function envelope(exchange: Exchange): Block {
+  return { id: exchange.id, type: "message", role: "assistant", model: exchange.model };
+}
+
+const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
+  stop: "end_turn",
+  length: "max_tokens",
+  // Without a call in the answer there is nothing for the client to run.
+  tool_calls: "end_turn",
+  content_filter: "refusal",
+  refusal: "refusal",
+  stop_sequence: "stop_sequence",
+  pause: "pause_turn",
+  context_window: "model_context_window_exceeded",
+  unknown: "end_turn",
+};
+
+/** Reasons that stand even beside a tool call: the call may be cut off or is not to be run. */
+const OVER_TOOL_USE: ReadonlySet<FinishReason> = new Set([
+  "length",
+  "content_filter",
+  "refusal",
+  "pause",
+  "context_window",
+]);
+
+/** The stop members of a message. An answer with a tool call stops for it, whatever the upstream called it. */
+export function stopMembers(reason: FinishReason, stopSequence: string | undefined, calledTool: boolean): Block {
+  const stop = calledTool && !OVER_TOOL_USE.has(reason) ? "tool_use" : STOP_REASONS[reason];
+  return { stop_reason: stop, stop_sequence: stop === "stop_sequence" ? (stopSequence ?? null) : null };
+}
+
+/** Usage in this format: cached input is counted beside `input_tokens`, not in it. */
+export function usageMembers(usage: Usage | undefined): Block {
+  const read = usage?.cachedTokens ?? 0;
+  const written = usage?.cacheWriteTokens ?? 0;
+  return {
+    input_tokens: Math.max(0, (usage?.inputTokens ?? 0) - read - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
+    output_tokens: usage?.outputTokens ?? 0,
+    ...given({
+      output_tokens_details:
+        usage?.reasoningTokens === undefined ? undefined : { thinking_tokens: usage.reasoningTokens },
+    }),
+  };
+}
+
+/** Those annotations that are citations of this format; other protocols' have shapes its clients cannot read. */
+export function citationsOf(annotations: readonly unknown[] | undefined): unknown[] {
+  return (annotations ?? []).filter(
+    (one) => isFields(one) && typeof one["type"] === "string" && one["type"].endsWith("_location"),
+  );
+}
+
+/** The `signature` of a thinking block: this protocol's own as it is, others' in an envelope; "" when there is none. */
+export function signatureOf(
+  seals: Seals,
+  how: { summary: boolean; text: boolean; source: Source | undefined },
+): string {
+  const origin = seals.origin ?? how.source?.protocol ?? ORIGIN;
+  if (origin === ORIGIN) return seals.signature ?? "";
+  const values = sealed(seals, how);
+  return values === undefined ? "" : carry(values);
+}
+
+/** The `data` of a redacted block of this protocol; undefined when the block is none. */
+export function redactedOf(seals: Seals): string | undefined {
+  return (seals.origin ?? ORIGIN) === ORIGIN ? seals.redacted : undefined;
+}

@@ -1,0 +1,287 @@
+// Streams of the messages format. Guarantees one message_start, whole blocks in rising index with never a delta after its
+// stop (blocks that interleave upstream wait for their turn), message_delta with stop reason and usage, message_stop.
+
+import { ERRORS } from "../../base/errors.ts";
+import type {
+  ChatEvent,
+  OpaqueEvent,
+  ReasoningDelta,
+  ReasoningEnd,
+  ReasoningStart,
+  StartEvent,
+  TextDelta,
+  TextEnd,
+  TextStart,
+  ToolDelta,
+  ToolEnd,
+  ToolStart,
+} from "../../chat/event.ts";
+import { given } from "../check.ts";
+import type { EventWriter, Exchange, StreamError } from "../format.ts";
+import { sealedCall } from "../seal-envelopes.ts";
+import { ORIGIN } from "./blocks.ts";
+import { type Block, citationsOf, envelope, redactedOf, signatureOf, stopMembers, usageMembers } from "./shape.ts";
+
+type BlockEvent =
+  | TextStart
+  | TextDelta
+  | TextEnd
+  | ReasoningStart
+  | ReasoningDelta
+  | ReasoningEnd
+  | ToolStart
+  | ToolDelta
+  | ToolEnd
+  | OpaqueEvent;
+
+/** Text that may wait for another block to end; an answer comes nowhere near it. */
+const WAITING_CHARS_MAX = 32 * 1024 * 1024;
+
+/** The writer of one streamed message. */
+export class MessagesWriter implements EventWriter {
+  readonly #exchange: Exchange;
+  #started = false;
+  #finished = false;
+  #calledTool = false;
+  #index = 0;
+  /** The neutral block that is being written, and the events of those that wait for it. */
+  #current: string | undefined;
+  readonly #waiting = new Map<string, BlockEvent[]>();
+  #waitingChars = 0;
+  #opaqueCount = 0;
+  /** Whether the wire block of the current neutral block was opened, and what goes around its text. */
+  #opened = false;
+  #textPrefix = "";
+  #summaryIndex: number | undefined;
+  #saidReasoning = false;
+  #itemId: string | undefined;
+  #customTool = false;
+  #failed = false;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  push(event: ChatEvent): string {
+    if (this.#failed) return "";
+    // The common case by far.
+    if (event.type === "text-delta" && event.id === this.#current && this.#opened) {
+      return event.text === "" ? "" : `${this.#textPrefix}${JSON.stringify(event.text)}}}\n\n`;
+    }
+    switch (event.type) {
+      case "start":
+        return this.#start(event);
+      case "error": {
+        const { code, message } = event;
+        const type = ERRORS[code].type;
+        return this.fail({ message, type, code, param: null, request_id: this.#exchange.requestId });
+      }
+      case "finish": {
+        // The format has one answer per request; other choices are not shown.
+        if (event.choice !== 0 || this.#finished) return "";
+        this.#finished = true;
+        const delta = stopMembers(event.reason, event.stopSequence, this.#calledTool);
+        return (
+          this.#start() + this.#closeAll() + frame({ type: "message_delta", delta, usage: usageMembers(event.usage) })
+        );
+      }
+      default:
+        return event.choice === 0 ? this.#start() + this.#block(event) : "";
+    }
+  }
+
+  end(): string {
+    return this.#failed ? "" : frame({ type: "message_stop" });
+  }
+
+  fail(error: StreamError): string {
+    this.#failed = true;
+    return frame({ type: "error", error, request_id: error.request_id });
+  }
+
+  #start(event?: StartEvent): string {
+    if (this.#started) return "";
+    this.#started = true;
+    const message = {
+      ...envelope(this.#exchange),
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: usageMembers(event?.usage),
+    };
+    return frame({ type: "message_start", message });
+  }
+
+  #block(event: BlockEvent): string {
+    const id = event.type === "opaque" ? `opaque ${this.#opaqueCount++}` : event.id;
+    if (this.#current === undefined) {
+      this.#current = id;
+      return this.#write(event) + this.#next();
+    }
+    if (id === this.#current) return this.#write(event) + this.#next();
+    return this.#wait(id, event);
+  }
+
+  #wait(id: string, event: BlockEvent): string {
+    const events = this.#waiting.get(id);
+    if (events === undefined) this.#waiting.set(id, [event]);
+    else events.push(event);
+    if ("text" in event) this.#waitingChars += event.text.length;
+    if (this.#waitingChars <= WAITING_CHARS_MAX) return "";
+    return this.push({
+      type: "error",
+      code: "provider_stream_interrupted",
+      message: "The provider interleaved more content than can be put in order.",
+    });
+  }
+
+  /** When the current block has ended, the waiting ones take their turn, each in the order it started. */
+  #next(): string {
+    let out = "";
+    while (this.#current === undefined) {
+      const first = this.#waiting.entries().next().value;
+      if (first === undefined) break;
+      const [id, events] = first;
+      this.#waiting.delete(id);
+      this.#current = id;
+      for (const event of events) {
+        if ("text" in event) this.#waitingChars -= event.text.length;
+        out += this.#write(event);
+      }
+    }
+    return out;
+  }
+
+  /** Blocks still open at the finish end there: clients wait for every stop. */
+  #closeAll(): string {
+    let out = "";
+    while (this.#current !== undefined) out += this.#closeBlock() + this.#next();
+    return out;
+  }
+
+  #write(event: BlockEvent): string {
+    switch (event.type) {
+      case "text-start":
+        // Opened by the first text: an empty block must not appear.
+        return "";
+      case "reasoning-start":
+        // Opened by the first text: the block may turn out redacted.
+        this.#itemId = event.itemId;
+        return "";
+      case "text-delta":
+        return event.text === "" ? "" : this.#text(event.text);
+      case "text-end":
+        return this.#textEnd(event);
+      case "reasoning-delta":
+        return this.#thinking(event);
+      case "reasoning-end":
+        return this.#thinkingEnd(event);
+      case "tool-start":
+        return this.#toolStart(event);
+      case "tool-delta":
+        return this.#toolDelta(event);
+      case "tool-end":
+        return (this.#customTool ? `${this.#textPrefix}"\\"}"}}\n\n` : "") + this.#closeBlock();
+      case "opaque":
+        return (event.origin === ORIGIN ? this.#openBlock({ ...event.value }, "") : "") + this.#closeBlock();
+    }
+  }
+
+  #text(text: string): string {
+    const open = this.#opened ? "" : this.#openBlock({ type: "text", text: "" }, '"text_delta","text":');
+    return `${open}${this.#textPrefix}${JSON.stringify(text)}}}\n\n`;
+  }
+
+  #textEnd(event: TextEnd): string {
+    let out = "";
+    if (this.#opened) {
+      for (const citation of citationsOf(event.annotations)) out += this.#delta({ type: "citations_delta", citation });
+    }
+    return out + this.#closeBlock();
+  }
+
+  #thinking(event: ReasoningDelta): string {
+    let text = event.text;
+    if (text === "") return "";
+    // Parts of a summary, and a summary after the reasoning itself, are paragraphs.
+    if (this.#opened && event.summaryIndex !== this.#summaryIndex) text = `\n\n${text}`;
+    this.#summaryIndex = event.summaryIndex;
+    if (event.summaryIndex === undefined) this.#saidReasoning = true;
+    return `${this.#openThinking()}${this.#textPrefix}${JSON.stringify(text)}}}\n\n`;
+  }
+
+  #openThinking(): string {
+    if (this.#opened) return "";
+    return this.#openBlock({ type: "thinking", thinking: "", signature: "" }, '"thinking_delta","thinking":');
+  }
+
+  #thinkingEnd(event: ReasoningEnd): string {
+    const seals = { ...event, ...given({ itemId: this.#itemId }) };
+    const { source } = this.#exchange;
+    const signature = signatureOf(seals, {
+      summary: this.#opened && !this.#saidReasoning,
+      text: this.#opened,
+      source,
+    });
+    let out = "";
+    if (signature !== "") out = this.#openThinking() + this.#delta({ type: "signature_delta", signature });
+    const data = redactedOf(event);
+    if (data !== undefined) {
+      if (this.#opened) out += this.#stopBlock();
+      out += this.#openBlock({ type: "redacted_thinking", data }, "");
+    }
+    return out + this.#closeBlock();
+  }
+
+  #toolStart(event: ToolStart): string {
+    this.#calledTool = true;
+    // It has no place in a `tool_use` block: it goes before the call in an empty thinking block, which clients hand back.
+    const signature = sealedCall(event, this.#exchange.source);
+    let out = "";
+    if (signature !== undefined) {
+      out = this.#openThinking() + this.#delta({ type: "signature_delta", signature }) + this.#stopBlock();
+    }
+    const block = { type: "tool_use", id: event.callId, name: event.name, input: {} };
+    out += this.#openBlock(block, '"input_json_delta","partial_json":');
+    this.#customTool = event.kind === "custom";
+    // A tool of free text has one string argument here.
+    return this.#customTool ? `${out}${this.#textPrefix}"{\\"input\\":\\""}}\n\n` : out;
+  }
+
+  #toolDelta(event: ToolDelta): string {
+    if (event.text === "") return "";
+    const text = this.#customTool ? JSON.stringify(event.text).slice(1, -1) : event.text;
+    return `${this.#textPrefix}${JSON.stringify(text)}}}\n\n`;
+  }
+
+  #openBlock(block: Block, deltaHead: string): string {
+    this.#opened = true;
+    const index = this.#index;
+    this.#textPrefix = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${deltaHead}`;
+    return frame({ type: "content_block_start", index, content_block: block });
+  }
+
+  #delta(delta: Block): string {
+    return frame({ type: "content_block_delta", index: this.#index, delta });
+  }
+
+  #stopBlock(): string {
+    this.#opened = false;
+    return frame({ type: "content_block_stop", index: this.#index++ });
+  }
+
+  /** The current neutral block has ended; its wire block too, if it ever had one. */
+  #closeBlock(): string {
+    const out = this.#opened ? this.#stopBlock() : "";
+    this.#current = undefined;
+    this.#summaryIndex = undefined;
+    this.#saidReasoning = false;
+    this.#itemId = undefined;
+    this.#customTool = false;
+    return out;
+  }
+}
+
+function frame(payload: Block & { type: string }): string {
+  return `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`;
+}

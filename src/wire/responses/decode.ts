@@ -1,0 +1,153 @@
+// Reads requests of the responses format (specification "POST /v1/responses", contract §3 "responses input").
+
+import type { ChatMessage, ChatRequest, ReasoningOptions, ResponseFormat, Tool } from "../../chat/request.ts";
+import {
+  at,
+  expectBoolean,
+  expectFields,
+  expectInteger,
+  expectListOf,
+  expectNumber,
+  expectString,
+  expectText,
+  type Fields,
+  given,
+  maybe,
+  need,
+  reject,
+  remaining,
+} from "../check.ts";
+import { readInput } from "./items.ts";
+import { readToolChoice, readTools } from "./tools.ts";
+
+/** Top-level members with a meaning here; the rest goes to `extra`. */
+const KNOWN: ReadonlySet<string> = new Set([
+  "model",
+  "input",
+  "instructions",
+  "max_output_tokens",
+  "temperature",
+  "top_p",
+  "top_logprobs",
+  "presence_penalty",
+  "frequency_penalty",
+  "stream",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "reasoning",
+  "text",
+  "metadata",
+  "user",
+  "store",
+  "service_tier",
+  "include",
+  "background",
+  "stream_options",
+  // Resolved before an upstream is asked.
+  "previous_response_id",
+  "thread_id",
+  "conversation_id",
+]);
+
+/** Log-probabilities are asked for by this entry of `include`. */
+const LOGPROBS = "message.output_text.logprobs";
+
+/** A body of `POST /v1/responses`. */
+export function decodeResponses(body: Fields): ChatRequest {
+  const previous = maybe(body, "previous_response_id", expectText);
+  // What the provider keeps can be all there is to answer.
+  const isElsewhere = [body["prompt"], body["conversation"]].some((value) => value !== undefined && value !== null);
+  const input = readInput(isElsewhere ? (body["input"] ?? []) : need(body, "input", (value) => value), "input");
+  if (Array.isArray(body["input"]) && body["input"].length === 0 && previous === undefined && !isElsewhere) {
+    reject("input", "Invalid 'input': at least one input item is required.");
+  }
+  const messages: ChatMessage[] = input.messages;
+  const instructions = maybe(body, "instructions", expectString);
+  if (instructions !== undefined && instructions !== "") {
+    messages.unshift({ role: "system", content: [{ type: "text", text: instructions }] });
+  }
+  const include = maybe(body, "include", expectListOf(expectString)) ?? [];
+  const topLogprobs = maybe(body, "top_logprobs", expectInteger(0, 20));
+  const choice = body["tool_choice"] ?? undefined;
+  const toolChoice = choice === undefined ? undefined : readToolChoice(choice, "tool_choice");
+  const extra = remaining(body, KNOWN);
+  if (include.some((entry) => entry !== LOGPROBS)) extra["include"] = include;
+  // The choice of a server tool: no neutral word says it.
+  if (choice !== undefined && toolChoice === undefined) extra["tool_choice"] = choice;
+  return {
+    model: need(body, "model", expectText),
+    messages,
+    stream: maybe(body, "stream", expectBoolean) ?? false,
+    includeUsage: true,
+    tools: together(maybe(body, "tools", readTools) ?? [], input.tools),
+    ...given({
+      toolChoice,
+      parallelToolCalls: maybe(body, "parallel_tool_calls", expectBoolean),
+      maxTokens: maybe(body, "max_output_tokens", expectInteger(1)),
+      temperature: maybe(body, "temperature", expectNumber(0, 2)),
+      topP: maybe(body, "top_p", expectNumber(0, 1)),
+      presencePenalty: maybe(body, "presence_penalty", expectNumber(-2, 2)),
+      frequencyPenalty: maybe(body, "frequency_penalty", expectNumber(-2, 2)),
+      logprobs: include.includes(LOGPROBS) || (topLogprobs ?? 0) > 0 ? true : undefined,
+      topLogprobs,
+      ...readText(body),
+      reasoning: readReasoning(body),
+      user: maybe(body, "user", expectString),
+      metadata: maybe(body, "metadata", expectFields),
+      store: maybe(body, "store", expectBoolean),
+      serviceTier: maybe(body, "service_tier", expectString),
+      threadId: maybe(body, "thread_id", expectString) ?? maybe(body, "conversation_id", expectString),
+    }),
+    extra,
+  };
+}
+
+/** The tools of a request and those that were declared on the way, each once. */
+function together(tools: Tool[], later: readonly Tool[]): Tool[] {
+  if (later.length === 0) return tools;
+  const key = (tool: Tool) => (tool.type === "server" ? tool : `${tool.namespace ?? ""}\u0000${tool.name}`);
+  return [...new Map([...tools, ...later].map((tool) => [key(tool), tool])).values()];
+}
+
+function readText(body: Fields): { responseFormat: ResponseFormat | undefined; verbosity: string | undefined } {
+  const text = maybe(body, "text", expectFields) ?? {};
+  const format = maybe(text, "format", expectFields, "text");
+  return {
+    responseFormat: format === undefined ? undefined : readFormat(format, "text.format"),
+    verbosity: maybe(text, "verbosity", expectString, "text"),
+  };
+}
+
+function readFormat(format: Fields, path: string): ResponseFormat {
+  const type = need(format, "type", expectString, path);
+  switch (type) {
+    case "text":
+    case "json_object":
+      return { type };
+    case "json_schema":
+      return {
+        type,
+        name: need(format, "name", expectText, path),
+        schema: need(format, "schema", expectFields, path),
+        ...given({
+          strict: maybe(format, "strict", expectBoolean, path),
+          description: maybe(format, "description", expectString, path),
+        }),
+      };
+    default:
+      return reject(at(path, "type"), `Invalid '${path}.type': expected 'text', 'json_object' or 'json_schema'.`);
+  }
+}
+
+function readReasoning(body: Fields): ReasoningOptions | undefined {
+  const reasoning = maybe(body, "reasoning", expectFields);
+  if (reasoning === undefined) return undefined;
+  const options: ReasoningOptions = given({
+    effort: maybe(reasoning, "effort", expectString, "reasoning"),
+    summary:
+      maybe(reasoning, "summary", expectString, "reasoning") ??
+      maybe(reasoning, "generate_summary", expectString, "reasoning"),
+  });
+  return Object.keys(options).length === 0 ? undefined : options;
+}

@@ -1,0 +1,51 @@
+// What a response object repeats of its request: every member that Open Responses requires, with the values that were used
+// where the request left them out.
+
+import { isFields } from "../check.ts";
+import type { Exchange } from "../format.ts";
+
+/** The members of the response object that follow from the request. */
+export function requestEcho({ body, request, defaultTemperature }: Exchange): Record<string, unknown> {
+  const text = isFields(body["text"]) ? body["text"] : {};
+  return {
+    background: body["background"] ?? false,
+    frequency_penalty: request.frequencyPenalty ?? 0,
+    instructions: body["instructions"] ?? null,
+    max_output_tokens: request.maxTokens ?? null,
+    max_tool_calls: body["max_tool_calls"] ?? null,
+    metadata: body["metadata"] ?? {},
+    parallel_tool_calls: request.parallelToolCalls ?? true,
+    presence_penalty: request.presencePenalty ?? 0,
+    previous_response_id: body["previous_response_id"] ?? null,
+    prompt_cache_key: body["prompt_cache_key"] ?? null,
+    reasoning: { effort: request.reasoning?.effort ?? null, summary: request.reasoning?.summary ?? null },
+    safety_identifier: body["safety_identifier"] ?? null,
+    service_tier: body["service_tier"] ?? "auto",
+    store: request.store ?? true,
+    temperature: request.temperature ?? defaultTemperature ?? 1,
+    text: { format: { type: "text" }, ...text },
+    tool_choice: flat(body["tool_choice"] ?? "auto"),
+    tools: (Array.isArray(body["tools"]) ? body["tools"] : []).map(toolEcho),
+    top_logprobs: request.topLogprobs ?? 0,
+    top_p: request.topP ?? 1,
+    truncation: body["truncation"] ?? "disabled",
+    user: request.user ?? null,
+  };
+}
+
+/** A tool as it was sent; a function in the flat form, with the members that its resource always has. */
+function toolEcho(value: unknown): unknown {
+  const tool = flat(value);
+  if (!isFields(tool) || tool["type"] !== "function") return tool;
+  return { description: null, parameters: null, strict: null, ...tool };
+}
+
+/** The nested form of chat completions (`{type, function:{name,…}}`) made flat; everything else as it is. */
+function flat(value: unknown): unknown {
+  if (!isFields(value)) return value;
+  for (const key of ["function", "custom", "allowed_tools"]) {
+    const { [key]: inner, ...rest } = value;
+    if (value["type"] === key && isFields(inner)) return { ...rest, ...inner };
+  }
+  return value;
+}

@@ -1,0 +1,103 @@
+// The client format of `POST /v1/responses`: its entry and whole answers.
+
+import type { ChatResult, ResultBlock } from "../../chat/result.ts";
+import type { Exchange, WireFormat } from "../format.ts";
+import { sealedCall } from "../seal-envelopes.ts";
+import { decodeResponses } from "./decode.ts";
+import { openResponses } from "./seals.ts";
+import {
+  annotationsOf,
+  callItem,
+  callSignatureItem,
+  encryptedOf,
+  type Item,
+  incompleteReason,
+  itemId,
+  ResponseObject,
+  textPart,
+} from "./shape.ts";
+import { ResponsesWriter } from "./stream.ts";
+import { ORIGIN } from "./tools.ts";
+
+/** The responses format. */
+export const responses: WireFormat = {
+  name: "openai-responses",
+  path: "/v1/responses",
+  idPrefix: "resp_",
+  dialect: "openai-responses",
+  keepalive: ": keepalive\n\n",
+  decode: decodeResponses,
+  openSeals: openResponses,
+  encode,
+  writer: (exchange) => new ResponsesWriter(exchange),
+  error: (body) => ({ error: body }),
+};
+
+/** The format has one answer per request: further choices are not shown. */
+function encode(result: ChatResult, exchange: Exchange): Item {
+  const choice = result.choices[0];
+  const blocks = choice?.blocks ?? [];
+  const refused = blocks.some((block) => block.type === "text" && block.refusal === true);
+  const reason = incompleteReason(choice?.reason ?? "unknown", refused);
+  return new ResponseObject(exchange).value({
+    status: reason === undefined ? "completed" : "incomplete",
+    output: encodeBlocks(blocks, exchange),
+    usage: result.usage,
+    incompleteReason: reason,
+  });
+}
+
+function encodeBlocks(blocks: readonly ResultBlock[], exchange: Exchange): Item[] {
+  const output: Item[] = [];
+  let message: { content: Item[] } | undefined;
+  for (const block of blocks) {
+    if (block.type === "text") {
+      const part = encodeText(block);
+      if (message === undefined) {
+        message = { content: [part] };
+        const id = itemId("message", exchange, output.length);
+        output.push({ id, type: "message", status: "completed", role: "assistant", content: message.content });
+      } else message.content.push(part);
+      continue;
+    }
+    if (block.type === "opaque" && block.origin !== ORIGIN) continue;
+    // Texts that follow each other are parts of one message; anything else ends it.
+    message = undefined;
+    if (block.type === "opaque") output.push({ ...block.value });
+    else if (block.type === "reasoning") output.push(encodeReasoning(block, exchange, output.length));
+    else pushCall(block, exchange, output);
+  }
+  return output;
+}
+
+function encodeText(block: Extract<ResultBlock, { type: "text" }>): Item {
+  return textPart(block.text, block.refusal === true, {
+    annotations: annotationsOf(block.annotations),
+    logprobs: block.logprobs ?? [],
+  });
+}
+
+function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>, exchange: Exchange, index: number): Item {
+  const parts = (block.summary ?? []).filter((part) => part !== "");
+  // This protocol's clients know summaries only, so the reasoning itself is shown as one.
+  const summary = block.text === "" ? parts : [block.text, ...parts];
+  return {
+    id: block.itemId ?? itemId("reasoning", exchange, index),
+    type: "reasoning",
+    summary: summary.map((text) => ({ type: "summary_text", text })),
+    ...encryptedOf(block, {
+      summary: block.text === "" && parts.length > 0,
+      text: summary.length > 0,
+      source: exchange.source,
+    }),
+  };
+}
+
+function pushCall(call: Extract<ResultBlock, { type: "tool-call" }>, exchange: Exchange, output: Item[]): void {
+  const envelope = sealedCall(call, exchange.source);
+  if (envelope !== undefined) {
+    output.push(callSignatureItem(itemId("reasoning", exchange, output.length), envelope));
+  }
+  const type = call.kind === "custom" ? "custom_tool_call" : "function_call";
+  output.push(callItem(call.itemId ?? itemId(type, exchange, output.length), call, call.arguments, "completed"));
+}

@@ -1,0 +1,299 @@
+// Input items of the responses format, read into neutral turns. Item kinds this program has no word for pass as opaque
+// parts, so that new ones reach an upstream of the same protocol.
+
+import type {
+  AssistantContent,
+  ChatMessage,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  OpaquePart,
+  ReasoningPart,
+  TextPart,
+  Tool,
+  ToolCallPart,
+  ToolResultPart,
+  UserContent,
+} from "../../chat/request.ts";
+import {
+  at,
+  expectFields,
+  expectList,
+  expectOneOf,
+  expectString,
+  expectText,
+  type Fields,
+  given,
+  isFields,
+  maybe,
+  need,
+  reject,
+} from "../check.ts";
+import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
+import { ORIGIN, readTools } from "./tools.ts";
+
+/** What the input holds: turns, and tools declared on the way (`additional_tools`). */
+export interface Input {
+  messages: ChatMessage[];
+  tools: Tool[];
+}
+
+/** A string is one user message; an array holds items. */
+export function readInput(value: unknown, path: string): Input {
+  if (typeof value === "string") {
+    return { messages: [{ role: "user", content: [{ type: "text", text: value }] }], tools: [] };
+  }
+  if (value !== undefined && !Array.isArray(value)) {
+    reject(path, `Invalid '${path}': expected a string or an array of input items.`);
+  }
+  const turns = new Turns();
+  expectList(value, path).forEach((element, i) => {
+    readItem(expectFields(element, at(path, i)), at(path, i), turns);
+  });
+  return { messages: turns.messages, tools: turns.tools };
+}
+
+/** Gathers items to turns: what one answer held (reasoning, text, calls) is one assistant turn, results are one more. */
+class Turns {
+  readonly messages: ChatMessage[] = [];
+  readonly tools: Tool[] = [];
+  /** Signatures of tool calls, carried ahead of them. */
+  readonly signatures = new Map<string, CarriedPart>();
+
+  assistant(parts: AssistantContent[]): void {
+    const last = this.messages.at(-1);
+    // Two messages in a row stay two: their texts are not one text.
+    const apart = parts.some(isSaid) && last?.role === "assistant" && last.content.some(isSaid);
+    if (last?.role === "assistant" && !apart) last.content.push(...parts);
+    else this.messages.push({ role: "assistant", content: parts });
+  }
+
+  result(part: ToolResultPart): void {
+    const last = this.messages.at(-1);
+    if (last?.role === "tool") last.content.push(part);
+    else this.messages.push({ role: "tool", content: [part] });
+  }
+}
+
+function isSaid(part: AssistantContent): boolean {
+  return part.type === "text" || part.type === "refusal";
+}
+
+function readItem(item: Fields, path: string, turns: Turns): void {
+  const type =
+    item["type"] ?? (item["role"] === undefined && typeof item["id"] === "string" ? "item_reference" : "message");
+  switch (expectText(type, at(path, "type"))) {
+    case "message":
+      readMessage(item, path, turns);
+      break;
+    case "function_call":
+    case "custom_tool_call":
+      turns.assistant([readCall(item, path, turns)]);
+      break;
+    case "function_call_output":
+    case "custom_tool_call_output":
+      turns.result(readResult(item, path));
+      break;
+    case "reasoning":
+      readReasoning(item, path, turns);
+      break;
+    case "additional_tools":
+      turns.tools.push(...readTools(item["tools"], at(path, "tools")));
+      break;
+    case "tool_search_output":
+      // What was found can be called from here on.
+      if (Array.isArray(item["tools"])) turns.tools.push(...readTools(item["tools"], at(path, "tools")));
+      turns.assistant([opaque(item)]);
+      break;
+    default:
+      readOther(item, String(type), turns);
+  }
+}
+
+/** What a client hands in (outputs, approvals) is the user's; what a model made is the assistant's. */
+function readOther(item: Fields, type: string, turns: Turns): void {
+  const part: OpaquePart = { type: "opaque", origin: ORIGIN, value: item };
+  if (type.endsWith("_output") || type.endsWith("_response")) turns.messages.push({ role: "user", content: [part] });
+  else turns.assistant([part]);
+}
+
+function readMessage(item: Fields, path: string, turns: Turns): void {
+  const role = need(item, "role", expectOneOf("user", "assistant", "system", "developer"), path);
+  const content = item["content"];
+  const where = at(path, "content");
+  if (content !== undefined && content !== null && typeof content !== "string" && !Array.isArray(content)) {
+    reject(where, `Invalid '${where}': expected a string or an array of content parts.`);
+  }
+  if (role === "assistant") {
+    const parts = readParts(content, where, readAssistantPart);
+    if (parts.length > 0) turns.assistant(parts);
+  } else if (role === "user") {
+    turns.messages.push({ role, content: readParts(content, where, readUserPart) });
+  } else {
+    turns.messages.push({ role: "system", content: readParts(content, where, readSystemPart) });
+  }
+}
+
+function readParts<T>(value: unknown, path: string, read: (part: Fields, path: string) => T): (T | TextPart)[] {
+  if (typeof value === "string") return [{ type: "text", text: value }];
+  return expectList(value, path).map((element, i) => {
+    const part = expectFields(element, at(path, i));
+    need(part, "type", expectText, at(path, i));
+    return read(part, at(path, i));
+  });
+}
+
+function readSystemPart(part: Fields, path: string): TextPart | OpaquePart {
+  return isText(part) ? readText(part, path) : opaque(part);
+}
+
+function readUserPart(part: Fields, path: string): UserContent {
+  if (isText(part)) return readText(part, path);
+  switch (part["type"]) {
+    case "input_image":
+    case "image_url":
+      return readImage(part, path);
+    case "input_file":
+      return readFile(part, path);
+    case "input_audio": {
+      const audio = need(part, "input_audio", expectFields, path);
+      const where = at(path, "input_audio");
+      return {
+        type: "audio",
+        data: need(audio, "data", expectText, where),
+        format: need(audio, "format", expectText, where),
+      };
+    }
+    default:
+      return opaque(part);
+  }
+}
+
+function readAssistantPart(part: Fields, path: string): AssistantContent {
+  if (isText(part)) return readText(part, path);
+  if (part["type"] === "refusal") return { type: "refusal", text: need(part, "refusal", expectString, path) };
+  return part["type"] === "input_image" ? readImage(part, path) : opaque(part);
+}
+
+function isText(part: Fields): boolean {
+  return part["type"] === "input_text" || part["type"] === "output_text" || part["type"] === "text";
+}
+
+function readText(part: Fields, path: string): TextPart {
+  const annotations = part["annotations"];
+  return {
+    type: "text",
+    text: need(part, "text", expectString, path),
+    ...(Array.isArray(annotations) && annotations.length > 0 ? { annotations } : {}),
+  };
+}
+
+/** `image_url` is a string, or an object as in chat completions. */
+function readImage(part: Fields, path: string): ImagePart {
+  const where = at(path, "image_url");
+  const fileId = maybe(part, "file_id", expectText, path);
+  const nested = isFields(part["image_url"]) ? part["image_url"] : undefined;
+  const detail = maybe(part, "detail", expectString, path) ?? (nested && maybe(nested, "detail", expectString, where));
+  const source: MediaSource =
+    fileId === undefined
+      ? readUrl(nested ? need(nested, "url", expectText, where) : need(part, "image_url", expectText, path))
+      : { kind: "file", fileId };
+  return { type: "image", source, ...given({ detail }) };
+}
+
+/** A data URL is its bytes; `file-…` in the place of a URL is an uploaded file. */
+function readUrl(url: string): MediaSource {
+  if (url.startsWith("file-")) return { kind: "file", fileId: url };
+  return readDataUrl(url) ?? { kind: "url", url };
+}
+
+const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
+
+function readDataUrl(url: string): MediaSource | undefined {
+  const match = DATA_URL.exec(url.slice(0, 256));
+  if (match?.[1] === undefined) return undefined;
+  return { kind: "base64", mediaType: match[1].toLowerCase(), data: url.slice(match[0].length) };
+}
+
+function readFile(part: Fields, path: string): FilePart {
+  const filename = maybe(part, "filename", expectString, path);
+  const fileId = maybe(part, "file_id", expectText, path);
+  const url = maybe(part, "file_url", expectText, path);
+  let source: FilePart["source"];
+  if (fileId !== undefined) source = { kind: "file", fileId };
+  else if (url !== undefined) source = readUrl(url);
+  else {
+    const data = need(part, "file_data", expectText, path);
+    source = readDataUrl(data) ?? { kind: "base64", mediaType: "application/pdf", data };
+  }
+  return { type: "file", source, ...given({ filename }) };
+}
+
+function readCall(item: Fields, path: string, turns: Turns): ToolCallPart {
+  const custom = item["type"] === "custom_tool_call";
+  const callId = need(item, "call_id", expectText, path);
+  return {
+    type: "tool-call",
+    callId,
+    name: need(item, "name", expectText, path),
+    kind: custom ? "custom" : "function",
+    arguments: need(item, custom ? "input" : "arguments", expectString, path),
+    ...given({
+      namespace: maybe(item, "namespace", expectText, path),
+      itemId: maybe(item, "id", expectText, path),
+    }),
+    ...callSeal(turns.signatures.get(callId)),
+  };
+}
+
+function readResult(item: Fields, path: string): ToolResultPart {
+  const output = item["output"];
+  const where = at(path, "output");
+  if (output !== undefined && output !== null && typeof output !== "string" && !Array.isArray(output)) {
+    reject(where, `Invalid '${where}': expected a string or an array of content parts.`);
+  }
+  const content = readParts(output, where, readUserPart).map((part, i) =>
+    part.type === "audio" ? opaque((output as Fields[])[i] as Fields) : part,
+  );
+  return {
+    type: "tool-result",
+    callId: need(item, "call_id", expectText, path),
+    content,
+    ...given({ name: maybe(item, "name", expectText, path) }),
+    kind: item["type"] === "custom_tool_call_output" ? "custom" : "function",
+  };
+}
+
+function readReasoning(item: Fields, path: string, turns: Turns): void {
+  const summary = textsOf(item, "summary", path);
+  const text = textsOf(item, "content", path).join("");
+  const encrypted = maybe(item, "encrypted_content", expectString, path);
+  const itemId = maybe(item, "id", expectText, path);
+  const carried = encrypted === undefined ? undefined : uncarry(encrypted);
+  // What is stored of this protocol's own answers stands beside all that belongs to it.
+  const own = carried?.stored === undefined ? encrypted : carried.encrypted;
+  if (carried !== undefined && carried.stored === undefined) {
+    const part = fromCarried(text === "" ? summary.join("\n\n") : text, carried);
+    if (part.callId !== undefined) turns.signatures.set(part.callId, part);
+    else turns.assistant([part]);
+    return;
+  }
+  const part: ReasoningPart = {
+    type: "reasoning",
+    text,
+    ...given({ itemId, encrypted: own, summary: summary.length > 0 ? summary : undefined, minter: carried?.minter }),
+    ...(own === undefined ? {} : { origin: ORIGIN }),
+  };
+  turns.assistant([part]);
+}
+
+function textsOf(item: Fields, key: string, path: string): string[] {
+  const where = at(path, key);
+  return (maybe(item, key, expectList, path) ?? []).map((element, i) =>
+    need(expectFields(element, at(where, i)), "text", expectString, at(where, i)),
+  );
+}
+
+function opaque(part: Fields): OpaquePart {
+  return { type: "opaque", origin: ORIGIN, value: part };
+}

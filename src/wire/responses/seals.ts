@@ -1,0 +1,56 @@
+// What must change in the input of a responses request that goes up as it came: reasoning that this provider did not mint
+// is taken out, our envelopes give way to what is in them, and ids that were made here are left out.
+
+import type { JsonEdit } from "../../base/json-edit.ts";
+import { canRead, type SealReader } from "../../chat/seals.ts";
+import { type Fields, isFields } from "../check.ts";
+import type { OpenedSeals } from "../format.ts";
+import { uncarry } from "../seal-envelopes.ts";
+import { responseOfItem } from "./references.ts";
+import { ORIGIN } from "./tools.ts";
+
+/** Items of an answer that may go up without the id their provider knows them by. */
+const NAMELESS: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
+
+/** Opens the seals of the input items. */
+export function openResponses(body: Fields, reader: SealReader): OpenedSeals {
+  const edits: JsonEdit[] = [];
+  let removed = false;
+  // Behind reasoning that was taken out: an id would make the provider look for the pair.
+  let orphaned = false;
+  const input: readonly unknown[] = Array.isArray(body["input"]) ? body["input"] : [];
+  input.forEach((item, i) => {
+    if (!isFields(item)) return;
+    const path = ["input", i];
+    if (item["type"] === "reasoning") {
+      const opened = openReasoning(item, reader);
+      if (opened !== item) edits.push({ path, value: opened });
+      orphaned = opened === undefined;
+      if (orphaned) removed = true;
+      return;
+    }
+    if (item["role"] === "user" || String(item["type"]).endsWith("_output")) orphaned = false;
+    const { id } = item;
+    if (typeof id !== "string" || item["type"] === "item_reference") return;
+    const ours = responseOfItem(id) !== undefined;
+    if (ours || (orphaned && NAMELESS.has(item["type"] ?? "message"))) edits.push({ path: [...path, "id"] });
+  });
+  return { edits, removed };
+}
+
+/** The item as the provider may be given it; undefined when it may not. */
+function openReasoning(item: Fields, reader: SealReader): Fields | undefined {
+  const { encrypted_content: encrypted, id } = item;
+  if (typeof encrypted !== "string" || encrypted === "") {
+    // Without its content the provider must have stored it itself, which only its own answer tells.
+    const isStored = typeof id === "string" && reader.minterOf(id) === reader.minter;
+    return isStored && reader.refused !== true ? item : undefined;
+  }
+  const carried = uncarry(encrypted);
+  if (carried === undefined) return canRead({ origin: ORIGIN, value: encrypted }, reader) ? item : undefined;
+  if (carried.callId !== undefined || carried.encrypted === undefined) return undefined;
+  if (!canRead({ ...carried, value: carried.encrypted }, reader)) return undefined;
+  const { id: given, ...rest } = item;
+  const own = carried.itemId ?? (typeof given === "string" && responseOfItem(given) === undefined ? given : undefined);
+  return { ...rest, ...(own === undefined ? {} : { id: own }), encrypted_content: carried.encrypted };
+}

@@ -1,0 +1,155 @@
+// What whole and streamed answers of the responses format share: the response object, item ids, usage, status, seals.
+
+import type { FinishReason, Usage } from "../../chat/event.ts";
+import { type Fields, given, isFields } from "../check.ts";
+import type { Exchange } from "../format.ts";
+import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
+import { requestEcho } from "./echo.ts";
+import { itemIdOf } from "./references.ts";
+import { ORIGIN } from "./tools.ts";
+
+/** An output item, content part or payload. */
+export type Item = Record<string, unknown>;
+
+/** What differs between the response objects of one answer. */
+export interface Progress {
+  status: "in_progress" | "completed" | "incomplete" | "failed";
+  output: readonly Item[];
+  usage?: Usage | undefined;
+  error?: Item;
+  incompleteReason?: string | undefined;
+}
+
+/** Writes the response object of one exchange; what it echoes of the request is worked out once. */
+export class ResponseObject {
+  readonly #exchange: Exchange;
+  #echo: Item | undefined;
+  #echoText: string | undefined;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** The object. */
+  value(progress: Progress): Item {
+    return { ...this.#changing(progress), ...this.#echoed() };
+  }
+
+  /** The object as JSON. */
+  text(progress: Progress): string {
+    this.#echoText ??= JSON.stringify(this.#echoed()).slice(1);
+    return `${JSON.stringify(this.#changing(progress)).slice(0, -1)},${this.#echoText}`;
+  }
+
+  #changing({ status, output, usage, error, incompleteReason }: Progress): Item {
+    return {
+      id: this.#exchange.id,
+      object: "response",
+      created_at: this.#exchange.createdSeconds,
+      completed_at: status === "completed" ? this.#exchange.nowSeconds() : null,
+      status,
+      error: error ?? null,
+      incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
+      model: this.#exchange.model,
+      output,
+      usage: usage === undefined ? null : usageMembers(usage),
+    };
+  }
+
+  #echoed(): Item {
+    this.#echo ??= requestEcho(this.#exchange);
+    return this.#echo;
+  }
+}
+
+function usageMembers(usage: Usage): Item {
+  return {
+    input_tokens: usage.inputTokens,
+    input_tokens_details: {
+      cached_tokens: usage.cachedTokens ?? 0,
+      ...given({ cache_write_tokens: usage.cacheWriteTokens }),
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  };
+}
+
+/** Why the response is incomplete; undefined when it is complete. A refusal in so many words is an answer. */
+export function incompleteReason(reason: FinishReason, refused: boolean): string | undefined {
+  switch (reason) {
+    case "length":
+    case "context_window":
+      return "max_output_tokens";
+    case "content_filter":
+      return "content_filter";
+    case "refusal":
+      return refused ? undefined : "content_filter";
+    default:
+      return undefined;
+  }
+}
+
+const ID_PREFIXES = { message: "msg_", reasoning: "rs_", function_call: "fc_", custom_tool_call: "ctc_" } as const;
+
+/** The kinds of items that are made here. */
+export type ItemType = keyof typeof ID_PREFIXES;
+
+/** An item's id: the upstream's own, else one that follows from the response and the item's place in it. */
+export function itemId(type: ItemType, exchange: Exchange, outputIndex: number): string {
+  return itemIdOf(ID_PREFIXES[type], exchange.id, outputIndex);
+}
+
+const ANNOTATIONS: ReadonlySet<unknown> = new Set([
+  "url_citation",
+  "file_citation",
+  "container_file_citation",
+  "file_path",
+]);
+
+/** Those annotations that are of this format; chat completions nest what is flat here, and others' are none its clients read. */
+export function annotationsOf(annotations: readonly unknown[] | undefined): Fields[] {
+  return (annotations ?? [])
+    .filter((one): one is Fields => isFields(one) && ANNOTATIONS.has(one["type"]))
+    .map((one) => (isFields(one["url_citation"]) ? { type: one["type"], ...one["url_citation"] } : one));
+}
+
+/** The `encrypted_content` of a reasoning item: this protocol's own as it is, others' seals in an envelope. */
+export function encryptedOf(
+  seals: Seals,
+  how: { summary: boolean; text: boolean; source: Source | undefined },
+): { encrypted_content?: string } {
+  const origin = seals.origin ?? how.source?.protocol ?? ORIGIN;
+  if (origin === ORIGIN) return given({ encrypted_content: seals.encrypted });
+  const { itemId: _itemId, ...values } = seals;
+  const envelope = sealed(values, how);
+  return envelope === undefined ? {} : { encrypted_content: carry(envelope) };
+}
+
+/**
+ * A function call's own signature has no place in its item; it goes before the call in an empty reasoning item, which
+ * clients hand back unchanged.
+ */
+export function callSignatureItem(id: string, envelope: string): Item {
+  return { id, type: "reasoning", summary: [], encrypted_content: envelope };
+}
+
+/** The finished item of a tool call. */
+export function callItem(
+  id: string,
+  call: { kind: "function" | "custom"; callId: string; name: string; namespace?: string | undefined },
+  text: string,
+  status: "in_progress" | "completed",
+): Item {
+  const { callId, name, namespace } = call;
+  const common = { call_id: callId, name, ...given({ namespace }) };
+  return call.kind === "custom"
+    ? { id, type: "custom_tool_call", status, input: text, ...common }
+    : { id, type: "function_call", status, arguments: text, ...common };
+}
+
+/** The finished content part of a text. */
+export function textPart(text: string, refusal: boolean, more: { annotations?: Fields[]; logprobs?: unknown[] }): Item {
+  if (refusal) return { type: "refusal", refusal: text };
+  return { type: "output_text", annotations: more.annotations ?? [], logprobs: more.logprobs ?? [], text };
+}

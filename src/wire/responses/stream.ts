@@ -1,0 +1,368 @@
+// Streams of the responses format. Guarantees rising sequence numbers, one output index per item, stable ids, and for each
+// item: added, its parts and deltas, done. Blocks that interleave upstream are items that interleave here.
+
+import { ERRORS } from "../../base/errors.ts";
+import type {
+  ChatEvent,
+  FinishEvent,
+  OpaqueEvent,
+  ReasoningDelta,
+  ReasoningEnd,
+  ReasoningStart,
+  TextDelta,
+  TextEnd,
+  TextStart,
+  ToolEnd,
+  ToolStart,
+} from "../../chat/event.ts";
+import type { Fields } from "../check.ts";
+import type { EventWriter, Exchange, StreamError } from "../format.ts";
+import { sealedCall } from "../seal-envelopes.ts";
+import {
+  annotationsOf,
+  callItem,
+  callSignatureItem,
+  encryptedOf,
+  type Item,
+  incompleteReason,
+  itemId,
+  type Progress,
+  ResponseObject,
+  textPart,
+} from "./shape.ts";
+import { ORIGIN } from "./tools.ts";
+
+/** A message item: its parts are the texts that follow each other. */
+interface Message {
+  id: string;
+  index: number;
+  content: Item[];
+  openParts: number;
+  done: boolean;
+}
+
+/** An open block: where its deltas go and what they made so far. */
+type Open =
+  | {
+      type: "text";
+      message: Message;
+      part: number;
+      refusal: boolean;
+      text: string;
+      logprobs: unknown[];
+      /** What goes around a delta. */
+      head: string;
+    }
+  | {
+      type: "reasoning";
+      id: string;
+      index: number;
+      summary: string[];
+      slot: number | undefined;
+      raw: boolean;
+      head: string;
+    }
+  | { type: "tool"; id: string; index: number; call: ToolStart; text: string; head: string };
+
+/** The writer of one streamed response. */
+export class ResponsesWriter implements EventWriter {
+  readonly #exchange: Exchange;
+  readonly #response: ResponseObject;
+  /** What stands before an item event's name in its payload. */
+  readonly #prefix: string;
+  readonly #open = new Map<string, Open>();
+  /** Items by output index; those still open are filled in when they are done. */
+  readonly #output: (Item | undefined)[] = [];
+  #sequence = 0;
+  #started = false;
+  #finished = false;
+  #failed = false;
+  #refused = false;
+  /** The newest item, while it is a message that may get further parts. */
+  #message: Message | undefined;
+  #final: Progress | undefined;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+    this.#response = new ResponseObject(exchange);
+    this.#prefix = exchange.shortEventTypes === true ? "" : "response.";
+  }
+
+  push(event: ChatEvent): string {
+    if (event.type === "text-delta") return this.#textDelta(event);
+    if (this.#failed) return "";
+    if (event.type === "error") {
+      const { code, message } = event;
+      const type = ERRORS[code].type;
+      return this.fail({ message, type, code, param: null, request_id: this.#exchange.requestId });
+    }
+    // The format has one answer per request; other choices are not shown.
+    if (event.type !== "start" && event.choice !== 0) return "";
+    return this.#start() + this.#write(event);
+  }
+
+  get answer(): Item | undefined {
+    return this.#final === undefined ? undefined : this.#response.value(this.#final);
+  }
+
+  end(): string {
+    return this.#failed ? "" : "data: [DONE]\n\n";
+  }
+
+  fail(error: StreamError): string {
+    this.#failed = true;
+    const output = this.#output.filter((item) => item !== undefined);
+    const response = this.#response.text({ status: "failed", output, error: { ...error } });
+    return this.#lifecycle("response.failed", `"response":${response},"error":${JSON.stringify(error)}`);
+  }
+
+  #start(): string {
+    if (this.#started) return "";
+    this.#started = true;
+    const response = `"response":${this.#response.text({ status: "in_progress", output: [] })}`;
+    return this.#lifecycle("response.created", response) + this.#lifecycle("response.in_progress", response);
+  }
+
+  #write(event: Exclude<ChatEvent, TextDelta | { type: "error" }>): string {
+    switch (event.type) {
+      case "start":
+        return "";
+      case "text-start":
+        return this.#textStart(event);
+      case "text-end":
+        return this.#textEnd(event);
+      case "reasoning-start":
+        return this.#reasoningStart(event);
+      case "reasoning-delta":
+        return this.#reasoningDelta(event);
+      case "reasoning-end":
+        return this.#reasoningEnd(event);
+      case "tool-start":
+        return this.#toolStart(event);
+      case "tool-delta": {
+        const open = this.#open.get(event.id);
+        if (open?.type !== "tool" || event.text === "") return "";
+        open.text += event.text;
+        return `${open.head}${JSON.stringify(event.text)},"sequence_number":${this.#sequence++}}\n\n`;
+      }
+      case "tool-end":
+        return this.#toolEnd(event);
+      case "opaque":
+        return this.#opaque(event);
+      case "finish":
+        return this.#finish(event);
+    }
+  }
+
+  #finish(event: FinishEvent): string {
+    if (this.#finished) return "";
+    this.#finished = true;
+    let out = "";
+    // A block still open here ends here: clients wait for every done.
+    for (const [id, open] of [...this.#open]) {
+      if (open.type === "text") out += this.#textEnd({ type: "text-end", choice: 0, id });
+      else if (open.type === "tool") out += this.#toolEnd({ type: "tool-end", choice: 0, id });
+      else out += this.#reasoningEnd({ type: "reasoning-end", choice: 0, id });
+    }
+    out += this.#settleMessage();
+    const reason = incompleteReason(event.reason, this.#refused);
+    const status = reason === undefined ? "completed" : "incomplete";
+    const output = this.#output.filter((item) => item !== undefined);
+    this.#final = { status, output, usage: event.usage, incompleteReason: reason };
+    const response = this.#response.text(this.#final);
+    return out + this.#lifecycle(`response.${status}`, `"response":${response}`);
+  }
+
+  #textStart(event: TextStart): string {
+    const refusal = event.refusal === true;
+    if (refusal) this.#refused = true;
+    let out = "";
+    let message = this.#message;
+    if (message === undefined) {
+      const index = this.#output.length;
+      message = { id: itemId("message", this.#exchange, index), index, content: [], openParts: 0, done: false };
+      out = this.#add({ id: message.id, type: "message", status: "in_progress", role: "assistant", content: [] });
+      this.#message = message;
+    }
+    const part = message.content.length;
+    const first = textPart("", refusal, {});
+    message.content.push(first);
+    message.openParts++;
+    const where = { item_id: message.id, output_index: message.index, content_index: part };
+    const head = this.#head(refusal ? "refusal.delta" : "output_text.delta", where);
+    this.#open.set(event.id, { type: "text", message, part, refusal, text: "", logprobs: [], head });
+    return out + this.#item("content_part.added", { ...where, part: first });
+  }
+
+  /** The per-token path. */
+  #textDelta(event: TextDelta): string {
+    const open = this.#open.get(event.id);
+    if (open?.type !== "text" || event.text === "" || this.#failed) return "";
+    open.text += event.text;
+    let logprobs = "";
+    if (!open.refusal) {
+      logprobs = ',"logprobs":[]';
+      if (event.logprobs !== undefined) {
+        open.logprobs.push(...event.logprobs);
+        logprobs = `,"logprobs":${JSON.stringify(event.logprobs)}`;
+      }
+    }
+    return `${open.head}${JSON.stringify(event.text)}${logprobs},"sequence_number":${this.#sequence++}}\n\n`;
+  }
+
+  #textEnd(event: TextEnd): string {
+    const open = this.#open.get(event.id);
+    if (open?.type !== "text") return "";
+    this.#open.delete(event.id);
+    const { message, part, refusal, text, logprobs } = open;
+    const where = { item_id: message.id, output_index: message.index, content_index: part };
+    const annotations = refusal ? [] : annotationsOf(event.annotations);
+    let out = "";
+    annotations.forEach((annotation, annotation_index) => {
+      out += this.#item("output_text.annotation.added", { ...where, annotation_index, annotation });
+    });
+    const whole = textPart(text, refusal, { annotations, logprobs });
+    message.content[part] = whole;
+    message.openParts--;
+    out += refusal
+      ? this.#item("refusal.done", { ...where, refusal: text })
+      : this.#item("output_text.done", { ...where, text, logprobs });
+    out += this.#item("content_part.done", { ...where, part: whole });
+    // The newest message waits: the next block may be one more part of it.
+    return message === this.#message ? out : out + this.#messageDone(message);
+  }
+
+  #messageDone(message: Message): string {
+    if (message.done || message.openParts > 0) return "";
+    message.done = true;
+    const { id, index, content } = message;
+    return this.#done(index, { id, type: "message", status: "completed", role: "assistant", content });
+  }
+
+  /** No further part can come to the newest message. */
+  #settleMessage(): string {
+    const message = this.#message;
+    this.#message = undefined;
+    return message === undefined ? "" : this.#messageDone(message);
+  }
+
+  #reasoningStart(event: ReasoningStart): string {
+    const settled = this.#settleMessage();
+    const index = this.#output.length;
+    const id = event.itemId ?? itemId("reasoning", this.#exchange, index);
+    this.#open.set(event.id, { type: "reasoning", id, index, summary: [], slot: undefined, raw: false, head: "" });
+    return settled + this.#add({ id, type: "reasoning", summary: [] });
+  }
+
+  #reasoningDelta(event: ReasoningDelta): string {
+    const open = this.#open.get(event.id);
+    if (open?.type !== "reasoning" || event.text === "") return "";
+    let out = "";
+    // This protocol's clients know summaries only, so the reasoning itself is shown as one.
+    const slot = event.summaryIndex ?? -1;
+    if (event.summaryIndex === undefined) open.raw = true;
+    if (open.slot !== slot) {
+      out = this.#summaryPartDone(open);
+      open.slot = slot;
+      const where = { item_id: open.id, output_index: open.index, summary_index: open.summary.length };
+      open.summary.push("");
+      open.head = this.#head("reasoning_summary_text.delta", where);
+      out += this.#item("reasoning_summary_part.added", { ...where, part: { type: "summary_text", text: "" } });
+    }
+    open.summary[open.summary.length - 1] += event.text;
+    return `${out}${open.head}${JSON.stringify(event.text)},"sequence_number":${this.#sequence++}}\n\n`;
+  }
+
+  #summaryPartDone(open: Extract<Open, { type: "reasoning" }>): string {
+    const text = open.summary.at(-1);
+    if (text === undefined) return "";
+    const where = { item_id: open.id, output_index: open.index, summary_index: open.summary.length - 1 };
+    return (
+      this.#item("reasoning_summary_text.done", { ...where, text }) +
+      this.#item("reasoning_summary_part.done", { ...where, part: { type: "summary_text", text } })
+    );
+  }
+
+  #reasoningEnd(event: ReasoningEnd): string {
+    const open = this.#open.get(event.id);
+    if (open?.type !== "reasoning") return "";
+    this.#open.delete(event.id);
+    const { id, index, summary, raw } = open;
+    const parts = summary.map((text) => ({ type: "summary_text", text }));
+    const text = summary.length > 0;
+    const seal = encryptedOf(event, { summary: !raw && text, text, source: this.#exchange.source });
+    return this.#summaryPartDone(open) + this.#done(index, { id, type: "reasoning", summary: parts, ...seal });
+  }
+
+  #toolStart(event: ToolStart): string {
+    let out = this.#settleMessage();
+    const envelope = sealedCall(event, this.#exchange.source);
+    if (envelope !== undefined) {
+      const index = this.#output.length;
+      const id = itemId("reasoning", this.#exchange, index);
+      out += this.#add({ id, type: "reasoning", summary: [] });
+      out += this.#done(index, callSignatureItem(id, envelope));
+    }
+    const index = this.#output.length;
+    const custom = event.kind === "custom";
+    const id = event.itemId ?? itemId(custom ? "custom_tool_call" : "function_call", this.#exchange, index);
+    const where = { item_id: id, output_index: index };
+    const head = this.#head(custom ? "custom_tool_call_input.delta" : "function_call_arguments.delta", where);
+    this.#open.set(event.id, { type: "tool", id, index, call: event, text: "", head });
+    return out + this.#add(callItem(id, event, "", "in_progress"));
+  }
+
+  #toolEnd(event: ToolEnd): string {
+    const open = this.#open.get(event.id);
+    if (open?.type !== "tool") return "";
+    this.#open.delete(event.id);
+    const { id, index, call } = open;
+    const where = { item_id: id, output_index: index };
+    if (call.kind === "custom") {
+      const done = this.#item("custom_tool_call_input.done", { ...where, input: open.text });
+      return done + this.#done(index, callItem(id, call, open.text, "completed"));
+    }
+    let out = "";
+    if (open.text.trim() === "") {
+      // No arguments are an empty object: clients parse the text.
+      open.text = "{}";
+      out = `${open.head}"{}","sequence_number":${this.#sequence++}}\n\n`;
+    }
+    out += this.#item("function_call_arguments.done", { ...where, name: call.name, arguments: open.text });
+    return out + this.#done(index, callItem(id, call, open.text, "completed"));
+  }
+
+  #opaque(event: OpaqueEvent): string {
+    if (event.origin !== ORIGIN) return "";
+    const item = { ...event.value };
+    const index = this.#output.length;
+    return this.#settleMessage() + this.#add(item) + this.#done(index, item);
+  }
+
+  #add(item: Item): string {
+    const output_index = this.#output.length;
+    this.#output.push(undefined);
+    return this.#item("output_item.added", { output_index, item });
+  }
+
+  #done(index: number, item: Item): string {
+    this.#output[index] = item;
+    return this.#item("output_item.done", { output_index: index, item });
+  }
+
+  /** An event of an item. */
+  #item(name: string, members: Fields): string {
+    const rest = JSON.stringify(members).slice(1, -1);
+    return `event: response.${name}\ndata: {"type":"${this.#prefix}${name}",${rest},"sequence_number":${this.#sequence++}}\n\n`;
+  }
+
+  /** An event of an item up to the value of `delta`. */
+  #head(name: string, where: Fields): string {
+    const rest = JSON.stringify(where).slice(1, -1);
+    return `event: response.${name}\ndata: {"type":"${this.#prefix}${name}",${rest},"delta":`;
+  }
+
+  #lifecycle(name: string, members: string): string {
+    return `event: ${name}\ndata: {"type":"${name}",${members},"sequence_number":${this.#sequence++}}\n\n`;
+  }
+}

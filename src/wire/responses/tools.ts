@@ -1,0 +1,116 @@
+// Tools and tool choice of the responses format, in the flat form and in the nested one of chat completions.
+
+import type { CustomTool, FunctionTool, Tool, ToolChoice } from "../../chat/request.ts";
+import {
+  at,
+  expectBoolean,
+  expectFields,
+  expectList,
+  expectOneOf,
+  expectString,
+  expectText,
+  type Fields,
+  given,
+  isFields,
+  maybe,
+  need,
+  reject,
+} from "../check.ts";
+
+/** The protocol's name as the origin of opaque values. */
+export const ORIGIN = "openai-responses";
+
+/** Tools in the order they came; the members of a namespace stand one by one and carry its name. */
+export function readTools(value: unknown, path: string): Tool[] {
+  return expectList(value, path).flatMap((element, i) => readTool(expectFields(element, at(path, i)), at(path, i)));
+}
+
+function readTool(tool: Fields, path: string, namespace?: string): Tool[] {
+  const type = need(tool, "type", expectText, path);
+  switch (type) {
+    case "function":
+      return [readFunction(tool, path, namespace)];
+    case "custom":
+      return [readCustom(tool, path, namespace)];
+    case "namespace": {
+      const name = need(tool, "name", expectText, path);
+      const where = at(path, "tools");
+      return need(tool, "tools", expectList, path).flatMap((element, i) =>
+        readTool(expectFields(element, at(where, i)), at(where, i), name),
+      );
+    }
+    default:
+      return [{ type: "server", origin: ORIGIN, name: type, value: tool }];
+  }
+}
+
+function readFunction(tool: Fields, path: string, namespace: string | undefined): FunctionTool {
+  const [fields, where] = inner(tool, "function", path);
+  return {
+    type: "function",
+    name: need(fields, "name", expectText, where),
+    ...given({
+      description: maybe(fields, "description", expectString, where),
+      parameters: maybe(fields, "parameters", expectFields, where),
+      strict: maybe(fields, "strict", expectBoolean, where),
+      namespace,
+    }),
+  };
+}
+
+function readCustom(tool: Fields, path: string, namespace: string | undefined): CustomTool {
+  const [fields, where] = inner(tool, "custom", path);
+  return {
+    type: "custom",
+    name: need(fields, "name", expectText, where),
+    ...given({
+      description: maybe(fields, "description", expectString, where),
+      format: maybe(fields, "format", expectFields, where),
+      namespace,
+    }),
+  };
+}
+
+/** The object that holds the members: the one under `key` in the nested form, else the tool itself. */
+function inner(fields: Fields, key: string, path: string): [Fields, string] {
+  const nested = fields[key];
+  return isFields(nested) ? [nested, at(path, key)] : [fields, path];
+}
+
+const MODES = ["auto", "none", "required"] as const;
+
+/** The tool choice; undefined for a server tool, which only the protocol's own servers can be made to use. */
+export function readToolChoice(value: unknown, path: string): ToolChoice | undefined {
+  if (typeof value === "string") return { type: expectOneOf(...MODES)(value, path) };
+  const choice = expectFields(value, path);
+  const type = need(choice, "type", expectText, path);
+  switch (type) {
+    case "auto":
+    case "none":
+    case "required":
+      return { type };
+    case "function":
+    case "custom": {
+      const [fields, where] = inner(choice, type, path);
+      return { type: "tool", name: need(fields, "name", expectText, where), kind: type };
+    }
+    case "allowed_tools":
+      return readAllowed(choice, path);
+    default:
+      return undefined;
+  }
+}
+
+function readAllowed(choice: Fields, path: string): ToolChoice {
+  const [fields, where] = inner(choice, "allowed_tools", path);
+  const tools = at(where, "tools");
+  const names = need(fields, "tools", expectList, where).map((element, i) => {
+    const tool = expectFields(element, at(tools, i));
+    const type = need(tool, "type", expectText, at(tools, i));
+    if (type !== "function" && type !== "custom") return type;
+    const [named, path] = inner(tool, type, at(tools, i));
+    return need(named, "name", expectText, path);
+  });
+  if (names.length === 0) reject(tools, `Invalid '${tools}': must name at least one tool.`);
+  return { type: "allowed", mode: need(fields, "mode", expectOneOf("auto", "required"), where), names };
+}
