@@ -1,6 +1,6 @@
 // What belongs to a crawl: which addresses are on its site and wanted, and which of them are one page.
 
-import { pageKey, siteKey } from "../pages/addresses.ts";
+import { pageKey, siteKey } from "../base/page-key.ts";
 import type { Converter } from "../pages/convert/convert.ts";
 import type { LoadedPage } from "../pages/load.ts";
 import type { PageShape } from "./params.ts";

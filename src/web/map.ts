@@ -1,9 +1,10 @@
 // The addresses of a site: from robots.txt and sitemaps, and from the links of the root page when those are too few.
 // No other page is fetched.
 
+import { pageKey, siteKey } from "../base/page-key.ts";
 import { createTurns } from "../base/turns.ts";
 import type { Guard } from "../net/guard.ts";
-import { isTrap, pageKey, siteKey } from "../pages/addresses.ts";
+import { isTrap } from "../pages/addresses.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import { PageError, type PageFault } from "../pages/page-error.ts";
 import type { Robots, RobotsRules } from "../pages/robots/robots.ts";

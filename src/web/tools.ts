@@ -3,11 +3,11 @@
 
 import { availableParallelism } from "node:os";
 import type { Clock } from "../base/clock.ts";
+import { siteKey } from "../base/page-key.ts";
 import type { Config } from "../config/schema.ts";
 import { createFetch, type GuardedFetch, purposeOf } from "../net/fetch.ts";
 import { createGuard, type Guard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
-import { siteKey } from "../pages/addresses.ts";
 import { createBrowser, findBrowser } from "../pages/browser/browser.ts";
 import { createRemoteDoor, type Door, LOCAL_DOOR } from "../pages/browser/egress.ts";
 import { createRenderer, type Renderer } from "../pages/browser/render.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isTrap, mayBePage, pageKey, siteKey } from "../../src/pages/addresses.ts";
+import { pageKey, siteKey } from "../../src/base/page-key.ts";
+import { isTrap, mayBePage } from "../../src/pages/addresses.ts";
 import { isChallenge } from "../../src/pages/challenge.ts";
 import { parseSitemap } from "../../src/pages/convert/sitemap-text.ts";
 import { compileGlob } from "../../src/pages/globs.ts";

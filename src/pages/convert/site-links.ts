@@ -1,7 +1,8 @@
 // Which addresses of a page a crawl goes on with. What is compared, and with how many patterns, is chosen by strangers:
 // it runs in a thread, and what one page may cost is bounded.
 
-import { ADDRESS_CHARS_MAX, isTrap, mayBePage, pageKey, siteKey } from "../addresses.ts";
+import { pageKey, siteKey } from "../../base/page-key.ts";
+import { ADDRESS_CHARS_MAX, isTrap, mayBePage } from "../addresses.ts";
 import { compileGlob, type Glob, globCost, pathsOf } from "../globs.ts";
 
 /** What is held against what. */

@@ -1,8 +1,8 @@
 // Pages in turn: every request for one waits for its place and its time at the host it goes to, and again at each host it
 // is sent on to. The wait counts within the request's own deadline, by its signal.
 
+import { siteKey } from "../../base/page-key.ts";
 import type { FetchOptions, GuardedFetch } from "../../net/fetch.ts";
-import { siteKey } from "../addresses.ts";
 import type { Renderer, RenderRequest } from "../browser/render.ts";
 import { createSlots } from "../slots.ts";
 import type { Claim, Manners } from "./host-scheduler.ts";

@@ -1,0 +1,42 @@
+// When two addresses are one page, and when two pages are one site.
+
+/** Parameters that say how a reader came, not what is read. */
+const TRACKING =
+  /^(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|li_fat_id|igshid|igsh|mc_[ce]id|_ga|_gl|_hs(?:enc|mi)|hsctatracking|mkt_tok|vero_id|oly_\w+|ref_src|ref_url|spm|scm|cmpid|icid|_openstat|yadclid|wickedid|s_cid|trk|trkcampaign)$/i;
+const SESSION =
+  /^(?:phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|cfid|cftoken|sessionid|session_id|sess_id|sid|zenid|oscsid)$/i;
+
+/**
+ * The page behind an address: scheme, `www.`, fragment, trailing slash, order of parameters, tracking and session
+ * parameters make no difference.
+ */
+export function pageKey(address: string): string {
+  const url = new URL(address);
+  const parameters = [...url.searchParams].filter(([name]) => !TRACKING.test(name) && !SESSION.test(name));
+  const query = parameters
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+    .sort()
+    .join("&");
+  // Set, not just cut out: what is left may be another way to write a shorter path.
+  if (/;jsessionid=/i.test(url.pathname)) url.pathname = url.pathname.replace(/;jsessionid=[^/]*/gi, "");
+  const path = plainPath(url.pathname)
+    .replace(/\/{2,}/g, "/")
+    .replace(/\/+$/, "");
+  return `${siteKey(address)}${path === "" ? "/" : path}${query === "" ? "" : `?${query}`}`;
+}
+
+/** The site of an address: its host without a leading `www.`, and its port. Subdomains are other sites. */
+export function siteKey(address: string): string {
+  const url = new URL(address);
+  const host = url.hostname.replace(/^www\./, "").replace(/\.$/, "");
+  return url.port === "" ? host : `${host}:${url.port}`;
+}
+
+/** Percent-encoding that was not needed taken back, so that both spellings are one. */
+function plainPath(path: string): string {
+  try {
+    return encodeURI(decodeURI(path));
+  } catch {
+    return path;
+  }
+}
