@@ -193,7 +193,9 @@ export function secretsOf(config: Config): string[] {
     found.push(...apiKeys, ...values, passwordOf(baseUrl));
   }
   for (const { clientSecret } of config.auth.oauth.values()) found.push(clientSecret);
-  for (const { apiKey } of config.search.engines.values()) found.push(apiKey ?? "");
+  // Of a key in two parts the second is as secret as the whole.
+  for (const { apiKey = "" } of config.search.engines.values())
+    found.push(apiKey, apiKey.slice(apiKey.indexOf(":") + 1));
   found.push(config.email.smtpUrl, passwordOf(config.email.smtpUrl));
   return [...new Set(found)].filter((secret) => secret !== "");
 }

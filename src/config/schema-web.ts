@@ -56,11 +56,17 @@ export const Web = section("Scrape, crawl, map, extract and llms.txt.", {
 
 /** `search.engines.NAME` */
 const Engine = section("What differs from the built-in facts of a search engine.", {
-  enabled: optional(flag("Asks it.", true)),
+  enabled: optional(flag("Asks it, or does not.", true)),
   weight: optional(number("How much its ranking counts.", 1, { minimum: 0, maximum: 100 })),
-  timeout: optional(duration("How long it may take.", "5s")),
-  base_url: optional(formatted("url", "Replaces its origin.")),
-  api_key: optional(text("Its key.", "", { secret: true })),
+  timeout: optional(duration("After this the others are no longer kept waiting for it.", "5s")),
+  base_url: optional(formatted("url", "Replaces all of its origins; may be private, and is asked as often as needed.")),
+  api_key: optional(text("Its key; turns on an engine that needs one.", "", { secret: true })),
+  selectors: optional(
+    map(
+      "By name: where things stand in its answers (CSS selectors, JSON paths), in place of its own.",
+      element("text"),
+    ),
+  ),
 });
 
 /** `search` */
@@ -68,4 +74,10 @@ export const Search = section("Web search.", {
   only: list("When not empty, only these engines run.", element("text")),
   engines: map("By name.", Engine),
   safe: flag("Asks engines for safe results.", true),
+  compat: section("The shapes of other search services.", {
+    anonymous: list(
+      "Client addresses that may search in the shapes of SearXNG and Open WebUI without a key, at the free tier's rate.",
+      element("cidr"),
+    ),
+  }),
 });
