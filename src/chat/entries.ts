@@ -1,0 +1,62 @@
+// A request's list of messages as compaction sees it: one entry for each element of the client's own list, in words of no
+// format. Entries are read from a list and never written back; the format's own functions change the elements.
+
+/** What an element holds, as far as it counts. */
+export type Piece =
+  | { type: "text"; text: string }
+  | { type: "reasoning"; text: string }
+  | { type: "call"; id: string; name: string; text: string }
+  | ResultPiece
+  /** An image, a document, a sound: `label` names it. */
+  | { type: "media"; label: string }
+  /** The record of an earlier compaction: its text, or a value that only its maker can open. */
+  | { type: "compaction"; text: string | undefined; sealed: string | undefined };
+
+/** What a tool gave back. */
+export interface ResultPiece {
+  type: "result";
+  id: string;
+  text: string;
+  /** Images and documents in it. */
+  media: readonly string[];
+}
+
+/** One element. `tool`: it holds nothing but results. */
+export interface Entry {
+  role: "system" | "user" | "assistant" | "tool";
+  pieces: readonly Piece[];
+}
+
+/** A parsed JSON object of the client's. */
+export type Element = Readonly<Record<string, unknown>>;
+
+/** How one client format writes its list of messages. */
+export interface EntryFormat {
+  /** The top-level member that holds the list. */
+  member: "messages" | "input";
+  /** The elements of a body. */
+  list(body: Element): readonly Element[];
+  /** Texts that go with every request beside the list: instructions and tools. */
+  fixed(body: Element): string;
+  /** Reads an element. */
+  entry(element: Element): Entry;
+  /** The element with other words in place of its results; `say` gives undefined for results that stay. */
+  withResults(element: Element, say: (result: ResultPiece) => string | undefined): Element;
+  /** The element without reasoning that is bound to its history; undefined when nothing is left, the same when it has none. */
+  withoutReasoning(element: Element): Element | undefined;
+  /** The element with its texts replaced by one. */
+  withText(element: Element, text: string): Element;
+  /** A user's message. */
+  userMessage(text: string): Element;
+}
+
+/** All that is said in an entry, without reasoning and media. */
+export function textOf(entry: Entry): string {
+  const texts: string[] = [];
+  for (const piece of entry.pieces) {
+    if (piece.type === "text" || piece.type === "result") texts.push(piece.text);
+    else if (piece.type === "call") texts.push(piece.name, piece.text);
+    else if (piece.type === "compaction") texts.push(piece.text ?? "");
+  }
+  return texts.join("\n");
+}

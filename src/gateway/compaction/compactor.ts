@@ -1,0 +1,308 @@
+// The ladder: what is done, in turn, to a conversation that has grown too long for its model. Below the limit nothing is.
+// Each rung is taken only when those before do not suffice, and a rung that fails gives way to the next one.
+
+import { uuid } from "../../base/ids.ts";
+import type { Element, EntryFormat } from "../../chat/entries.ts";
+import type { Measured, TokenMemory } from "./measure.ts";
+import { type Compaction, type CompactionMemory, type ConversationName, endOf, keyOf } from "./memory.ts";
+import { type ConversationRecord, parseRecord, recordText } from "./record.ts";
+import { cutMiddle, firstUserAt, type Shape, shapeList, wordsOf } from "./shape.ts";
+import type { Space } from "./space.ts";
+import { tailStart } from "./split.ts";
+import { recordWithout, type SummaryWork, summarise } from "./summarise.ts";
+
+/** What was done, as the response header says it. */
+export type CompactionAction = "cleared" | "reused" | "compacted" | "truncated";
+
+/** A conversation as a request brings it. */
+export interface Conversation {
+  accountId: string;
+  /** Where the client names it: its compactions are stored. */
+  threadId: string | undefined;
+  /** The model whose counts are meant. */
+  model: string;
+  list: readonly Element[];
+  format: EntryFormat;
+  /** Instructions and tools. */
+  fixed: string;
+  space: Space;
+  keepLast: number;
+  work: SummaryWork;
+}
+
+/** A conversation in its short form. */
+export interface Shortened {
+  list: Element[];
+  action: CompactionAction;
+  /** Tokens of the whole request. */
+  before: number;
+  after: number;
+  /** Calls that lost the reasoning behind them. */
+  strippedCalls: ReadonlySet<string>;
+  /** The text that stands for what was left out. */
+  record: string | undefined;
+  /** Messages left out. */
+  upTo: number;
+}
+
+export interface CompactorDeps {
+  tokens: TokenMemory;
+  memory: CompactionMemory;
+  nowMs(): number;
+  /** A summary could not be had. */
+  failed(error: unknown, threadId: string | undefined): void;
+}
+
+/** A conversation that was measured. */
+interface Measure {
+  name: ConversationName;
+  list: readonly Measured[];
+  /** Tokens of instructions and tools. */
+  fixed: number;
+  /** Tokens of it all, as the model counts. */
+  total: number;
+}
+
+/** Shortens conversations. */
+export class Compactor {
+  readonly #deps: CompactorDeps;
+  /** Compactions under way, by conversation. */
+  readonly #flights = new Map<string, Promise<void>>();
+
+  constructor(deps: CompactorDeps) {
+    this.#deps = deps;
+  }
+
+  /** The conversation as it may go up; undefined when it may go as it is. */
+  async shorten(conversation: Conversation): Promise<Shortened | undefined> {
+    const { space } = conversation;
+    const measure = await this.#measure(conversation);
+    if (measure.total <= space.limit) {
+      if (measure.total > space.soon) await this.#ahead(conversation, measure);
+      return undefined;
+    }
+    const known = await this.#reuse(conversation, measure);
+    if (known !== undefined) return known;
+    // One that was begun earlier may be all that is needed.
+    const flight = this.#flights.get(keyOf(measure.name));
+    if (flight !== undefined) {
+      await flight;
+      const made = await this.#reuse(conversation, measure);
+      if (made !== undefined) return { ...made, action: made.action === "reused" ? "compacted" : made.action };
+    }
+    const made = await this.#start(conversation, measure);
+    return this.#apply(conversation, measure, made);
+  }
+
+  /** Compacts everything before the tail, whatever its length. Undefined when there is nothing before it. */
+  async compactAll(conversation: Conversation): Promise<Shortened | undefined> {
+    const measure = await this.#measure(conversation);
+    const tail = tailStart(measure.list, { keepLast: conversation.keepLast, tokens: 0 });
+    const before = await this.#deps.memory.match(measure.name, measure.list);
+    if (tail === 0 || firstUserAt(measure.list) === tail - 1) return undefined;
+    if (before !== undefined && before.upTo >= tail) {
+      return this.#apply(conversation, measure, { compaction: before, action: "reused" });
+    }
+    const { compaction, action } = await this.#summarised(conversation, measure, { before, tail });
+    return this.#apply(conversation, measure, { compaction, action });
+  }
+
+  /** Resolves when no compaction is under way. */
+  async idle(): Promise<void> {
+    while (this.#flights.size > 0) await Promise.all(this.#flights.values());
+  }
+
+  async #measure({ accountId, threadId, model, list, format, fixed }: Conversation): Promise<Measure> {
+    const { tokens } = this.#deps;
+    const measured = await tokens.measure(list, format);
+    const fixedTokens = await tokens.count(fixed);
+    const counted = measured.reduce((sum, one) => sum + one.tokens, fixedTokens);
+    const first = firstUserAt(measured) ?? 0;
+    const name = { accountId, threadId, opening: measured[first]?.prefix ?? "" };
+    return { name, list: measured, fixed: fixedTokens, total: tokens.own(model, counted) };
+  }
+
+  /** What was done before, where it still suffices. */
+  async #reuse(conversation: Conversation, measure: Measure): Promise<Shortened | undefined> {
+    const compaction = await this.#deps.memory.match(measure.name, measure.list);
+    if (compaction === undefined) return undefined;
+    const action = compaction.record === undefined ? "cleared" : compaction.truncated ? "truncated" : "reused";
+    const done = await this.#apply(conversation, measure, { compaction, action });
+    if (done.after > conversation.space.limit) return undefined;
+    if (done.after > conversation.space.soon) await this.#ahead(conversation, measure);
+    return done;
+  }
+
+  /** Begins a compaction beside the request, unless one is under way or made. */
+  async #ahead(conversation: Conversation, measure: Measure): Promise<void> {
+    const key = keyOf(measure.name);
+    if (this.#flights.has(key)) return;
+    const before = await this.#deps.memory.match(measure.name, measure.list);
+    // What was made and is not needed yet: as long as little came after it, there is nothing new to say.
+    if (before !== undefined && !before.truncated) {
+      const done = await this.#apply(conversation, measure, { compaction: before, action: "reused", dry: true });
+      if (done.after <= conversation.space.soon) return;
+    }
+    if (!this.#flights.has(key)) void this.#start(conversation, measure).catch(() => undefined);
+  }
+
+  /** A compaction under way: it is known from this moment on, so that no second one begins. */
+  #start(conversation: Conversation, measure: Measure): Promise<Made> {
+    const key = keyOf(measure.name);
+    const making = this.#deps.memory.match(measure.name, measure.list).then((before) => {
+      const tail = tailStart(measure.list, { keepLast: conversation.keepLast, tokens: conversation.space.tail });
+      return this.#make(conversation, measure, { before, tail });
+    });
+    const flight = making.then(
+      () => undefined,
+      (error) => this.#deps.failed(error, conversation.threadId),
+    );
+    this.#flights.set(key, flight);
+    void flight.finally(() => {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    });
+    return making;
+  }
+
+  /** Clears results where that is enough, else summarises, else leaves out. */
+  async #make(conversation: Conversation, measure: Measure, { before, tail }: Start): Promise<Made> {
+    const { space } = conversation;
+    const from = before?.upTo ?? 0;
+    const clearing = this.#compaction(measure, { ...before, upTo: from, clearedTo: Math.max(tail, from) });
+    if (before === undefined || before.clearedTo < tail) {
+      const done = await this.#apply(conversation, measure, { compaction: clearing, action: "cleared", dry: true });
+      if (done.after <= space.aim) return this.#kept(measure, { compaction: clearing, action: "cleared" });
+    }
+    return this.#summarised(conversation, measure, { before, tail });
+  }
+
+  async #summarised(conversation: Conversation, measure: Measure, { before, tail }: Start): Promise<Made> {
+    const { tokens, failed } = this.#deps;
+    const previous = before?.record === undefined ? undefined : parseRecord(before.record);
+    const from = before?.upTo ?? 0;
+    const first = firstUserAt(measure.list);
+    const middle = measure.list.slice(from, Math.max(from, tail)).filter((_, at) => from + at !== first);
+    const cut = { upTo: Math.max(from, tail), clearedTo: Math.max(from, tail) };
+    let record: ConversationRecord | undefined;
+    try {
+      record = middle.length === 0 ? previous : await summarise(tokens, conversation.work, { middle, previous });
+    } catch (error) {
+      failed(error, conversation.threadId);
+    }
+    const truncated = record === undefined;
+    const text = recordText(record ?? recordWithout(middle, previous));
+    const compaction = this.#compaction(measure, { ...cut, record: text, truncated, tokens: await tokens.count(text) });
+    return this.#kept(measure, { compaction, action: truncated ? "truncated" : "compacted" });
+  }
+
+  async #kept(measure: Measure, made: Made): Promise<Made> {
+    await this.#deps.memory.keep(measure.name, made.compaction);
+    return made;
+  }
+
+  #compaction(measure: Measure, given: Partial<Compaction> & { upTo: number; clearedTo: number }): Compaction {
+    const end = Math.max(given.upTo, given.clearedTo);
+    return {
+      record: undefined,
+      tokens: 0,
+      truncated: false,
+      ...given,
+      id: uuid(),
+      prefix: measure.list[end - 1]?.prefix ?? "0",
+      strippedTo: undefined,
+      createdAtMs: this.#deps.nowMs(),
+    };
+  }
+
+  /** The short form; kept with it from the first use on is what had been written before. `dry`: it is only measured. */
+  async #apply(
+    conversation: Conversation,
+    measure: Measure,
+    { compaction, action, dry = false }: Made & { dry?: boolean },
+  ): Promise<Shortened> {
+    if (compaction.strippedTo === undefined && !dry) {
+      compaction.strippedTo = measure.list.length;
+      await this.#deps.memory.keep(measure.name, compaction);
+    }
+    const { upTo, clearedTo, record } = compaction;
+    const cut = { upTo, clearedTo, strippedTo: compaction.strippedTo ?? measure.list.length };
+    const shape = (firstUser?: string) => shapeList(measure.list, conversation.format, { cut, record, firstUser });
+    const whole = shape();
+    const sizes = await this.#sizes(conversation, measure, whole);
+    const fitted = await this.#fit(conversation, measure, { shape, whole, ...sizes, end: endOf(compaction) });
+    const { list, strippedCalls } = fitted.shape;
+    return { list, strippedCalls, action, before: measure.total, after: fitted.after, record, upTo };
+  }
+
+  async #sizes(
+    { model, format }: Conversation,
+    { fixed }: Measure,
+    { list }: Shape,
+  ): Promise<{ after: number; elements: number[] }> {
+    const { tokens } = this.#deps;
+    const elements = (await tokens.measure(list, format)).map((one) => one.tokens);
+    return {
+      after: tokens.own(
+        model,
+        elements.reduce((sum, one) => sum + one, fixed),
+      ),
+      elements,
+    };
+  }
+
+  /** Cuts the first user's message where what stays word for word would take more than half the window. */
+  async #fit(
+    conversation: Conversation,
+    measure: Measure,
+    given: { shape(firstUser?: string): Shape; whole: Shape; after: number; end: number },
+  ): Promise<{ shape: Shape; after: number }> {
+    const { space, model } = conversation;
+    const { tokens } = this.#deps;
+    const first = firstUserAt(measure.list);
+    const own = first === undefined ? 0 : tokens.own(model, measure.list[first]!.tokens);
+    const most = Math.max(FIRST_USER_LEAST, own - (given.after - space.aim));
+    let done = { shape: given.whole, after: given.after };
+    if (first !== undefined && first < given.end && given.after > space.aim && own > most) {
+      const words = wordsOf(measure.list[first]!);
+      const cut = given.shape(cutMiddle(words, Math.floor((words.length * most) / own)));
+      done = { shape: cut, after: (await this.#sizes(conversation, measure, cut)).after };
+    }
+    return done.after <= space.limit ? done : this.#clip(conversation, measure, done);
+  }
+
+  /** Cuts long results in the tail, the longest first: the last that can be done. */
+  async #clip(
+    conversation: Conversation,
+    measure: Measure,
+    { shape, after }: { shape: Shape; after: number },
+  ): Promise<{ shape: Shape; after: number }> {
+    const { space, format } = conversation;
+    let done = { shape, after };
+    for (let chars = RESULT_CHARS_FIRST; chars >= RESULT_CHARS_LAST && done.after > space.limit; chars /= 4) {
+      const list = done.shape.list.map((element) =>
+        format.withResults(element, ({ text }) => (text.length > chars ? cutMiddle(text, chars) : undefined)),
+      );
+      const clipped = { ...done.shape, list };
+      done = { shape: clipped, after: (await this.#sizes(conversation, measure, clipped)).after };
+    }
+    return done;
+  }
+}
+
+/** What a compaction goes on from, and where it ends. */
+interface Start {
+  before: Compaction | undefined;
+  tail: number;
+}
+
+/** A compaction and what it is. */
+interface Made {
+  compaction: Compaction;
+  action: CompactionAction;
+}
+
+/** Of a first message so many tokens stay at least. */
+const FIRST_USER_LEAST = 200;
+/** Results of the tail are cut to so many characters, then to a quarter of that, and so on. */
+const RESULT_CHARS_FIRST = 64_000;
+const RESULT_CHARS_LAST = 200;

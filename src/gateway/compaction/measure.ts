@@ -1,0 +1,143 @@
+// How many tokens a conversation has: a guess from its length that costs nothing on the request path, and a count of each
+// message, once, off it. Both are corrected by what providers report.
+
+import { createTurns } from "../../base/turns.ts";
+import { type Element, type Entry, type EntryFormat, type Piece, textOf } from "../../chat/entries.ts";
+import { TokenCounter } from "../../tokens/count.ts";
+
+/** An element with what is known of it. */
+export interface Measured {
+  element: Element;
+  entry: Entry;
+  tokens: number;
+  /** Stands for all elements up to this one; system messages, which stay as they are, aside. */
+  prefix: string;
+}
+
+/** A large image's count; pixels are not looked at here. */
+const IMAGE_TOKENS = 1600;
+/** A document's first pages. */
+const DOCUMENT_TOKENS = 3000;
+/** Role marks and separators around a message. */
+const MESSAGE_TOKENS = 4;
+
+/** Messages whose count is remembered; some dozens of bytes each. */
+const COUNTS_MAX = 100_000;
+/** Models of which is remembered how they count. */
+const MODELS_MAX = 1000;
+
+/** Tokens of a character of JSON, until a model's own figure is known: more than most texts have. */
+const FIRST_GUESS = 0.4;
+/** How much a new figure counts against those before it. */
+const NEW_SHARE = 0.2;
+
+/** What a model makes of characters, and of tokens counted here. */
+interface Rates {
+  perChar: number;
+  /** Its own tokens for one counted here. */
+  perToken: number;
+}
+
+/** The memory of counts. */
+export class TokenMemory {
+  readonly #counts = new Map<number | bigint, number>();
+  readonly #rates = new Map<string, Rates>();
+
+  /** Tokens of a request's text by its length alone. */
+  guess(model: string, chars: number): number {
+    return chars * (this.#rates.get(model)?.perChar ?? FIRST_GUESS);
+  }
+
+  /** Corrects a count by how the model counts. */
+  own(model: string, counted: number): number {
+    return Math.ceil(counted * (this.#rates.get(model)?.perToken ?? 1));
+  }
+
+  /** A model reported how many tokens a request had. `counted` where it was counted here too. */
+  learn(model: string, reported: number, sent: { chars: number; counted?: number | undefined }): void {
+    if (reported <= 0 || sent.chars < CHARS_MIN) return;
+    const known = this.#rates.get(model);
+    const perChar = blend(known?.perChar, clamp(reported / sent.chars, 0.02, 2));
+    const share = sent.counted === undefined || sent.counted === 0 ? undefined : reported / sent.counted;
+    const perToken = share === undefined ? (known?.perToken ?? 1) : blend(known?.perToken, clamp(share, 0.5, 3));
+    if (known === undefined && this.#rates.size >= MODELS_MAX) return;
+    this.#rates.set(model, { perChar, perToken });
+  }
+
+  /** The elements with their counts, which are made in turns. */
+  async measure(list: readonly Element[], format: EntryFormat): Promise<Measured[]> {
+    const counter = new TokenCounter();
+    const turn = createTurns();
+    const out: Measured[] = [];
+    let prefix: number | bigint = 0n;
+    for (const element of list) {
+      const entry = format.entry(element);
+      const text = textOf(entry);
+      const own = Bun.hash(text);
+      if (entry.role !== "system") {
+        prefix = Bun.hash(`${entry.role}\u0000${shapeOf(entry)}\u0000${own.toString(16)}`, BigInt(prefix));
+      }
+      out.push({
+        element,
+        entry,
+        tokens: (await this.#count(own, text, counter)) + besides(entry),
+        prefix: prefix.toString(16),
+      });
+      await turn();
+    }
+    return out;
+  }
+
+  /** Tokens of a text, in turns, and only once. */
+  async count(text: string): Promise<number> {
+    return this.#count(Bun.hash(text), text, new TokenCounter());
+  }
+
+  async #count(key: number | bigint, text: string, counter: TokenCounter): Promise<number> {
+    const known = this.#counts.get(key);
+    if (known !== undefined) return known;
+    const tokens = await counter.count(text);
+    if (this.#counts.size >= COUNTS_MAX) {
+      const oldest = this.#counts.keys().next().value;
+      if (oldest !== undefined) this.#counts.delete(oldest);
+    }
+    this.#counts.set(key, tokens);
+    return tokens;
+  }
+}
+
+/** Of shorter requests the figures say more about the wrapping than about the text. */
+const CHARS_MIN = 2000;
+
+function blend(known: number | undefined, found: number): number {
+  return known === undefined ? found : known + (found - known) * NEW_SHARE;
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
+}
+
+/** Kinds and names of pieces, so that a call and a text of the same words are two things. */
+function shapeOf(entry: Entry): string {
+  return entry.pieces
+    .filter((piece) => piece.type !== "reasoning")
+    .map((piece) => ("id" in piece ? `${piece.type} ${piece.id}` : piece.type))
+    .join(",");
+}
+
+/** Tokens of what is no text that was counted. */
+function besides(entry: Entry): number {
+  return MESSAGE_TOKENS + entry.pieces.reduce((sum, piece) => sum + tokensBeside(piece), 0);
+}
+
+function tokensBeside(piece: Piece): number {
+  if (piece.type === "media") return mediaTokens(piece.label);
+  if (piece.type === "result") return MESSAGE_TOKENS + piece.media.reduce((sum, label) => sum + mediaTokens(label), 0);
+  // Reasoning is mostly left out by the providers themselves; its length says enough.
+  if (piece.type === "reasoning") return Math.ceil(piece.text.length / 4);
+  return piece.type === "call" ? MESSAGE_TOKENS : 0;
+}
+
+function mediaTokens(label: string): number {
+  return label.startsWith("document") || label.startsWith("file") ? DOCUMENT_TOKENS : IMAGE_TOKENS;
+}

@@ -1,0 +1,140 @@
+// Compactions that were made, newest last, so that a later request of the same conversation is shortened in the same way and
+// nothing is summarised twice. In memory, bounded; conversations with a thread are also in the store.
+
+import type { Measured } from "./measure.ts";
+
+/** One compaction of a conversation. */
+export interface Compaction {
+  id: string;
+  /** Stands for the elements that it speaks of. */
+  prefix: string;
+  /** Elements before it are in the record. */
+  upTo: number;
+  /** Tool results of elements before it are placeholders. */
+  clearedTo: number;
+  /** Elements before it were written after another history; undefined until it is used for the first time. */
+  strippedTo: number | undefined;
+  /** The record's text; undefined where only results were cleared. */
+  record: string | undefined;
+  /** Tokens of the record. */
+  tokens: number;
+  /** Messages were left out because no summary could be had: it is tried again later. */
+  truncated: boolean;
+  createdAtMs: number;
+}
+
+/** Where compactions of threads are kept. */
+export interface CompactionStore {
+  load(accountId: string, threadId: string): Promise<Compaction[]>;
+  save(accountId: string, threadId: string, compaction: Compaction): Promise<void>;
+}
+
+/** Whose conversation it is. */
+export interface ConversationName {
+  accountId: string;
+  /** The client's name for it, where it is to be stored. */
+  threadId: string | undefined;
+  /** What tells it from the account's other conversations, where it has no name. */
+  opening: string;
+}
+
+/** Compactions of one conversation; others are of branches that were left. */
+const PER_CONVERSATION_MAX = 8;
+/** Characters of records in memory, all conversations together. */
+const CHARS_MAX = 32 * 1024 * 1024;
+const CONVERSATIONS_MAX = 20_000;
+/** How long a conversation is shortened without a summary before one is asked for again. */
+const TRUNCATED_MS = 60_000;
+
+/** The memory. */
+export class CompactionMemory {
+  readonly #held = new Map<string, Compaction[]>();
+  #chars = 0;
+  readonly #store: CompactionStore;
+  readonly #nowMs: () => number;
+
+  constructor(store: CompactionStore, nowMs: () => number) {
+    this.#store = store;
+    this.#nowMs = nowMs;
+  }
+
+  /** The compaction of the longest part that the list begins with. */
+  async match(name: ConversationName, list: readonly Measured[]): Promise<Compaction | undefined> {
+    const known = await this.#of(name);
+    const freshMs = this.#nowMs() - TRUNCATED_MS;
+    let best: Compaction | undefined;
+    for (const one of known) {
+      const end = endOf(one);
+      if (end > list.length || (one.truncated && one.createdAtMs < freshMs)) continue;
+      if (list[end - 1]?.prefix !== one.prefix) continue;
+      if (best === undefined || isFurther(one, best)) best = one;
+    }
+    return best;
+  }
+
+  /** Keeps a compaction; those of a thread are stored. */
+  async keep(name: ConversationName, compaction: Compaction): Promise<void> {
+    const key = keyOf(name);
+    const known = (await this.#of(name)).filter(({ id }) => id !== compaction.id);
+    this.#put(key, [...known, compaction].slice(-PER_CONVERSATION_MAX));
+    if (name.threadId !== undefined && !compaction.truncated) {
+      await this.#store.save(name.accountId, name.threadId, compaction);
+    }
+  }
+
+  /** Forgets a conversation. */
+  forget(name: ConversationName): void {
+    this.#put(keyOf(name), []);
+  }
+
+  async #of(name: ConversationName): Promise<Compaction[]> {
+    const key = keyOf(name);
+    const held = this.#held.get(key);
+    if (held !== undefined) {
+      this.#held.delete(key);
+      this.#held.set(key, held);
+      return held;
+    }
+    const loaded = name.threadId === undefined ? [] : await this.#store.load(name.accountId, name.threadId);
+    // Another request may have loaded it meanwhile.
+    const now = this.#held.get(key);
+    if (now !== undefined) return now;
+    if (name.threadId !== undefined || loaded.length > 0) this.#put(key, loaded.slice(-PER_CONVERSATION_MAX));
+    return loaded;
+  }
+
+  #put(key: string, compactions: Compaction[]): void {
+    this.#drop(key);
+    this.#held.set(key, compactions);
+    this.#chars += charsOf(compactions);
+    for (const oldest of this.#held.keys()) {
+      if ((this.#chars <= CHARS_MAX && this.#held.size <= CONVERSATIONS_MAX) || oldest === key) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#chars -= charsOf(this.#held.get(key) ?? []);
+    this.#held.delete(key);
+  }
+}
+
+/** The number of elements that a compaction speaks of. */
+export function endOf({ upTo, clearedTo }: Compaction): number {
+  return Math.max(upTo, clearedTo);
+}
+
+function isFurther(one: Compaction, other: Compaction): boolean {
+  return one.upTo === other.upTo ? endOf(one) >= endOf(other) : one.upTo > other.upTo;
+}
+
+function charsOf(compactions: readonly Compaction[]): number {
+  return compactions.reduce((sum, { record = "" }) => sum + record.length, 0);
+}
+
+/** One text for one conversation. */
+export function keyOf({ accountId, threadId, opening }: ConversationName): string {
+  return threadId === undefined
+    ? `${accountId}\u0000opening\u0000${opening}`
+    : `${accountId}\u0000thread\u0000${threadId}`;
+}

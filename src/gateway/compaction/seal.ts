@@ -1,0 +1,74 @@
+// Seals text that leaves the process: the records that clients carry for us, and what is kept in the database. AES-256-GCM
+// under a key that follows from one secret, bound to the account and to what it is for: nothing sealed for one account or one
+// purpose opens for another.
+
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+
+/** What is sealed for whom. */
+export interface SealedFor {
+  accountId: string;
+  purpose: "item" | "thread" | "summary";
+}
+
+/** Marks texts sealed here. No vendor's value starts so: the dot is outside every base64 alphabet. */
+const MARK = "sallyport.c1.";
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Seals and opens. */
+export class Sealer {
+  readonly #key: Buffer;
+
+  constructor(secret: string) {
+    this.#key = Buffer.from(hkdfSync("sha256", secret, "", "sallyport compaction 1", 32));
+  }
+
+  /** The text as bytes that only this program reads. */
+  seal(text: string, bound: SealedFor): Buffer {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", this.#key, iv).setAAD(boundTo(bound));
+    const packed = Bun.zstdCompressSync(Buffer.from(text));
+    const sealed = Buffer.concat([cipher.update(packed), cipher.final()]);
+    return Buffer.concat([iv, sealed, cipher.getAuthTag()]);
+  }
+
+  /** The text; undefined for bytes that were not sealed so. */
+  open(bytes: Uint8Array, bound: SealedFor): string | undefined {
+    if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
+    const end = bytes.length - TAG_BYTES;
+    const decipher = createDecipheriv("aes-256-gcm", this.#key, bytes.subarray(0, IV_BYTES))
+      .setAAD(boundTo(bound))
+      .setAuthTag(bytes.subarray(end));
+    try {
+      const packed = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]);
+      return new TextDecoder().decode(Bun.zstdDecompressSync(packed));
+    } catch {
+      // Another account's, another secret's, or changed on the way: none of these opens.
+      return undefined;
+    }
+  }
+
+  /** The text as one that a client can carry. */
+  sealText(text: string, accountId: string): string {
+    return MARK + this.seal(text, { accountId, purpose: "item" }).toString("base64url");
+  }
+
+  /** What `sealText` sealed for this account; undefined for anything else. */
+  openText(sealed: string, accountId: string): string | undefined {
+    if (!isSealedHere(sealed)) return undefined;
+    const text = sealed.slice(MARK.length);
+    const bytes = Buffer.from(text, "base64url");
+    // Decoding passes over what is no base64.
+    if (bytes.toString("base64url") !== text) return undefined;
+    return this.open(bytes, { accountId, purpose: "item" });
+  }
+}
+
+/** True for texts that carry our mark, whether or not they open. */
+export function isSealedHere(text: string): boolean {
+  return text.startsWith(MARK);
+}
+
+function boundTo({ accountId, purpose }: SealedFor): Buffer {
+  return Buffer.from(`${purpose}\u0000${accountId}`);
+}

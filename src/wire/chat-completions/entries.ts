@@ -1,0 +1,65 @@
+// The messages of a chat completions request as compaction reads and changes them.
+
+import type { Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
+import { isFields } from "../check.ts";
+import { contentPieces, resultPiece, textIn } from "../entry-pieces.ts";
+
+/** Members in which assistants' reasoning is handed back as text. */
+const REASONING = ["reasoning_content", "reasoning"];
+
+/** The list of messages. */
+export const chatEntries: EntryFormat = {
+  member: "messages",
+  list: (body) => (Array.isArray(body["messages"]) ? body["messages"].filter(isFields) : []),
+  fixed: (body) => JSON.stringify([body["tools"] ?? null, body["functions"] ?? null, body["response_format"] ?? null]),
+  entry,
+  withResults(element, say) {
+    if (!isResult(element)) return element;
+    const text = say(resultOf(element));
+    return text === undefined ? element : { ...element, content: text };
+  },
+  withoutReasoning(element) {
+    // Plain reasoning is bound to nothing, and some providers want it back.
+    if (element["reasoning_details"] === undefined) return element;
+    const { reasoning_details: _details, ...rest } = element;
+    const isEmpty = ["content", "tool_calls", "refusal", "audio"].every((name) => rest[name] == null);
+    return isEmpty ? undefined : rest;
+  },
+  withText: (element, text) => ({ ...element, content: text }),
+  userMessage: (text) => ({ role: "user", content: text }),
+};
+
+function entry(element: Element): Entry {
+  if (isResult(element)) return { role: "tool", pieces: [resultOf(element)] };
+  const role = element["role"];
+  const pieces: Piece[] = REASONING.flatMap((name) =>
+    textIn(element, name) === "" ? [] : [{ type: "reasoning" as const, text: textIn(element, name) }],
+  );
+  pieces.push(...contentPieces(element["content"]));
+  if (textIn(element, "refusal") !== "") pieces.push({ type: "text", text: textIn(element, "refusal") });
+  for (const call of Array.isArray(element["tool_calls"]) ? (element["tool_calls"] as unknown[]) : []) {
+    if (isFields(call)) pieces.push(callPiece(call, textIn(call, "id")));
+  }
+  if (isFields(element["function_call"]))
+    pieces.push(callPiece({ function: element["function_call"] }, legacyId(element["function_call"])));
+  if (role === "assistant") return { role, pieces };
+  return { role: role === "user" ? "user" : "system", pieces };
+}
+
+function isResult(element: Element): boolean {
+  return element["role"] === "tool" || element["role"] === "function";
+}
+
+function resultOf(element: Element): ResultPiece {
+  return resultPiece(textIn(element, "tool_call_id") || legacyId(element), element["content"]);
+}
+
+/** Calls of the former kind have no id; their function's name pairs them. */
+function legacyId(named: Element): string {
+  return `function ${textIn(named, "name")}`;
+}
+
+function callPiece(call: Element, id: string): Piece {
+  const inner = isFields(call["function"]) ? call["function"] : isFields(call["custom"]) ? call["custom"] : {};
+  return { type: "call", id, name: textIn(inner, "name"), text: textIn(inner, "arguments") || textIn(inner, "input") };
+}

@@ -1,0 +1,76 @@
+// What the formats' readers of entries share: names of media, and texts of whatever a client sends. Nothing is checked here:
+// a body has been validated before, and what is odd counts as its JSON.
+
+import type { Element, Piece } from "../chat/entries.ts";
+import { isFields } from "./check.ts";
+import { uncarry } from "./seal-envelopes.ts";
+
+/** Member as text, "" for anything else. */
+export function textIn(value: Element, name: string): string {
+  const text = value[name];
+  return typeof text === "string" ? text : "";
+}
+
+/** What a media part is called: its kind, its name or address where it has a short one. */
+export function mediaLabel(part: Element): string {
+  const kind =
+    textIn(part, "type")
+      .replace(/^input_/, "")
+      .replace(/_url$/, "") || "file";
+  const source = isFields(part["source"]) ? part["source"] : isFields(part["image_url"]) ? part["image_url"] : part;
+  const address = [source["url"], part["image_url"], part["file_url"]].find((one) => typeof one === "string");
+  const name = [part["filename"], part["title"], part["file_id"], source["file_id"]].find(
+    (one) => typeof one === "string",
+  );
+  if (typeof name === "string") return `${kind} ${name.slice(0, 100)}`;
+  if (typeof address === "string" && !address.startsWith("data:")) return `${kind} ${address.slice(0, 200)}`;
+  const mediaType = source["media_type"] ?? /^data:([^;,]+)/.exec(String(address ?? "").slice(0, 100))?.[1];
+  return typeof mediaType === "string" ? `${kind} (${mediaType})` : kind;
+}
+
+/** Kinds of parts that are media in any of the formats. */
+export const MEDIA: ReadonlySet<unknown> = new Set([
+  "image",
+  "image_url",
+  "input_image",
+  "document",
+  "file",
+  "input_file",
+  "input_audio",
+  "computer_screenshot",
+]);
+
+/** A part or block that no reader knows counts as its JSON. */
+export function unknownPiece(part: unknown): Piece {
+  return { type: "text", text: JSON.stringify(part) ?? "" };
+}
+
+/** The pieces of text and media of a string or a list of parts. */
+export function contentPieces(content: unknown): Piece[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return [];
+  return content.map((part: unknown): Piece => {
+    if (!isFields(part)) return unknownPiece(part);
+    if (MEDIA.has(part["type"])) return { type: "media", label: mediaLabel(part) };
+    for (const name of ["text", "refusal"])
+      if (typeof part[name] === "string") return { type: "text", text: part[name] };
+    return unknownPiece(part);
+  });
+}
+
+/** Texts and media of what a tool gave back. */
+export function resultPiece(id: string, content: unknown): Extract<Piece, { type: "result" }> {
+  const pieces = contentPieces(content);
+  const texts = pieces.flatMap((piece) => (piece.type === "text" ? [piece.text] : []));
+  const media = pieces.flatMap((piece) => (piece.type === "media" ? [piece.label] : []));
+  return { type: "result", id, text: texts.join("\n"), media };
+}
+
+/** The protocol whose servers bind what they sign to all that went before. */
+const BINDER = "anthropic-messages";
+
+/** True for a sealed value that its maker refuses after another history: not in an envelope, it is the format's own. */
+export function isBound(value: unknown): boolean {
+  if (typeof value !== "string" || value === "") return false;
+  return (uncarry(value)?.origin ?? BINDER) === BINDER;
+}

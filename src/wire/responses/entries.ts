@@ -1,0 +1,94 @@
+// The input items of a responses request as compaction reads and changes them.
+
+import type { Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
+import { isFields } from "../check.ts";
+import { contentPieces, isBound, MEDIA, resultPiece, textIn, unknownPiece } from "../entry-pieces.ts";
+import { uncarry } from "../seal-envelopes.ts";
+import { inputItems } from "./references.ts";
+
+/** The list of items. */
+export const responsesEntries: EntryFormat = {
+  member: "input",
+  list: (body) => inputItems(body).filter(isFields),
+  fixed: (body) => JSON.stringify([body["instructions"] ?? null, body["tools"] ?? null, body["text"] ?? null]),
+  entry,
+  withResults(element, say) {
+    if (!isOutput(element)) return element;
+    const text = say(resultOf(element));
+    if (text === undefined) return element;
+    // Outputs of tools with shapes of their own keep them.
+    const plain = PLAIN_OUTPUTS.has(element["type"]);
+    return plain ? { ...element, output: text } : element;
+  },
+  withoutReasoning: (element) => {
+    const foreign = element["type"] === "reasoning" && uncarry(textIn(element, "encrypted_content")) !== undefined;
+    return foreign && isBound(element["encrypted_content"]) ? undefined : element;
+  },
+  withText: (element, text) => {
+    const content = element["content"];
+    const media = Array.isArray(content)
+      ? content.filter((part: unknown) => isFields(part) && MEDIA.has(part["type"]))
+      : [];
+    return { ...element, content: [...media, { type: "input_text", text }] };
+  },
+  userMessage: (text) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] }),
+};
+
+/** Results that may be any text. */
+const PLAIN_OUTPUTS: ReadonlySet<unknown> = new Set(["function_call_output", "custom_tool_call_output"]);
+
+function entry(item: Element): Entry {
+  const type = item["type"] ?? "message";
+  switch (type) {
+    case "message":
+      return { role: roleOf(item), pieces: contentPieces(item["content"]) };
+    case "reasoning":
+      return { role: "assistant", pieces: [{ type: "reasoning", text: reasoningText(item) }] };
+    case "compaction":
+    case "compaction_summary":
+      return {
+        role: "assistant",
+        pieces: [{ type: "compaction", text: undefined, sealed: textIn(item, "encrypted_content") }],
+      };
+    case "additional_tools":
+      return { role: "system", pieces: [unknownPiece(item["tools"])] };
+    default:
+      if (isOutput(item)) return { role: "tool", pieces: [resultOf(item)] };
+      return { role: "assistant", pieces: [callId(item) === "" ? unknownPiece(item) : callOf(item)] };
+  }
+}
+
+function roleOf(item: Element): Entry["role"] {
+  const role = item["role"];
+  if (role === "assistant" || role === "user") return role;
+  return "system";
+}
+
+function isOutput(item: Element): boolean {
+  const type = textIn(item, "type");
+  return type.endsWith("_output") || type.endsWith("_response");
+}
+
+/** What pairs a call with its result, whatever tool it is of. */
+function callId(item: Element): string {
+  if (item["type"] === "mcp_approval_request") return textIn(item, "id");
+  return textIn(item, "call_id") || textIn(item, "approval_request_id");
+}
+
+function callOf(item: Element): Piece {
+  const text = textIn(item, "arguments") || textIn(item, "input") || JSON.stringify(item["action"] ?? {});
+  return { type: "call", id: callId(item), name: textIn(item, "name") || textIn(item, "type"), text };
+}
+
+function resultOf(item: Element): ResultPiece {
+  const { output } = item;
+  const content = typeof output === "string" || Array.isArray(output) ? output : JSON.stringify(output ?? "");
+  return resultPiece(callId(item), content);
+}
+
+function reasoningText(item: Element): string {
+  const texts = [item["summary"], item["content"]].flatMap((parts) =>
+    Array.isArray(parts) ? (parts as unknown[]) : [],
+  );
+  return texts.map((part) => (isFields(part) ? textIn(part, "text") : "")).join("\n");
+}
