@@ -1,7 +1,7 @@
 // Asks every provider for its models at start, every five minutes and on demand (SIGHUP). A provider that is down keeps
 // the list it gave last; one that left the config loses it. Never throws, never overlaps with itself.
 
-import type { DiscoveredModel } from "../upstream/provider.ts";
+import type { DiscoveredModel } from "../vendors/vendor.ts";
 
 /** A provider as discovery needs it. */
 export interface DiscoverySource {
@@ -125,7 +125,8 @@ function usable(models: readonly DiscoveredModel[]): readonly DiscoveredModel[] 
   const seen = new Set<string>();
   const out: DiscoveredModel[] = [];
   for (const model of models) {
-    if (model.chat === false || model.id === "" || model.id.length > ID_CHARS_MAX || seen.has(model.id)) continue;
+    if ((model.kind ?? "chat") !== "chat" || model.id === "" || model.id.length > ID_CHARS_MAX || seen.has(model.id))
+      continue;
     seen.add(model.id);
     out.push(model);
     if (out.length === MODELS_PER_PROVIDER_MAX) break;

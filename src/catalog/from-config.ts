@@ -1,6 +1,7 @@
 // What the catalog takes from the configuration. An empty text there means "not said".
 
 import type { Config, ModelConfig, ProviderConfig, TierConfig } from "../config/schema.ts";
+import { isEmbedded, kindFacts } from "../vendors/protocols.ts";
 import type { CatalogProvider, ConfiguredModel, ModelFacts } from "./models.ts";
 import { isTierId, TIER_IDS, type TierBudget, type TierGrant, type TierId } from "./tiers.ts";
 
@@ -22,15 +23,13 @@ export function catalogProviders(config: Pick<Config, "providers">): CatalogProv
     key: provider.name,
     discoverTier: tierOf(provider.discoverTier),
     modelDefaults: provider.modelDefaults satisfies ModelFacts,
-    demo: provider.kind === "demo",
+    demo: isEmbedded(provider),
   }));
 }
 
 /** The providers whose models are asked for: chat protocols with discovery on. */
 export function discoveredProviders(config: Pick<Config, "providers">): ProviderConfig[] {
-  return config.providers.filter(
-    ({ discover, kind }) => discover && kind !== "systemone" && kind !== "openai-decisions",
-  );
+  return config.providers.filter(({ discover, kind }) => discover && kindFacts(kind).dialect !== undefined);
 }
 
 /** The plans by id. A plan the config leaves out grants the least. */

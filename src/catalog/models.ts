@@ -1,7 +1,7 @@
 // The catalog in memory: one immutable snapshot made from the configured models, what the providers listed and what is
 // publicly known about a model. Pure: same input, same catalog. A model no provider lists any more is simply not in it.
 
-import type { DiscoveredModel } from "../upstream/provider.ts";
+import type { DiscoveredModel } from "../vendors/vendor.ts";
 import type { Prices } from "./prices.ts";
 import { isTierId, type TierId } from "./tiers.ts";
 

@@ -3,6 +3,8 @@
 
 import { calcPrice, findProvider, type MatchLogic, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
 import { MODEL_CONFIGS } from "llm-zoo";
+import { CALLABLE } from "../vendors/look-up.ts";
+import type { PublicFigures } from "../vendors/vendor.ts";
 import type { PriceRow, Prices } from "./prices.ts";
 
 /** How a package recognises a model's id. */
@@ -24,35 +26,21 @@ export interface PackedVendor {
   readonly limits: Readonly<Record<string, PackedLimits>>;
 }
 
-/** Vendors by their name for prices; with it, whose models the other package's limits are for. */
-const VENDORS: Readonly<Record<string, string>> = {
-  openai: "openai",
-  anthropic: "anthropic",
-  google: "google",
-  openrouter: "",
-  groq: "",
-  mistral: "",
-  deepseek: "deepseek",
-  "x-ai": "xai",
-  together: "",
-  fireworks: "",
-};
-
 /** The packed knowledge as JSON text: a string costs a program that never reads it nearly nothing. */
 export function packMetadata(): string {
-  return JSON.stringify(Object.entries(VENDORS).map(([vendor, owner]) => packVendor(vendor, owner)));
+  return JSON.stringify(CALLABLE.flatMap(({ api }) => (api.figures === undefined ? [] : [packVendor(api.figures)])));
 }
 
-function packVendor(vendor: string, owner: string): PackedVendor {
-  const provider = findProvider({ providerId: vendor });
-  if (provider === undefined) throw new Error(`The price package no longer knows the vendor ${vendor}.`);
+function packVendor({ prices, limits = "" }: PublicFigures): PackedVendor {
+  const provider = findProvider({ providerId: prices });
+  if (provider === undefined) throw new Error(`The price package does not know the vendor ${prices}.`);
   const models = provider.models.map((model) => {
     // The first plain id that the model's own rule accepts leads to the prices of this moment.
     const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model.id, { provider });
-    const prices = found?.model.id === model.id ? pricesOf(found.model_price) : undefined;
-    return { match: model.match, prices, context: model.context_window };
+    const known = found?.model.id === model.id ? pricesOf(found.model_price) : undefined;
+    return { match: model.match, prices: known, context: model.context_window };
   });
-  return { url: provider.api_pattern, models, limits: limitsOf(owner, vendor === "openrouter") };
+  return { url: provider.api_pattern, models, limits: limitsOf(limits) };
 }
 
 function pricesOf(model: ModelPrice): Prices | undefined {
@@ -82,10 +70,11 @@ function priceAt(price: number | TieredPrices | undefined, above: number | undef
 }
 
 /** Several entries of one id (with and without thinking) are one model: the most permissive word holds. */
-function limitsOf(owner: string, aggregator: boolean): Record<string, PackedLimits> {
+function limitsOf(owner: NonNullable<PublicFigures["limits"]>): Record<string, PackedLimits> {
   const limits: Record<string, PackedLimits> = {};
   for (const model of Object.values(MODEL_CONFIGS)) {
-    const id = aggregator ? model.openrouterFullName : model.provider === owner ? model.fullName : undefined;
+    const own = model.provider === owner ? model.fullName : undefined;
+    const id = typeof owner === "object" ? model.openrouterFullName : own;
     if (id === undefined || id === "") continue;
     const { supportsFunctionCalling, supportsVision, supportsReasoning } = model.capabilities;
     const known = limits[id] ?? [0, 0, 0, 0, 0];

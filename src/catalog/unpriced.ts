@@ -1,6 +1,7 @@
 // Models that no budget holds: nobody knows what they cost, so their requests count nothing.
 
 import type { Config } from "../config/schema.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
 import type { CatalogModel } from "./models.ts";
 import { type TierId, tierIncludes } from "./tiers.ts";
 
@@ -10,7 +11,7 @@ export function unpricedModels(
   { providers }: Pick<Config, "providers">,
   tier: TierId,
 ): string[] {
-  const demos = new Set(providers.flatMap(({ name, kind }) => (kind === "demo" ? [name] : [])));
+  const demos = new Set(providers.filter(isEmbedded).map(({ name }) => name));
   return models
     .filter(({ prices, tier: needed }) => prices === undefined && tierIncludes(tier, needed))
     .filter(({ routes }) => routes.some(({ provider }) => !demos.has(provider)))

@@ -6,7 +6,7 @@ import { buildCatalog } from "../catalog/models.ts";
 import { isTierId } from "../catalog/tiers.ts";
 import { unpricedModels, unpricedNote } from "../catalog/unpriced.ts";
 import type { Config } from "../config/schema.ts";
-import type { DiscoveredModel } from "../upstream/provider.ts";
+import type { DiscoveredModel } from "../vendors/vendor.ts";
 import type { Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 

@@ -10,7 +10,7 @@ import { accountBudgetStore } from "../store/access/account-budgets.ts";
 import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
 import { configureProvider } from "../upstream/configure.ts";
 import { listModels } from "../upstream/list-models.ts";
-import type { DiscoveredModel } from "../upstream/provider.ts";
+import type { DiscoveredModel } from "../vendors/vendor.ts";
 import { catalogOf } from "./budget-flags.ts";
 import type { Finding } from "./doctor-provider.ts";
 

@@ -2,7 +2,8 @@
 import { findPreset } from "../config/presets.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import { configureProvider } from "../upstream/configure.ts";
-import { CARDS } from "../upstream/providers/index.ts";
+import { decisionCard } from "../upstream/providers/index.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -18,7 +19,7 @@ const ANSWER_TIMEOUT_MS = 10_000;
 /** What became of the question. Never throws and never shows a key. */
 export async function probeProvider(provider: ProviderConfig): Promise<Finding> {
   const name = `provider ${provider.name}`;
-  if (provider.kind === "demo") return { name, status: "ok", message: "built in" };
+  if (isEmbedded(provider)) return { name, status: "ok", message: "built in" };
   const url = `${provider.baseUrl}/models`;
   let response: Response;
   try {
@@ -62,12 +63,10 @@ function judge(
   return { status: "ok", message: `${url} lists ${count} model${count === 1 ? "" : "s"}` };
 }
 
-/** As the provider's card has it; the kinds that only serve decisions take a bearer. */
+/** As the provider's card has it. */
 function credentials(provider: ProviderConfig): Record<string, string> {
-  const key = provider.apiKeys[0] ?? "";
-  const card = configureProvider(provider)?.card ?? CARDS.find(({ name }) => name === provider.kind);
-  if (card !== undefined) return card.headers(key);
-  return key === "" ? {} : { authorization: `Bearer ${key}` };
+  const card = configureProvider(provider)?.card ?? decisionCard(provider.preset ?? provider.kind, "openai-chat");
+  return card.headers(provider.apiKeys[0] ?? "");
 }
 
 function countModels(body: string): number | undefined {

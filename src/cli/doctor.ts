@@ -7,6 +7,7 @@ import type { Config } from "../config/schema.ts";
 import { findBrowser, hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
 import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
 import { upgradeStore } from "../store/engine/upgrade.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { checkBudgets } from "./doctor-budgets.ts";
 import { checkDecisions } from "./doctor-decisions.ts";
@@ -33,7 +34,7 @@ export const doctor: Command = {
       add(await checkDatabase(config.dataDir));
       add(checkBrowser(config.web));
       add(await checkMail(config));
-      if (config.providers.every(({ kind }) => kind === "demo")) add(ONLY_DEMO);
+      if (config.providers.every(isEmbedded)) add(ONLY_DEMO);
       for (const finding of await Promise.all(config.providers.map(probeProvider))) add(finding);
       for (const finding of await checkDecisions(config)) add(finding);
       for (const finding of await checkBudgets(config)) add(finding);

@@ -8,6 +8,7 @@ import { environment, secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { createLogger, type Logger, logFormat } from "../telemetry/log.ts";
 import { descriptorSink } from "../telemetry/log-sink.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import type { Flags, Option } from "./flags.ts";
@@ -63,7 +64,7 @@ export function loggerOf(live: LiveConfig): Logger {
 export async function start(live: LiveConfig, log: Logger) {
   try {
     const app = await startApp(live, log);
-    if (live.get().providers.every(({ kind }) => kind === "demo")) log.info(ONLY_DEMO);
+    if (live.get().providers.every(isEmbedded)) log.info(ONLY_DEMO);
     return app;
   } catch (error) {
     throw new CommandError(`sallyport: ${startFailure(error, live.get())}`);

@@ -1,5 +1,6 @@
 // What the commands that work on the data directory share: the open database, and how they read times and print rows.
 import { systemClock } from "../base/clock.ts";
+import { EXAMPLE } from "../config/presets.ts";
 import type { Config } from "../config/schema.ts";
 import { openStore, type Store } from "../store/engine/open.ts";
 import { upgradeStore } from "../store/engine/upgrade.ts";
@@ -11,8 +12,7 @@ import type { Flags } from "./flags.ts";
 const BUSY_TIMEOUT_MS = 10_000;
 
 /** What to do about a gateway that has nobody to ask. */
-export const ONLY_DEMO =
-  "only the demo model answers: set OPENAI_API_KEY or another provider's variable, or add providers to the configuration";
+export const ONLY_DEMO = `only the demo model answers: set ${EXAMPLE.variable} or another provider's variable, or add providers to the configuration`;
 
 /** Runs `work` on the data directory's database and closes it. `create`: makes the database when there is none. */
 export async function withStore<T>(

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { crossCheck } from "./check.ts";
 import { childOf, withEnvironment, withoutKey, withValue } from "./overrides.ts";
-import { type PresetName, presetsOf } from "./presets.ts";
+import { EMBEDDED_PRESETS, type PresetName, presetsOf } from "./presets.ts";
 import { resolveProviders } from "./providers.ts";
 import { Given, type Problem, Reader } from "./read.ts";
 import { type Config, ConfigFile, type ReadConfig } from "./schema.ts";
@@ -109,7 +109,7 @@ function readBounded(path: string, most: number): string {
   return readFileSync(path, "utf8");
 }
 
-/** The file's form with the environment's providers, the demo and all overrides laid in. */
+/** The file's form with the environment's providers, the embedded one and all overrides laid in. */
 function overlay(value: unknown, options: LoadOptions, env: NonNullable<LoadOptions["env"]>) {
   let raw: unknown = value ?? {};
   // Where a JSON file names its schema for editors.
@@ -127,7 +127,9 @@ function overlay(value: unknown, options: LoadOptions, env: NonNullable<LoadOpti
   for (const [path, source, given] of flags) {
     if (given !== undefined) raw = withValue(raw, path, new Given(String(given), source));
   }
-  if (childOf(childOf(raw, "providers"), "demo") === undefined) raw = withValue(raw, ["providers", "demo"], {});
+  for (const name of EMBEDDED_PRESETS) {
+    if (childOf(childOf(raw, "providers"), name) === undefined) raw = withValue(raw, ["providers", name], {});
+  }
   return { raw, warnings: environed.unknown.map((name) => `${name}: names no configuration key and is ignored`) };
 }
 

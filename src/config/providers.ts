@@ -1,4 +1,5 @@
 // From a provider entry as written to a provider as used: the preset applied, keys gathered, disabled entries left out.
+import { isEmbedded, USUAL_KIND } from "../vendors/protocols.ts";
 import { findPreset, PRESET_NAMES, presetFacts } from "./presets.ts";
 import type { Problem } from "./read.ts";
 import type { ProviderConfig, ReadConfig } from "./schema.ts";
@@ -18,7 +19,7 @@ export function resolveProviders(
     if (!entry.enabled) continue;
     const provider = resolveProvider(name, entry, env);
     const at = joinPath("providers", name);
-    const missing = provider.baseUrl === "" && provider.kind !== "demo";
+    const missing = provider.baseUrl === "" && !isEmbedded(provider);
     // A URL that was refused reads as none; once is enough.
     if (missing && !problems.some(({ path }) => path === `${at}.base_url`)) {
       const why =
@@ -50,7 +51,7 @@ function resolveProvider(
     ...rest,
     name,
     preset,
-    kind: kind ?? facts?.kind ?? "openai",
+    kind: kind ?? facts?.kind ?? USUAL_KIND,
     baseUrl: (baseUrl === "" ? (facts?.baseUrl ?? "") : baseUrl).replace(/\/+$/, ""),
     apiKeys: inherited ? [facts.apiKey] : [...new Set(own)],
     timeoutMs: { connect: timeout.connectMs, firstByte: timeout.firstByteMs, idle: timeout.idleMs },

@@ -3,7 +3,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Annotations } from "./fields.ts";
 import { JSON_SCHEMA_FILE } from "./json-schema.ts";
-import { findPreset, type PresetName } from "./presets.ts";
+import { EMBEDDED_PRESETS, EXAMPLE, findPreset, isAddressed, type PresetName } from "./presets.ts";
 import { ConfigFile } from "./schema.ts";
 
 /** What is written out rather than commented out. */
@@ -11,7 +11,7 @@ export interface SampleChoices {
   readonly dataDir: string;
   readonly host: string;
   readonly port: number;
-  /** Providers whose key (or, for Ollama, address) stands in the environment. */
+  /** Providers whose key or address stands in the environment. */
   readonly providers: readonly PresetName[];
 }
 
@@ -20,13 +20,12 @@ const COLUMNS = 118;
 /** Examples for sections that are empty by default. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   providers: [
-    "openai:",
-    "  api_key: ${OPENAI_API_KEY}",
+    `${EXAMPLE.preset}:`,
+    `  api_key: \${${EXAMPLE.variable}}`,
     "my-server: # any OpenAI-compatible server",
     "  base_url: http://127.0.0.1:8000/v1",
     "  api_key: ${file:/run/secrets/my-server}",
-    "demo:",
-    "  enabled: false",
+    ...EMBEDDED_PRESETS.flatMap((name) => [`${name}:`, "  enabled: false"]),
   ],
   models: [
     "- id: fast",
@@ -35,7 +34,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "  context_length: 128000",
     "  max_output_tokens: 16384",
     "  routes:",
-    "    - { provider: openai, model: the-id-it-has-there, priority: 1, weight: 1 }",
+    `    - { provider: ${EXAMPLE.preset}, model: the-id-it-has-there, priority: 1, weight: 1 }`,
   ],
 };
 
@@ -70,7 +69,7 @@ function serverBlock(schema: TSchema, { host, port }: SampleChoices): string {
 function providersBlock(schema: TSchema, providers: readonly PresetName[]): string {
   const written = providers.flatMap((name) => {
     const variable = findPreset(name)?.variable ?? "";
-    return name === "ollama"
+    return isAddressed(name)
       ? [`${name}: {} # at ${variable}, else on this machine`]
       : [`${name}:`, `  api_key: \${${variable}}`];
   });

@@ -1,5 +1,6 @@
 // The keys of `providers`, `models` and `decisions`.
 import { Type } from "@sinclair/typebox";
+import { PROVIDER_KINDS, type ProviderKind, USUAL_KIND } from "../vendors/protocols.ts";
 import { QuirksSchema } from "../vendors/quirks.ts";
 import {
   asWritten,
@@ -20,16 +21,7 @@ import {
 import { PRESET_NAMES } from "./presets.ts";
 import { TIER_IDS } from "./schema-server.ts";
 
-/** How a provider's endpoint speaks. */
-export const KINDS = [
-  "openai",
-  "openai-responses",
-  "anthropic",
-  "gemini",
-  "demo",
-  "systemone",
-  "openai-decisions",
-] as const;
+const KINDS = Object.keys(PROVIDER_KINDS) as ProviderKind[];
 
 const TOKENS = { minimum: 1, maximum: 1_000_000_000 };
 
@@ -63,7 +55,7 @@ export const Provider = section("An upstream that serves models.", {
       description: "Fills kind, base_url and quirks. Default: the entry's own name when it is a known preset.",
     }),
   ),
-  kind: optional(choice("The protocol it speaks. Default: the preset's, else openai.", "openai", KINDS)),
+  kind: optional(choice(`The protocol it speaks. Default: the preset's, else ${USUAL_KIND}.`, USUAL_KIND, KINDS)),
   base_url: formatted("url", "As its own SDK takes it, with the version segment. Default: the preset's."),
   api_key: text("Its key. Default: the preset's environment variable, when base_url is the preset's too.", "", {
     secret: true,

@@ -1,8 +1,9 @@
 // The whole configuration: its file form as a TypeBox schema, and the form the program uses, derived from it. Keys are
 // declared in the schema-*.ts files; a new key is one line there.
+import type { ProviderKind } from "../vendors/protocols.ts";
 import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
 import { Auth, Email } from "./schema-accounts.ts";
-import { Decisions, type KINDS, Model, Provider } from "./schema-providers.ts";
+import { Decisions, Model, Provider } from "./schema-providers.ts";
 import { Compaction, Health, Limits, Log, Responses, Server, type TIER_IDS, Tiers, Usage } from "./schema-server.ts";
 import { Search, Web } from "./schema-web.ts";
 
@@ -29,9 +30,6 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
 /** What read.ts makes of the file form. */
 export type ReadConfig = ResolvedStatic<typeof ConfigFile>;
 
-/** How a provider's endpoint speaks. */
-export type ProviderKind = (typeof KINDS)[number];
-
 /** A provider entry with its preset applied. */
 export interface ProviderConfig extends Omit<ReadProvider, "enabled" | "apiKey" | "timeout" | "kind" | "preset"> {
   /** The entry's key. */
@@ -39,7 +37,7 @@ export interface ProviderConfig extends Omit<ReadProvider, "enabled" | "apiKey" 
   /** The preset that applied; names the provider card. */
   readonly preset: string | undefined;
   readonly kind: ProviderKind;
-  /** Without a trailing slash; "" for `demo`. */
+  /** Without a trailing slash; "" for what is part of the program. */
   readonly baseUrl: string;
   /** In the order of use; empty where no key is needed. */
   readonly apiKeys: readonly string[];
@@ -66,7 +64,7 @@ export type ModelConfig = ReadConfig["models"][number];
 
 /** The configuration as the program uses it: checked, durations in ms, sizes in bytes, paths absolute. */
 export interface Config extends Omit<ReadConfig, "providers" | "tiers"> {
-  /** The enabled providers in the order of the file; `demo` last unless the file places it. */
+  /** The enabled providers in the order of the file; the embedded one last unless the file places it. */
   readonly providers: readonly ProviderConfig[];
   /** Lowest first. */
   readonly tiers: readonly TierConfig[];

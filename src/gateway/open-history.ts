@@ -5,6 +5,7 @@ import { editJson, editValue } from "../base/json-edit.ts";
 import type { ChatMessage } from "../chat/request.ts";
 import type { HistoryReader } from "../chat/seals.ts";
 import type { Provider } from "../upstream/provider.ts";
+import { factsOf } from "../vendors/model-facts.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { CallNames } from "./call-names.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
@@ -39,8 +40,8 @@ export function historyReader(
     protocol: dialect.name,
     minter,
     refused,
-    // Claude signs all of its thinking and refuses what has no signature, whoever serves it.
-    unsigned: memory.gaveUnsigned(minter) && provider.card.name !== "anthropic" && !/claude/i.test(model),
+    // A model that signs all of its thinking refuses what has no signature, whoever serves it.
+    unsigned: memory.gaveUnsigned(minter) && provider.card.signsThinking !== true && !factsOf(model).signsThinking,
     minterOf: (value) => memory.minterOf(value),
     refusesReasoning: quirks.refuses_reasoning === true,
     needsReasoning: quirks.return_reasoning_content === true,

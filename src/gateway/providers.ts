@@ -11,8 +11,9 @@ import type { Config } from "../config/schema.ts";
 import { Breakers } from "../upstream/breaker.ts";
 import { configureProvider } from "../upstream/configure.ts";
 import { listModels } from "../upstream/list-models.ts";
-import type { DiscoveredModel, Provider } from "../upstream/provider.ts";
-import { DEMO_MODEL } from "../upstream/providers/demo.ts";
+import type { Provider } from "../upstream/provider.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
+import type { DiscoveredModel } from "../vendors/vendor.ts";
 
 export interface FleetDeps {
   config(): Config;
@@ -56,12 +57,11 @@ export function createFleet(deps: FleetDeps): Fleet {
 
   const rebuild = () => {
     const config = deps.config();
-    const demos = config.providers.filter(({ kind }) => kind === "demo");
     catalog = buildCatalog({
       models: configuredModels(config),
       providers: catalogProviders(config),
-      // The embedded provider needs no asking: its model is there from the first moment.
-      discovered: new Map([...lists, ...demos.map(({ name }) => [name, [DEMO_MODEL]] as const)]),
+      // The embedded provider needs no asking: its models are there from the first moment.
+      discovered: new Map([...lists, ...embeddedLists(config, providers)]),
       metadata: (model, provider) => known(provider, model),
     });
   };
@@ -74,7 +74,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       if (provider !== undefined) next.set(entry.name, provider);
     }
     providers = next;
-    const watched = config.providers.filter(({ kind }) => kind !== "demo");
+    const watched = config.providers.filter((provider) => !isEmbedded(provider));
     breakers.configure(new Map(watched.map(({ name, breaker }) => [name, breaker])));
     rebuild();
   };
@@ -123,5 +123,11 @@ export function createFleet(deps: FleetDeps): Fleet {
 
 /** Only real providers have well-known models; a demo alone starts without their table. */
 function needsMetadata(config: Config): boolean {
-  return config.providers.some(({ kind }) => kind !== "demo");
+  return config.providers.some((provider) => !isEmbedded(provider));
+}
+
+function embeddedLists({ providers: entries }: Config, providers: ReadonlyMap<string, Provider>) {
+  return entries.filter(isEmbedded).map(({ name }): [string, readonly DiscoveredModel[]] => {
+    return [name, providers.get(name)?.card.embeddedModels ?? []];
+  });
 }

@@ -1,5 +1,6 @@
 // The OpenTelemetry semantic conventions for generative AI, as attributes of spans. Ids, counts and parameters only.
 
+import { traceNameOf } from "../vendors/look-up.ts";
 import type { SpanAttributes } from "./span.ts";
 
 /** A call to a model, before it is made. */
@@ -28,17 +29,6 @@ export interface GenAiAnswer {
   readonly cacheWriteTokens?: number | undefined;
 }
 
-/** The well-known names of vendors, by the host of their API; other servers are named for the protocol they speak. */
-const PROVIDERS: readonly (readonly [host: RegExp, name: string])[] = [
-  [/(^|\.)openai\.com$/, "openai"],
-  [/(^|\.)anthropic\.com$/, "anthropic"],
-  [/(^|\.)googleapis\.com$/, "gcp.gemini"],
-  [/(^|\.)mistral\.ai$/, "mistral_ai"],
-  [/(^|\.)groq\.com$/, "groq"],
-  [/(^|\.)deepseek\.com$/, "deepseek"],
-  [/(^|\.)x\.ai$/, "x_ai"],
-];
-
 /** The name of the span of a call to a model. */
 export function genAiSpanName(model: string, operation = "chat"): string {
   return `${operation} ${model}`;
@@ -50,7 +40,7 @@ export function genAiCallAttributes(call: GenAiCall): SpanAttributes {
   const host = url?.hostname ?? "";
   return {
     "gen_ai.operation.name": call.operation ?? "chat",
-    "gen_ai.provider.name": PROVIDERS.find(([pattern]) => pattern.test(host))?.[1] ?? protocolName(call.dialect),
+    "gen_ai.provider.name": traceNameOf(host, call.dialect),
     "gen_ai.request.model": call.model,
     "gen_ai.request.max_tokens": call.maxTokens,
     "gen_ai.request.temperature": call.temperature,
@@ -72,12 +62,6 @@ export function genAiAnswerAttributes(answer: GenAiAnswer): SpanAttributes {
     "gen_ai.usage.cache_read.input_tokens": answer.cachedTokens,
     "gen_ai.usage.cache_creation.input_tokens": answer.cacheWriteTokens,
   };
-}
-
-function protocolName(dialect: string): string {
-  if (dialect.startsWith("openai")) return "openai";
-  if (dialect.startsWith("anthropic")) return "anthropic";
-  return dialect === "gemini" ? "gcp.gemini" : dialect;
 }
 
 function portOf(url: URL): number {

@@ -9,10 +9,9 @@ import type { AnswerFault } from "../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { NameRules } from "../chat/tools.ts";
+import type { DialectName } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
 import type { UpstreamFault } from "./fault.ts";
-
-export type DialectName = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
 
 export interface RequestContext {
   /** The model id the upstream knows. */

@@ -4,7 +4,7 @@
 
 import { ApiError } from "../base/errors.ts";
 import type { ChatMessage, ChatRequest, FilePart, ImagePart, OpaquePart, TextPart } from "../chat/request.ts";
-import type { DialectName } from "./dialect.ts";
+import type { DialectName } from "../vendors/protocols.ts";
 
 /** What a protocol has a place for beside the text of a message. */
 export interface Places {

@@ -1,9 +1,9 @@
 // Asks a provider which models it has.
 
+import type { DiscoveredModel } from "../vendors/vendor.ts";
 import { readBounded } from "./call.ts";
 import { UpstreamFault } from "./fault.ts";
-import type { DiscoveredModel, Provider } from "./provider.ts";
-import { DEMO_MODEL } from "./providers/demo.ts";
+import type { Provider } from "./provider.ts";
 
 /** A list larger than this is not one. */
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
@@ -13,9 +13,9 @@ export async function listModels(
   provider: Provider,
   options: { signal: AbortSignal; nowMs: number },
 ): Promise<DiscoveredModel[]> {
-  if (provider.embedded) return [DEMO_MODEL];
   const { card } = provider;
-  if (card.modelsPath === undefined) return [];
+  if (card.embeddedModels !== undefined) return [...card.embeddedModels];
+  if (card.modelsPath === undefined || card.parseModels === undefined) return [];
   const response = await provider.transport(provider.baseUrl + card.modelsPath, {
     headers: { ...card.headers(provider.keys.take(options.nowMs)), ...provider.extraHeaders },
     signal: options.signal,
@@ -29,25 +29,5 @@ export async function listModels(
   }
   const limits = { bytesMax: LIST_BYTES_MAX, idleMs: provider.timeoutsMs.idle, signal: options.signal };
   const text = await readBounded(response, limits);
-  const body: unknown = JSON.parse(text);
-  return card.parseModels === undefined ? parseList(body) : card.parseModels(body);
-}
-
-/** The list as OpenAI-compatible servers write it: `{data:[{id}]}`; Gemini's and Ollama's `{models:[{name}]}` too. */
-function parseList(body: unknown): DiscoveredModel[] {
-  const holder = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
-  const list = Array.isArray(body) ? body : (holder["data"] ?? holder["models"]);
-  if (!Array.isArray(list)) throw new UpstreamFault("unavailable", "The provider's model list cannot be read.");
-  return list.flatMap((entry: Record<string, unknown>) => {
-    const id = entry["id"] ?? entry["name"];
-    if (typeof id !== "string" || id === "") return [];
-    const context = entry["context_length"] ?? entry["context_window"] ?? entry["max_model_len"];
-    return [
-      {
-        id,
-        ...(typeof entry["name"] === "string" && entry["name"] !== id ? { name: entry["name"] } : {}),
-        ...(typeof context === "number" ? { contextLength: context } : {}),
-      },
-    ];
-  });
+  return card.parseModels(JSON.parse(text));
 }

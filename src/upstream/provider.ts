@@ -1,28 +1,14 @@
 // Who speaks a dialect: base URL, credentials, facts. A card is what is known of a vendor; a provider is a card with the
 // operator's configuration applied, and the state that belongs to it (key rotation).
 
+import type { DialectName } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
-import type { Dialect, DialectName } from "./dialect.ts";
+import type { DecisionFacts, DiscoveredModel } from "../vendors/vendor.ts";
+import type { Dialect } from "./dialect.ts";
 
-/** A model as an upstream lists it. */
-export interface DiscoveredModel {
-  id: string;
-  name?: string;
-  description?: string;
-  contextLength?: number;
-  maxOutputTokens?: number;
-  supportsTools?: boolean;
-  supportsVision?: boolean;
-  supportsReasoning?: boolean;
-  /** When the model came out. */
-  createdSeconds?: number;
-  /** False for embedding, speech and image models, which no chat endpoint can use. */
-  chat?: boolean;
-}
-
-/** What is known of a vendor: data, and at most a few lines of code. One file each under providers/. */
+/** What a vendor's file says of one protocol that it speaks (providers/index.ts makes it). */
 export interface ProviderCard {
-  /** The preset's name in the config. */
+  /** The preset's name in the config; of a generic card, a name for the protocol. */
   name: string;
   dialect: DialectName;
   /** With its version segment, as the vendor's own SDK takes it. */
@@ -30,8 +16,11 @@ export interface ProviderCard {
   /** Request headers that carry the credential and protocol version; `secret` is "" where no key is needed. */
   headers(secret: string): Record<string, string>;
   quirks: Quirks;
-  /** true: what it seals for one account it reads for every other. */
   portableSeals?: boolean;
+  signsThinking?: boolean;
+  decisions?: DecisionFacts;
+  /** The models of a provider that is part of the program. */
+  embeddedModels?: readonly DiscoveredModel[];
   /** Path of the model list, relative to the base URL; absent where the vendor has none. */
   modelsPath?: string;
   /** Reads the model list; throws on a body that is not one. */
@@ -57,7 +46,7 @@ export interface Provider {
   timeoutsMs: { connect: number; firstByte: number; idle: number };
   retry: { attempts: number; baseMs: number; maxMs: number };
   transport: Transport;
-  /** True for `demo`: never chosen as a fallback for another model. */
+  /** Part of the program: never chosen as a fallback for another model. */
   embedded: boolean;
   /** The same provider, spoken to by its other protocol at the same base URL; absent where it has one only. */
   byResponses?: Provider;

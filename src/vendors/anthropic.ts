@@ -1,19 +1,20 @@
-// Anthropic's models, read from names such as `claude-opus-4-1-20250805`, `claude-3-7-sonnet-latest`,
-// `anthropic/claude-opus-4.8` or `us.anthropic.claude-sonnet-4-5-20250929-v1:0`: the API refuses with 400 what an older or
-// newer sibling takes.
+// Anthropic. Sources: platform.claude.com/docs/en/api/models-list and /api/versioning. Its models are read from names such as
+// `claude-opus-4-1-20250805`, `claude-3-7-sonnet-latest`, `anthropic/claude-opus-4.8` or
+// `us.anthropic.claude-sonnet-4-5-20250929-v1:0`: the API refuses with 400 what an older or newer sibling takes.
 
 import { type ModelFamily, version } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
 
 const SKILL = "anthropics/skills claude-api/shared";
 const DOCS = "platform.claude.com/docs";
 
-export const claude: ModelFamily = {
+const claude: ModelFamily = {
   name: "claude",
   // A version part has one or two digits; the eight of a date are not one.
   pattern: /claude(?:-[a-z]+)?(?:-(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?)?/,
   rules: [
     {
-      facts: { thinking: "none", efforts: [] },
+      facts: { thinking: "none", efforts: [], signsThinking: true },
       source: `${DOCS} build-with-claude/extended-thinking`,
       seen: "2026-11",
     },
@@ -107,4 +108,35 @@ export const claude: ModelFamily = {
       seen: "2026-11",
     },
   ],
+};
+
+/** Anthropic. */
+export const anthropic: Vendor = {
+  name: "anthropic",
+  title: "Anthropic",
+  families: [claude],
+  api: {
+    kind: "anthropic",
+    baseUrl: "https://api.anthropic.com/v1",
+    domains: ["anthropic.com"],
+    traceName: "anthropic",
+    variable: { name: "ANTHROPIC_API_KEY", holds: "key", alone: true },
+    // Other platforms with the same models refuse it (anthropics/skills claude-api/shared/prompt-caching.md, 2026-11).
+    dialects: { "anthropic-messages": { automatic_cache: true } },
+    // Signatures are compatible across accounts and clouds (platform.claude.com/docs/en/build-with-claude/extended-thinking).
+    portableSeals: true,
+    signsThinking: true,
+    models: {
+      // Twenty a page by default.
+      path: "/models?limit=1000",
+      facts: {
+        name: "display_name",
+        contextLength: "max_input_tokens",
+        maxOutputTokens: "max_tokens",
+        supportsVision: "capabilities.image_input.supported",
+        supportsReasoning: "capabilities.thinking.supported",
+      },
+    },
+    figures: { prices: "anthropic", limits: "anthropic" },
+  },
 };

@@ -1,11 +1,15 @@
-// DeepSeek's models.
+// DeepSeek. Sources: api-docs.deepseek.com/guides/thinking_mode (a turn with tool calls must bring its
+// `reasoning_content` back, else 400), /guides/json_mode (json_object only), QuantumNous/new-api#4577.
 
 import { type Effort, type ModelFamily, version } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
 
 const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-export const deepseekModels: ModelFamily = {
+const deepseekModels: ModelFamily = {
   name: "deepseek",
+  // Its distillations carry the name of the other family too.
+  leads: true,
   pattern: /deepseek(?:.*?-v(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?)?/,
   rules: [
     {
@@ -28,4 +32,28 @@ export const deepseekModels: ModelFamily = {
       seen: "2026-11",
     },
   ],
+};
+
+/** DeepSeek. */
+export const deepseek: Vendor = {
+  name: "deepseek",
+  title: "DeepSeek",
+  families: [deepseekModels],
+  api: {
+    kind: "openai",
+    baseUrl: "https://api.deepseek.com/v1",
+    domains: ["deepseek.com"],
+    traceName: "deepseek",
+    variable: { name: "DEEPSEEK_API_KEY", holds: "key", alone: true },
+    dialects: {
+      "openai-chat": {
+        max_tokens_field: "max_tokens",
+        return_reasoning_content: true,
+        json_schema: false,
+        developer_role: false,
+      },
+    },
+    models: { path: "/models" },
+    figures: { prices: "deepseek", limits: "deepseek" },
+  },
 };

@@ -1,10 +1,12 @@
-// Google's Gemini models. A name without a version (`gemini-flash-latest`) stands for the newest.
+// Google. Source of the API: ai.google.dev/api/models. A model's name without a version (`gemini-flash-latest`) stands for the
+// newest.
 
 import { type ModelFamily, version } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
 
 const THINKING = "ai.google.dev/gemini-api/docs/thinking";
 
-export const gemini: ModelFamily = {
+const geminiModels: ModelFamily = {
   name: "gemini",
   pattern: /gemini(?:-(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?)?/,
   rules: [
@@ -44,4 +46,38 @@ export const gemini: ModelFamily = {
       seen: "2026-11",
     },
   ],
+};
+
+/** Google's Gemini API: generateContent and streamGenerateContent. */
+export const google: Vendor = {
+  name: "gemini",
+  title: "Google Gemini",
+  families: [geminiModels],
+  api: {
+    kind: "gemini",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    domains: ["googleapis.com"],
+    traceName: "gcp.gemini",
+    variable: { name: "GEMINI_API_KEY", holds: "key", alone: true },
+    // Of the URLs it takes only its own files' (ai.google.dev/gemini-api/docs/image-understanding).
+    dialects: { gemini: { image_urls: false } },
+    models: {
+      // Fifty a page by default.
+      path: "/models?pageSize=1000",
+      id: ["name", "id"],
+      idPrefix: "models/",
+      facts: {
+        name: "displayName",
+        description: "description",
+        contextLength: "inputTokenLimit",
+        maxOutputTokens: "outputTokenLimit",
+        supportsReasoning: "thinking",
+      },
+      kinds: {
+        chat: { member: "supportedGenerationMethods", word: "generateContent" },
+        embedding: { member: "supportedGenerationMethods", word: "embedContent" },
+      },
+    },
+    figures: { prices: "google", limits: "google" },
+  },
 };

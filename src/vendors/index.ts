@@ -1,31 +1,58 @@
-// The list of model families: one line each. The first whose pattern fits a name has it.
+// The list of vendors: one line each. Providers of the environment and of the sample configuration stand in this order.
 
-import { claude } from "./anthropic.ts";
-import { deepseekModels } from "./deepseek.ts";
-import { gemini } from "./google.ts";
+import { alibaba } from "./alibaba.ts";
+import { anthropic } from "./anthropic.ts";
+import { azure } from "./azure.ts";
+import { deepseek } from "./deepseek.ts";
+import { demo } from "./demo.ts";
+import { fireworks } from "./fireworks.ts";
+import { google } from "./google.ts";
+import { groq } from "./groq.ts";
+import { llamacpp } from "./llamacpp.ts";
+import { lmstudio } from "./lmstudio.ts";
 import { minimax } from "./minimax.ts";
-import { mistralModels } from "./mistral.ts";
+import { mistral } from "./mistral.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { kimi } from "./moonshot.ts";
-import { codex, gpt, gptOss, oSeries } from "./openai.ts";
-import { qwen } from "./qwen.ts";
-import { grok } from "./xai.ts";
-import { glm } from "./zhipu.ts";
+import { moonshot } from "./moonshot.ts";
+import { ollama } from "./ollama.ts";
+import { openai } from "./openai.ts";
+import { openrouter } from "./openrouter.ts";
+import { together } from "./together.ts";
+import { typesafe } from "./typesafe.ts";
+import type { Vendor } from "./vendor.ts";
+import { vllm } from "./vllm.ts";
+import { xai } from "./xai.ts";
+import { zhipu } from "./zhipu.ts";
 
-/** Every family that something is known of. */
-export const FAMILIES: readonly ModelFamily[] = [
-  claude,
-  gptOss,
-  codex,
-  gpt,
-  oSeries,
-  gemini,
-  grok,
-  // Before the others, whose distillations carry both names.
-  deepseekModels,
-  mistralModels,
-  qwen,
-  glm,
-  kimi,
+/** Every vendor that something is known of. */
+export const VENDORS: readonly Vendor[] = [
+  openai,
+  anthropic,
+  google,
+  openrouter,
+  groq,
+  mistral,
+  deepseek,
+  xai,
+  together,
+  fireworks,
+  ollama,
+  typesafe,
+  lmstudio,
+  vllm,
+  llamacpp,
+  azure,
+  demo,
+  alibaba,
+  zhipu,
+  moonshot,
   minimax,
+];
+
+const families = VENDORS.flatMap((vendor) => vendor.families ?? []);
+
+/** Every family of models. The first whose pattern fits a name has it. */
+export const FAMILIES: readonly ModelFamily[] = [
+  ...families.filter(({ leads }) => leads === true),
+  ...families.filter(({ leads }) => leads !== true),
 ];

@@ -1,8 +1,9 @@
 // MiniMax's models, all of which think.
 
 import type { ModelFamily } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
 
-export const minimax: ModelFamily = {
+const minimaxModels: ModelFamily = {
   name: "minimax",
   pattern: /minimax-m\d/,
   rules: [
@@ -13,3 +14,6 @@ export const minimax: ModelFamily = {
     },
   ],
 };
+
+/** MiniMax's models; its API is reached as any server that speaks chat completions. */
+export const minimax: Vendor = { name: "minimax", title: "MiniMax", families: [minimaxModels] };

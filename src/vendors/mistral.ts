@@ -1,8 +1,12 @@
-// Mistral's models, at Mistral and wherever their chat template is used.
+// Mistral, and its models wherever their chat template is used. Parameters it does not know are a 422 (github/app#3299 cites
+// its changelog); `stream_options` is one of them and usage comes without it (avante-corp/avante.nvim#2347,
+// openai/openai-agents-python#442); call ids must be nine letters and digits (nearai/ironclaw#1241). Model list:
+// docs.mistral.ai/api.
 
 import type { ModelFamily } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
 
-export const mistralModels: ModelFamily = {
+const mistralModels: ModelFamily = {
   name: "mistral",
   pattern: /mistral|mixtral|ministral|codestral|devstral|magistral|pixtral|voxtral/,
   rules: [
@@ -18,4 +22,56 @@ export const mistralModels: ModelFamily = {
       seen: "2026-11",
     },
   ],
+};
+
+/** Mistral. */
+export const mistral: Vendor = {
+  name: "mistral",
+  title: "Mistral",
+  families: [mistralModels],
+  api: {
+    kind: "openai",
+    baseUrl: "https://api.mistral.ai/v1",
+    domains: ["mistral.ai"],
+    traceName: "mistral_ai",
+    variable: { name: "MISTRAL_API_KEY", holds: "key", alone: true },
+    dialects: {
+      "openai-chat": {
+        stream_options: false,
+        max_tokens_field: "max_tokens",
+        tool_call_ids: "nine",
+        developer_role: false,
+        // A 422 (BerriAI/litellm#30835): its own thinking stands in content parts.
+        refuses_reasoning: true,
+        refuses: [
+          "seed",
+          "user",
+          "store",
+          "logprobs",
+          "top_logprobs",
+          "logit_bias",
+          "service_tier",
+          "verbosity",
+          "prompt_cache_key",
+          "prompt_cache_options",
+          "prompt_cache_retention",
+          "safety_identifier",
+          "moderation",
+        ],
+      },
+    },
+    models: {
+      path: "/models",
+      facts: {
+        name: "name",
+        description: "description",
+        contextLength: "max_context_length",
+        supportsTools: "capabilities.function_calling",
+        supportsVision: "capabilities.vision",
+        supportsReasoning: "capabilities.reasoning",
+      },
+      kinds: { chat: "capabilities.completion_chat" },
+    },
+    figures: { prices: "mistral" },
+  },
 };

@@ -28,6 +28,7 @@ const PLAIN: ModelFacts = {
   forcedTool: true,
   prefill: true,
   lateSystem: false,
+  signsThinking: false,
   callIds: false,
 };
 

@@ -49,6 +49,8 @@ export interface ModelFacts {
   prefill: boolean;
   /** System text may stand between the turns. */
   lateSystem: boolean;
+  /** All thinking is signed, and thinking without a signature is refused, whoever serves the model. */
+  signsThinking: boolean;
   /** Calls and results carry ids and signatures, and structured output may stand beside tools (Gemini from the third on). */
   callIds: boolean;
 }
@@ -77,6 +79,8 @@ export interface ModelFamily {
    * one. A name without a version is read as the newest.
    */
   pattern: RegExp;
+  /** Looked for before the families of all other vendors: its models are called after theirs too. */
+  leads?: boolean;
   /** Later rules win, so the oldest models' come first. */
   rules: readonly ModelRule[];
 }

@@ -1,8 +1,9 @@
 // Moonshot's Kimi models.
 
 import { type ModelFamily, version } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
 
-export const kimi: ModelFamily = {
+const kimi: ModelFamily = {
   name: "kimi",
   pattern: /kimi-k(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?/,
   rules: [
@@ -14,3 +15,6 @@ export const kimi: ModelFamily = {
     },
   ],
 };
+
+/** Moonshot's Kimi models; its API is reached as any server that speaks chat completions. */
+export const moonshot: Vendor = { name: "moonshot", title: "Moonshot", families: [kimi] };

@@ -1,6 +1,8 @@
-// OpenAI's models, read from names such as `gpt-5-mini-2025-08-07`, `openai/gpt-5.6-terra` or a deployment called `prod-gpt-5`.
+// OpenAI. Its models are read from names such as `gpt-5-mini-2025-08-07`, `openai/gpt-5.6-terra` or a deployment called
+// `prod-gpt-5`.
 
 import { type Effort, type ModelFamily, version } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
 
 /** What reasoning excludes. */
 const SAMPLING = [
@@ -19,7 +21,7 @@ const SDK = "openai/openai-node ReasoningEffort";
 const AZURE = "learn.microsoft.com/azure/foundry/openai/how-to/reasoning";
 const MODELS = "developers.openai.com/api/docs/models";
 
-export const gpt: ModelFamily = {
+const gpt: ModelFamily = {
   name: "gpt",
   pattern: /(?:^|[^a-z0-9])(?:chat)?gpt-(?<major>\d)(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?/,
   rules: [
@@ -102,7 +104,7 @@ export const gpt: ModelFamily = {
   ],
 };
 
-export const codex: ModelFamily = {
+const codex: ModelFamily = {
   name: "codex",
   pattern: /(?:^|[^a-z0-9])codex-/,
   rules: [
@@ -123,7 +125,7 @@ export const codex: ModelFamily = {
   ],
 };
 
-export const oSeries: ModelFamily = {
+const oSeries: ModelFamily = {
   name: "o-series",
   pattern: /(?:^|[^a-z0-9])o(?<major>[1-9])(?![a-z0-9])/,
   rules: [
@@ -154,7 +156,7 @@ export const oSeries: ModelFamily = {
   ],
 };
 
-export const gptOss: ModelFamily = {
+const gptOss: ModelFamily = {
   name: "gpt-oss",
   pattern: /gpt-oss/,
   rules: [
@@ -165,3 +167,32 @@ export const gptOss: ModelFamily = {
     },
   ],
 };
+
+/** OpenAI: chat completions, and Responses with `kind: openai-responses`. */
+export const openai = {
+  name: "openai",
+  title: "OpenAI",
+  families: [gptOss, codex, gpt, oSeries],
+  api: {
+    kind: "openai",
+    baseUrl: "https://api.openai.com/v1",
+    domains: ["openai.com"],
+    traceName: "openai",
+    variable: { name: "OPENAI_API_KEY", holds: "key", alone: true },
+    dialects: {
+      // `max_tokens` is deprecated there and refused by reasoning models (platform.openai.com/docs/api-reference/chat/create).
+      // Completions give no reasoning there: what a history holds of it was made elsewhere.
+      "openai-chat": {
+        max_tokens_field: "max_completion_tokens",
+        custom_tools: true,
+        responses: true,
+        refuses_reasoning: true,
+        metadata_needs_store: true,
+      },
+      "openai-responses": {},
+    },
+    models: { path: "/models" },
+    figures: { prices: "openai", limits: "openai" },
+    decisions: { prices: [{ model: /^gpt-6-luna/, input: 0.1 }] },
+  },
+} satisfies Vendor;

@@ -1,6 +1,7 @@
-// xAI's Grok models. An effort is refused by all but grok-3-mini, 4.3 and what came from 4.5 on.
+// xAI. An effort is refused by all of its models but grok-3-mini, 4.3 and what came from 4.5 on.
 
 import { type ModelFamily, version } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
 
 const REASONING = "docs.x.ai/developers/model-capabilities/text/reasoning";
 const TAKES: Pick<ModelFamily["rules"][number]["facts"], "efforts" | "chatEfforts" | "refuses"> = {
@@ -9,7 +10,7 @@ const TAKES: Pick<ModelFamily["rules"][number]["facts"], "efforts" | "chatEffort
   refuses: [],
 };
 
-export const grok: ModelFamily = {
+const grok: ModelFamily = {
   name: "grok",
   pattern: /(?:^|[^a-z0-9])grok(?:-[a-z]+)?(?:-(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?)?/,
   rules: [
@@ -48,4 +49,26 @@ export const grok: ModelFamily = {
       seen: "2026-11",
     },
   ],
+};
+
+/** xAI. All models refuse the penalties (miaoxworld/NativeTavern#83, open-webui/open-webui#21266). */
+export const xai: Vendor = {
+  name: "xai",
+  title: "xAI",
+  families: [grok],
+  api: {
+    kind: "openai",
+    baseUrl: "https://api.x.ai/v1",
+    domains: ["x.ai"],
+    traceName: "x_ai",
+    variable: { name: "XAI_API_KEY", holds: "key", alone: true },
+    dialects: {
+      "openai-chat": {
+        max_tokens_field: "max_completion_tokens",
+        refuses: ["presence_penalty", "frequency_penalty", "logit_bias"],
+      },
+    },
+    models: { path: "/models" },
+    figures: { prices: "x-ai", limits: "xai" },
+  },
 };

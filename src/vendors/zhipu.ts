@@ -1,8 +1,9 @@
 // Zhipu's GLM models.
 
 import { type ModelFamily, version } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
 
-export const glm: ModelFamily = {
+const glm: ModelFamily = {
   name: "glm",
   pattern: /(?:^|[^a-z0-9])glm-(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?/,
   rules: [
@@ -14,3 +15,6 @@ export const glm: ModelFamily = {
     },
   ],
 };
+
+/** Zhipu's GLM models; its API is reached as any server that speaks chat completions. */
+export const zhipu: Vendor = { name: "zhipu", title: "Zhipu", families: [glm] };

@@ -7,6 +7,7 @@ import { systemone } from "../../src/decisions/backends/systemone.ts";
 import { calibrate, UNCALIBRATED } from "../../src/decisions/calibration/calibration.ts";
 import type { Question } from "../../src/decisions/questions.ts";
 import { REVISION } from "../../src/decisions/revision.ts";
+import { findVendor } from "../../src/vendors/look-up.ts";
 
 const route = { provider: "p", model: "m", path: "", priority: 1, weight: 1 };
 const spec = {
@@ -57,7 +58,7 @@ test.each([
   const never = () => Promise.reject(new Error("not asked"));
   const upstream: Upstream = {
     post: async (_path, body, read) => {
-      sent.push(body(route, server));
+      sent.push(body(route, findVendor(server)?.api.decisions ?? {}));
       const probabilities = { a: 0.5, b: 0.5 };
       return read({ body: { answers: { c: { type: "choice", probabilities }, n: { type: "noul", noul: 1 } } }, route });
     },

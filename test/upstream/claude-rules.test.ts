@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatMessage, ChatRequest, ToolChoice } from "../../src/chat/request.ts";
 import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
-import { anthropic } from "../../src/upstream/providers/anthropic.ts";
+import { CARDS } from "../../src/upstream/providers/index.ts";
 import { chat, context } from "./support.ts";
 
 const send = (part: Partial<ChatRequest>, more: Parameters<typeof context>[0] = {}) => {
@@ -215,7 +215,7 @@ describe("a thinking budget leaves an answer", () => {
 });
 
 describe("caching", () => {
-  const quirks = anthropic.quirks;
+  const { quirks } = CARDS.find(({ name }) => name === "anthropic")!;
   const turns: ChatMessage[] = [system("top"), user("a"), call("1"), result("1"), system("s"), user("b")];
 
   test.each<[string, Partial<ChatRequest>, Parameters<typeof context>[0], boolean]>([

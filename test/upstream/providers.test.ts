@@ -13,7 +13,7 @@ const card = (name: string) => CARDS.find((one) => one.name === name) ?? expect.
 describe.each(CARDS.map((one) => [`${one.name} (${one.dialect})`, one] as const))("%s", (_name, one) => {
   test("has the base URL of its preset", () => {
     expect(Object.keys(PRESETS)).toContain(one.name);
-    expect(one.baseUrl).toBe(PRESETS[one.name as keyof typeof PRESETS].baseUrl);
+    expect(one.baseUrl).toBe(PRESETS[one.name]!.baseUrl);
   });
 
   test("carries the key in a header, and none where there is none", () => {
@@ -51,9 +51,9 @@ describe("model lists", () => {
       { id: "claude-x", createdSeconds: 1_770_163_200 },
     ],
     ["anthropic", { id: "claude-x", created_at: "1970-01-01T00:00:00Z" }, { id: "claude-x" }],
-    ["openai", { id: "text-embedding-3-small" }, { id: "text-embedding-3-small", chat: false }],
-    ["openai", { id: "gpt-4o-mini-transcribe" }, { id: "gpt-4o-mini-transcribe", chat: false }],
-    ["openai", { id: "gpt-image-1" }, { id: "gpt-image-1", chat: false }],
+    ["openai", { id: "text-embedding-3-small" }, { id: "text-embedding-3-small", kind: "embedding" }],
+    ["openai", { id: "gpt-4o-mini-transcribe" }, { id: "gpt-4o-mini-transcribe", kind: "transcription" }],
+    ["openai", { id: "gpt-image-1" }, { id: "gpt-image-1", kind: "image" }],
     [
       "anthropic",
       { type: "model", id: "claude-x", display_name: "Claude X", max_input_tokens: 200000, max_tokens: 64000 },
@@ -71,7 +71,7 @@ describe("model lists", () => {
       },
       { id: "gemini-x", name: "Gemini X", contextLength: 1048576, maxOutputTokens: 65536, supportsReasoning: true },
     ],
-    ["gemini", { name: "models/e", supportedGenerationMethods: ["embedContent"] }, { id: "e", chat: false }],
+    ["gemini", { name: "models/e", supportedGenerationMethods: ["embedContent"] }, { id: "e", kind: "embedding" }],
     [
       "openrouter",
       {
@@ -97,7 +97,7 @@ describe("model lists", () => {
       { id: "llama", context_window: 131072, max_completion_tokens: 32768, active: true },
       { id: "llama", contextLength: 131072, maxOutputTokens: 32768 },
     ],
-    ["groq", { id: "whisper-large-v3", active: true }, { id: "whisper-large-v3", chat: false }],
+    ["groq", { id: "whisper-large-v3", active: true }, { id: "whisper-large-v3", kind: "transcription" }],
     [
       "mistral",
       {
@@ -107,7 +107,7 @@ describe("model lists", () => {
       },
       { id: "m", contextLength: 131072, supportsTools: true, supportsVision: false },
     ],
-    ["together", { id: "t", type: "image" }, { id: "t", chat: false }],
+    ["together", { id: "t", type: "image" }, { id: "t", kind: "image" }],
     [
       "fireworks",
       { id: "f", supports_chat: true, supports_tools: true, supports_image_input: false, context_length: 5 },

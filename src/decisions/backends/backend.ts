@@ -4,6 +4,7 @@
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { ChatResult } from "../../chat/result.ts";
+import type { DecisionFacts } from "../../vendors/vendor.ts";
 import type { Reading } from "../calibration/calibration.ts";
 import type { Content, Question } from "../questions.ts";
 
@@ -63,10 +64,10 @@ export interface ChatCallResult {
  * `read` makes of an answer what was asked for; where it throws `NonsenseAnswer`, the next route is tried.
  */
 export interface Upstream {
-  /** `server`: whose words a route is spoken to in, a preset's name or a kind's. */
+  /** `server`: what is known of the server behind a route. */
   post<T>(
     path: string,
-    body: (route: DecisionRoute, server: string) => Readonly<Record<string, unknown>>,
+    body: (route: DecisionRoute, server: DecisionFacts) => Readonly<Record<string, unknown>>,
     read: (answer: PostResult) => T,
   ): Promise<T>;
   /** `tokens`: what the answer's first token is scored for, besides the most probable ones. */

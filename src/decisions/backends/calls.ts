@@ -14,7 +14,9 @@ import { fetchTransport } from "../../upstream/configure.ts";
 import type { Dialect, UpstreamRequest } from "../../upstream/dialect.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import { KeyRing, type Provider } from "../../upstream/provider.ts";
+import { decisionCard } from "../../upstream/providers/index.ts";
 import { spokenFor } from "../../upstream/spoken.ts";
+import { kindFacts } from "../../vendors/protocols.ts";
 import { decisionFault } from "../faults.ts";
 import { isRecord } from "../questions.ts";
 import {
@@ -79,7 +81,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline
         const request = {
           path: route.path || path,
           headers: { ...headers },
-          body: JSON.stringify(bodyFor(route, provider.card.name)),
+          body: JSON.stringify(bodyFor(route, provider.card.decisions ?? {})),
           dropped: [],
         };
         const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);
@@ -191,12 +193,10 @@ function readTokens(body: unknown): TextToken[] {
   });
 }
 
-/** llama.cpp shows as many of the most probable tokens as it is asked for: labels that were asked for are among these. */
-const SHOWN_MAX = 4096;
-
 /** How an engine is told which tokens to score. */
 function scoringOf({ card }: Provider, ids: readonly number[]): Readonly<Record<string, unknown>> {
-  return card.name === "llamacpp" ? { top_logprobs: SHOWN_MAX } : { logprob_token_ids: ids };
+  const shown = card.decisions?.shownTokens;
+  return shown === undefined ? { logprob_token_ids: ids } : { top_logprobs: shown };
 }
 
 /** Decision endpoints report errors in words of their own, whatever the provider speaks otherwise. */
@@ -204,17 +204,10 @@ function withDecisionFaults(provider: Provider): Provider {
   return { ...provider, dialect: { ...provider.dialect, fault: decisionFault } };
 }
 
-/** How engines are told not to think before the letter; by preset. `quirks.decision_body` adds to it or replaces it. */
-const WITHOUT_THINKING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  vllm: { chat_template_kwargs: { enable_thinking: false } },
-  llamacpp: { chat_template_kwargs: { enable_thinking: false }, cache_prompt: true },
-  ollama: { reasoning_effort: "none" },
-  openrouter: { reasoning: { enabled: false }, provider: { require_parameters: true } },
-};
-
+/** How the engine is told not to think before the letter. `quirks.decision_body` adds to it or replaces it. */
 function withoutThinking({ card, quirks, dialect }: Provider): Readonly<Record<string, unknown>> {
   const given = quirks.decision_body ?? {};
-  return dialect.name === "openai-chat" ? { ...WITHOUT_THINKING[card.name], ...given } : given;
+  return dialect.name === "openai-chat" ? { ...card.decisions?.body, ...given } : given;
 }
 
 /**
@@ -222,17 +215,11 @@ function withoutThinking({ card, quirks, dialect }: Provider): Readonly<Record<s
  * words such a provider borrows where one must be named; nothing but errors is read by it.
  */
 export function decisionProvider(config: ProviderConfig, chat: Dialect): Provider | undefined {
-  if (config.kind !== "systemone" && config.kind !== "openai-decisions") return undefined;
+  if (kindFacts(config.kind).dialect !== undefined) return undefined;
   return {
     name: config.name,
     dialect: { ...chat, fault: decisionFault },
-    card: {
-      name: config.preset ?? config.kind,
-      dialect: chat.name,
-      baseUrl: "",
-      headers: (secret) => (secret === "" ? {} : { authorization: `Bearer ${secret}` }),
-      quirks: {},
-    },
+    card: decisionCard(config.preset ?? config.kind, chat.name),
     minter: config.name,
     baseUrl: config.baseUrl,
     quirks: {},

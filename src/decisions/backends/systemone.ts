@@ -26,9 +26,7 @@ export const systemone: DecisionBackend = {
         upstream.post(
           "/systemone",
           (route, server) => {
-            const define = TEXT_ONLY.has(server)
-              ? (question: Question) => definitionOf(asText(question))
-              : definitionOf;
+            const define = server.textOnly ? (question: Question) => definitionOf(asText(question)) : definitionOf;
             const defined = batch.map((question) => [question.key, define(question)]);
             return { model: route.model, state: shown, questions: Object.fromEntries(defined) };
           },
@@ -39,9 +37,7 @@ export const systemone: DecisionBackend = {
   },
 };
 
-/** Servers that take nothing but text, and always want to be told what is asked. */
-const TEXT_ONLY: ReadonlySet<string> = new Set(["ollama"]);
-
+/** For servers that take nothing but text, and always want to be told what is asked. */
 function asText({ key, type, instructions, options }: Question): Question {
   const said = instructions === undefined ? "" : textOf(instructions).trim();
   return {

@@ -3,17 +3,12 @@
 
 import { costMicros, type Prices } from "../../catalog/prices.ts";
 import { worstCostMicros } from "../../gateway/worst-case.ts";
+import { vendorAt } from "../../vendors/look-up.ts";
 import { measure } from "../api/budget.ts";
 import type { Spent } from "../api/decide.ts";
 import type { DecisionRoute } from "../backends/backend.ts";
 import type { DecisionRequest } from "../questions.ts";
 import type { DecisionVersion } from "./versions.ts";
-
-/** Who serves decision models at a public price: by host and model, US dollars per million input tokens. */
-const PUBLIC: readonly (readonly [host: RegExp, model: RegExp, input: number])[] = [
-  [/(^|\.)typesafe\.ai$/, /^jev-/, 0.042],
-  [/(^|\.)api\.openai\.com$/, /^gpt-6-luna/, 0.1],
-];
 
 /** What is known of the ways to upstreams. */
 export interface PriceDeps {
@@ -66,8 +61,8 @@ function pricesOf(
   if (version.inputPrice !== undefined) return { input: version.inputPrice, output: 0 };
   if (readsText(version)) return inputOnly(deps.chatPrices(provider, model));
   const host = URL.parse(deps.baseUrl(provider) ?? "")?.hostname ?? "";
-  const input = PUBLIC.find(([hosts, models]) => hosts.test(host) && models.test(model))?.[2];
-  return input === undefined ? undefined : { input, output: 0 };
+  const known = vendorAt(host)?.api.decisions?.prices?.find((price) => price.model.test(model));
+  return known === undefined ? undefined : { input: known.input, output: 0 };
 }
 
 function readsText({ spec: { kind } }: DecisionVersion): boolean {

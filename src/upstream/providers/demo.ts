@@ -4,31 +4,10 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { countTokens } from "../../tokens/count.ts";
-import type { DiscoveredModel, ProviderCard, Transport } from "../provider.ts";
+import type { Transport } from "../provider.ts";
 import { sampleOf } from "./demo-sample.ts";
 
 type Json = Record<string, unknown>;
-
-/** The one model. */
-export const DEMO_MODEL: DiscoveredModel = {
-  id: "demo-echo",
-  name: "Demo echo",
-  description:
-    "Built-in demo, not a language model: it repeats the last user message word by word. For first steps and smoke tests.",
-  contextLength: 128_000,
-  maxOutputTokens: 32_000,
-  supportsTools: true,
-  supportsVision: true,
-  supportsReasoning: false,
-};
-
-export const demo: ProviderCard = {
-  name: "demo",
-  dialect: "openai-chat",
-  baseUrl: "demo:",
-  headers: () => ({}),
-  quirks: {},
-};
 
 /** What the model does with a request. */
 interface Plan {

@@ -1,39 +1,87 @@
-// The list of provider cards: one line each.
+// The provider cards: what vendors' files say, in the form in which requests and model lists need it. A vendor is added in
+// vendors/, not here.
 
-import type { ProviderCard } from "../provider.ts";
-import { anthropic } from "./anthropic.ts";
-import { azure, azureByResponses } from "./azure.ts";
-import { deepseek } from "./deepseek.ts";
-import { fireworks } from "./fireworks.ts";
-import { gemini } from "./gemini.ts";
-import { groq } from "./groq.ts";
-import { llamacpp } from "./llamacpp.ts";
-import { lmstudio } from "./lmstudio.ts";
-import { mistral } from "./mistral.ts";
-import { ollama } from "./ollama.ts";
-import { openai, openaiByResponses } from "./openai.ts";
-import { openrouter } from "./openrouter.ts";
-import { together } from "./together.ts";
-import { vllm } from "./vllm.ts";
-import { xai } from "./xai.ts";
+import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up.ts";
+import { type Auth, type DialectName, PROTOCOLS, type ProviderKind } from "../../vendors/protocols.ts";
+import type { EmbeddedName } from "../../vendors/vendor.ts";
+import type { ProviderCard, Transport } from "../provider.ts";
+import { demoTransport } from "./demo.ts";
+import { readModels, USUAL_LIST } from "./model-list.ts";
 
-/** What is known of vendors, by the preset names of the configuration; several dialects of a vendor are several cards. */
-export const CARDS: readonly ProviderCard[] = [
-  openai,
-  openaiByResponses,
-  anthropic,
-  gemini,
-  openrouter,
-  groq,
-  mistral,
-  deepseek,
-  xai,
-  together,
-  fireworks,
-  ollama,
-  lmstudio,
-  vllm,
-  llamacpp,
-  azure,
-  azureByResponses,
-];
+/** A card for each protocol of each vendor that is reached over the network. */
+export const CARDS: readonly ProviderCard[] = CALLABLE.filter(({ api }) => api.embedded === undefined).flatMap(cardsOf);
+
+/** The preset's card where it speaks that protocol, else the generic one of the protocol. */
+export function cardFor(preset: string | undefined, dialect: DialectName): ProviderCard {
+  return CARDS.find((card) => card.name === preset && card.dialect === dialect) ?? GENERIC[dialect];
+}
+
+/** The provider that is part of the program; undefined for kinds that are not. */
+export function embeddedCard(kind: ProviderKind): { card: ProviderCard; transport: Transport } | undefined {
+  const vendor = CALLABLE.find(({ api }) => api.kind === kind && api.embedded !== undefined);
+  const [card] = vendor === undefined ? [] : cardsOf(vendor);
+  const answeredBy = vendor?.api.embedded?.answeredBy;
+  return card === undefined || answeredBy === undefined ? undefined : { card, transport: ANSWERS[answeredBy] };
+}
+
+/** The card of a provider that answers nothing but decisions. `dialect`: whose words it borrows where one must be named. */
+export function decisionCard(name: string, dialect: DialectName): ProviderCard {
+  const decisions = findVendor(name)?.api.decisions;
+  return {
+    name,
+    dialect,
+    baseUrl: "",
+    headers: headersOf(DECISION_AUTH),
+    quirks: {},
+    ...(decisions === undefined ? {} : { decisions }),
+  };
+}
+
+/** The code behind the embedded providers. */
+const ANSWERS: Readonly<Record<EmbeddedName, Transport>> = { demo: demoTransport };
+
+/** Endpoints of decisions take the key as most do. */
+const DECISION_AUTH = PROTOCOLS["openai-chat"].auth;
+
+function cardsOf({ name, api }: CallableVendor): ProviderCard[] {
+  const { portableSeals, signsThinking, models, decisions, embedded } = api;
+  return (Object.keys(api.dialects) as DialectName[]).map((dialect) => ({
+    name,
+    dialect,
+    baseUrl: api.baseUrl,
+    headers: headersOf(api.auth ?? PROTOCOLS[dialect].auth, PROTOCOLS[dialect].headers),
+    quirks: api.dialects[dialect] ?? {},
+    ...(portableSeals === undefined ? {} : { portableSeals }),
+    ...(signsThinking === undefined ? {} : { signsThinking }),
+    ...(decisions === undefined ? {} : { decisions }),
+    ...(embedded === undefined ? {} : { embeddedModels: embedded.models }),
+    ...(models === undefined
+      ? {}
+      : { modelsPath: models.path, parseModels: (body: unknown) => readModels(body, models) }),
+  }));
+}
+
+const GENERIC = Object.fromEntries(
+  Object.entries(PROTOCOLS).map(([dialect, { generic, auth, headers }]) => [
+    dialect,
+    {
+      name: generic,
+      dialect,
+      baseUrl: "",
+      headers: headersOf(auth, headers),
+      quirks: {},
+      modelsPath: USUAL_LIST.path,
+      parseModels: (body: unknown) => readModels(body, USUAL_LIST),
+    },
+  ]),
+) as Readonly<Record<DialectName, ProviderCard>>;
+
+/** Request headers that carry the credential, which is "" where none is needed. */
+function headersOf(auth: Auth, fixed: Readonly<Record<string, string>> = {}): ProviderCard["headers"] {
+  return (secret) => {
+    if (secret === "") return { ...fixed };
+    const isToken = auth.tokensBegin !== undefined && secret.startsWith(auth.tokensBegin);
+    if (isToken) return { ...fixed, authorization: `Bearer ${secret}` };
+    return { ...fixed, [auth.header]: auth.bearer === true ? `Bearer ${secret}` : secret };
+  };
+}

@@ -1,31 +1,88 @@
-// Reading vendors' model lists: `{data:[…]}`, `{models:[…]}` or a bare list of objects with an id. Entries that are not
-// such objects are passed over; a body that is no list throws.
+// Reads vendors' model lists by what their files say of them: `{data:[…]}`, `{models:[…]}` or a bare list of objects with an
+// id. Entries that are not such objects are passed over; a body that is no list throws.
 
+import { kindByName, type ListedKind, MODEL_KINDS } from "../../vendors/model-kind.ts";
+import type { DiscoveredModel, ListedFact, ModelList, Place } from "../../vendors/vendor.ts";
 import { UpstreamFault } from "../fault.ts";
-import type { DiscoveredModel } from "../provider.ts";
+
+/** The list of servers of which nothing else is known, with the names that several of them have for the window. */
+export const USUAL_LIST: ModelList = {
+  path: "/models",
+  id: ["id", "name"],
+  facts: { name: "name", contextLength: ["context_length", "context_window", "max_model_len"] },
+};
+
+/** The models of a list. */
+export function readModels(body: unknown, list: ModelList): DiscoveredModel[] {
+  const entries = isEntry(body) ? (body["data"] ?? body["models"]) : body;
+  if (!Array.isArray(entries)) throw new UpstreamFault("unavailable", "The provider's model list cannot be read.");
+  return entries.flatMap((entry: unknown) => (isEntry(entry) ? (readModel(entry, list) ?? []) : []));
+}
 
 /** One entry of a list. */
-export type Entry = Readonly<Record<string, unknown>>;
+type Entry = Readonly<Record<string, unknown>>;
 
-/** What an entry says beside its id; undefined values are left out. */
-export type Said = { [K in keyof DiscoveredModel]?: DiscoveredModel[K] | undefined };
+function readModel(entry: Entry, list: ModelList): DiscoveredModel | undefined {
+  const id = idOf(entry, list);
+  if (id === undefined || (list.active !== undefined && truth(find(entry, list.active)) === false)) return undefined;
+  const { facts = {} } = list;
+  const said = Object.keys(facts).map((fact) => [fact, factOf(entry, fact as ListedFact, facts[fact as ListedFact])]);
+  const kind = kindOf(entry, id, list);
+  const known = [["createdSeconds", createdSeconds(entry)], ...said, ["kind", kind === "chat" ? undefined : kind]];
+  // A name that is the id says nothing.
+  const kept = known.filter(([key, value]) => value !== undefined && !(key === "name" && value === id));
+  return { id, ...Object.fromEntries(kept) } as DiscoveredModel;
+}
 
-/** The models of a list, with what `say` reads from each entry. */
-export function readModels(body: unknown, say: (entry: Entry) => Said = plain): DiscoveredModel[] {
-  const holder = isEntry(body) ? (body["data"] ?? body["models"]) : body;
-  if (!Array.isArray(holder)) throw new UpstreamFault("unavailable", "The provider's model list cannot be read.");
-  const models: DiscoveredModel[] = [];
-  for (const entry of holder) {
-    if (!isEntry(entry)) continue;
-    const said = say(entry);
-    const id = said.id ?? text(entry["id"]);
-    if (id === undefined || id === "") continue;
-    const known = Object.entries({ createdSeconds: createdSeconds(entry), ...said }).filter(
-      ([, value]) => value !== undefined,
-    );
-    models.push({ ...Object.fromEntries(known), id } as DiscoveredModel);
+function idOf(entry: Entry, { id: place = "id", idPrefix = "" }: ModelList): string | undefined {
+  const id = text(find(entry, place));
+  return id?.startsWith(idPrefix) === true ? text(id.slice(idPrefix.length)) : id;
+}
+
+/** How each fact must be written to be believed. */
+const READ: Readonly<Record<ListedFact, (value: unknown) => unknown>> = {
+  name: text,
+  description: text,
+  contextLength: count,
+  maxOutputTokens: count,
+  supportsTools: truth,
+  supportsVision: truth,
+  supportsReasoning: truth,
+};
+
+function factOf(entry: Entry, fact: ListedFact, place: Place | undefined): unknown {
+  if (place === undefined) return undefined;
+  for (const one of typeof place === "string" || "member" in place ? [place] : place) {
+    const value = READ[fact](find(entry, one));
+    if (value !== undefined) return value;
   }
-  return models;
+  return undefined;
+}
+
+/** The list's own word; where it says only what a model is not, or nothing, its name's. */
+function kindOf(entry: Entry, id: string, { kinds = {} }: ModelList): ListedKind | undefined {
+  let refused = false;
+  for (const kind of MODEL_KINDS) {
+    const place = kinds[kind];
+    const said = place === undefined ? undefined : truth(find(entry, place));
+    if (said === true) return kind;
+    if (said === false && kind === "chat") refused = true;
+  }
+  const named = kindByName(id);
+  return named ?? (refused ? "other" : undefined);
+}
+
+/** What stands at a place; of several the first that is there. */
+function find(entry: Entry, place: Place): unknown {
+  if (typeof place === "string") {
+    return place.split(".").reduce<unknown>((at, member) => (isEntry(at) ? at[member] : undefined), entry);
+  }
+  if ("member" in place) {
+    const value = find(entry, place.member);
+    if (Array.isArray(value)) return value.includes(place.word);
+    return typeof value === "string" ? value === place.word : undefined;
+  }
+  return place.map((one) => find(entry, one)).find((value) => value !== undefined);
 }
 
 /** OpenAI writes seconds, Anthropic a date; some servers write 0 or the epoch where they do not know. */
@@ -38,44 +95,17 @@ function createdSeconds({ created, created_at }: Entry): number | undefined {
 const EARLIEST_SECONDS = Date.UTC(2000, 0) / 1000;
 const LATEST_SECONDS = Date.UTC(2200, 0) / 1000;
 
-/** Lists that say nothing but ids: what the id itself tells. */
-export function plain(entry: Entry): Said {
-  return chatUnless(text(entry["id"]) ?? "");
-}
-
-/** Marks the models that no chat endpoint can use, by the words vendors put in their ids. */
-export function chatUnless(id: string): Said {
-  return OTHER_KINDS.test(id) ? { chat: false } : {};
-}
-
-const OTHER_KINDS =
-  /embed|whisper|(?:^|[-/])tts|transcri|dall-e|(?:gpt|chatgpt|grok[-\d]*)-(?:image|imagine)|imagen|(?:^|[-/])(?:veo|sora|lyria)|moderation|realtime|rerank|davinci|babbage|prompt-guard|llama-guard|stable-diffusion|flux|playai|aqa$/i;
-
-export function text(value: unknown): string | undefined {
+function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /** A positive whole number. */
-export function count(value: unknown): number | undefined {
+function count(value: unknown): number | undefined {
   return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
 }
 
-export function truth(value: unknown): boolean | undefined {
+function truth(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? value : undefined;
-}
-
-export function entry(value: unknown): Entry {
-  return isEntry(value) ? value : {};
-}
-
-/** True when the list holds the word; undefined where there is no list. */
-export function holds(list: unknown, word: string): boolean | undefined {
-  return Array.isArray(list) ? list.includes(word) : undefined;
-}
-
-/** The credential as most vendors take it; nothing where no key is set. */
-export function bearer(secret: string): Record<string, string> {
-  return secret === "" ? {} : { authorization: `Bearer ${secret}` };
 }
 
 function isEntry(value: unknown): value is Entry {

@@ -1,8 +1,9 @@
 // Alibaba's Qwen models.
 
 import { type ModelFamily, version } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
 
-export const qwen: ModelFamily = {
+const qwenModels: ModelFamily = {
   name: "qwen",
   pattern: /(?:^|[^a-z0-9])(?:qwen-?(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?|qwq|qwen)/,
   rules: [
@@ -16,3 +17,6 @@ export const qwen: ModelFamily = {
     { lines: ["qwq", "qwen-3"], facts: { reasons: true }, source: "qwenlm.github.io/blog/qwq-32b", seen: "2026-11" },
   ],
 };
+
+/** Alibaba's Qwen models; its API is reached as any server that speaks chat completions. */
+export const alibaba: Vendor = { name: "alibaba", title: "Alibaba", families: [qwenModels] };

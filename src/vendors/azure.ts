@@ -1,0 +1,27 @@
+// Azure OpenAI by its v1 path. Source: learn.microsoft.com/azure/foundry/openai/api-version-lifecycle (no api-version from v1
+// on). Keys go in `api-key`; Entra ID access tokens, which are JWTs, go as bearer.
+
+import { openai } from "./openai.ts";
+import type { Vendor } from "./vendor.ts";
+
+/** What OpenAI's own API wants of a request, Azure wants too. */
+const { dialects: openaiDialects } = openai.api;
+
+/** Azure OpenAI. Its model list names what the region has, not the deployments, so nothing is discovered. */
+export const azure: Vendor = {
+  name: "azure",
+  title: "Azure OpenAI",
+  api: {
+    kind: "openai",
+    baseUrl: "",
+    domains: ["openai.azure.com", "services.ai.azure.com"],
+    traceName: "azure.ai.openai",
+    variable: { name: "AZURE_OPENAI_API_KEY", holds: "key", alone: false },
+    dialects: {
+      "openai-chat": { ...openaiDialects["openai-chat"], free_model_names: true },
+      "openai-responses": { ...openaiDialects["openai-responses"], free_model_names: true },
+    },
+    auth: { header: "api-key", tokensBegin: "eyJ" },
+    note: "`base_url` is `https://RESOURCE.openai.azure.com/openai/v1`; a model is a deployment's name.",
+  },
+};

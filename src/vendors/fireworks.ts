@@ -1,0 +1,43 @@
+// Fireworks AI. Unknown members are a 400, cache markers among them (musistudio/claude-code-router#377); newer models
+// report usage only when asked (langchain-ai/langchain#36977). Source of the list: docs.fireworks.ai/api-reference.
+
+import type { Vendor } from "./vendor.ts";
+
+/** Fireworks AI. */
+export const fireworks: Vendor = {
+  name: "fireworks",
+  title: "Fireworks AI",
+  api: {
+    kind: "openai",
+    baseUrl: "https://api.fireworks.ai/inference/v1",
+    domains: ["fireworks.ai"],
+    traceName: "fireworks",
+    variable: { name: "FIREWORKS_API_KEY", holds: "key", alone: true },
+    dialects: {
+      "openai-chat": {
+        max_tokens_field: "max_tokens",
+        developer_role: false,
+        refuses: [
+          "store",
+          "service_tier",
+          "verbosity",
+          "prompt_cache_key",
+          "prompt_cache_options",
+          "prompt_cache_retention",
+          "safety_identifier",
+          "moderation",
+        ],
+      },
+    },
+    models: {
+      path: "/models",
+      facts: {
+        contextLength: "context_length",
+        supportsTools: "supports_tools",
+        supportsVision: "supports_image_input",
+      },
+      kinds: { chat: "supports_chat" },
+    },
+    figures: { prices: "fireworks" },
+  },
+};

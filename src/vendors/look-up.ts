@@ -1,0 +1,38 @@
+// Finds vendors: by the name of a preset, or by the host that a provider is reached at.
+
+import { VENDORS } from "./index.ts";
+import { type DialectName, kindFacts, PROTOCOLS, PROVIDER_KINDS, type ProviderKind } from "./protocols.ts";
+import type { Vendor, VendorApi } from "./vendor.ts";
+
+/** A vendor whose API can be called. */
+export type CallableVendor = Vendor & { readonly api: VendorApi };
+
+/** Every vendor with an API, in the order of the list. */
+export const CALLABLE: readonly CallableVendor[] = VENDORS.filter(
+  (vendor): vendor is CallableVendor => vendor.api !== undefined,
+);
+
+/** The vendor of that name, where it has an API. */
+export function findVendor(name: string | undefined): CallableVendor | undefined {
+  return CALLABLE.find((vendor) => vendor.name === name);
+}
+
+/** Whose API answers at a host. */
+export function vendorAt(host: string): CallableVendor | undefined {
+  return CALLABLE.find(({ api }) => api.domains?.some((domain) => host === domain || host.endsWith(`.${domain}`)));
+}
+
+/**
+ * The name of a provider in traces: its vendor's by the host, else that of what it speaks, which is a protocol, a kind or a
+ * preset.
+ */
+export function traceNameOf(host: string, speaks: string): string {
+  const byHost = vendorAt(host)?.api.traceName;
+  if (byHost !== undefined) return byHost;
+  if (Object.hasOwn(PROTOCOLS, speaks)) return PROTOCOLS[speaks as DialectName].traceName;
+  const generic = Object.values(PROTOCOLS).find((protocol) => protocol.generic === speaks);
+  if (generic !== undefined) return generic.traceName;
+  if (!Object.hasOwn(PROVIDER_KINDS, speaks)) return findVendor(speaks)?.api.traceName ?? speaks;
+  const { dialect, traceName = speaks } = kindFacts(speaks as ProviderKind);
+  return dialect === undefined ? traceName : PROTOCOLS[dialect].traceName;
+}
