@@ -62,6 +62,7 @@ import { chatCompletions } from "../wire/chat-completions/format.ts";
 import { mountDashboard } from "./dashboard.ts";
 import { createWatch, isListed } from "./health-watch.ts";
 import { createObserver, openTracer } from "./observe.ts";
+import { PATHS } from "./paths.ts";
 import { mountStatus } from "./status.ts";
 
 /** A running gateway. */
@@ -299,6 +300,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     );
 
   const edge = createEdge({
+    paths: PATHS,
     handle: (request) => routes.fetch(request),
     direct: directRoutes(gateway),
     routes: () => routes.routes,

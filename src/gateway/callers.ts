@@ -11,6 +11,7 @@ import type { KeyStore, LiveKey } from "../store/access/keys.ts";
 import type { Store } from "../store/engine/open.ts";
 import { createAdmission, verifiedCallers } from "./admit.ts";
 import { createBudgets, createSpenders } from "./budgets.ts";
+import { takesXApiKey } from "./endpoints.ts";
 
 export interface CallersDeps {
   store: Store;
@@ -43,6 +44,7 @@ export function createCallers({ store, keys, clock, limiter, grants, pendingMicr
     },
     changeCounter: () => store.changeCounter(),
     clock,
+    takesXApiKey,
   });
   /** Callers that the dashboard's session speaks for. */
   const vouched = new WeakMap<Request, Caller<TierId>>();

@@ -121,7 +121,7 @@ export function buildRequest(
     reader,
     storesAnswer: job.keep !== undefined && deps.reasoning.maySeal(provider.minter, route.model),
   });
-  return refused ? withoutReasoning(request, job.format.name) : request;
+  return refused ? withoutReasoning(request, job.format) : request;
 }
 
 function requestFor(
@@ -135,7 +135,7 @@ function requestFor(
     quirks: provider.quirks,
     supportsReasoning: job.model.supportsReasoning,
     maxOutputTokens: job.model.maxOutputTokens,
-    clientCaches: job.format.name === "anthropic-messages",
+    clientCaches: job.format.marksCaches === true,
     clientHeaders: job.clientHeaders,
     storesAnswer,
   };
@@ -148,15 +148,15 @@ function requestFor(
     const { text, body, removed } = opened;
     return provider.dialect.lossless.request(text, job.chat, { ...ctx, body, reasoningRemoved: removed }, members);
   }
-  const terms = { format: job.format.name, body: job.body, isOurs: (name: string) => isOwnDefault(name, job) };
+  const terms = { format: job.format, body: job.body, isOurs: (name: string) => isOwnDefault(name, job) };
   return inClientTerms(terms, () => {
-    refuseUnsayable(job.chat, job.format.name, provider);
-    const whole = job.format.name === "openai-chat" ? withThoughts(job.chat, reader) : job.chat;
+    refuseUnsayable(job.chat, job.format, provider);
+    const whole = job.format.losesReasoning === true ? withThoughts(job.chat, reader) : job.chat;
     const own = withoutForeignSeals(whole, reader);
-    const chat = provider.dialect.name === "openai-responses" ? own : flattenTools(own, provider.dialect.toolNames);
+    const chat = provider.dialect.takesToolGroups === true ? own : flattenTools(own, provider.dialect.toolNames);
     const { store, ...plain } = { ...chat, ...defaults };
     // Answers of the responses format are stored here; the upstream is not asked to.
-    const stored = job.format.name === "openai-responses" || store === undefined ? {} : { store };
+    const stored = job.format.storesAnswers === true || store === undefined ? {} : { store };
     return provider.dialect.request({ ...plain, ...stored }, ctx);
   });
 }
@@ -193,7 +193,7 @@ export function identityOf(
  * through as it came only where the provider refuses the next turn without it.
  */
 export function notesOf({ reasoning, clock }: ReasoningDeps, job: Job, provider: Provider): AnswerNotes | undefined {
-  if (job.format.name !== "openai-chat") return undefined;
+  if (job.format.losesReasoning !== true) return undefined;
   if (isLossless(job, provider) && provider.quirks.return_reasoning_content !== true) return undefined;
   const { accountId } = job.caller;
   return new AnswerNotes(provider.minter, (callIds, thought) => {

@@ -9,7 +9,7 @@ import type { WireFormat } from "../wire/format.ts";
 import { unreadMembers } from "../wire/unread.ts";
 
 export interface ClientTerms {
-  format: WireFormat["name"];
+  format: WireFormat;
   /** The body as it came. */
   body: Readonly<Record<string, unknown>>;
   /** True for a parameter of ours, which the client does not miss. */
@@ -25,7 +25,7 @@ export function inClientTerms(terms: ClientTerms, build: () => UpstreamRequest):
   } catch (error) {
     throw error instanceof ApiError ? refusalInClientTerms(terms, error) : error;
   }
-  const dropped = unreadMembers(format, body);
+  const dropped = unreadMembers(format.reads, body);
   for (const name of request.dropped) {
     const told = terms.isOurs(name) ? undefined : clientName(format, name, body);
     if (told !== undefined) dropped.add(told);

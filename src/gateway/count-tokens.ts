@@ -95,7 +95,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     } catch (error) {
       // The request itself would be asked again without the reasoning that is refused.
       if (error instanceof UpstreamFault && error.kind === "bad_request" && !refusesReasoning(error))
-        throw clientError(error, deps.scrub, "anthropic-messages");
+        throw clientError(error, deps.scrub, messages.dialect);
       request.signal.throwIfAborted();
       // Not every server that speaks the protocol counts; an estimate is better than none.
       exchange.log["count_estimated"] = true;
@@ -108,7 +108,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
 function refuseUncountable(chat: ChatRequest, provider: Provider): void {
   const { compaction: _compaction, ...extra } = chat.extra;
   const { maxTokens: _limit, ...asked } = chat;
-  refuseUnsayable({ ...asked, extra }, messages.name, provider);
+  refuseUnsayable({ ...asked, extra }, messages, provider);
 }
 
 async function estimate(chat: ChatRequest): Promise<{ input_tokens: number }> {

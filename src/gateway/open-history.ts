@@ -56,7 +56,7 @@ export function openHistory(
   reader: HistoryReader,
 ): History & { removed: boolean } {
   const { text, body, members } = history;
-  const key = format.dialect === "openai-responses" ? "input" : "messages";
+  const key = format.turns;
   const ours = Object.hasOwn(members, key);
   const opened = format.openSeals?.(ours ? { ...body, [key]: members[key] } : body, reader);
   if (opened === undefined || opened.edits.length === 0) return { ...history, removed: false };

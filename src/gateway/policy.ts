@@ -8,6 +8,7 @@ import type { ChatRequest } from "../chat/request.ts";
 import type { RequestContext } from "../upstream/dialect.ts";
 import { type FaultKind, UpstreamFault } from "../upstream/fault.ts";
 import { mayReasonByName, refusedFor } from "../upstream/quirks.ts";
+import type { WireFormat } from "../wire/format.ts";
 
 /** Chat formats' default, where the client gives no limit (specification "Limits"). */
 const DEFAULT_MAX_TOKENS = 4096;
@@ -61,11 +62,11 @@ const REASONING_WORDS = [
 ];
 
 /** Contract §3 "defaults": none beside reasoning, for reasoning models, nor for formats that have no such default. */
-export function defaultsFor(chat: ChatRequest, model: CatalogModel, format: string): Defaults {
+export function defaultsFor(chat: ChatRequest, model: CatalogModel, format: Pick<WireFormat, "defaults">): Defaults {
   const out: Defaults = {};
-  if (format === "anthropic-messages" || model.supportsReasoning || speaksOfReasoning(chat)) return out;
-  if (chat.temperature === undefined) out.temperature = DEFAULT_TEMPERATURE;
-  if (chat.maxTokens === undefined && format !== "openai-responses") {
+  if (model.supportsReasoning || speaksOfReasoning(chat)) return out;
+  if (format.defaults.temperature && chat.temperature === undefined) out.temperature = DEFAULT_TEMPERATURE;
+  if (chat.maxTokens === undefined && format.defaults.maxTokens) {
     out.maxTokens = Math.min(DEFAULT_MAX_TOKENS, model.maxOutputTokens);
   }
   return out;
@@ -168,7 +169,8 @@ export function clientError(fault: UpstreamFault, scrub: (text: string) => strin
   const message = FAULT_TEXT[fault.kind] ?? publicText(fault.message, scrub);
   return new ApiError(FAULT_CODES[fault.kind], message, {
     ...(fault.kind === "bad_request" ? publicWords(fault, scrub) : {}),
-    headers: family === "anthropic-messages" ? { ...fault.headers, ...fault.familyHeaders } : fault.headers,
+    headers:
+      family !== undefined && family === fault.family ? { ...fault.headers, ...fault.familyHeaders } : fault.headers,
     cause: fault,
     ...(fault.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: fault.retryAfterSeconds }),
   });

@@ -16,7 +16,7 @@ const MEMBERS = ["messages", "input", "previous_response_id"] as const;
 /** Builds the step; undefined when there was nothing to do. */
 export function createPrepare(deps: PrepareDeps): (draft: Draft) => Promise<Prepared | undefined> {
   return async ({ caller, format, body, chat, options }) => {
-    if (format.name !== "openai-responses") {
+    if (format.storesAnswers !== true) {
       const filled = await withFiles(deps.files, caller.accountId, body);
       if (filled === body) return undefined;
       return { chat: format.decode(filled, options), members: changed(filled, body) };

@@ -17,8 +17,6 @@ export interface ProbeDeps extends AttemptDeps {
 }
 
 const PROBE_MS = 30_000;
-/** The Responses API refuses less. */
-const RESPONSES_TOKENS_MIN = 16;
 const QUESTION: ChatRequest = {
   model: "",
   messages: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
@@ -52,7 +50,7 @@ async function ask(
 ): Promise<void> {
   const startedMs = performance.now();
   const { provider, route } = turn;
-  const maxTokens = provider.dialect.name === "openai-responses" ? RESPONSES_TOKENS_MIN : 1;
+  const maxTokens = provider.dialect.maxTokensMin ?? 1;
   const chat: ChatRequest = { ...QUESTION, model: route.model, maxTokens };
   const request = provider.dialect.request(chat, {
     model: route.model,

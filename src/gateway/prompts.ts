@@ -18,12 +18,6 @@ const CHOICES_MAX = 128;
 /** Whole answers that are asked for at once. */
 const AT_ONCE = 4;
 
-/** The prompts of a request that holds several; undefined when it is an ordinary one. */
-export function severalPrompts(body: Readonly<Json>): readonly unknown[] | undefined {
-  const prompt = body["prompt"];
-  return Array.isArray(prompt) && prompt.length > 1 ? prompt : undefined;
-}
-
 /** Answers several prompts. `reserve` is asked once, before the first of them: they are one request. */
 export async function answerPrompts(
   answer: AnswerPrompt,

@@ -22,14 +22,6 @@ const WORDS =
 const SEALLESS =
   /encrypted content is not supported|\b(?:parameter|field|argument|key|property|input)s?\W{1,4}include\b|^\W?include\b(?:\[\d+\])?\W/i;
 
-/** What the reasoning of a history is called in `x-sallyport-dropped`. */
-const NAMES: Readonly<Record<WireFormat["name"], string>> = {
-  "openai-chat": "messages.reasoning",
-  "openai-completions": "messages.reasoning",
-  "openai-responses": "input.reasoning",
-  "anthropic-messages": "messages.thinking",
-};
-
 /** A call that failed. */
 export interface RefusedCall {
   error: unknown;
@@ -59,8 +51,8 @@ export class RefusedReasoning {
 }
 
 /** The request with what is missing of it named. */
-export function withoutReasoning(request: UpstreamRequest, format: WireFormat["name"]): UpstreamRequest {
-  return { ...request, dropped: [...request.dropped, NAMES[format]] };
+export function withoutReasoning(request: UpstreamRequest, format: WireFormat): UpstreamRequest {
+  return { ...request, dropped: [...request.dropped, format.reasoning] };
 }
 
 /** Whether a provider refused the reasoning of a history. */

@@ -16,7 +16,7 @@ import { answerWhole } from "./answer-whole.ts";
 import { answerId, decodeOptions, forwardedHeaders, type Job } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { checkAgainstModel, defaultsFor } from "./policy.ts";
-import { answerPrompts, severalPrompts } from "./prompts.ts";
+import { answerPrompts } from "./prompts.ts";
 import { RefusedReasoning } from "./refused-reasoning.ts";
 import { routesOfThread, threadOf } from "./upstream-threads.ts";
 import { worstCaseMicros } from "./worst-case.ts";
@@ -48,7 +48,7 @@ export function createGateway(deps: GatewayDeps) {
     const exchange = exchangeOf(request);
     const caller = deps.admit(request, exchange);
     const { text, body } = await readJson(request, deps.bodyLimits());
-    const prompts = format.name === "openai-completions" ? severalPrompts(body) : undefined;
+    const prompts = format.prompts?.(body);
     let hold: Hold | undefined;
     const answer = async (body: Record<string, unknown>, exchange: Exchange) => {
       // One of several prompts may outlast the others' failure.
@@ -69,7 +69,7 @@ export function createGateway(deps: GatewayDeps) {
         const worst = bodies.map((body) => {
           const chat = format.decode(body, decodeOptions(request));
           const { model } = modelFor(chat, caller);
-          return worstCaseMicros(chat, model, defaultsFor(chat, model, format.name));
+          return worstCaseMicros(chat, model, defaultsFor(chat, model, format));
         });
         hold = await deps.budgets.reserve(
           caller.budgets,
@@ -107,7 +107,7 @@ export function createGateway(deps: GatewayDeps) {
     exchange.headers["x-sallyport-model"] = headerText(model.id);
     const thread = threadOf(format, body);
     const { accountId, budgets } = caller;
-    const defaults = defaultsFor(chat, model, format.name);
+    const defaults = defaultsFor(chat, model, format);
     // The last thing before a provider is called: what is refused before costs nothing.
     const hold =
       read.hold ?? (budgets && (await deps.budgets.reserve(budgets, exchange, worstCaseMicros(chat, model, defaults))));

@@ -6,17 +6,9 @@ import type { ChatRequest } from "../chat/request.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
 
-/** Top-level parameters by client format. Those that have a neutral word are here for values that it does not say. */
-const UNSAYABLE: Readonly<Record<WireFormat["name"], readonly string[]>> = {
-  "openai-chat": ["tool_choice", "response_format"],
-  "openai-responses": ["conversation", "prompt", "tool_choice"],
-  "anthropic-messages": ["thread", "compaction", "mcp_servers", "container"],
-  "openai-completions": [],
-};
-
 /** Throws 400 `unsupported_parameter` that names it. Only for requests that are translated. */
-export function refuseUnsayable(chat: ChatRequest, format: WireFormat["name"], provider: Provider): void {
-  for (const param of UNSAYABLE[format]) if (isSet(chat.extra[param])) throw unsupported(param);
+export function refuseUnsayable(chat: ChatRequest, format: WireFormat, provider: Provider): void {
+  for (const param of format.untranslatable) if (isSet(chat.extra[param])) throw unsupported(param);
   if (chat.maxTokens === 0) {
     const message = "This model's provider cannot be asked for no answer: 'max_tokens' must be at least 1.";
     throw new ApiError("invalid_request", message, { param: "max_tokens" });

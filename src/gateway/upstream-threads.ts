@@ -39,7 +39,7 @@ export interface ThreadRequest {
 
 /** Reads `thread` of a messages request; undefined where there is none. */
 export function threadOf(format: WireFormat, body: Readonly<Record<string, unknown>>): ThreadRequest | undefined {
-  const thread = format.name === "anthropic-messages" ? body["thread"] : undefined;
+  const thread = format.hasThreads === true ? body["thread"] : undefined;
   if (typeof thread !== "object" || thread === null) return undefined;
   const previousId = "previous_message_id" in thread ? thread.previous_message_id : undefined;
   return typeof previousId === "string" ? { previousId } : {};
@@ -55,7 +55,7 @@ export function routesOfThread(
   deps: { threads: UpstreamThreads; provider(name: string): Provider | undefined; accountId: string },
 ): readonly ModelRoute[] {
   if (previousId === undefined) return routes;
-  if (!routes.some(({ provider }) => deps.provider(provider)?.dialect.name === "anthropic-messages")) return routes;
+  if (!routes.some(({ provider }) => deps.provider(provider)?.dialect.hasThreads)) return routes;
   const holder = deps.threads.providerOf(previousId, deps.accountId);
   const left = routes.filter(({ provider }) => provider === holder);
   if (left.length > 0) return left;

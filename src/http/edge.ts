@@ -1,10 +1,10 @@
 // The edge around every route: request ids, CORS, 404 and 405, maintenance, response headers, the one log line, and the
 // last catch. Whatever a route does, the client gets the envelope and the id.
 
-import { ApiError } from "../base/errors.ts";
+import { ApiError, type ErrorBody } from "../base/errors.ts";
 import type { Tracer } from "../telemetry/span.ts";
 import { type BodyBudget, type BodyHold, createBodyBudget } from "./body-budget.ts";
-import { asApiError, errorResponse, messagesEnvelope } from "./errors.ts";
+import { asApiError, errorResponse } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
 import { pathOf } from "./path.ts";
 
@@ -14,7 +14,27 @@ export interface RoutePattern {
   path: string;
 }
 
+/** How the endpoints at a path differ from others. */
+export interface EndpointTraits {
+  /** The body of an HTTP error; absent: `{error}` alone. */
+  envelope?(error: ErrorBody, requestId: string): Record<string, unknown>;
+  /** A further response header that holds the request's id. */
+  requestIdHeader?: string;
+}
+
+/** What the edge is told of the program's paths. */
+export interface PathRules {
+  /** True for what scripts on any origin may call: keys travel in headers. */
+  isApi(path: string): boolean;
+  /** True for what maintenance closes. */
+  isClosable(path: string): boolean;
+  traits(path: string): EndpointTraits | undefined;
+  /** Response headers that browsers may read, as the value of `Access-Control-Expose-Headers`. */
+  exposedHeaders: string;
+}
+
 export interface EdgeDeps {
+  paths: PathRules;
   /** The routes behind the edge. */
   handle(request: Request): Response | Promise<Response>;
   /** POST routes by exact path that are called past the framework's router: the busiest ones. */
@@ -37,30 +57,7 @@ export interface EdgeDeps {
   unexpected(exchange: Exchange, cause: unknown): void;
 }
 
-/** Response headers of ours that browsers may read (contract §3 "response headers of ours"). */
-const EXPOSED = [
-  "X-Request-ID",
-  "Request-ID",
-  "Retry-After",
-  "X-RateLimit-Limit",
-  "X-RateLimit-Remaining",
-  "X-RateLimit-Reset",
-  "x-sallyport-model",
-  "x-sallyport-route",
-  "x-sallyport-calibration",
-  "x-sallyport-label-mass",
-  "x-sallyport-compaction",
-  "x-sallyport-dropped",
-  "x-sallyport-stop-reason",
-].join(", ");
-
 const METHODS = "GET, POST, DELETE, PUT, PATCH, OPTIONS";
-
-/** What maintenance closes: the API, and the models behind the dashboard's playground. */
-const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/dashboard\/api\/playground(?:\/|$)/;
-
-/** Paths that answer under maintenance too; moderations always answer that there are none. */
-const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|$)/;
 
 /** The fetch handler of the server. */
 export function createEdge(deps: EdgeDeps): (request: Request) => Response | Promise<Response> {
@@ -70,12 +67,12 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
   const finish = (request: Request, exchange: Exchange, response: Response): Response => {
     const { headers } = response;
     headers.set("x-request-id", exchange.requestId);
-    // Where SDKs of the messages format look for it.
-    if (isMessages(exchange.path)) headers.set("request-id", exchange.requestId);
+    const idHeader = deps.paths.traits(exchange.path)?.requestIdHeader;
+    if (idHeader !== undefined) headers.set(idHeader, exchange.requestId);
     for (const name in exchange.headers) headers.set(name, exchange.headers[name] as string);
-    if (isApi(exchange.path)) {
+    if (deps.paths.isApi(exchange.path)) {
       headers.set("access-control-allow-origin", "*");
-      headers.set("access-control-expose-headers", EXPOSED);
+      headers.set("access-control-expose-headers", deps.paths.exposedHeaders);
     }
     if (!exchange.streaming) exchange.finish(response.status);
     return request.method === "HEAD" ? new Response(null, { status: response.status, headers }) : response;
@@ -90,10 +87,12 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     if (request.signal.aborted) exchange.log["client_gone"] = true;
     // A provider's words may quote the prompt; ours never do.
     if (error.status < 500 && error.detail.cause === undefined) exchange.log["reason"] = error.message;
+    const envelope = deps.paths.traits(exchange.path)?.envelope;
+    const { requestId } = exchange;
     return finish(
       request,
       exchange,
-      errorResponse(error, isMessages(exchange.path) ? messagesEnvelope(exchange.requestId) : undefined),
+      errorResponse(error, envelope === undefined ? undefined : (body) => envelope(body, requestId)),
     );
   };
 
@@ -194,16 +193,12 @@ function before(request: Request, path: string, deps: EdgeDeps): Response | unde
     throw new ApiError("invalid_request", "Expected exactly one Host header.");
   if (path.includes("%") && !isEncoded(path))
     throw new ApiError("invalid_request", "The path is not percent-encoded UTF-8.");
-  if (request.method === "OPTIONS" && isApi(path)) return preflight(request);
+  if (request.method === "OPTIONS" && deps.paths.isApi(path)) return preflight(request);
   const closed = deps.maintenance();
-  if (closed === undefined || !CLOSABLE.test(path) || ALWAYS_OPEN.test(path)) return undefined;
+  if (closed === undefined || !deps.paths.isClosable(path)) return undefined;
   throw new ApiError("service_maintenance", closed.message || "The service is under maintenance. Try again later.", {
     retryAfterSeconds: closed.retryAfterSeconds,
   });
-}
-
-function isMessages(path: string): boolean {
-  return path === "/v1/messages" || path.startsWith("/v1/messages/");
 }
 
 /** Routes take their parameters decoded. */
@@ -214,10 +209,6 @@ function isEncoded(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isApi(path: string): boolean {
-  return path.startsWith("/v1/") || path.startsWith("/typesafe/") || path === "/openapi.json";
 }
 
 /** CORS without credentials: keys travel in headers, so any origin may ask. */

@@ -30,11 +30,6 @@ export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => R
   return response;
 }
 
-/** The envelope of the messages endpoint: the same, plus a top-level `type` and the request's id, as Anthropic clients read it. */
-export function messagesEnvelope(request_id: string): (body: ErrorBody) => Record<string, unknown> {
-  return (error) => ({ type: "error", error, request_id });
-}
-
 /** The longest part of an address that an error repeats. */
 const PATH_CHARS_MAX = 200;
 

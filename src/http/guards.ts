@@ -4,7 +4,6 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
-import { pathOf } from "./path.ts";
 import type { Budget } from "./reservations.ts";
 
 /** What a live key says about its holder. */
@@ -31,6 +30,8 @@ export interface KeyGuardDeps<C extends Caller> {
   /** Changes when another process has written to the database. */
   changeCounter(): number;
   clock: Clock;
+  /** Whether the request may bring its key as `x-api-key`. */
+  takesXApiKey(request: Request): boolean;
 }
 
 const CACHE_MAX = 10_000;
@@ -52,7 +53,7 @@ export function keyGuard<C extends Caller>(deps: KeyGuardDeps<C>): KeyGuard<C> {
   let checkedMs = 0;
   return {
     authenticate(request) {
-      const key = presentedKey(request);
+      const key = presentedKey(request, deps.takesXApiKey);
       if (key === undefined)
         throw new ApiError("missing_api_key", "No API key was sent. Use the header Authorization: Bearer sk-….");
       const now = deps.clock.now();
@@ -83,8 +84,8 @@ export function keyGuard<C extends Caller>(deps: KeyGuardDeps<C>): KeyGuard<C> {
   };
 }
 
-/** The key of a request. `x-api-key` counts where Anthropic clients send it (contract §3 "x-api-key"). */
-function presentedKey(request: Request): string | undefined {
+/** The key of a request. */
+function presentedKey(request: Request, takesXApiKey: KeyGuardDeps<Caller>["takesXApiKey"]): string | undefined {
   const authorization = request.headers.get("authorization");
   if (authorization !== null) {
     const match = /^bearer\s+(\S+)\s*$/i.exec(authorization);
@@ -92,16 +93,4 @@ function presentedKey(request: Request): string | undefined {
   }
   const key = request.headers.get("x-api-key");
   return key !== null && takesXApiKey(request) ? key.trim() : undefined;
-}
-
-/** Where `x-api-key` counts: these paths and what is below them. */
-const X_API_KEY_PATHS = ["/v1/messages", "/v1/models"];
-/** The same, with an `anthropic-version` header only. */
-const VERSIONED_X_API_KEY_PATHS = ["/v1/files"];
-
-function takesXApiKey(request: Request): boolean {
-  const path = pathOf(request.url);
-  const isAt = (root: string) => path.startsWith(root) && (path.length === root.length || path[root.length] === "/");
-  if (X_API_KEY_PATHS.some(isAt)) return true;
-  return VERSIONED_X_API_KEY_PATHS.some(isAt) && request.headers.get("anthropic-version") !== null;
 }

@@ -141,6 +141,12 @@ export interface Dialect {
   name: DialectName;
   /** What its names of tools must be beyond what all protocols want. */
   toolNames?: NameRules;
+  /** Custom tools and namespaces are taken as they are; for others they are flattened first. */
+  takesToolGroups?: boolean;
+  /** The provider keeps conversations that a request may go on from, by the member `thread`. */
+  hasThreads?: boolean;
+  /** The smallest limit of output tokens that the protocol takes; absent: 1. */
+  maxTokensMin?: number;
   /** Throws `ApiError` `unsupported_parameter` (400, param named) for what the protocol cannot express and may not be dropped. */
   request(chat: ChatRequest, ctx: RequestContext): UpstreamRequest;
   reader(): EventReader;

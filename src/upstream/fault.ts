@@ -36,8 +36,9 @@ export class UpstreamFault extends Error {
   readonly connecting: boolean;
   /** Headers worth handing on, with values that hold nothing but figures and words. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Further ones that only clients of the provider's own protocol understand. */
+  /** Further ones that only clients of the provider's own protocol understand, and that protocol. */
   readonly familyHeaders: Readonly<Record<string, string>>;
+  readonly family: string | undefined;
 
   constructor(
     kind: FaultKind,
@@ -48,6 +49,7 @@ export class UpstreamFault extends Error {
       said?: ErrorWords | undefined;
       headers?: Readonly<Record<string, string>>;
       familyHeaders?: Readonly<Record<string, string>>;
+      family?: string | undefined;
       connecting?: boolean;
       cause?: unknown;
     } = {},
@@ -61,6 +63,7 @@ export class UpstreamFault extends Error {
     this.connecting = detail.connecting === true;
     this.headers = detail.headers ?? {};
     this.familyHeaders = detail.familyHeaders ?? {};
+    this.family = detail.family;
   }
 }
 
@@ -76,7 +79,7 @@ export function faultFromHttp(
   status: number,
   said: FaultText,
   headers: Headers,
-  familyHeaders: Readonly<Record<string, string>> = {},
+  own: { readonly family?: string; readonly headers?: Readonly<Record<string, string>> } = {},
 ): UpstreamFault {
   const forwarded: Record<string, string> = {};
   for (const [name, form] of Object.entries(FORWARDED)) {
@@ -88,7 +91,8 @@ export function faultFromHttp(
     said,
     retryAfterSeconds: retryAfterSeconds(headers),
     headers: forwarded,
-    familyHeaders,
+    familyHeaders: own.headers ?? {},
+    family: own.family,
   });
 }
 

@@ -6,7 +6,9 @@ import type { ChatEvent } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { ChatResult } from "../chat/result.ts";
 import type { HistoryReader } from "../chat/seals.ts";
+import type { NamedFormat } from "./client-names.ts";
 import type { Source } from "./seal-envelopes.ts";
+import type { Known } from "./unread.ts";
 
 /** What an answer is dressed in: ids and names of ours, and what the request asked to be echoed. */
 export interface Exchange {
@@ -61,14 +63,44 @@ export interface DecodeOptions {
   userAgent?: string;
 }
 
-export interface WireFormat {
+/** How the endpoints of a format differ from others where requests come in. */
+export interface EdgeTraits {
+  /** The body of an HTTP error; absent: `{error}` alone. */
+  envelope?(error: ErrorBody, requestId: string): Record<string, unknown>;
+  /** A further response header that holds the request's id. */
+  requestIdHeader?: string;
+  /** Paths of this and other endpoints where `x-api-key` counts as a key does, with what is below them. */
+  xApiKeyPaths?: readonly { readonly path: string /** A header that must be there. */; readonly with?: string }[];
+}
+
+/** A client's protocol. What differs between formats is said here, so that nobody has to ask one for its name. */
+export interface WireFormat extends NamedFormat {
   /** Also the name of the dialect that speaks it, where there is one. */
-  name: "openai-chat" | "openai-responses" | "anthropic-messages" | "openai-completions";
+  name: string;
   path: string;
   /** Prefix of answer ids, as `chatcmpl-`. */
   idPrefix: string;
   /** The dialect whose upstreams can be spoken to losslessly; none for legacy completions. */
-  dialect?: "openai-chat" | "openai-responses" | "anthropic-messages";
+  dialect?: string;
+  /** The nested members that `decode` reads. */
+  reads: Known;
+  /** What the reasoning of a history is called in `x-sallyport-dropped`. */
+  reasoning: string;
+  /** Top-level parameters that a translation may not leave out, because the answer would be another one. */
+  untranslatable: readonly string[];
+  /** Our defaults (contract §3 "defaults"): of the protocols that have none, `maxTokens` or both are left to the provider. */
+  defaults: { readonly temperature: boolean; readonly maxTokens: boolean };
+  /** Clients mark what is to be cached. */
+  marksCaches?: boolean;
+  /** Clients may not hand reasoning back: it is remembered by the ids of the calls that follow it. */
+  losesReasoning?: boolean;
+  /** Answers are stored here, and later requests may name them. */
+  storesAnswers?: boolean;
+  /** A body may go on from an answer that the provider keeps, by the member `thread`. */
+  hasThreads?: boolean;
+  /** The prompts of a body that asks for several answers at once; undefined: an ordinary body. */
+  prompts?(body: Readonly<Record<string, unknown>>): readonly unknown[] | undefined;
+  edge?: EdgeTraits;
   /** What is sent in silence (contract §3 "silence in a stream"). */
   keepalive: string;
   /**
@@ -84,6 +116,4 @@ export interface WireFormat {
   /** The non-streaming answer. */
   encode(result: ChatResult, exchange: Exchange): Record<string, unknown>;
   writer(exchange: Exchange): EventWriter;
-  /** The body of an HTTP error in this format (messages adds a top-level `type`). */
-  error(body: ErrorBody): Record<string, unknown>;
 }

@@ -232,6 +232,20 @@ const environment = lineRule(
   (path) => path !== "src/config/load.ts",
 );
 
+const featureWords = lineRule(
+  "http names no feature",
+  /["'`/](?:\/(?:v1|typesafe|dashboard)\/|(?:anthropic|openai|messages|responses|completions)\b)/,
+  (path) => roomOf(path) === "http",
+);
+
+const formatNames = lineRule(
+  "a client format is asked for what it says of itself, not for its name",
+  /["'](?:openai-chat|openai-responses|openai-completions|anthropic-messages)["']/,
+  (path) =>
+    ["gateway", "http", "web", "status", "accounts", "dashboard", "telemetry"].includes(roomOf(path)) ||
+    path.startsWith("src/app/"),
+);
+
 const time = lineRule(
   "only base/clock.ts asks the time",
   /\bDate\.now\b|\bnew\s+Date\s*(?:\(\s*\)|[;,)\]}]|$)|(?<![\w.])Date\s*\(\s*\)|\bperformance\.timeOrigin\b|\bTemporal\.Now\b/,
@@ -297,6 +311,8 @@ export const RULES: readonly Rule[] = [
   browser,
   threads,
   environment,
+  featureWords,
+  formatNames,
   time,
   consoles,
   defaults,

@@ -8,6 +8,7 @@ import type { EventWriter, Exchange, StreamError, WireFormat } from "../format.t
 import type { Source } from "../seal-envelopes.ts";
 import { decodeChatCompletions } from "./decode.ts";
 import { detailOf, extraContentOf, lastDetailOf } from "./details.ts";
+import { CHAT_NAMES, CHAT_READS } from "./members.ts";
 import { openChat } from "./seals.ts";
 
 type Json = Record<string, unknown>;
@@ -35,7 +36,14 @@ export const chatCompletions: WireFormat = {
   openSeals: openChat,
   encode,
   writer: (exchange) => new ChatWriter(exchange),
-  error: (body) => ({ error: body }),
+  turns: "messages",
+  names: CHAT_NAMES,
+  reads: CHAT_READS,
+  reasoning: "messages.reasoning",
+  // Those that have a neutral word are here for values that it does not say.
+  untranslatable: ["tool_choice", "response_format"],
+  defaults: { temperature: true, maxTokens: true },
+  losesReasoning: true,
 };
 
 function encode(result: ChatResult, exchange: Exchange): Json {

@@ -105,3 +105,9 @@ const expectBias: Check<Record<string, number>> = (value, path) => {
   }
   return bias;
 };
+
+/** The prompts of a request that holds several; undefined when it is an ordinary one. */
+export function severalPrompts(body: Fields): readonly unknown[] | undefined {
+  const prompt = body["prompt"];
+  return Array.isArray(prompt) && prompt.length > 1 ? prompt : undefined;
+}

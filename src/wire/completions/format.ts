@@ -4,9 +4,11 @@
 import { ERRORS } from "../../base/errors.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../../chat/result.ts";
+import { CHAT_NAMES } from "../chat-completions/members.ts";
 import { type Fields, given, isFields } from "../check.ts";
 import type { EventWriter, Exchange, StreamError, WireFormat } from "../format.ts";
-import { decodeCompletions, promptOf } from "./decode.ts";
+import { known } from "../unread.ts";
+import { decodeCompletions, promptOf, severalPrompts } from "./decode.ts";
 
 type Json = Record<string, unknown>;
 
@@ -19,7 +21,13 @@ export const completions: WireFormat = {
   decode: decodeCompletions,
   encode,
   writer: (exchange) => new CompletionsWriter(exchange),
-  error: (body) => ({ error: body }),
+  turns: "messages",
+  names: { ...CHAT_NAMES, top_logprobs: ["logprobs"] },
+  reads: known({ holds: { stream_options: { reads: "include_usage" } } }),
+  reasoning: "messages.reasoning",
+  untranslatable: [],
+  defaults: { temperature: true, maxTokens: true },
+  prompts: severalPrompts,
 };
 
 function encode(result: ChatResult, exchange: Exchange): Json {

@@ -5,6 +5,7 @@ import type { Exchange, WireFormat } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
 import { ORIGIN } from "./blocks.ts";
 import { decodeMessages } from "./decode.ts";
+import { MESSAGES_NAMES, MESSAGES_READS } from "./members.ts";
 import { openMessages } from "./seals.ts";
 import { type Block, citationsOf, envelope, redactedOf, signatureOf, stopMembers, usageMembers } from "./shape.ts";
 import { MessagesWriter } from "./stream.ts";
@@ -20,7 +21,21 @@ export const messages: WireFormat = {
   openSeals: openMessages,
   encode,
   writer: (exchange) => new MessagesWriter(exchange),
-  error: (body) => ({ type: "error", error: body }),
+  turns: "messages",
+  names: MESSAGES_NAMES,
+  reads: MESSAGES_READS,
+  reasoning: "messages.thinking",
+  untranslatable: ["thread", "compaction", "mcp_servers", "container"],
+  defaults: { temperature: false, maxTokens: false },
+  marksCaches: true,
+  hasThreads: true,
+  edge: {
+    // A top-level type and the request's id, as Anthropic's SDKs read them.
+    envelope: (error, request_id) => ({ type: "error", error, request_id }),
+    requestIdHeader: "request-id",
+    // Their clients send it to all they call; the files endpoint is OpenAI's too, so the version tells them apart.
+    xApiKeyPaths: [{ path: "/v1/messages" }, { path: "/v1/models" }, { path: "/v1/files", with: "anthropic-version" }],
+  },
 };
 
 /** The format has one answer per request: further choices are not shown. */

@@ -4,6 +4,7 @@ import type { ChatResult, ResultBlock } from "../../chat/result.ts";
 import type { Exchange, WireFormat } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
 import { decodeResponses } from "./decode.ts";
+import { RESPONSES_NAMES, RESPONSES_READS } from "./members.ts";
 import { openResponses } from "./seals.ts";
 import {
   annotationsOf,
@@ -30,7 +31,13 @@ export const responses: WireFormat = {
   openSeals: openResponses,
   encode,
   writer: (exchange) => new ResponsesWriter(exchange),
-  error: (body) => ({ error: body }),
+  turns: "input",
+  names: RESPONSES_NAMES,
+  reads: RESPONSES_READS,
+  reasoning: "input.reasoning",
+  untranslatable: ["conversation", "prompt", "tool_choice"],
+  defaults: { temperature: true, maxTokens: false },
+  storesAnswers: true,
 };
 
 /** The format has one answer per request: further choices are not shown. */

@@ -15,6 +15,7 @@ import { anthropicHeaders, anthropicRequest } from "./request.ts";
 /** The dialect. */
 export const anthropicMessages: Dialect = {
   name: ANTHROPIC,
+  hasThreads: true,
   request: anthropicRequest,
   reader: () => new AnthropicReader(),
   events: anthropicEvents,
@@ -106,5 +107,5 @@ function limitHeaders(headers: Headers): Record<string, string> {
 /** Reads `{type:"error",error:{type,message}}`. */
 function anthropicFault(status: number, body: string, headers: Headers): UpstreamFault {
   const said = anthropicError(parseRecord(body)?.["error"], `The provider answered with status ${status}.`);
-  return faultFromHttp(status, said, headers, limitHeaders(headers));
+  return faultFromHttp(status, said, headers, { family: ANTHROPIC, headers: limitHeaders(headers) });
 }

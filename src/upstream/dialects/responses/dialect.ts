@@ -10,6 +10,8 @@ import { responsesRequest } from "./request.ts";
 /** The dialect. */
 export const openaiResponses: Dialect = {
   name: RESPONSES,
+  takesToolGroups: true,
+  maxTokensMin: 16,
   request: responsesRequest,
   reader: () => new ResponsesReader(),
   events: responsesEvents,

@@ -1,0 +1,34 @@
+// What the edge is told of the program's paths: which are the API, which maintenance closes, and which headers of ours
+// browsers may read.
+
+import { edgeTraits } from "../gateway/endpoints.ts";
+import type { PathRules } from "../http/edge.ts";
+
+/** What maintenance closes: the API, and the models behind the dashboard's playground. */
+const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/dashboard\/api\/playground(?:\/|$)/;
+
+/** Paths that answer under maintenance too; moderations always answer that there are none. */
+const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|$)/;
+
+/** The rules of this program. */
+export const PATHS: PathRules = {
+  isApi: (path) => path.startsWith("/v1/") || path.startsWith("/typesafe/") || path === "/openapi.json",
+  isClosable: (path) => CLOSABLE.test(path) && !ALWAYS_OPEN.test(path),
+  traits: edgeTraits,
+  // Contract §3 "response headers of ours".
+  exposedHeaders: [
+    "X-Request-ID",
+    "Request-ID",
+    "Retry-After",
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "x-sallyport-model",
+    "x-sallyport-route",
+    "x-sallyport-calibration",
+    "x-sallyport-label-mass",
+    "x-sallyport-compaction",
+    "x-sallyport-dropped",
+    "x-sallyport-stop-reason",
+  ].join(", "),
+};

@@ -1,0 +1,51 @@
+// What chat completions calls its parameters, and which nested members its reader reads.
+
+import type { ClientNames } from "../client-names.ts";
+import { known, type Shape } from "../unread.ts";
+
+const LIMIT = ["max_completion_tokens", "max_tokens"];
+/** Neutral names → the client's. */
+export const CHAT_NAMES: ClientNames = {
+  max_tokens: LIMIT,
+  max_completion_tokens: LIMIT,
+  max_output_tokens: LIMIT,
+  reasoning_effort: ["reasoning_effort", "reasoning"],
+  reasoning: ["reasoning_effort", "reasoning"],
+  reasoning_summary: [""],
+  detail: ["messages.content.image_url.detail"],
+};
+
+const CHAT_FUNCTION: Shape = { reads: "name description parameters strict" };
+const CHAT_TEXT: Shape = { reads: "type text refusal cache_control" };
+const CHAT: Shape = {
+  holds: {
+    stream_options: { reads: "include_usage" },
+    reasoning: { reads: "effort max_tokens enabled" },
+    response_format: { reads: "type", holds: { json_schema: { reads: "name schema strict description" } } },
+    functions: CHAT_FUNCTION,
+    tools: {
+      kinds: {
+        function: { reads: "type cache_control", holds: { function: CHAT_FUNCTION } },
+        custom: { reads: "type", holds: { custom: { reads: "name description format" } } },
+      },
+    },
+    messages: {
+      reads:
+        "role name tool_call_id tool_calls function_call refusal reasoning reasoning_content reasoning_details cache_control",
+      holds: {
+        content: {
+          kinds: {
+            text: CHAT_TEXT,
+            refusal: CHAT_TEXT,
+            image_url: { reads: "type cache_control", holds: { image_url: { reads: "url detail" } } },
+            input_audio: { reads: "type", holds: { input_audio: { reads: "data format" } } },
+            file: { reads: "type cache_control", holds: { file: { reads: "file_id file_data filename" } } },
+          },
+        },
+      },
+    },
+  },
+};
+
+/** What is read of a body. */
+export const CHAT_READS = known(CHAT);

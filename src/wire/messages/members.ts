@@ -1,0 +1,48 @@
+// What the messages format calls its parameters, and which nested members its reader reads.
+
+import type { ClientNames } from "../client-names.ts";
+import { known, type Shape } from "../unread.ts";
+
+/** Neutral names → the client's. */
+export const MESSAGES_NAMES: ClientNames = {
+  max_completion_tokens: ["max_tokens"],
+  max_output_tokens: ["max_tokens"],
+  stop: ["stop_sequences"],
+  reasoning_effort: ["output_config.effort", "thinking"],
+  reasoning: ["output_config.effort", "thinking"],
+  reasoning_summary: ["thinking.display", ""],
+  response_format: ["output_config.format", "output_format"],
+  user: ["metadata.user_id"],
+  parallel_tool_calls: ["tool_choice.disable_parallel_tool_use"],
+};
+
+const MESSAGES_TEXT: Shape = { reads: "type text cache_control" };
+const MESSAGES: Shape = {
+  holds: {
+    output_config: { reads: "effort", holds: { format: { reads: "type schema" } } },
+    thinking: { reads: "type budget_tokens display" },
+    system: { kinds: { text: MESSAGES_TEXT } },
+    tools: {
+      kind: "custom",
+      kinds: { custom: { reads: "type name description input_schema strict cache_control" } },
+    },
+    messages: {
+      reads: "role",
+      holds: {
+        content: {
+          kinds: {
+            text: MESSAGES_TEXT,
+            image: { reads: "type source cache_control" },
+            document: { reads: "type source title context cache_control" },
+            // Who called, which comes with every call, is for the provider's own tools.
+            tool_use: { reads: "type id name input cache_control caller" },
+            tool_result: { reads: "type tool_use_id content is_error cache_control" },
+          },
+        },
+      },
+    },
+  },
+};
+
+/** What is read of a body. */
+export const MESSAGES_READS = known(MESSAGES);

@@ -1,0 +1,67 @@
+// What the responses format calls its parameters, and which nested members its reader reads.
+
+import type { ClientNames } from "../client-names.ts";
+import { known, type Shape } from "../unread.ts";
+
+/** Neutral names → the client's. */
+export const RESPONSES_NAMES: ClientNames = {
+  max_tokens: ["max_output_tokens"],
+  max_completion_tokens: ["max_output_tokens"],
+  reasoning_effort: ["reasoning.effort", "reasoning"],
+  reasoning_summary: ["reasoning.summary", "reasoning.generate_summary", ""],
+  verbosity: ["text.verbosity"],
+  response_format: ["text.format"],
+  logprobs: ["top_logprobs", "include"],
+  detail: ["input.content.detail"],
+};
+
+const RESPONSES_FUNCTION: Shape = {
+  reads: "type name description parameters strict",
+  holds: { function: { reads: "name description parameters strict" } },
+};
+const RESPONSES_CUSTOM: Shape = {
+  reads: "type name description format",
+  holds: { custom: { reads: "name description format" } },
+};
+const RESPONSES_TEXT: Shape = { reads: "type text logprobs" };
+const RESPONSES: Shape = {
+  holds: {
+    stream_options: {},
+    reasoning: { reads: "effort summary generate_summary" },
+    text: { reads: "verbosity", holds: { format: { reads: "type name schema strict description" } } },
+    tools: {
+      kinds: {
+        function: RESPONSES_FUNCTION,
+        custom: RESPONSES_CUSTOM,
+        namespace: {
+          // What a namespace is for stands nowhere in a flattened name.
+          reads: "type name",
+          holds: { tools: { kinds: { function: RESPONSES_FUNCTION, custom: RESPONSES_CUSTOM } } },
+        },
+      },
+    },
+    input: {
+      kind: "message",
+      kinds: {
+        message: {
+          reads: "type role id status",
+          holds: {
+            content: {
+              kinds: {
+                input_text: RESPONSES_TEXT,
+                output_text: RESPONSES_TEXT,
+                text: RESPONSES_TEXT,
+                refusal: { reads: "type refusal" },
+                input_image: { reads: "type image_url file_id detail" },
+                input_file: { reads: "type file_id file_url file_data filename" },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+/** What is read of a body. */
+export const RESPONSES_READS = known(RESPONSES);
