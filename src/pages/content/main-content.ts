@@ -3,8 +3,10 @@
 
 import { closest, elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
+import { isPlayerFrame, isTable } from "../dom/parts.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
 import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
+import { dropButtons, keepAttributions, keepAuthors, keepFigures, keepTitles } from "./companions.ts";
 import { dropCopies } from "./copies.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { levelGroups } from "./groups.ts";
@@ -32,9 +34,14 @@ const STEPS: readonly Step[] = [
   { name: "fallback", because: "nothing else on the page was chosen", run: fallBack },
   { name: "headline", because: "the headline of the page", run: keepHeadline },
   { name: "price", because: "the price beside a product's headline", run: keepPrice },
+  { name: "titles", because: "the title of a kept note, or of what a reader opens", run: keepTitles },
+  { name: "attributions", because: "who said what is quoted", run: keepAttributions },
+  { name: "figures", because: "a figure and what it counts go together", run: keepFigures },
   { name: "captions", because: "the caption of a picture amid kept text", run: keepCaptions },
   { name: "notes", because: "a note that kept text points to", run: keepNotes },
+  { name: "authors", because: "who wrote a kept post", run: keepAuthors },
   { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
+  { name: "buttons", because: "the words on a button", run: dropButtons },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
   { name: "copies", because: "another container says the same word for word", run: dropCopies },
 ];
@@ -104,7 +111,7 @@ function chooseBlocks({ blocks, verdicts, kept }: Judged): void {
 function completeTables(page: Judged): void {
   completeWithin(
     page,
-    (element) => element.tag === "table" && element.getElementsByTagName("table").length === 0,
+    (element) => isTable(element) && element.getElementsByTagName("table").length === 0,
     TABLE_SHARE,
   );
   keepGridsWhole(page);
@@ -114,7 +121,7 @@ function completeTables(page: Judged): void {
 function keepGridsWhole({ blocks, kept }: Judged): void {
   const grids = new Map<PageElement, Block[]>();
   for (const block of blocks) {
-    const table = closest(block.element, ({ tag }) => tag === "table");
+    const table = closest(block.element, isTable);
     if (table === undefined) continue;
     const list = grids.get(table);
     if (list === undefined) grids.set(table, [block]);
@@ -132,12 +139,16 @@ function keepGridsWhole({ blocks, kept }: Judged): void {
 
 /** Rows and columns of short cells, not a table that lays out a page. */
 function isGrid(table: PageElement, cells: readonly Block[], chars: number): boolean {
-  const rows = table.getElementsByTagName("tr").length;
+  const rows = elementsOf(table).filter(({ tag, attributes }) => tag === "tr" || attributes["role"] === "row").length;
   if (rows < 2 || cells.length < rows * 1.5 || chars > cells.length * GRID_CELL_CHARS) return false;
   return (
     table.getElementsByTagName("table").length === 0 &&
-    cells.every(({ element }) => /^t[dh]$/.test(element.tag) || closest(element, ({ tag }) => /^t[dh]$/.test(tag)))
+    cells.every(({ element, nodes }) => isCell(element) || closest(nodes[0] as PageText, isCell) !== undefined)
   );
+}
+
+function isCell({ tag, attributes }: PageElement): boolean {
+  return tag === "td" || tag === "th" || /^(?:(?:grid)?cell|(?:column|row)header)$/.test(attributes["role"] ?? "");
 }
 
 /** Listings are kept whole, and those amid kept text are kept with it: prose that speaks of missing code says little. */
@@ -147,11 +158,19 @@ function completeCode(page: Judged): void {
   const { blocks, kept } = page;
   const missing = blocks.filter((block) => !kept.has(block) && isListing(block.element));
   if (missing.length === 0) return;
-  const share = shareOfKept(blocks, kept);
+  // What stands around listings, not what is pressed to see or to copy them.
+  const share = shareOfKept(
+    blocks.filter((block) => !isListing(block.element) && !isControl(block)),
+    kept,
+  );
   for (const block of missing) {
     const around = closest(block.element, (element) => (share(element)?.chars ?? 0) > block.text.length * 2);
     if (around !== undefined && (share(around)?.kept ?? 0) > AROUND_CODE_SHARE) kept.add(block);
   }
+}
+
+function isControl({ element, text, controlChars }: Block): boolean {
+  return controlChars === text.length || element.attributes["role"] === "tab";
 }
 
 function completeLists(page: Judged): void {
@@ -277,6 +296,7 @@ function prune({ document, blocks, kept }: Omit<Judged, "kept"> & { kept: Readon
 
 /** A picture belongs to the content when the nearest text around it does. */
 function belongs(media: PageElement, share: ReturnType<typeof shareOfKept>): boolean {
+  if (isAvatar(media) || (media.parentNode !== null && isAvatar(media.parentNode))) return false;
   for (let element = media.parentNode; element !== null; element = element.parentNode) {
     if (element.tag === "nav" || element.tag === "footer") return false;
     const around = share(element);
@@ -285,8 +305,13 @@ function belongs(media: PageElement, share: ReturnType<typeof shareOfKept>): boo
   return false;
 }
 
+/** The picture of a person beside what they wrote. */
+function isAvatar({ className }: PageElement): boolean {
+  return className !== "" && /(?:^|[\s_-])(?:gr)?avatar(?:[\s_-]|$)/i.test(className);
+}
+
 function isMedia(element: PageElement): boolean {
-  return element.tag === "img" || element.tag === "video" || element.tag === "audio" || element.tag === "math";
+  return /^(?:img|video|audio|math)$/.test(element.tag) || isPlayerFrame(element);
 }
 
 /** Within a line; around white space or a line break they keep words apart and do nothing else. */

@@ -44,7 +44,7 @@ export function tidy(document: PageDocument, url: string, trace: Trace): void {
     else if (element.tag === "noscript") tidyNoscript(element, base);
     else if (NO_CONTENT.has(element.tag)) trace.remove(element, "not-content");
     else if (element.tag === "img") tidyImage(element, base);
-    else if (element.tag === "a") tidyLink(element, base);
+    else if (element.tag === "a") tidyLink(element, base, url);
     else if (/^h[1-6]$/.test(element.tag)) closeHeading(element);
     else if (element.tag === "picture" || element.tag === "video" || element.tag === "audio") tidyMedia(element, base);
     else if (element.tag === "source" || element.tag === "track") element.remove();
@@ -105,7 +105,7 @@ const PERMALINK_SIGN = /^\s*[¶§🔗⚓]\s*$/u;
 /** Told to whoever counts readers, not to the page. */
 const TRACKING = /^(?:utm_[a-z]+|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid|yclid)$/i;
 
-function tidyLink(link: PageElement, base: string): void {
+function tidyLink(link: PageElement, base: string, url: string): void {
   const isHeading = /^h[1-6]$/.test(link.parentNode?.tag ?? "");
   const href = link.attributes["href"];
   const isPermalink =
@@ -118,10 +118,18 @@ function tidyLink(link: PageElement, base: string): void {
   if (href === undefined) return;
   const resolved = absolute(href, base);
   const isOfHeading =
-    isHeading && href.startsWith("#") && link.textContent.trim() === link.parentNode?.textContent.trim();
+    isHeading &&
+    (href.startsWith("#") || isOnPage(resolved, url)) &&
+    link.textContent.trim() === link.parentNode?.textContent.trim();
   // A heading that links to itself leads nowhere.
   if (resolved === undefined || isOfHeading) delete link.attributes["href"];
   else link.attributes["href"] = withoutTracking(resolved);
+}
+
+/** A place on the page itself, whole address and all. */
+function isOnPage(address: string | undefined, url: string): boolean {
+  const at = address?.indexOf("#") ?? -1;
+  return at > 0 && address?.slice(0, at) === url.replace(/#.*/s, "");
 }
 
 function withoutTracking(address: string): string {
@@ -147,9 +155,20 @@ function tidyMedia(media: PageElement, base: string): void {
   }
   const own = media.attributes["src"] ?? sources.map(({ attributes }) => attributes["src"]).find((one) => one);
   const address = absolute(own ?? "", base);
-  if (address === undefined) delete media.attributes["src"];
-  else media.attributes["src"] = address;
+  if (address === undefined) {
+    delete media.attributes["src"];
+    return;
+  }
+  media.attributes["src"] = address;
+  // Shown by no browser that can play it. Some name there what is played.
+  const instead = media.textContent.replace(/\s+/g, " ").trim();
+  if (instead !== "" && instead.length <= PLAYER_NAME_CHARS_MAX && !PLAYER_NOTICE.test(instead))
+    media.attributes["title"] ??= instead;
+  for (const child of media.childNodes) child.remove();
 }
+
+const PLAYER_NAME_CHARS_MAX = 80;
+const PLAYER_NOTICE = /browser|navigateur|navegador|support|html\s?5|javascript|download/i;
 
 /** Pictures that are there to take up room. */
 const SPACER =

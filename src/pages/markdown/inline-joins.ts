@@ -5,6 +5,8 @@
 import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 
 const EMPHASIS = new Set(["b", "strong", "i", "em", "u", "s", "del"]);
+/** Line breaks at the edges of these may as well stand beside them. */
+const WITHIN_LINE = new Set([...EMPHASIS, "a", "span", "font", "small", "big", "mark", "ins", "cite", "label"]);
 const BLOCKS = new Set("h1 h2 h3 h4 h5 h6 p div ul ol table blockquote pre section article figure".split(" "));
 /** Their text is taken as it stands. */
 const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math"]);
@@ -20,13 +22,24 @@ export function mendSeams(root: PageElement): void {
     if (element.tag === "wbr") joinAround(element);
     else if (ICON.test(element.className)) element.remove();
     else if (EMPHASIS.has(element.tag) && holding.has(element)) element.unwrap();
-    else if (EMPHASIS.has(element.tag)) takeInLike(element, holding);
-    else if ((element.tag === "span" || element.tag === "a") && isGlued(element, element.nextSibling))
-      element.parentNode.insertBefore(new PageText(" "), element.nextSibling);
+    else if (element.tag === "a" && element.getElementsByTagName("a").length > 0) partLinks(element);
+    else {
+      if (EMPHASIS.has(element.tag)) takeInLike(element, holding);
+      if (isGlued(element, element.nextSibling))
+        element.parentNode.insertBefore(new PageText(" "), element.nextSibling);
+    }
   }
   // Innermost first: what leaves one element may stand at the edge of the next.
   for (const element of elementsOf(root).reverse())
-    if (element.parentNode !== null && (EMPHASIS.has(element.tag) || element.tag === "a")) freeBreaks(element);
+    if (element.parentNode !== null && WITHIN_LINE.has(element.tag)) freeBreaks(element);
+}
+
+/** No link holds another one: the outer is one with an inner that says the same, else the inner ones are text of it. */
+function partLinks(outer: PageElement): void {
+  const inner = outer.getElementsByTagName("a");
+  const text = outer.textContent.trim();
+  if (inner.some((link) => link.textContent.trim() === text)) outer.unwrap();
+  else for (const link of inner) link.unwrap();
 }
 
 /** Puts line breaks at the edges of an element outside of it: closing marks after a line break close nothing. */
@@ -76,16 +89,46 @@ function takeInLike(element: PageElement, holding: ReadonlySet<PageElement>): vo
   }
 }
 
-/** Two links, or two spans of different classes, with words on both sides of the seam. Single letters are styling. */
+/** Elements within a line that pages set apart by style alone. */
+const SET_APART = new Set(["b", "strong", "em", "i", "span", "a", "time", "small", "data"]);
+/** An amount or a count, with what may belong to it. */
+const FIGURE = /^[$€£¥#+~<>-]{0,2}\d[\d.,:'\u00a0 /-]*(?:[%+×x]|[kKmMbB]\+?)?$/;
+/** What goes on with a number: "1st", "5th". */
+const ORDINAL = /^(?:st|nd|rd|th|er|ère|ème|nde|[a-z]{1,2}|º|ª)$/i;
+
+/** Two pieces side by side that are no one word: links, spans of different classes, a figure and what it counts, a time. */
 function isGlued(element: PageElement, next: PageNode | null): boolean {
-  if (next === null || next instanceof PageText) return false;
+  if (!SET_APART.has(element.tag) || next === null || next instanceof PageText) return false;
   const other = next as PageElement;
-  if (other.tag !== element.tag || (element.tag === "span" && element.className === other.className)) return false;
-  if (element.tag === "span" && (element.className === "" || other.className === "")) return false;
+  if (!SET_APART.has(other.tag)) return false;
   const left = element.textContent;
   const right = other.textContent;
-  if (left.length < 2 || right.length < 2 || !/[\p{L}\p{N}]$/u.test(left) || !/^[\p{L}\p{N}]/u.test(right))
+  if (!/[\p{L}\p{N}%+]$/u.test(left) || !/^[#@$€£]?[\p{L}\p{N}]/u.test(right)) return false;
+  if (!areApart(element, other) && !isCount(left, right) && !isCount(right, left) && !arePhrases(left, right))
     return false;
   for (let at: PageElement | null = element; at !== null; at = at.parentNode) if (VERBATIM.has(at.tag)) return false;
   return true;
+}
+
+/** By how they are built. Single letters are styling. */
+function areApart(element: PageElement, other: PageElement): boolean {
+  if (element.tag === "time" || other.tag === "time") return true;
+  if (element.textContent.length < 2 || other.textContent.length < 2 || element.tag !== other.tag) return false;
+  if (element.tag === "a") return true;
+  return (
+    element.tag === "span" &&
+    element.className !== "" &&
+    other.className !== "" &&
+    element.className !== other.className
+  );
+}
+
+/** One ends small and the next begins with a capital, and one of them has several words: a name and what follows it. */
+function arePhrases(left: string, right: string): boolean {
+  return /\p{Ll}$/u.test(left) && /^\p{Lu}/u.test(right) && (/\S\s+\S/.test(left) || /\S\s+\S/.test(right));
+}
+
+/** A figure beside the word for what it counts. */
+function isCount(figure: string, word: string): boolean {
+  return FIGURE.test(figure.trim()) && /^\p{L}/u.test(word) && !ORDINAL.test(word.trim());
 }

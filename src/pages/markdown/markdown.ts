@@ -2,6 +2,7 @@
 
 import TurndownService from "turndown";
 import { closest, PageElement, PageText } from "../dom/node.ts";
+import { isPlayerFrame } from "../dom/parts.ts";
 import { escapeMarkdown } from "./escape.ts";
 import { languageAround } from "./language.ts";
 import { codeText, prepare } from "./prepare.ts";
@@ -106,7 +107,7 @@ function addInline(turndown: TurndownService): void {
       const text = content.trim();
       if (href === undefined || text === "") return content;
       // A link around blocks: Markdown links hold one line.
-      const line = joinLines(text.replace(/^#{1,6} /gm, ""), " ");
+      const line = withoutLooseBrackets(joinLines(text.replace(/^#{1,6} /gm, ""), " "));
       const [before = "", after = ""] = [/^\s*/.exec(content)?.[0], content.slice(content.trimEnd().length)];
       const title = fromDom(node).attributes["title"]?.replace(/\s+/g, " ").trim();
       const shown = title === undefined || title === "" || title === line ? "" : ` "${title.replace(/"/g, '\\"')}"`;
@@ -254,14 +255,25 @@ function numberOf(item: PageElement, list: PageElement): number {
   return known.get(item) ?? 1;
 }
 
-/** Frames that play something; others are parts of the page, or advertisements. */
-const PLAYER =
-  /^https?:\/\/(?:[\w-]+\.)*(?:youtube(?:-nocookie)?\.com\/embed|vimeo\.com\/video|dailymotion\.com\/embed|soundcloud\.com\/player|spotify\.com\/embed|codepen\.io\/[^/]+\/embed|ted\.com\/talks)\b/;
+/** Escapes the brackets in the text of a link that have no other half: one would end the text before its end. */
+function withoutLooseBrackets(text: string): string {
+  if (!/[[\]]/.test(text)) return text;
+  const open: number[] = [];
+  const loose = new Set<number>();
+  // Code and what is escaped stand for themselves.
+  for (const { 0: sign, index } of text.matchAll(/\\.|`[^`]*`|[[\]]/gs)) {
+    if (sign === "[") open.push(index);
+    else if (sign === "]" && open.pop() === undefined) loose.add(index);
+  }
+  for (const index of open) loose.add(index);
+  return text.replace(/[[\]]/g, (sign, index: number) => (loose.has(index) ? `\\${sign}` : sign));
+}
 
 /** A player as a link to what it plays; "" without an address. */
-function playerLink({ tag, attributes }: PageElement): string {
+function playerLink(player: PageElement): string {
+  const { tag, attributes } = player;
   const address = attributes["src"] ?? "";
-  if (!/^https?:/.test(address) || (tag === "iframe" && !PLAYER.test(address))) return "";
+  if (!/^https?:/.test(address) || (tag === "iframe" && !isPlayerFrame(player))) return "";
   const name = (attributes["title"] ?? attributes["aria-label"] ?? "").replace(/\s+/g, " ").trim();
   const shown = name === "" ? (tag === "audio" ? "Audio" : "Video") : escapeMarkdown(name, { isAmidLine: true });
   return `\n\n[${shown}](${destination(address)})\n\n`;

@@ -2,7 +2,7 @@
 // there stays what it looks like.
 
 import { percentDecoded } from "../../base/percent.ts";
-import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
+import { closest, elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
 
 const MARK = /^[\w*†‡§¶]{1,8}$/;
 /** What leads back from a note to its mark. */
@@ -49,7 +49,11 @@ export function rewriteNotes(root: PageElement): void {
     setMark(link, label, signs);
   }
   for (const sign of signs) settleSign(sign);
-  for (const [note, label] of labels) setNote(note, label, lists);
+  // In the order of the page, not of the marks.
+  for (const note of notes.values()) {
+    const label = labels.get(note);
+    if (label !== undefined) setNote(note, label, lists);
+  }
   for (const list of lists) if (list.textContent.trim() === "") list.remove();
 }
 
@@ -151,9 +155,20 @@ function setNote(note: PageElement, label: string, lists: Set<PageElement>): voi
   }
   // What stays in the list keeps its numbers.
   if (list.tag === "ol") numberItems(list);
+  leaveBefore(list, note);
   list.parentNode?.insertBefore(text, list);
   note.remove();
   lists.add(list);
+}
+
+/** Puts what stands before a note in its list into a list of its own, so that all keep their order. */
+function leaveBefore(list: PageElement, note: PageElement): void {
+  const earlier: PageNode[] = [];
+  for (let at = note.previousSibling; at !== null; at = at.previousSibling) earlier.push(at);
+  if (earlier.every((node) => node.textContent.trim() === "")) return;
+  const rest = new PageElement(list.tag, { ...list.attributes });
+  for (const node of earlier.reverse()) rest.appendChild(node);
+  list.parentNode?.insertBefore(rest, list);
 }
 
 const numbered = new WeakSet<PageElement>();

@@ -47,15 +47,38 @@ const INLINE = new Set(
 /** Text that knows where it stands: Turndown asks for its value only to set it, and white space is collapsed by then. */
 class ReadingText extends PageText {
   override get nodeValue(): string {
-    const isCode = this.parentNode?.tag === "code";
-    return isCode
-      ? this.data
-      : escapeMarkdown(this.data, { isAmidLine: startsLikeBlock(this.data) && isAmidLine(this) });
+    if (this.parentNode?.tag === "code") return this.data;
+    const text = escapeMarkdown(this.data, { isAmidLine: startsLikeBlock(this.data) && isAmidLine(this) });
+    return /^[.)](?:\s|$)/.test(text) && isNumber(lineBefore(this)) ? `\\${text}` : text;
   }
 
   override cloneNode(): PageText {
     return new ReadingText(this.data);
   }
+}
+
+/** A number in an element of its own, that the sign behind it would make the number of an item. */
+function isNumber(text: string): boolean {
+  return /^\s*\d{1,9}$/.test(text);
+}
+
+/** What stands before a text in the same line, as far as it takes to tell that it is no number. */
+function lineBefore(text: PageText): string {
+  let line = "";
+  let at: PageNode = text;
+  while (line.trim().length < 10) {
+    const before: PageNode | null = at.previousSibling;
+    if (before === null) {
+      const parent: PageElement | null = at.parentNode;
+      if (parent === null || !INLINE.has(parent.tag)) break;
+      at = parent;
+      continue;
+    }
+    if (before instanceof PageElement && !INLINE.has(before.tag)) break;
+    line = before.textContent + line;
+    at = before;
+  }
+  return line;
 }
 
 /** Whether words or signs stand before it in the same line. */

@@ -1,16 +1,35 @@
 // Parts of pages that HTML has no element for, or that pages build without it, brought to elements the rules know.
 
-import { elementsOf, PageElement, type PageNode, PageText } from "../dom/node.ts";
+import { elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
+import { isNoteTitle, isTable, tabPanels } from "../dom/parts.ts";
 
 /** Rewrites in place. */
 export function reshape(root: PageElement): void {
   for (const element of elementsOf(root)) {
     if (element.parentNode === null) continue;
-    const role = element.attributes["role"];
-    if (role === "table" || role === "grid" || role === "treegrid") asTable(element);
+    if (isTable(element)) asTable(element);
     else if ((element.tag === "ul" || element.tag === "ol") && isList(element.parentNode)) intoItem(element);
-    else if (TITLE_CLASS.test(element.className)) boldTitle(element);
+    else if (isNoteTitle(element)) boldTitle(element);
+    else if (element.tag === "blockquote" && FORUM_POST.test(element.className)) renamed(element, "div");
   }
+  for (const [tab, panel] of tabPanels(root)) nameAbove(panel, tab);
+}
+
+/** A post that a forum sets as a quotation without quoting anybody. */
+const FORUM_POST = /(?:^|\s)postcontent(?:\s|$)/;
+
+/** Puts the name of a tab above what it opens: told before the first panel, names belong to none of them. */
+function nameAbove(panel: PageElement, tab: PageElement): void {
+  const name = tab.textContent.replace(/\s+/g, " ").trim();
+  const first = [...walk(panel)].find((node) => node instanceof PageText && node.data.trim() !== "");
+  if (name === "" || first === undefined || tab.parentNode === null) return;
+  tab.remove();
+  if (first.textContent.trim() === name) return;
+  const bold = new PageElement("strong");
+  bold.appendChild(new PageText(name));
+  const line = new PageElement("p");
+  line.appendChild(bold);
+  panel.insertBefore(line, panel.firstChild);
 }
 
 function isList({ tag }: PageElement): boolean {
@@ -61,10 +80,6 @@ function renamed(element: PageElement, tag: string): void {
   element.parentNode?.insertBefore(copy, element);
   element.remove();
 }
-
-/** How the generators of documentation call the title of a note beside the text. */
-const TITLE_CLASS =
-  /(?:^|\s)(?:admonition-title|custom-block-title|markdown-alert-title|alert-title|callout-title|admonitionHeading_\w+)(?:\s|$)/;
 
 function boldTitle(title: PageElement): void {
   const text = title.textContent.trim();

@@ -1,0 +1,249 @@
+// What says little by itself and is missed where it stood: the title of a note, the name of a tab, who said a quoted
+// sentence, the figure over what it counts, who wrote a post. Each goes with the text that it belongs to.
+
+import { closest, type PageElement } from "../dom/node.ts";
+import { isNoteTitle, tabPanels } from "../dom/parts.ts";
+import type { Block } from "./blocks.ts";
+import { headingLevel, type Judged, shareOfKept } from "./judged.ts";
+import { isThread } from "./page-traits.ts";
+
+/** Longer ones are text of their own: some put what is opened into what opens it. */
+const TITLE_CHARS_MAX = 120;
+
+/** Keeps the titles of kept notes and of what the reader opens; one whose note went goes with it. */
+export function keepTitles({ document, blocks, kept }: Judged): void {
+  const isTitle = (element: PageElement) =>
+    isNoteTitle(element) || (element.tag === "summary" && element.parentNode?.tag === "details");
+  const tabs = tabPanels(document.body);
+  const parts = new Map<PageElement, Block[]>();
+  for (const block of blocks) {
+    const title = upward(block.element, (element) => isTitle(element) || tabs.has(element));
+    if (title === undefined || block.text.length > TITLE_CHARS_MAX) continue;
+    const own = parts.get(title);
+    if (own === undefined) parts.set(title, [block]);
+    else own.push(block);
+  }
+  if (parts.size === 0) return;
+  const titles = new Set([...parts.values()].flat());
+  const share = shareOfKept(
+    blocks.filter((block) => !titles.has(block)),
+    kept,
+  );
+  for (const [title, own] of parts) {
+    const named = tabs.get(title) ?? title.parentNode;
+    const text = named === null ? undefined : share(named);
+    if (text === undefined) continue;
+    for (const block of own)
+      if (text.kept > 0) kept.add(block);
+      else kept.delete(block);
+  }
+}
+
+const ATTRIBUTION =
+  /(?:^|[\s_-])(?:cite|citation|attribution|byline|bbCodeBlock-title|quote-?(?:title|header|author|source|by)|(?:testimonial|blockquote|quote|review)[_-]*(?:author|name|source|cite|meta))(?:[\s_-]|$)/i;
+const QUOTE_CLASS = /(?:^|[\s_-])(?:testimonials?|pull-?quote|quote|bbCodeBlock--quote)(?:[\s_-]|$)/i;
+const ATTRIBUTION_TAGS = new Set(["cite", "figcaption"]);
+const ATTRIBUTION_CHARS_MAX = 160;
+const DASHED = /^[—–―]\s*\p{L}/u;
+
+/** Keeps who is quoted beside what was kept of the quotation. */
+export function keepAttributions({ blocks, kept }: Judged): void {
+  for (const block of blocks) {
+    if (kept.has(block) || block.text.length > ATTRIBUTION_CHARS_MAX) continue;
+    const quote = upward(block.element, isQuotation);
+    const near = [blocks[block.index - 1], blocks[block.index + 1]].filter((one) => one !== undefined);
+    const isOf = near.some((one) => kept.has(one) && isQuoted(one) && isBeside(one, block, quote));
+    if (isOf && saysWho(block)) kept.add(block);
+  }
+}
+
+/** What holds a quotation and its source: by element, or by name where the page has only divisions. */
+function isQuotation({ tag, className }: PageElement): boolean {
+  return tag === "blockquote" || (tag === "figure" && !/gallery/.test(className)) || isNamedQuote(className);
+}
+
+function isNamedQuote(className: string): boolean {
+  return className !== "" && QUOTE_CLASS.test(className) && !ATTRIBUTION.test(className);
+}
+
+function isQuoted({ element }: Block): boolean {
+  return (
+    upward(element, ({ tag, className }) => tag === "blockquote" || tag === "q" || isNamedQuote(className)) !==
+    undefined
+  );
+}
+
+/** In one frame with the quotation, or right behind it. */
+function isBeside(said: Block, who: Block, frame: PageElement | undefined): boolean {
+  if (frame !== undefined) return upward(said.element, (element) => element === frame) !== undefined;
+  const quote = upward(said.element, isQuotation);
+  return (
+    who.index > said.index && quote?.parentNode != null && upward(who.element, (at) => at === quote.parentNode) != null
+  );
+}
+
+function saysWho({ element, text, nodes }: Block): boolean {
+  const names = (at: PageElement) =>
+    ATTRIBUTION_TAGS.has(at.tag) || (at.className !== "" && ATTRIBUTION.test(at.className)) || isFooterOfQuote(at);
+  if (DASHED.test(text) || upward(element, (at) => !isQuotation(at) && names(at)) !== undefined) return true;
+  return nodes.every((node) => closest(node, ({ tag }) => tag === "cite") !== undefined);
+}
+
+function isFooterOfQuote({ tag, parentNode }: PageElement): boolean {
+  return tag === "footer" && parentNode !== null && isQuotation(parentNode);
+}
+
+/** A count, a share, an amount by itself. */
+const FIGURE = /^[~≈<>+−-]?\s?[$€£¥]?\s?\d[\d.,\u00a0 ]*(?:[%×x]|[kKmMbB]\b|million|billion|bn)?\s?\+?$/;
+/** An amount with its cents, or the cents: the price of something. */
+const PRICE = /[.,]\d\d$|^0/;
+const LABEL_CHARS_MAX = 60;
+/** Share of kept text around figures from which they are a part of it. */
+const AROUND_FIGURES_SHARE = 0.6;
+
+/** Keeps figures together with what they count: neither says anything alone, and amid kept text both are kept. */
+export function keepFigures({ blocks, kept }: Judged): void {
+  const pairs = figurePairs(blocks);
+  if (pairs.length === 0) return;
+  const all = new Set(pairs.flatMap(({ parts }) => parts));
+  const share = shareOfKept(
+    blocks.filter((block) => !all.has(block)),
+    kept,
+  );
+  for (const { parts, frame } of pairs) {
+    let around: PageElement | null = frame;
+    while (around !== null && share(around) === undefined) around = around.parentNode;
+    const isAmid = around !== null && (share(around)?.kept ?? 0) >= AROUND_FIGURES_SHARE;
+    if (isAmid || parts.some((part) => kept.has(part))) for (const part of parts) kept.add(part);
+  }
+}
+
+interface FigurePair {
+  readonly frame: PageElement;
+  readonly parts: readonly Block[];
+}
+
+/** Two blocks that are all of an element, one a figure and one its label, where the elements beside it are built alike. */
+function figurePairs(blocks: readonly Block[]): FigurePair[] {
+  const counts = new Map<PageElement, number>();
+  for (const { element } of blocks)
+    for (let at: PageElement | null = element; at !== null; at = at.parentNode)
+      counts.set(at, (counts.get(at) ?? 0) + 1);
+  const pairs: FigurePair[] = [];
+  for (const block of blocks) {
+    const next = blocks[block.index + 1];
+    if (next === undefined || isFigure(block) === isFigure(next)) continue;
+    const label = isFigure(block) ? next : block;
+    if (label.text.length > LABEL_CHARS_MAX || !/\p{L}/u.test(label.text) || label.controlChars > 0) continue;
+    const frame = upward(block.element, (element) => (counts.get(element) ?? 0) > 1);
+    if (frame === undefined || counts.get(frame) !== 2 || /^(?:tr|dl|nav|table|tbody)$/.test(frame.tag)) continue;
+    if (upward(next.element, (element) => element === frame) !== undefined) pairs.push({ frame, parts: [block, next] });
+  }
+  const rows = new Map<PageElement | null, number>();
+  for (const { frame } of pairs) rows.set(frame.parentNode, (rows.get(frame.parentNode) ?? 0) + 1);
+  // A row of figures holds nothing else.
+  return pairs.filter(({ frame: { parentNode } }) => {
+    const count = rows.get(parentNode) ?? 0;
+    return count > 1 && parentNode?.children.filter((child) => counts.has(child)).length === count;
+  });
+}
+
+function isFigure({ text }: Block): boolean {
+  return FIGURE.test(text) && !PRICE.test(text);
+}
+
+const AUTHOR =
+  /(?:^|[\s_-])(?:author|username|user-?name|message-name|post-?author|poster|creator|bigusername|display-?name|nickname)(?:[\s_-]|$)/i;
+const AUTHOR_CHARS_MAX = 80;
+/** Levels above the name that may be named after it. */
+const AUTHOR_LEVELS = 3;
+/** Fewer are no thread. */
+const POSTS_MIN = 2;
+
+/** Keeps who wrote a post beside what was kept of it. */
+export function keepAuthors({ document, blocks, kept }: Judged): void {
+  const named = blocks.filter(isAuthor);
+  if (named.length < POSTS_MIN) return;
+  const posts = postsOf(named);
+  const bodies = new Map<PageElement, Block[]>();
+  for (const block of blocks) {
+    if (!kept.has(block)) continue;
+    const post = upward(block.element, (element) => posts.has(element));
+    if (post === undefined) continue;
+    const own = bodies.get(post);
+    if (own === undefined) bodies.set(post, [block]);
+    else own.push(block);
+  }
+  const isForum = isThread(document);
+  for (const [post, own] of bodies) {
+    // What has a headline is a teaser of something else.
+    if (!isForum && own.some((block) => headingLevel(block) > 0)) continue;
+    const author = posts.get(post) as Block;
+    const name = author.text.slice(0, AUTHOR_CHARS_MAX);
+    if (!own.some(({ text }) => text.length <= AUTHOR_CHARS_MAX * 2 && text.includes(name))) kept.add(author);
+  }
+}
+
+/** Each post with the first name in it: the smallest element that has another like it with a name beside it. */
+function postsOf(named: readonly Block[]): ReadonlyMap<PageElement, Block> {
+  const holding = new Map<PageElement, Block>();
+  for (const block of named)
+    for (let at: PageElement | null = block.element; at !== null; at = at.parentNode)
+      if (!holding.has(at)) holding.set(at, block);
+  const groups = new Map<PageElement, Map<string, number>>();
+  for (const { parentNode, tag } of holding.keys()) {
+    if (parentNode === null) continue;
+    const tags = groups.get(parentNode) ?? new Map<string, number>();
+    groups.set(parentNode, tags.set(tag, (tags.get(tag) ?? 0) + 1));
+  }
+  const posts = new Map<PageElement, Block>();
+  for (const block of named) {
+    const post = upward(
+      block.element,
+      ({ parentNode, tag }) => parentNode !== null && (groups.get(parentNode)?.get(tag) ?? 0) >= POSTS_MIN,
+    );
+    if (post !== undefined && !posts.has(post)) posts.set(post, block);
+  }
+  return posts;
+}
+
+/** A short text named after whoever wrote. */
+function isAuthor({ element, text, nodes }: Block): boolean {
+  if (text.length > AUTHOR_CHARS_MAX || !/[\p{L}\p{N}]/u.test(text)) return false;
+  let at: PageElement | null = nodes[0]?.parentNode ?? element;
+  const within = at === element ? AUTHOR_LEVELS : AUTHOR_LEVELS + 1;
+  for (let level = 0; at !== null && level < within; level++, at = at.parentNode) {
+    const { attributes, className } = at;
+    if (attributes["itemprop"] === "author" || attributes["rel"] === "author") return true;
+    if (className !== "" && AUTHOR.test(className)) return true;
+  }
+  return false;
+}
+
+/** What people press under a post or beside a listing. */
+const BUTTON_TEXT =
+  /^(?:reply(?: to this)?|quote|multi-?quote|report(?: post)?|like|share|permalink|back to top|go to top|top|copy(?: code)?|copied!?|edit this page)$/i;
+/** What nobody writes, pressed or not. */
+const FORUM_TEXT = /^(?:reply with quote|click to expand(?:\.\.\.|…)?|\d+ likes?)$/i;
+const BUTTON_CHARS_MAX = 30;
+/** Share of a text in links and controls from which it is pressed. */
+const PRESSED_SHARE = 0.9;
+
+/** Drops the words on buttons. */
+export function dropButtons({ kept }: Judged): void {
+  for (const block of kept) {
+    const { text, linkChars, controlChars } = block;
+    if (text.length > BUTTON_CHARS_MAX || kept.size === 1) continue;
+    const isPressed = linkChars + controlChars >= text.length * PRESSED_SHARE || isRoleButton(block);
+    if (FORUM_TEXT.test(text) || (isPressed && BUTTON_TEXT.test(text))) kept.delete(block);
+  }
+}
+
+function isRoleButton({ nodes }: Block): boolean {
+  return nodes.every((node) => closest(node, ({ attributes }) => attributes["role"] === "button") !== undefined);
+}
+
+/** The element, or the nearest above it, that is meant. */
+function upward(element: PageElement, isMeant: (element: PageElement) => boolean): PageElement | undefined {
+  return isMeant(element) ? element : closest(element, isMeant);
+}

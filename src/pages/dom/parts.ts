@@ -1,0 +1,119 @@
+// Parts that HTML has no element of its own for, told by role or by the names that generators of pages give them: tabs
+// and their panels, titles of notes, tables of divisions, players of other sites.
+
+import { closest, elementsOf, type PageElement } from "./node.ts";
+
+/** How the generators of documentation call the title of a note beside the text. */
+const NOTE_TITLE =
+  /(?:^|\s)(?:admonition-title|custom-block-title|markdown-alert-title|alert-title|callout-title|admonitionHeading_\w+)(?:\s|$)/;
+
+/** Whether the element is the title of a note beside the text. */
+export function isNoteTitle({ className }: PageElement): boolean {
+  return className !== "" && NOTE_TITLE.test(className);
+}
+
+const TABLE_ROLES = new Set(["table", "grid", "treegrid"]);
+
+/** Whether the element is a table, by name or by role. */
+export function isTable({ tag, attributes }: PageElement): boolean {
+  return tag === "table" || TABLE_ROLES.has(attributes["role"] ?? "");
+}
+
+/** Frames that play something; others are parts of the page, or advertisements. */
+const PLAYER =
+  /^https?:\/\/(?:[\w-]+\.)*(?:youtube(?:-nocookie)?\.com\/embed|vimeo\.com\/video|dailymotion\.com\/embed|soundcloud\.com\/player|spotify\.com\/embed|codepen\.io\/[^/]+\/embed|ted\.com\/talks)\b/;
+
+/** Whether the element is a frame that plays something. */
+export function isPlayerFrame({ tag, attributes }: PageElement): boolean {
+  return tag === "iframe" && PLAYER.test(attributes["src"] ?? "");
+}
+
+/** More tabs than this are a list of links; more lists and panels than these are not looked at. */
+const TABS_MAX = 200;
+const LISTS_MAX = 100;
+const PANELS_MAX = 400;
+const TAB_LIST = /(?:^|\s)(?:tabbed-labels|tabs|nav-tabs|sphinx-tabs)(?:\s|$)/;
+const PANEL = /(?:^|\s)(?:tabbed-block|tab-pane|tabpanel|sphinx-tabs-panel)(?:\s|$)/;
+/** Levels above a list of tabs at which their panels may stand. */
+const PANEL_LEVELS = 3;
+
+/** Each tab with the panel that it opens. Tabs whose panel is not in the page are left out. */
+export function tabPanels(root: PageElement): ReadonlyMap<PageElement, PageElement> {
+  const pairs = new Map<PageElement, PageElement>();
+  const elements = elementsOf(root);
+  const lists = elements.filter(isTabList).slice(0, LISTS_MAX);
+  if (lists.length === 0) return pairs;
+  const panels = outermost(elements.filter(isPanel).slice(0, PANELS_MAX));
+  const byId = new Map<string, PageElement>();
+  const labelled = new Map<string, PageElement>();
+  for (const element of elements) {
+    if (element.id !== "" && !byId.has(element.id)) byId.set(element.id, element);
+    const label = element.attributes["aria-labelledby"];
+    if (label !== undefined && isPanel(element)) labelled.set(label, element);
+  }
+  for (const list of lists) {
+    const tabs = tabsOf(list);
+    if (tabs.length === 0 || tabs.length > TABS_MAX) continue;
+    const named = tabs.map((tab) => byId.get(targetOf(tab)) ?? labelled.get(tab.id));
+    const ordered = named.every((panel) => panel === undefined) ? panelsBeside(list, panels, tabs.length) : [];
+    tabs.forEach((tab, at) => {
+      const panel = named[at] ?? ordered[at];
+      if (panel !== undefined && !holds(panel, tab) && !holds(tab, panel)) pairs.set(tab, panel);
+    });
+  }
+  return pairs;
+}
+
+function isTabList({ attributes, className }: PageElement): boolean {
+  return attributes["role"] === "tablist" || (className !== "" && TAB_LIST.test(className));
+}
+
+function isPanel({ attributes, className }: PageElement): boolean {
+  return attributes["role"] === "tabpanel" || PANEL.test(className);
+}
+
+/** The tabs of a list: by role, else what stands in it for one. */
+function tabsOf(list: PageElement): PageElement[] {
+  const inner = elementsOf(list);
+  const byRole = inner.filter(({ attributes }) => attributes["role"] === "tab");
+  if (byRole.length > 0) return byRole;
+  const labels = list.children.filter(({ tag }) => tag === "label");
+  if (labels.length > 0) return labels;
+  return inner.filter(({ tag, attributes }) => tag === "a" && /^(?:tab|pill)$/.test(toggleOf(attributes)));
+}
+
+function toggleOf(attributes: Readonly<Record<string, string>>): string {
+  return attributes["data-bs-toggle"] ?? attributes["data-toggle"] ?? "";
+}
+
+/** The id that a tab says it opens; "" when it says none. */
+function targetOf(tab: PageElement): string {
+  const { attributes } = tab;
+  const said = attributes["aria-controls"] ?? attributes["data-bs-target"] ?? attributes["data-target"];
+  const link = attributes["href"] ?? tab.getElementsByTagName("a")[0]?.attributes["href"] ?? "";
+  const fragment = link.includes("#") ? link.replace(/^[^#]*/, "") : "";
+  return (said ?? fragment).replace(/^#/, "");
+}
+
+/** Panels without a name, as many as there are tabs, near the list. */
+function panelsBeside(list: PageElement, panels: readonly PageElement[], count: number): readonly PageElement[] {
+  let around = list.parentNode;
+  for (let level = 0; around !== null && level < PANEL_LEVELS; level++, around = around.parentNode) {
+    const blocks = around.children.filter(({ className }) => /(?:^|\s)blocks(?:\s|$)/.test(className));
+    const frame = around;
+    const inside =
+      blocks.length === 1 ? (blocks[0] as PageElement).children : panels.filter((panel) => holds(frame, panel));
+    if (inside.length > 0) return inside.length === count ? inside : [];
+  }
+  return [];
+}
+
+/** Those that are in none of the others. */
+function outermost(elements: readonly PageElement[]): PageElement[] {
+  const all = new Set(elements);
+  return elements.filter((element) => closest(element, (above) => all.has(above)) === undefined);
+}
+
+function holds(outer: PageElement, inner: PageElement): boolean {
+  return outer === inner || closest(inner, (above) => above === outer) !== undefined;
+}

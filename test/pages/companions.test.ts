@@ -1,0 +1,142 @@
+import { describe, expect, test } from "bun:test";
+import { type Extracted, extractPage } from "../../src/pages/convert/extract.ts";
+
+const PROSE = [
+  "The valve opens slowly when the pressure in the main line rises above the limit, and closes when it falls again.",
+  "Its seat is ground by hand, which is why no two of them fit, and why nobody should exchange one for the other.",
+  "Whoever wants to look at it closes the line first, waits a minute, and lets the rest of the water out below.",
+];
+
+/** The main content of an article with a part amid its paragraphs. */
+function within(part: string): string {
+  const [first, second, third] = PROSE;
+  return read(
+    "<title>Valves and their care</title>",
+    `<main><article><h1>Valves and their care</h1><p>${first}</p><p>${second}</p>${part}<p>${third}</p></article></main>`,
+  );
+}
+
+function read(head: string, body: string): string {
+  return extract(head, body).markdown ?? "";
+}
+
+/** The steps that had the last word on some part of a page. */
+function stepsOf(head: string, body: string): string[] {
+  return (extract(head, body).parts ?? []).map(({ step }) => step);
+}
+
+function extract(head: string, body: string): Extracted {
+  const html = `<!doctype html><head>${head}</head><body><header><nav><a href="/">Home</a> <a href="/all">All</a></nav></header>${body}<footer>© Site</footer></body>`;
+  const url = "https://site.example/x";
+  return extractPage(html, { url, onlyMainContent: true, markdown: true, html: false, links: false, trace: true });
+}
+
+describe("the title of a note stays with the note", () => {
+  const text = "<p>Do not open the valve while there is pressure on the line.</p>";
+  const svg = '<svg viewBox="0 0 12 16"></svg>';
+  test.each([
+    ["of Material", `<div class="admonition warning"><p class="admonition-title">Warning</p>${text}</div>`, "Warning"],
+    ["of VitePress", `<div class="tip custom-block"><p class="custom-block-title">TIP</p>${text}</div>`, "TIP"],
+    ["of GitHub", `<div class="markdown-alert"><p class="markdown-alert-title">${svg}Note</p>${text}</div>`, "Note"],
+    [
+      "of Docusaurus",
+      `<div class="theme-admonition admonition_xJq3"><div class="admonitionHeading_Gvgb"><span>${svg}</span>tip</div><div class="admonitionContent_BuS1">${text}</div></div>`,
+      "tip",
+    ],
+    ["that is opened", `<details><summary>Why?</summary>${text}</details>`, "Why?"],
+  ])("%s", (_, note, title) => expect(within(note)).toContain(`**${title}**\n\nDo not open`));
+});
+
+test("the names of tabs stand over what they open, listings and all", () => {
+  const listing = (line: string) =>
+    `<div class="language-bash"><pre class="language-bash"><code>${line}</code></pre><button>Copy</button></div>`;
+  const tabs = `<div class="tabs-container"><ul role="tablist"><li role="tab">npm</li><li role="tab">Yarn</li></ul><div><div role="tabpanel">${listing("npm i valve")}</div><div role="tabpanel" hidden>${listing("yarn add valve")}</div></div></div>`;
+  expect(within(tabs)).toContain("**npm**\n\n```bash\nnpm i valve\n```\n\n**Yarn**\n\n```bash\nyarn add valve\n```\n");
+});
+
+describe("who is quoted stays with the quotation", () => {
+  const said = "The pressure is never the problem; the impatience is, as every plumber learns in his first year.";
+  test.each([
+    ["in its footer", `<blockquote><p>${said}</p><footer>— <cite>Ada Pipe</cite>, plumber</footer></blockquote>`],
+    ["in its own line", `<blockquote><p>${said}</p><cite>Ada Pipe</cite></blockquote>`],
+    ["in a caption", `<figure><blockquote>${said}</blockquote><figcaption>Ada Pipe</figcaption></figure>`],
+    ["by name", `<div class="quote"><blockquote>${said}</blockquote><p class="quote-author">Ada Pipe</p></div>`],
+    ["behind a dash", `<blockquote>${said}</blockquote><p>— Ada Pipe</p>`],
+    ["before it", `<blockquote><div class="bbCodeBlock-title">Ada Pipe said:</div><div>${said}</div></blockquote>`],
+  ])("%s", (_, quote) => {
+    const markdown = within(quote);
+    expect(markdown).toContain(`> ${said}`);
+    expect(markdown).toContain("Ada Pipe");
+  });
+  test("a link right behind it is nobody", () => {
+    const part = `<blockquote>${said}</blockquote><div class="more"><a href="/y">More quotations</a></div>`;
+    const steps = stepsOf("", `<main><h1>Valves</h1><p>${PROSE.join("</p><p>")}</p>${part}</main>`);
+    expect(steps).not.toContain("attributions");
+  });
+});
+
+test("figures stay with what they count", () => {
+  const stat = (figure: string, label: string) =>
+    `<div class="stat"><div class="number">${figure}</div><div class="label">${label}</div></div>`;
+  const markdown = within(`<div class="stats">${stat("42", "Valves")}${stat("99.9%", "Tightness")}</div>`);
+  expect(markdown).toContain("42\n\nValves\n\n99.9%\n\nTightness");
+});
+
+test("a table of divisions is kept whole", () => {
+  const row = (role: string, cells: readonly string[]) =>
+    `<div role="row">${cells.map((cell) => `<span role="${role}">${cell}</span>`).join("")}</div>`;
+  const table = `<div role="table">${row("columnheader", ["Size", "Pressure"])}${row("cell", ["Small", "4 bar"])}${row("cell", ["Large", "6 bar"])}${row("cell", ["Huge", "9 bar"])}</div>`;
+  expect(within(table)).toContain(
+    "| Size | Pressure |\n| --- | --- |\n| Small | 4 bar |\n| Large | 6 bar |\n| Huge | 9 bar |",
+  );
+});
+
+test("a player stays amid kept text", () =>
+  expect(within('<iframe src="https://www.youtube.com/embed/a1" title="How valves work"></iframe>')).toContain(
+    "[How valves work](https://www.youtube.com/embed/a1)",
+  ));
+
+describe("who wrote a post stays beside it", () => {
+  const people = ["Ada Pipe", "Bo Drip", "Cy Leak"];
+  const post = (at: number) =>
+    `My valve leaks since last week, number ${at}, and I do not know why it does so; who has seen the same, and what did you do about it?`;
+  const threads: readonly (readonly [string, (name: string, at: number) => string])[] = [
+    [
+      "XenForo",
+      (name, at) =>
+        `<article class="message message--post"><div class="message-cell"><section class="message-user"><div class="message-avatar"><a class="avatar" href="/m/${at}"><img src="/a${at}.jpg" alt="${name}"></a></div><h4 class="message-name"><a href="/m/${at}" class="username">${name}</a></h4><h5 class="userTitle">Member</h5><dl><dt>Joined</dt><dd>2019</dd></dl></section></div><div class="message-cell"><article class="message-body"><div class="bbWrapper">${post(at)}</div></article><footer><a href="/r">Report</a> <a href="/q">Reply</a></footer></div></article>`,
+    ],
+    [
+      "vBulletin",
+      (name, at) =>
+        `<li class="postbit"><div class="userinfo"><a class="username" href="/m${at}"><strong>${name}</strong></a><dl><dt>Join Date</dt><dd>Mar 2009</dd></dl></div><div class="postbody"><blockquote class="postcontent restore">${post(at)}</blockquote></div><div class="postfoot"><a class="newreply" href="/n">Reply With Quote</a></div></li>`,
+    ],
+    [
+      "phpBB",
+      (name, at) =>
+        `<div class="post"><dl class="postprofile"><dt><a href="/m${at}" class="username">${name}</a></dt><dd>Regular</dd></dl><div class="postbody"><ul class="post-buttons"><li><a href="/q">Quote</a></li></ul><div class="content">${post(at)}</div></div></div>`,
+    ],
+    [
+      "Discourse",
+      (name, at) =>
+        `<div class="topic-body crawler-post"><div class="crawler-post-meta"><span class="creator" itemprop="author"><a href="/u/${at}">${name}</a></span></div><div class="post"><p>${post(at)}</p></div><div class="post-likes">3 Likes</div></div>`,
+    ],
+  ];
+  for (const [forum, render] of threads)
+    test(forum, () => {
+      const head = `<title>Valve leaks</title><link rel="canonical" href="https://site.example/threads/valve-leaks.7/">`;
+      const markdown = read(head, `<h1>Valve leaks</h1><div class="posts">${people.map(render).join("")}</div>`);
+      people.forEach((name, at) => {
+        expect(markdown.split(name)).toHaveLength(2);
+        expect(markdown.indexOf(name)).toBeLessThan(markdown.indexOf(post(at)));
+        if (at > 0) expect(markdown.indexOf(name)).toBeGreaterThan(markdown.indexOf(post(at - 1)));
+      });
+      expect(markdown).not.toMatch(/Reply With Quote|Report|Likes|Joined|!\[/);
+    });
+  test("but not of teasers", () => {
+    const card = (name: string, at: number) =>
+      `<div class="card"><h3><a href="/a${at}">Story ${at}</a></h3><p>${post(at)}</p><span class="author">${name}</span></div>`;
+    const steps = stepsOf("<title>Stories</title>", `<main><h1>Stories</h1>${people.map(card).join("")}</main>`);
+    expect(steps).not.toContain("authors");
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, test } from "bun:test";
+import { tidy } from "../../src/pages/content/tidy.ts";
+import { createTrace } from "../../src/pages/content/trace.ts";
+import { parsePage } from "../../src/pages/dom/parse.ts";
+import { toMarkdown } from "../../src/pages/markdown/markdown.ts";
+
+function convert(html: string): string {
+  const document = parsePage(html);
+  tidy(document, "https://site.example/dir/page", createTrace(false));
+  return toMarkdown(document.body);
+}
+
+type Case = readonly [name: string, html: string, markdown: string];
+
+const PANELS: readonly [string, string] = ["<p>Fetch it.</p>", "<p>Build it.</p>"];
+const NAMED = "**Linux**\n\nFetch it.\n\n**macOS**\n\nBuild it.";
+const TABS: readonly Case[] = [
+  [
+    "that name their panel",
+    `<div role="tablist"><button role="tab" aria-controls="a">Linux</button><button role="tab" aria-controls="b">macOS</button></div><div role="tabpanel" id="a">${PANELS[0]}</div><div role="tabpanel" id="b" hidden>${PANELS[1]}</div>`,
+    NAMED,
+  ],
+  [
+    "that are named by their panel",
+    `<div role="tablist"><button role="tab" id="t1">Linux</button><button role="tab" id="t2">macOS</button></div><div role="tabpanel" aria-labelledby="t1">${PANELS[0]}</div><div role="tabpanel" aria-labelledby="t2">${PANELS[1]}</div>`,
+    NAMED,
+  ],
+  [
+    "in the order of their panels",
+    `<div><ul role="tablist"><li role="tab">Linux</li><li role="tab">macOS</li></ul><div><div role="tabpanel">${PANELS[0]}</div><div role="tabpanel" hidden>${PANELS[1]}</div></div></div>`,
+    NAMED,
+  ],
+  [
+    "that are links",
+    `<ul class="nav nav-tabs"><li><a href="#a" data-toggle="tab">Linux</a></li><li><a href="#b" data-toggle="tab">macOS</a></li></ul><div class="tab-content"><div class="tab-pane" id="a">${PANELS[0]}</div><div class="tab-pane" id="b">${PANELS[1]}</div></div>`,
+    NAMED,
+  ],
+  [
+    "that are labels",
+    `<div class="tabbed-set"><input type="radio" id="i1"><input type="radio" id="i2"><div class="tabbed-labels"><label for="i1">Linux</label><label for="i2">macOS</label></div><div class="tabbed-content"><div class="tabbed-block">${PANELS[0]}</div><div class="tabbed-block">${PANELS[1]}</div></div></div>`,
+    NAMED,
+  ],
+  [
+    "of a group of listings",
+    '<div class="code-group"><div class="tabs"><input type="radio"><label>a.ts</label><input type="radio"><label>b.ts</label></div><div class="blocks"><div class="language-ts"><pre>1</pre></div><div class="language-ts"><pre>2</pre></div></div></div>',
+    "**a.ts**\n\n```ts\n1\n```\n\n**b.ts**\n\n```ts\n2\n```",
+  ],
+  [
+    "whose panel has the name already",
+    `<div role="tablist"><button role="tab" aria-controls="a">Linux</button></div><div id="a"><h3>Linux</h3>${PANELS[0]}</div>`,
+    "### Linux\n\nFetch it.",
+  ],
+  [
+    "that hold their panel",
+    `<div role="tablist"><div role="tab" aria-controls="a"><b>Linux</b><div id="a">${PANELS[0]}</div></div></div>`,
+    "**Linux**\n\nFetch it.",
+  ],
+  [
+    "whose panels are not there",
+    '<ul role="tablist"><li role="tab" aria-controls="a">Linux</li><li role="tab">macOS</li></ul><p>Text</p>',
+    "- Linux\n- macOS\n\nText",
+  ],
+];
+
+const SIDE_BY_SIDE: readonly Case[] = [
+  ["a count and its word", "<p><b>42</b><span>Stars</span></p>", "**42** Stars"],
+  ["a word and its count", "<p><span>Forks</span><strong>1,204</strong></p>", "Forks **1,204**"],
+  ["a share", "<p><span>99.9%</span><span>Uptime</span></p>", "99.9% Uptime"],
+  ["a time", "<p><time>10:00am</time><span>1</span></p>", "10:00am 1"],
+  [
+    "a name and what was done",
+    "<p><b>Ada Pipe</b><span>Reviewed 06/08/2024</span></p>",
+    "**Ada Pipe** Reviewed 06/08/2024",
+  ],
+  ["a price in a span of its own", '<p><span class="l">From</span><span class="p">$12</span></p>', "From $12"],
+  ["an ordinal stays one", "<p><span>1</span><span>st</span></p>", "1st"],
+  ["a unit stays one", "<p><span>10</span><span>kg</span></p>", "10kg"],
+  [
+    "a word in two styles stays one",
+    "<p><b>Im</b><i>portant</i> <span>Java</span><span>Script</span></p>",
+    "**Im***portant* JavaScript",
+  ],
+  ["in code nothing is added", "<pre><b>42</b><span>Stars</span></pre>", "```\n42Stars\n```"],
+  [
+    "a break at the start of a font in bold",
+    '<p><a href="/x"><b>asp</b></a><b><font> <br>For longer</font></b></p>',
+    "[**asp**](https://site.example/x)\n**For longer**",
+  ],
+];
+
+const LINKS: readonly Case[] = [
+  [
+    "with half a pair of brackets",
+    '<a href="/x">Price list (Press], 1873)</a> <a href="/y">a [b</a> <a href="/z">[c]</a>',
+    "[Price list (Press\\], 1873)](https://site.example/x) [a \\[b](https://site.example/y) [[c]](https://site.example/z)",
+  ],
+  ["within a link", '<div><a href="/x"><span><a href="/y">sale</a></span></a></div>', "[sale](https://site.example/y)"],
+  [
+    "of a heading to itself, whole address and all",
+    '<h2 id="a"><a href="https://site.example/dir/page#a">Opening</a></h2><h2><a href="/dir/other#a">Other</a></h2>',
+    "## Opening\n\n## [Other](https://site.example/dir/other#a)",
+  ],
+];
+
+const NUMBERS: readonly Case[] = [
+  [
+    "a paragraph that begins with a number in an element of its own is no item of a list",
+    "<p><span>1</span>. Income</p><p><span>3</span>. Resident</p><p>In <b>3</b>. that</p>",
+    "1\\. Income\n\n3\\. Resident\n\nIn **3**. that",
+  ],
+  [
+    "notes keep the order of the page",
+    '<p>a<sup><a href="#n2">2</a></sup> b<sup><a href="#n1">1</a></sup></p><ol><li id="n1">One.</li><li id="n2">Two.</li></ol>',
+    "a[^2] b[^1]\n\n[^1]: One.\n\n[^2]: Two.",
+  ],
+  [
+    "what nothing points to stays at its place among them",
+    '<p>a<sup><a href="#n2">2</a></sup></p><ol><li id="n1">One.</li><li id="n2">Two.</li><li id="n3">Three.</li></ol>',
+    "a[^2]\n\n1. One.\n\n[^2]: Two.\n\n3. Three.",
+  ],
+];
+
+const PLAYERS: readonly Case[] = [
+  [
+    "what stands in it instead is its name",
+    '<video><source src="/v.mp4"><p>Exercise: Lat pulldown</p></video>',
+    "[Exercise: Lat pulldown](https://site.example/v.mp4)",
+  ],
+  [
+    "but not a word to old browsers",
+    '<video src="/v.mp4">Your browser does not support the video tag.</video>',
+    "[Video](https://site.example/v.mp4)",
+  ],
+];
+
+const FORUMS: readonly Case[] = [
+  ["a post is no quotation", '<blockquote class="postcontent restore">I say</blockquote>', "I say"],
+];
+
+for (const [title, cases] of Object.entries({ TABS, SIDE_BY_SIDE, LINKS, NUMBERS, PLAYERS, FORUMS }))
+  describe(title.toLowerCase().replaceAll("_", " "), () => {
+    for (const [name, html, markdown] of cases) test(name, () => expect(convert(html)).toBe(markdown));
+  });
+
+test("a page of nothing but tabs takes time by their number", () => {
+  const page = (lists: number) =>
+    `<div role="tablist"><b role="tab">x</b><b role="tab">y</b></div><div role="tabpanel">a</div>`.repeat(lists);
+  const started = performance.now();
+  convert(page(20_000));
+  expect(performance.now() - started).toBeLessThan(8000);
+});
