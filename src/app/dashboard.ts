@@ -92,6 +92,6 @@ export function mountDashboard({ store, clock, accounts, fleet, decisions, confi
       return status === "ok" ? "smtp" : "failing";
     },
     oauthProviders: () => [...config().auth.oauth.keys()],
-    models: () => fleet.catalog().models.filter(({ visibility }) => visibility === "list"),
+    models: () => fleet.catalog().models.filter(({ visibility, kind }) => visibility === "list" && kind === "chat"),
   });
 }

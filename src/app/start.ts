@@ -200,7 +200,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     chatProvider: fleet.provider,
     chatPrices: (provider, model) => fleet.known(provider, model)?.prices,
     authenticate,
-    isChatModel: (id) => resolveModel(fleet.catalog(), id) !== undefined,
+    isChatModel: (id) => resolveModel(fleet.catalog(), id)?.model.kind === "chat",
     warn: (message, fields) => log.warn(message, fields),
   });
   await decisions.load();

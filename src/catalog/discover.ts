@@ -120,13 +120,12 @@ export function createDiscovery<P extends DiscoverySource>(
   };
 }
 
-/** Bounded, and without what no chat endpoint can use or what cannot be an id; the first of equal ids stays. */
+/** Bounded, and without what is of no kind that the catalog has or cannot be an id; the first of equal ids stays. */
 function usable(models: readonly DiscoveredModel[]): readonly DiscoveredModel[] {
   const seen = new Set<string>();
   const out: DiscoveredModel[] = [];
   for (const model of models) {
-    if ((model.kind ?? "chat") !== "chat" || model.id === "" || model.id.length > ID_CHARS_MAX || seen.has(model.id))
-      continue;
+    if (model.kind === "other" || model.id === "" || model.id.length > ID_CHARS_MAX || seen.has(model.id)) continue;
     seen.add(model.id);
     out.push(model);
     if (out.length === MODELS_PER_PROVIDER_MAX) break;

@@ -1,7 +1,9 @@
 // The catalog in memory: one immutable snapshot made from the configured models, what the providers listed and what is
 // publicly known about a model. Pure: same input, same catalog. A model no provider lists any more is simply not in it.
 
+import { kindByName, type ModelKind } from "../vendors/model-kind.ts";
 import type { DiscoveredModel } from "../vendors/vendor.ts";
+import { isModelKind, KINDS } from "./kinds.ts";
 import type { Prices } from "./prices.ts";
 import { isTierId, type TierId } from "./tiers.ts";
 
@@ -33,6 +35,8 @@ export interface ModelRoute {
 export interface ConfiguredModel extends ModelFacts {
   readonly id: string;
   readonly ownedBy?: string | undefined;
+  /** Absent: what its provider lists it as, else what its name there says. */
+  readonly kind?: ModelKind | undefined;
   readonly tier?: TierId | undefined;
   /** `list`, or anything else for a model that resolves but is not listed. */
   readonly visibility?: string | undefined;
@@ -69,6 +73,7 @@ export interface CatalogModel {
   readonly name: string;
   readonly ownedBy: string;
   readonly description: string;
+  readonly kind: ModelKind;
   readonly tier: TierId;
   readonly visibility: string;
   readonly aliases: readonly string[];
@@ -213,6 +218,8 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     provider?.modelDefaults,
   ];
   const pick = <K extends keyof ModelFacts>(key: K): ModelFacts[K] => layers.find((l) => l?.[key] !== undefined)?.[key];
+  const kind = entry.kind ?? kindOf(first.model, sources.found);
+  const unknown = kind === "chat" ? UNKNOWN_MODEL : { ...UNKNOWN_MODEL, supportsTools: false, supportsVision: false };
   const contextLength = pick("contextLength");
   const maxOutputTokens = pick("maxOutputTokens");
   const supportsTools = pick("supportsTools");
@@ -223,13 +230,15 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     name: pick("name") ?? entry.id,
     ownedBy: entry.ownedBy ?? first.provider,
     description: pick("description") ?? "",
+    kind,
     tier: isTierId(entry.tier) ? entry.tier : (provider?.discoverTier ?? "free"),
-    visibility: entry.visibility ?? "list",
+    // A model that nothing here can ask is not offered, unless the operator lists it.
+    visibility: entry.visibility ?? (KINDS[kind].endpoints.length === 0 ? "hidden" : "list"),
     aliases: entry.aliases ?? [],
     contextLength: contextLength ?? UNKNOWN_MODEL.contextLength,
     maxOutputTokens: maxOutputTokens ?? UNKNOWN_MODEL.maxOutputTokens,
-    supportsTools: supportsTools ?? UNKNOWN_MODEL.supportsTools,
-    supportsVision: supportsVision ?? UNKNOWN_MODEL.supportsVision,
+    supportsTools: supportsTools ?? unknown.supportsTools,
+    supportsVision: supportsVision ?? unknown.supportsVision,
     supportsReasoning: supportsReasoning ?? UNKNOWN_MODEL.supportsReasoning,
     known: {
       contextLength: contextLength !== undefined,
@@ -242,6 +251,12 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     createdSeconds: pick("createdSeconds") ?? 0,
     routes,
   };
+}
+
+/** A model that was listed is of the kind that the list says; of others the name tells, where it tells a kind that is here. */
+function kindOf(upstreamModel: string, found: DiscoveredModel | undefined): ModelKind {
+  const said = found === undefined ? kindByName(upstreamModel) : found.kind;
+  return isModelKind(said) ? said : "chat";
 }
 
 function index(models: readonly CatalogModel[]): Catalog {

@@ -2,6 +2,8 @@
 // `<owned_by>/<id>` or `<provider key>/<id>` with that provider's routes only (contract §3 "id resolution").
 
 import { ApiError } from "../base/errors.ts";
+import type { ModelKind } from "../vendors/model-kind.ts";
+import { KINDS } from "./kinds.ts";
 import type { Catalog, CatalogModel, NameIndex, ResolvedModel } from "./models.ts";
 import { type TierId, tierIncludes } from "./tiers.ts";
 
@@ -16,11 +18,13 @@ export interface ModelUse {
   readonly tier: TierId;
   /** True for ids and aliases of decision models, which live behind their own endpoint. */
   readonly isDecisionModel: (id: string) => boolean;
+  /** What the endpoint takes; absent: chat models. */
+  readonly kind?: ModelKind;
 }
 
 /**
- * The model a caller wants to use in a chat endpoint. Throws 404 for unknown ids and for hidden models above the caller's
- * tier, 400 for decision models, 403 for listed models above the tier.
+ * The model a caller wants to use. Throws 404 for unknown ids and for hidden models above the caller's tier, 400 for models
+ * of another kind and decision models, 403 for listed models above the tier.
  */
 export function requireModel(catalog: Catalog, id: string, use: ModelUse): ResolvedModel {
   const found = resolveModel(catalog, id);
@@ -43,7 +47,16 @@ export function requireModel(catalog: Catalog, id: string, use: ModelUse): Resol
       { param: "model" },
     );
   }
+  if (model.kind !== (use.kind ?? "chat")) throw wrongKind(model);
   return found;
+}
+
+function wrongKind({ id, kind }: CatalogModel): ApiError {
+  const { called, endpoints } = KINDS[kind];
+  const [endpoint] = endpoints;
+  const instead =
+    endpoint === undefined ? "No endpoint of this gateway takes it." : `Send it to POST ${endpoint} instead.`;
+  return new ApiError("wrong_model_family", `${quoted(id)} is ${called} model. ${instead}`, { param: "model" });
 }
 
 /** The model as the catalog endpoint may show it to a caller of this tier: listed ones always, hidden ones within the tier. */

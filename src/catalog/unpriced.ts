@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/schema.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
+import { KINDS } from "./kinds.ts";
 import type { CatalogModel } from "./models.ts";
 import { type TierId, tierIncludes } from "./tiers.ts";
 
@@ -14,6 +15,7 @@ export function unpricedModels(
   const demos = new Set(providers.filter(isEmbedded).map(({ name }) => name));
   return models
     .filter(({ prices, tier: needed }) => prices === undefined && tierIncludes(tier, needed))
+    .filter(({ kind }) => KINDS[kind].endpoints.length > 0)
     .filter(({ routes }) => routes.some(({ provider }) => !demos.has(provider)))
     .map(({ id }) => id);
 }

@@ -1,10 +1,9 @@
 // The public face of a model: the specification's Model object, with the members that other families' clients read beside it.
 
+import type { ModelKind } from "../vendors/model-kind.ts";
+import { KINDS } from "./kinds.ts";
 import type { CatalogModel } from "./models.ts";
 import type { TierId } from "./tiers.ts";
-
-/** The chat paths; every chat model answers all of them (contract §3 "catalog fields"). */
-const CHAT_ENDPOINTS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/completions"] as const;
 
 /** Spec: Model (catalog entry); contract §3 "model info for clients". */
 export interface ModelView {
@@ -13,7 +12,7 @@ export interface ModelView {
   object: "model";
   owned_by: string;
   provider: string;
-  type: "chat" | "model";
+  type: ModelKind | "model";
   tier: TierId;
   endpoints: string[];
   capabilities: string[];
@@ -70,13 +69,14 @@ export interface ViewOptions {
 
 /** The catalog entry of one model. */
 export function modelView(model: CatalogModel, { anthropic = false }: ViewOptions = {}): ModelView {
-  const capabilities = ["text"];
+  const { endpoints, input, output } = KINDS[model.kind];
+  const capabilities = model.kind === "chat" ? ["text"] : [model.kind];
   if (model.supportsVision) capabilities.push("vision");
   if (model.supportsTools) capabilities.push("tool_use");
   if (model.supportsReasoning) capabilities.push("reasoning");
   const modalities = {
-    input_modalities: model.supportsVision ? ["text", "image"] : ["text"],
-    output_modalities: ["text"],
+    input_modalities: [...input, ...(model.supportsVision ? ["image"] : [])],
+    output_modalities: [...output],
   };
   return {
     id: model.id,
@@ -84,9 +84,9 @@ export function modelView(model: CatalogModel, { anthropic = false }: ViewOption
     object: "model",
     owned_by: model.ownedBy,
     provider: model.ownedBy,
-    type: anthropic ? "model" : "chat",
+    type: anthropic ? "model" : model.kind,
     tier: model.tier,
-    endpoints: [...CHAT_ENDPOINTS],
+    endpoints: [...endpoints],
     capabilities,
     ...modalities,
     context_length: model.contextLength,
@@ -108,7 +108,7 @@ export function modelView(model: CatalogModel, { anthropic = false }: ViewOption
       is_moderated: false,
     },
     architecture: {
-      modality: `${modalities.input_modalities.join("+")}->text`,
+      modality: `${modalities.input_modalities.join("+")}->${output.join("+")}`,
       ...modalities,
       tokenizer: "Other",
       instruct_type: null,
@@ -153,7 +153,8 @@ function perToken(perMillion: number): string {
 }
 
 /** Those parameters of chat completions that the model takes whichever provider answers. */
-function supportedParameters({ supportsTools, supportsReasoning }: CatalogModel): string[] {
+function supportedParameters({ kind, supportsTools, supportsReasoning }: CatalogModel): string[] {
+  if (kind !== "chat") return [];
   return [
     "max_tokens",
     "max_completion_tokens",

@@ -1,5 +1,6 @@
 // The keys of `providers`, `models` and `decisions`.
 import { Type } from "@sinclair/typebox";
+import { MODEL_KINDS } from "../vendors/model-kind.ts";
 import { PROVIDER_KINDS, type ProviderKind, USUAL_KIND } from "../vendors/protocols.ts";
 import { QuirksSchema } from "../vendors/quirks.ts";
 import {
@@ -104,6 +105,9 @@ export const Model = entry("A model of the catalog. It wins over a discovered on
   name: text("For people. Empty: the id."),
   owned_by: text("Who makes it. Empty: the provider of the first route."),
   description: text("For people."),
+  kind: optional(
+    choice("What it is for. Default: what its provider lists or its name says, else chat.", "chat", MODEL_KINDS),
+  ),
   tier: choice("The tier it needs.", "free", TIER_IDS),
   visibility: choice("hidden: usable by id and alias, not listed.", "list", ["list", "hidden"]),
   aliases: list("Other ids that find it.", required("An id.")),

@@ -7,6 +7,7 @@
 //    unavailable; some: degraded; none: healthy.
 
 import type { Clock } from "../base/clock.ts";
+import type { ModelKind } from "../vendors/model-kind.ts";
 
 export type ModelStatus = "healthy" | "degraded" | "unavailable";
 
@@ -14,6 +15,8 @@ export type ModelStatus = "healthy" | "degraded" | "unavailable";
 export interface WatchedModel {
   readonly id: string;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
+  /** Only chat models can be asked for a token; absent: it is one. */
+  readonly kind?: ModelKind;
 }
 
 /** One finished request. */
@@ -166,7 +169,7 @@ async function statusOf(
     if (seen.traffic >= UNAVAILABLE_SHARE) return "unavailable";
     return seen.traffic >= DEGRADED_SHARE ? "degraded" : "healthy";
   }
-  if (deps.probe !== undefined) {
+  if (deps.probe !== undefined && (model.kind ?? "chat") === "chat") {
     const answered = await probe(deps.probe, model.id, seen.signal);
     if (!answered) return "unavailable";
     return bad > 0 ? "degraded" : "healthy";

@@ -99,7 +99,7 @@ test("rounds never overlap; a refresh during one brings exactly one more", async
 test("nonsense and repeats are left out, and lists are bounded", async () => {
   const many = Array.from({ length: 6000 }, (_, at) => `m${at}`);
   const { state, discovery } = world({
-    a: async () => [...(await ids("", "x", "x", "y".repeat(300))()), { id: "embed", kind: "embedding" as const }],
+    a: async () => [...(await ids("", "x", "x", "y".repeat(300))()), { id: "film", kind: "other" as const }],
     b: ids(...many),
   });
   await discovery.start();

@@ -37,8 +37,9 @@ export function modelsApi({ gateway }: Pick<GatewayApiDeps, "gateway">): Endpoin
   ];
 }
 
-function capabilitiesOf({ supportsTools, supportsVision, supportsReasoning }: CatalogModel): string[] {
+function capabilitiesOf({ kind, supportsTools, supportsVision, supportsReasoning }: CatalogModel): string[] {
   return [
+    ...(kind === "chat" ? [] : [kind]),
     ...(supportsTools ? ["tools"] : []),
     ...(supportsVision ? ["vision"] : []),
     ...(supportsReasoning ? ["reasoning"] : []),

@@ -1,0 +1,34 @@
+// What the kinds of model mean to clients: which endpoints take them, what goes in and what comes out. An endpoint for
+// another kind is a path in its row; discovered models of that kind are listed from then on.
+
+import { MODEL_KINDS, type ModelKind } from "../vendors/model-kind.ts";
+
+interface KindFacts {
+  /** What goes before "model" in a sentence. */
+  readonly called: string;
+  /** Every model of the kind answers all of them, the first is named in errors. Empty: no endpoint here takes the kind. */
+  readonly endpoints: readonly string[];
+  readonly input: readonly string[];
+  readonly output: readonly string[];
+}
+
+/** Every kind. */
+export const KINDS: Readonly<Record<ModelKind, KindFacts>> = {
+  // Contract §3 "catalog fields".
+  chat: {
+    called: "a chat",
+    endpoints: ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/completions"],
+    input: ["text"],
+    output: ["text"],
+  },
+  embedding: { called: "an embedding", endpoints: [], input: ["text"], output: ["embeddings"] },
+  rerank: { called: "a rerank", endpoints: [], input: ["text"], output: ["scores"] },
+  transcription: { called: "a transcription", endpoints: [], input: ["audio"], output: ["text"] },
+  speech: { called: "a speech", endpoints: [], input: ["text"], output: ["audio"] },
+  image: { called: "an image", endpoints: [], input: ["text"], output: ["image"] },
+};
+
+/** True for the words that are kinds of model here. */
+export function isModelKind(word: string | undefined): word is ModelKind {
+  return MODEL_KINDS.some((kind) => kind === word);
+}
