@@ -1,0 +1,181 @@
+// One engine, asked one query: requests in its turn, read by its own parser. Never rejects but with the signal's reason.
+
+import type { Clock } from "../base/clock.ts";
+import { pause } from "../base/retry.ts";
+import { FetchError, type GuardedFetch } from "../net/fetch.ts";
+import { BlockedAddress } from "../net/guard.ts";
+import type { ChosenEngine } from "./chosen.ts";
+import type { EngineContext, EngineRequest, EngineResponse, Hit, Remember, SearchQuery } from "./engine.ts";
+import type { Failure } from "./failure.ts";
+import type { Pace } from "./pace.ts";
+
+/** What asking needs. */
+export interface AskDeps {
+  readonly clock: Clock;
+  readonly pace: Pace;
+  readonly memory: EngineMemory;
+  /** How this engine's addresses are fetched. */
+  fetchFor(chosen: ChosenEngine): GuardedFetch;
+}
+
+/** What came of it. */
+export type Asked =
+  | {
+      readonly hits: readonly Hit[];
+      readonly suggestions: readonly string[];
+      readonly corrections: readonly string[];
+    }
+  | { readonly failure: Failure };
+
+/** No answer of an engine is as large; pages of results have some hundred kilobytes. */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+/** Requests of one exchange: a token, the search, the details of what it found. */
+const STEPS_MAX = 4;
+const REDIRECTS_MAX = 5;
+
+/** Asks it. `leftMs` bounds the whole exchange. */
+export async function askEngine(
+  chosen: ChosenEngine,
+  query: SearchQuery,
+  deps: AskDeps,
+  { leftMs, signal }: { leftMs: number; signal: AbortSignal },
+): Promise<Asked> {
+  const { engine, settings } = chosen;
+  const endsMs = performance.now() + leftMs;
+  let context: EngineContext = { query: askable(query, chosen), settings, remembered: deps.memory.recall(chosen) };
+  try {
+    let request = engine.request(context);
+    for (let step = 0; step < STEPS_MAX; step++) {
+      if (!(await inTurn(chosen, deps, endsMs - performance.now(), signal))) return { failure: BUSY };
+      const response = await send(request, deps.fetchFor(chosen), { leftMs: endsMs - performance.now(), signal });
+      const parsed = engine.parse(response, context);
+      if (parsed.kind === "hits")
+        return { hits: parsed.hits, suggestions: parsed.suggestions ?? [], corrections: parsed.corrections ?? [] };
+      if (parsed.kind === "failure") {
+        // What was remembered may be the cause.
+        deps.memory.forget(chosen);
+        return { failure: parsed.failure };
+      }
+      if (parsed.remember !== undefined) {
+        deps.memory.keep(chosen, parsed.remember);
+        context = { ...context, remembered: parsed.remember.value };
+      }
+      request = parsed.request;
+    }
+    return { failure: { kind: "changed_markup", message: "The engine's pages lead on and on." } };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { failure: failureOf(error) };
+  }
+}
+
+const BUSY: Failure = {
+  kind: "busy",
+  message: "The engine takes only so many requests, and its next turn is too late.",
+};
+
+/** The query without what the engine cannot be told. */
+function askable(query: SearchQuery, { engine }: ChosenEngine): SearchQuery {
+  const { languages } = engine;
+  if (query.language === undefined || !Array.isArray(languages)) return query;
+  const primary = query.language.toLowerCase().split("-", 1)[0];
+  const knows = languages.some((language) => language.toLowerCase().split("-", 1)[0] === primary);
+  return knows ? query : { ...query, language: undefined };
+}
+
+/** Waits for the engine's turn; false when it would come too late. An address of the operator's has no turns. */
+async function inTurn(
+  { engine, network, settings }: ChosenEngine,
+  { pace }: AskDeps,
+  waitMaxMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (engine.politeness === undefined || settings.baseUrl !== undefined) return true;
+  const turn = pace.next(network, engine.politeness, waitMaxMs);
+  if (turn === undefined) return false;
+  if (turn.waitMs <= 0) return true;
+  try {
+    await pause(turn.waitMs, signal);
+    return true;
+  } catch (error) {
+    turn.cancel();
+    throw error;
+  }
+}
+
+async function send(
+  request: EngineRequest,
+  guardedFetch: GuardedFetch,
+  { leftMs, signal }: { leftMs: number; signal: AbortSignal },
+): Promise<EngineResponse> {
+  const { method, url, headers, body } = request;
+  const fetched = await guardedFetch(url, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    bytesMax: ANSWER_BYTES_MAX,
+    timeoutMs: Math.max(1, leftMs),
+    redirectsMax: REDIRECTS_MAX,
+    signal,
+  });
+  return {
+    status: fetched.status,
+    headers: fetched.headers,
+    url: fetched.url,
+    body: decoderFor(fetched.headers).decode(fetched.body),
+    request,
+  };
+}
+
+function decoderFor(headers: Headers): TextDecoder {
+  const label = /charset\s*=\s*"?([\w-]+)/i.exec(headers.get("content-type") ?? "")?.[1] ?? "utf-8";
+  try {
+    return new TextDecoder(label as Bun.Encoding);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
+/** What the network did, in our words. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof FetchError) {
+    if (error.fault === "timeout") return { kind: "timeout", message: "The engine did not answer in time." };
+    if (error.fault === "too_large")
+      return { kind: "changed_markup", message: "The engine's answer is larger than any page of results." };
+    return { kind: "network", message: error.message };
+  }
+  if (error instanceof BlockedAddress) return { kind: "network", message: error.message };
+  throw error;
+}
+
+/** Tokens that engines want to see again, one per engine, for as long as they said. */
+export class EngineMemory {
+  readonly #clock: Clock;
+  readonly #byEngine = new Map<string, { value: string; untilMs: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  recall(chosen: ChosenEngine): string | undefined {
+    const known = this.#byEngine.get(keyOf(chosen));
+    return known !== undefined && known.untilMs > this.#clock.now() ? known.value : undefined;
+  }
+
+  keep(chosen: ChosenEngine, { value, forMs }: Remember): void {
+    this.#byEngine.set(keyOf(chosen), { value, untilMs: this.#clock.now() + forMs });
+  }
+
+  forget(chosen: ChosenEngine): void {
+    this.#byEngine.delete(keyOf(chosen));
+  }
+
+  /** The operator changed something: nothing that was given for other settings is used. */
+  clear(): void {
+    this.#byEngine.clear();
+  }
+}
+
+function keyOf({ name, network }: ChosenEngine): string {
+  return `${name} ${network}`;
+}

@@ -1,0 +1,54 @@
+// So many requests to a network in so much time, over all searches. Whoever comes too early is given a later moment.
+
+import type { Clock } from "../base/clock.ts";
+
+/** The most that a network takes. */
+export interface Politeness {
+  readonly requests: number;
+  readonly perMs: number;
+}
+
+/** A moment at which a request may be sent. */
+export interface Turn {
+  /** How long to wait for it. */
+  readonly waitMs: number;
+  /** The request is not sent after all. */
+  cancel(): void;
+}
+
+/** Requests that may wait for one network. */
+const WAITING_MAX = 100;
+
+/** Hands out the turns. One list per network of an engine, as long as the network's limit and those that wait. */
+export class Pace {
+  readonly #clock: Clock;
+  readonly #byNetwork = new Map<string, number[]>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The next turn; undefined when it would come later than in `waitMaxMs`, or too many wait. */
+  next(network: string, { requests, perMs }: Politeness, waitMaxMs: number): Turn | undefined {
+    const nowMs = this.#clock.now();
+    const known = this.#byNetwork.get(network) ?? [];
+    // A clock that was set back must not silence a network for as long.
+    const isAhead = (known.at(-1) ?? 0) > nowMs + WAITING_MAX * perMs;
+    const times = isAhead ? [] : known.filter((timeMs) => timeMs > nowMs - perMs);
+    this.#byNetwork.set(network, times);
+    const before = times[times.length - requests];
+    const timeMs = Math.max(nowMs, before === undefined ? nowMs : before + perMs);
+    const waiting = times.reduce((count, other) => (other > nowMs ? count + 1 : count), 0);
+    if (timeMs - nowMs > waitMaxMs || waiting >= WAITING_MAX) return undefined;
+    times.push(timeMs);
+    return {
+      waitMs: timeMs - nowMs,
+      cancel: () => {
+        const list = this.#byNetwork.get(network) ?? [];
+        const at = list.lastIndexOf(timeMs);
+        // Those who wait for later moments keep them: the limit holds either way.
+        if (at >= 0) list.splice(at, 1);
+      },
+    };
+  }
+}

@@ -1,0 +1,240 @@
+// One search under way: which engines are asked when, and when there is enough to answer with.
+//
+// The first engines are asked at once. For each that fails, and whenever all that were asked are done without enough hits,
+// further ones follow. With enough hits nobody waits for an engine longer than its share of the time; without any, whoever is
+// late is waited for until the time is up.
+
+import { pageKey } from "../base/page-key.ts";
+import { type AskDeps, type Asked, askEngine } from "./ask.ts";
+import type { ChosenEngine } from "./chosen.ts";
+import type { Category, Hit, SearchQuery } from "./engine.ts";
+import type { Failure, Unresponsive } from "./failure.ts";
+import type { Ranking } from "./fuse.ts";
+import type { HealthBook } from "./health.ts";
+import { isUnrelated } from "./relevance.ts";
+import type { Suspensions } from "./suspensions.ts";
+
+/** Engines asked at once, and how many follow at a time. */
+const WIDTH = 6;
+const NEXT_WIDTH = 3;
+/** With enough hits, others are waited for until so much of the search's time is over. */
+const SHARE = 0.1;
+/** The round says itself when the time is up; a request's own limit only follows. */
+const AFTER_END_MS = 1000;
+/** Pictures and places are found by more than the words in their titles. */
+const WORDLESS: ReadonlySet<Category> = new Set<Category>(["images", "map"]);
+
+/** What a round needs. */
+export interface RoundDeps extends AskDeps {
+  readonly suspensions: Suspensions;
+  readonly health: HealthBook;
+  /** An engine was asked: `ok` or the kind of failure. */
+  asked?(engine: string, outcome: string, seconds: number): void;
+  /** An error nobody expected: a mistake of ours. */
+  unexpected(engine: string, error: unknown): void;
+}
+
+/** What is wanted. */
+export interface RoundWish {
+  readonly query: SearchQuery;
+  /** Hits that are enough. */
+  readonly limit: number;
+  readonly timeoutMs: number;
+}
+
+/** What came of it. */
+export interface RoundResult {
+  readonly rankings: readonly Ranking[];
+  /** Of all that were asked. */
+  readonly askedWeight: number;
+  readonly suggestions: readonly string[];
+  readonly corrections: readonly string[];
+  readonly unresponsive: readonly Unresponsive[];
+  readonly isTimeUp: boolean;
+}
+
+/** Asks engines, in the order given, until there is enough. Rejects with the signal's reason alone. */
+export async function runRound(
+  engines: readonly ChosenEngine[],
+  wish: RoundWish,
+  deps: RoundDeps,
+  signal: AbortSignal,
+): Promise<RoundResult> {
+  signal.throwIfAborted();
+  const round = new Round(engines, wish, deps);
+  const stop = () => round.stop(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await round.run();
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** An engine that has not answered. */
+interface Running {
+  readonly chosen: ChosenEngine;
+  readonly startedMs: number;
+  readonly timer: ReturnType<typeof setTimeout>;
+  /** Past its own time: it is told of as a failure, unless it answers while others are waited for. */
+  isLate: boolean;
+}
+
+class Round {
+  readonly #wish: RoundWish;
+  readonly #deps: RoundDeps;
+  /** Not asked yet. */
+  readonly #waiting: ChosenEngine[];
+  readonly #running = new Set<Running>();
+  readonly #rankings: Ranking[] = [];
+  readonly #pages = new Set<string>();
+  readonly #failures = new Map<string, string>();
+  readonly #suggestions = new Set<string>();
+  readonly #corrections = new Set<string>();
+  readonly #ended = Promise.withResolvers<RoundResult>();
+  readonly #cut = new AbortController();
+  readonly #startedMs = performance.now();
+  #askedWeight = 0;
+  #isShareOver = false;
+  #isTimeUp = false;
+
+  constructor(engines: readonly ChosenEngine[], wish: RoundWish, deps: RoundDeps) {
+    this.#waiting = [...engines];
+    this.#wish = wish;
+    this.#deps = deps;
+  }
+
+  async run(): Promise<RoundResult> {
+    const { timeoutMs } = this.#wish;
+    const share = setTimeout(() => this.#shareOver(), timeoutMs * SHARE);
+    const end = setTimeout(() => this.#timeUp(), timeoutMs);
+    try {
+      this.#askNext(WIDTH);
+      return await this.#ended.promise;
+    } finally {
+      clearTimeout(share);
+      clearTimeout(end);
+      this.#cut.abort();
+      for (const { timer } of this.#running) clearTimeout(timer);
+    }
+  }
+
+  /** Nobody waits for it any more. */
+  stop(reason: unknown): void {
+    this.#ended.reject(reason);
+  }
+
+  get #hasEnough(): boolean {
+    return this.#pages.size >= this.#wish.limit;
+  }
+
+  #askNext(count: number): void {
+    for (const chosen of this.#waiting.splice(0, count)) this.#ask(chosen);
+  }
+
+  #ask(chosen: ChosenEngine): void {
+    const startedMs = performance.now();
+    const leftMs = this.#startedMs + this.#wish.timeoutMs + AFTER_END_MS - startedMs;
+    const timer = setTimeout(() => this.#late(running), chosen.timeoutMs);
+    const running: Running = { chosen, startedMs, timer, isLate: false };
+    this.#askedWeight += chosen.weight;
+    this.#running.add(running);
+    askEngine(chosen, this.#wish.query, this.#deps, { leftMs, signal: this.#cut.signal })
+      .catch((error: unknown): Asked => {
+        if (!this.#cut.signal.aborted) this.#deps.unexpected(chosen.name, error);
+        return { failure: { kind: "server_error", message: "The engine could not be asked." } };
+      })
+      .then((asked) => {
+        if (!this.#cut.signal.aborted) this.#done(running, asked);
+      });
+  }
+
+  #late(running: Running): void {
+    running.isLate = true;
+    this.#failed(running, { kind: "timeout", message: "The engine did not answer in time." });
+    this.#look();
+  }
+
+  #done(running: Running, asked: Asked): void {
+    clearTimeout(running.timer);
+    this.#running.delete(running);
+    if ("failure" in asked) this.#failed(running, asked.failure);
+    else if (this.#isLie(asked.hits))
+      this.#failed(running, { kind: "unrelated", message: "The hits have nothing to do with the query." });
+    else this.#succeeded(running, asked);
+    this.#look();
+  }
+
+  #isLie(hits: readonly Hit[]): boolean {
+    const { category, text } = this.#wish.query;
+    return !WORDLESS.has(category) && isUnrelated(text, hits);
+  }
+
+  #succeeded({ chosen, isLate, startedMs }: Running, asked: Exclude<Asked, { failure: Failure }>): void {
+    const { name, weight, network } = chosen;
+    this.#rankings.push({ engine: name, weight, hits: asked.hits });
+    for (const { url } of asked.hits) if (URL.canParse(url)) this.#pages.add(pageKey(url));
+    for (const suggestion of asked.suggestions) this.#suggestions.add(suggestion);
+    for (const correction of asked.corrections) this.#corrections.add(correction);
+    this.#failures.delete(name);
+    if (isLate) return;
+    const tookMs = performance.now() - startedMs;
+    this.#deps.health.succeeded(name, tookMs);
+    this.#deps.suspensions.succeeded(network);
+    this.#deps.asked?.(name, "ok", tookMs / 1000);
+  }
+
+  /** Books a failure, once per engine, and asks another in its place. */
+  #failed({ chosen, startedMs }: Running, failure: Failure): void {
+    const { name, network } = chosen;
+    if (this.#failures.has(name)) return;
+    this.#failures.set(name, failure.kind);
+    this.#deps.asked?.(name, failure.kind, (performance.now() - startedMs) / 1000);
+    if (failure.kind !== "busy") this.#deps.health.failed(name, failure);
+    this.#deps.suspensions.failed(network, failure.kind, failure.retryAfterMs);
+    if (!this.#hasEnough && !this.#isTimeUp) this.#askNext(1);
+  }
+
+  /** Ends it, or asks further engines, as far as things stand. */
+  #look(): void {
+    const isWaitingFor = [...this.#running].some(({ isLate }) => !isLate);
+    if (isWaitingFor && !(this.#hasEnough && this.#isShareOver)) return;
+    if (!this.#hasEnough && this.#waiting.length > 0) {
+      this.#askNext(NEXT_WIDTH);
+      return;
+    }
+    if (this.#rankings.length > 0 || this.#running.size === 0) this.#end();
+  }
+
+  #shareOver(): void {
+    this.#isShareOver = true;
+    if (!this.#hasEnough) this.#askNext(NEXT_WIDTH);
+    this.#look();
+  }
+
+  #timeUp(): void {
+    this.#isTimeUp = true;
+    this.#end();
+  }
+
+  #end(): void {
+    this.#cut.abort();
+    for (const running of this.#running) {
+      if (running.isLate) continue;
+      if (this.#isTimeUp) this.#failed(running, { kind: "timeout", message: "The engine did not answer in time." });
+      else {
+        this.#failures.set(running.chosen.name, "too slow");
+        this.#deps.health.dropped(running.chosen.name, performance.now() - running.startedMs);
+        this.#deps.asked?.(running.chosen.name, "too slow", (performance.now() - running.startedMs) / 1000);
+      }
+    }
+    this.#ended.resolve({
+      rankings: this.#rankings,
+      askedWeight: this.#askedWeight,
+      suggestions: [...this.#suggestions],
+      corrections: [...this.#corrections],
+      unresponsive: [...this.#failures].map(([name, reason]) => ({ name, reason })),
+      isTimeUp: this.#isTimeUp,
+    });
+  }
+}

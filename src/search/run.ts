@@ -1,0 +1,295 @@
+// Search: many engines asked at once, one answer. Keeps what is known of the engines from one search to the next.
+
+import type { Clock } from "../base/clock.ts";
+import type { Config } from "../config/schema.ts";
+import { createFetch, type GuardedFetch } from "../net/fetch.ts";
+import { createGuard } from "../net/guard.ts";
+import { createResolve } from "../net/resolve.ts";
+import { askEngine, EngineMemory } from "./ask.ts";
+import { asUsed, type ChosenEngine, chooseEngines, ofCategory, type WhyOff, whyOff } from "./chosen.ts";
+import type { Category, SafeSearch, SearchEngine, SearchQuery, TimeRange } from "./engine.ts";
+import { type FailureKind, SearchError, type Unresponsive } from "./failure.ts";
+import { type Fused, fuse } from "./fuse.ts";
+import { type EngineHealth, HealthBook } from "./health.ts";
+import { guessLanguage } from "./language.ts";
+import { Pace } from "./pace.ts";
+import { RecentAnswers, SharedWork } from "./recent-answers.ts";
+import { type RoundDeps, runRound } from "./round.ts";
+import { suggest } from "./suggest.ts";
+import { Suspensions } from "./suspensions.ts";
+
+/** A search. */
+export interface SearchRequest {
+  readonly text: string;
+  readonly category: Category;
+  /** BCP-47, or `auto`: from the query's script and words. */
+  readonly language: string;
+  readonly limit: number;
+  readonly timeoutMs: number;
+  readonly timeRange?: TimeRange | undefined;
+  /** Stricter than the operator's word, where it is. */
+  readonly safe?: SafeSearch | undefined;
+}
+
+/** Its answer, the best hit first. */
+export interface SearchAnswer {
+  readonly results: readonly Fused[];
+  readonly suggestions: readonly string[];
+  readonly corrections: readonly string[];
+  readonly unresponsive: readonly Unresponsive[];
+}
+
+/** An engine as the operator sees it. */
+export interface EngineState extends EngineHealth {
+  readonly name: string;
+  readonly categories: readonly Category[];
+  /** Undefined for one that runs. */
+  readonly whyOff: WhyOff | undefined;
+  readonly suspended: { readonly kind: FailureKind; readonly untilMs: number } | undefined;
+}
+
+/** What a live question to one engine came to. */
+export interface EngineProbe {
+  readonly hits: number;
+  readonly ms: number;
+  /** Undefined where it answered. */
+  readonly error: { readonly kind: FailureKind; readonly message: string } | undefined;
+}
+
+/** The searches of a program. */
+export interface Search {
+  /** Throws `SearchError`, or the signal's reason. */
+  search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
+  /** Every engine there is. */
+  engines(): EngineState[];
+  /** Asks one engine past suspensions and cache; undefined when there is none of that name. */
+  probe(name: string, signal: AbortSignal): Promise<EngineProbe | undefined>;
+  /** How many searches are under way. */
+  running(): number;
+  /** What is worth keeping over a restart, and taking it back. */
+  readonly health: Pick<HealthBook, "snapshot" | "restore">;
+  /** Takes the configuration as it is now. */
+  reconfigure(): void;
+}
+
+/** What search needs. */
+export interface SearchDeps {
+  config(): Pick<Config, "search" | "web">;
+  readonly clock: Clock;
+  /** The guarded fetch of the program, for the engines' own addresses. */
+  readonly fetch: GuardedFetch;
+  readonly engines: readonly SearchEngine[];
+  asked?: RoundDeps["asked"];
+  unexpected(message: string, error: unknown): void;
+}
+
+/** Searches under way at once; more are refused. */
+const SEARCHES_MAX = 500;
+/** Asked of every engine: a page that three of them list eighth is a good one. */
+const ENGINE_HITS_MIN = 10;
+/** Results that an answer holds ready for the same question with a higher limit. */
+const RESULTS_MAX = 50;
+const PROBE_TIMEOUT_MS = 20_000;
+const PROBE_QUERY = "wikipedia";
+
+/** Builds it. */
+export function createSearch(deps: SearchDeps): Search {
+  const { clock, config } = deps;
+  const recent = new RecentAnswers<SearchAnswer & { readonly limit: number }>(clock);
+  const flights = new SharedWork<SearchAnswer>(SEARCHES_MAX);
+  const own = new Map<string, GuardedFetch>();
+  const round: RoundDeps = {
+    clock,
+    pace: new Pace(clock),
+    memory: new EngineMemory(clock),
+    fetchFor: ({ settings: { baseUrl } }) => (baseUrl === undefined ? deps.fetch : fetchAt(baseUrl, config().web, own)),
+    suspensions: new Suspensions(clock),
+    health: new HealthBook(clock),
+    unexpected: (engine, error) => deps.unexpected(`the search engine ${engine} failed`, error),
+    ...(deps.asked && { asked: deps.asked }),
+  };
+  const used = (engine: SearchEngine) => asUsed(engine, config().search, config().web.userAgent);
+  const choose = () => chooseEngines(deps.engines, config().search, config().web.userAgent);
+  let chosen = choose();
+  return {
+    health: round.health,
+    running: () => flights.running,
+    async search(request, signal) {
+      const { text, category, language, safe, timeRange, limit, timeoutMs } = request;
+      const key = JSON.stringify([spaced(text), category, language, safe, timeRange]);
+      const known = recent.get(key);
+      if (known !== undefined && (known.limit >= limit || known.results.length >= limit)) return cutTo(known, limit);
+      const flight = `${key} ${limit} ${timeoutMs}`;
+      if (flights.isFull(flight)) throw new SearchError("full", "Too many searches are under way. Try again soon.");
+      const answer = await flights.join(flight, signal, async (stop) => {
+        const found = await searchAnew(request, { chosen, round, isSafe: config().search.safe }, stop);
+        // An answer that engines are missing from may be a better one soon.
+        if (found.results.length > 0 && (found.results.length >= limit || found.unresponsive.length === 0))
+          recent.keep(key, { ...found, limit }, JSON.stringify(found).length);
+        return found;
+      });
+      return cutTo(answer, limit);
+    },
+    engines: () =>
+      deps.engines.map((engine) => {
+        const { name, categories } = engine;
+        const suspended = round.suspensions.of(used(engine).network);
+        return {
+          name,
+          categories,
+          whyOff: whyOff(engine, config().search),
+          suspended: suspended && { kind: suspended.kind, untilMs: suspended.untilMs },
+          ...round.health.of(name),
+        };
+      }),
+    async probe(name, signal) {
+      const engine = deps.engines.find((one) => one.name === name);
+      return engine === undefined ? undefined : probeEngine(used(engine), round, signal);
+    },
+    reconfigure() {
+      chosen = choose();
+      own.clear();
+      recent.clear();
+      round.memory.clear();
+      round.suspensions.forget();
+    },
+  };
+}
+
+/** One search, asked of the engines. */
+async function searchAnew(
+  request: SearchRequest,
+  { chosen, round, isSafe }: { chosen: readonly ChosenEngine[]; round: RoundDeps; isSafe: boolean },
+  signal: AbortSignal,
+): Promise<SearchAnswer> {
+  const { category, limit, timeoutMs } = request;
+  const query = asQuery(request, isSafe, round.clock.now());
+  const { usable, suspended } = available(ofCategory(chosen, category), query, round);
+  if (usable.length === 0) throw noEngine(category, suspended);
+  const hints: string[] = [];
+  const enough = new AbortController();
+  const both = AbortSignal.any([signal, enough.signal]);
+  if (!SILENT.has(category))
+    suggest(usable, query, round, { leftMs: timeoutMs, signal: both }).then(
+      (found) => hints.push(...found),
+      (error: unknown) => round.unexpected("suggestions", error),
+    );
+  try {
+    const result = await runRound(usable, { query, limit, timeoutMs }, round, signal);
+    const unresponsive = [...result.unresponsive, ...suspended];
+    if (result.rankings.length === 0) throw noAnswer(result.isTimeUp, unresponsive);
+    return {
+      results: fuse(result.rankings, { askedWeight: result.askedWeight, category }).slice(0, RESULTS_MAX),
+      suggestions: distinct([...result.suggestions, ...hints], query.text),
+      corrections: distinct(result.corrections, query.text),
+      unresponsive,
+    };
+  } finally {
+    enough.abort();
+  }
+}
+
+/** Kinds of search in which nobody wants other words. */
+const SILENT: ReadonlySet<Category> = new Set<Category>(["images", "map", "files", "music"]);
+
+function asQuery(request: SearchRequest, isSafe: boolean, nowMs: number): SearchQuery {
+  const { text, category, language, limit, timeRange, safe = "off" } = request;
+  return {
+    text: spaced(text),
+    category,
+    language: language === "auto" ? guessLanguage(text) : language,
+    limit: Math.max(limit, ENGINE_HITS_MIN),
+    page: 1,
+    // The operator's word is the least.
+    safe: isSafe && safe === "off" ? "moderate" : safe,
+    timeRange,
+    nowMs,
+  };
+}
+
+function spaced(text: string): string {
+  return text.normalize("NFC").replace(/\s+/g, " ").trim();
+}
+
+/** Who can be asked, those that do well first and among them those whose word counts more; and who is left alone. */
+function available(engines: readonly ChosenEngine[], { timeRange }: SearchQuery, { suspensions, health }: RoundDeps) {
+  const suspended: Unresponsive[] = [];
+  const usable = engines.filter(({ name, network, engine }) => {
+    if (timeRange !== undefined && !engine.timeRanges.includes(timeRange)) return false;
+    const suspension = suspensions.of(network);
+    if (suspension !== undefined) suspended.push({ name, reason: `suspended: ${suspension.kind}` });
+    return suspension === undefined;
+  });
+  const order = new Map(usable.map((one, index) => [one, index]));
+  const rank = ({ name, engine }: ChosenEngine) => health.rank(name) - (engine.key === undefined ? 0 : KEYED_BONUS);
+  usable.sort((a, b) => rank(a) - rank(b) || b.weight - a.weight || (order.get(a) ?? 0) - (order.get(b) ?? 0));
+  return { usable, suspended };
+}
+
+/** Whoever pays for an engine wants it asked, unless it mostly fails. */
+const KEYED_BONUS = 2;
+
+function noEngine(category: Category, suspended: readonly Unresponsive[]): SearchError {
+  const message =
+    suspended.length === 0
+      ? `No search engine is enabled for ${category}.`
+      : `Every search engine for ${category} is suspended after failures.`;
+  return new SearchError("unavailable", message, suspended);
+}
+
+function noAnswer(isTimeUp: boolean, unresponsive: readonly Unresponsive[]): SearchError {
+  if (isTimeUp) return new SearchError("timeout", "No search engine answered in time.", unresponsive);
+  const isBusy = unresponsive.every(({ reason }) => reason === "busy" || reason.startsWith("suspended"));
+  return isBusy
+    ? new SearchError("unavailable", "No search engine takes a request at the moment. Try again soon.", unresponsive)
+    : new SearchError("failed", "Every search engine that was asked failed.", unresponsive);
+}
+
+/** Each once, without the query itself. */
+function distinct(texts: readonly string[], query: string): string[] {
+  const seen = new Set([query.toLowerCase()]);
+  return texts.filter((text) => {
+    const key = text.toLowerCase();
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function cutTo(answer: SearchAnswer, limit: number): SearchAnswer {
+  const { results, suggestions, corrections, unresponsive } = answer;
+  return { results: results.slice(0, limit), suggestions, corrections, unresponsive };
+}
+
+/** The fetch for an address of the operator's: that host may be private; wherever it leads to is guarded as ever. */
+function fetchAt(baseUrl: string, web: Config["web"], made: Map<string, GuardedFetch>): GuardedFetch {
+  const known = made.get(baseUrl);
+  if (known !== undefined) return known;
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const host = `${hostname}:${port === "" ? (protocol === "https:" ? 443 : 80) : port}`;
+  const policy = { allowPrivateNetworks: false, allowHosts: [host], ports: web.ports };
+  const fetch = createFetch(createGuard(policy, createResolve(web.dns)));
+  made.set(baseUrl, fetch);
+  return fetch;
+}
+
+async function probeEngine(used: ChosenEngine, round: RoundDeps, signal: AbortSignal): Promise<EngineProbe> {
+  const startedMs = performance.now();
+  const query: SearchQuery = {
+    text: PROBE_QUERY,
+    category: used.engine.categories[0] ?? "general",
+    limit: ENGINE_HITS_MIN,
+    page: 1,
+    safe: "moderate",
+    nowMs: round.clock.now(),
+  };
+  const asked = await askEngine(used, query, round, { leftMs: PROBE_TIMEOUT_MS, signal });
+  const ms = performance.now() - startedMs;
+  if ("failure" in asked) {
+    round.health.failed(used.name, asked.failure);
+    return { hits: 0, ms, error: asked.failure };
+  }
+  round.health.succeeded(used.name, ms);
+  round.suspensions.forget(used.network);
+  return { hits: asked.hits.length, ms, error: undefined };
+}

@@ -1,0 +1,73 @@
+// Other queries worth asking, from endpoints that engines offer freely for search boxes. A courtesy: an answer takes what is
+// there when its hits are, and nobody waits for it.
+
+import { encoded } from "./address.ts";
+import type { AskDeps } from "./ask.ts";
+import type { ChosenEngine } from "./chosen.ts";
+import type { SearchQuery } from "./engine.ts";
+
+interface Source {
+  /** Asked only where this engine runs. */
+  readonly engine: string;
+  url(query: SearchQuery): string;
+}
+
+/** In the order of preference. Each answers `[query, [suggestion, …], …]`. */
+const SOURCES: readonly Source[] = [
+  { engine: "duckduckgo", url: ({ text }) => `https://duckduckgo.com/ac/?${encoded({ type: "list", q: text })}` },
+  { engine: "brave-html", url: ({ text }) => `https://search.brave.com/api/suggest?${encoded({ q: text })}` },
+  {
+    engine: "wikipedia",
+    url: ({ text, language }) =>
+      `https://${editionOf(language)}.wikipedia.org/w/api.php?${encoded({ action: "opensearch", search: text, limit: SUGGESTIONS_MAX, namespace: 0, format: "json" })}`,
+  },
+];
+
+const SUGGESTIONS_MAX = 8;
+const SUGGESTION_CHARS_MAX = 200;
+const ANSWER_BYTES_MAX = 64 * 1024;
+/** Longer queries are sentences, which nobody completes. */
+const QUERY_CHARS_MAX = 100;
+
+/** Suggestions of the first source whose engine is among these; none where it cannot be had. */
+export async function suggest(
+  engines: readonly ChosenEngine[],
+  query: SearchQuery,
+  { fetchFor, pace }: AskDeps,
+  { leftMs, signal }: { leftMs: number; signal: AbortSignal },
+): Promise<readonly string[]> {
+  if (query.text.length > QUERY_CHARS_MAX) return [];
+  for (const source of SOURCES) {
+    const chosen = engines.find(({ name }) => name === source.engine);
+    // An address of the operator's is asked for what its engine asks for and nothing else.
+    if (chosen === undefined || chosen.settings.baseUrl !== undefined) continue;
+    const { politeness } = chosen.engine;
+    if (politeness !== undefined && pace.next(`${chosen.network} suggestions`, politeness, 0) === undefined) return [];
+    const headers = { accept: "application/json", "user-agent": chosen.settings.userAgent };
+    const options = { headers, bytesMax: ANSWER_BYTES_MAX, timeoutMs: Math.max(1, leftMs), signal };
+    // Whatever goes wrong, the search itself is not touched by it.
+    const answer = await fetchFor(chosen)(source.url(query), options).catch(() => undefined);
+    return answer?.status === 200 ? read(new TextDecoder().decode(answer.body), query.text) : [];
+  }
+  return [];
+}
+
+function read(body: string, query: string): readonly string[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return [];
+  }
+  const listed: unknown = Array.isArray(value) ? value[1] : undefined;
+  if (!Array.isArray(listed)) return [];
+  return listed
+    .filter((one): one is string => typeof one === "string" && one.length <= SUGGESTION_CHARS_MAX)
+    .filter((one) => one.trim() !== "" && one.toLowerCase() !== query.toLowerCase())
+    .slice(0, SUGGESTIONS_MAX);
+}
+
+function editionOf(language: string | undefined): string {
+  const primary = language?.toLowerCase().split("-", 1)[0] ?? "en";
+  return /^[a-z]{2,3}$/.test(primary) ? primary : "en";
+}

@@ -1,0 +1,180 @@
+// What one search leaves for the next: answers, turns, tokens; and where engines' addresses may lead.
+import { afterEach, describe, expect, test } from "bun:test";
+import type { Parsed } from "../../src/search/engine.ts";
+import { SearchError } from "../../src/search/failure.ts";
+import { bread, fails, nobody, pages, silent, startToys, type Toys, toyEngine } from "./toy-engines.ts";
+
+let toys: Toys;
+afterEach(() => toys.stop());
+
+const run = (more: Parameters<typeof bread>[0] = {}, signal = nobody()) => toys.search.search(bread(more), signal);
+
+describe("the same question", () => {
+  test("is asked of the engines once, at once and within two minutes", async () => {
+    toys = startToys({ a: () => pages("a", 8) });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => run()));
+    await run({ text: "  bread " });
+    toys.clock.advance(119_999);
+    await run({ limit: 3 });
+    expect(toys.asked("a")).toHaveLength(1);
+    for (const answer of answers) expect(answer).toEqual(answers[0] as never);
+    toys.clock.advance(1);
+    await run();
+    expect(toys.asked("a")).toHaveLength(2);
+  });
+
+  test("with more hits wanted than were found, in another language or category, is another", async () => {
+    toys = startToys({ a: () => pages("a", 8) }, { engines: [toyEngine("a", { categories: ["general", "news"] })] });
+    await run();
+    await run({ limit: 8 });
+    expect(toys.asked("a")).toHaveLength(1);
+    await run({ limit: 9 });
+    await run({ language: "de" });
+    await run({ category: "news" });
+    expect(toys.asked("a")).toHaveLength(4);
+    // Nobody failed: there is no more to be had.
+    await run({ limit: 9 });
+    expect(toys.asked("a")).toHaveLength(4);
+  });
+
+  test("without hits, or with too few because engines failed, is asked again", async () => {
+    toys = startToys({ a: () => Response.json([]), b: fails("changed_markup") });
+    await run();
+    toys.set("a", () => pages("a", 2));
+    expect((await run()).results).toHaveLength(2);
+    toys.set("b", () => pages("b", 3));
+    expect((await run()).results).toHaveLength(5);
+  });
+
+  test("goes on while somebody waits, and ends with the last of them", async () => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    toys = startToys({ a: () => promise });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const one = run({}, first.signal);
+    const other = run({}, second.signal);
+    await toys.wasAsked("a");
+    first.abort(new Error("gone"));
+    expect(one).rejects.toThrow("gone");
+    resolve(pages("a", 5));
+    expect((await other).results).toHaveLength(5);
+    toys.set("a", silent);
+    const last = new AbortController();
+    const third = run({ text: "white bread" }, last.signal);
+    await toys.wasAsked("a", 2);
+    last.abort(new Error("gone too"));
+    expect(third).rejects.toThrow("gone too");
+    while (toys.left("a") === 0) await Bun.sleep(5);
+    expect(toys.search.running()).toBe(0);
+  });
+
+  test("is not answered from before a changed configuration", async () => {
+    toys = startToys({ a: () => pages("a", 8), b: () => pages("b", 8) });
+    await run();
+    toys.reconfigure({ only: ["b"] });
+    expect((await run()).results.map(({ engines }) => engines)).toEqual(Array.from({ length: 5 }, () => ["b"]));
+  });
+});
+
+test("searches beyond the most at once are refused", async () => {
+  toys = startToys({ a: silent });
+  const stop = new AbortController();
+  const all = Array.from({ length: 500 }, (_, index) =>
+    run({ text: `bread ${index}` }, stop.signal).catch(() => undefined),
+  );
+  const error = await run({ text: "one more" }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(SearchError);
+  expect(error).toMatchObject({ fault: "full" });
+  stop.abort();
+  await Promise.all(all);
+});
+
+test("what an engine asks to remember it gets again, until it fails or the time is over", async () => {
+  const next: Parsed = {
+    kind: "next",
+    request: { method: "GET", url: "", headers: {} },
+    remember: { value: "token", forMs: 1000 },
+  };
+  const engine = toyEngine("a");
+  toys = startToys(
+    {
+      a: (request) =>
+        new URL(request.url).searchParams.get("token") === "token" ? pages("a", 5) : Response.json(next),
+    },
+    {
+      engines: [
+        {
+          ...engine,
+          parse(response, context) {
+            const parsed = engine.parse(response, context);
+            return parsed.kind === "next"
+              ? { ...parsed, request: engine.request({ ...context, remembered: "token" }) }
+              : parsed;
+          },
+        },
+      ],
+    },
+  );
+  const tokens = () => toys.asked("a").map((query) => query.get("token"));
+  await run();
+  await run({ text: "white bread" });
+  expect(tokens()).toEqual(["", "token", "token"]);
+  toys.clock.advance(1000);
+  await run({ text: "brown bread" });
+  expect(tokens().slice(3)).toEqual(["", "token"]);
+  toys.set("a", fails("changed_markup"));
+  await run({ text: "black bread" }).catch(() => undefined);
+  await run({ text: "grey bread" }).catch(() => undefined);
+  expect(tokens().slice(5)).toEqual(["token", ""]);
+});
+
+describe("an engine is told", () => {
+  test("the language of the query where it knows it", async () => {
+    const engines = [
+      toyEngine("any", { languages: "any" }),
+      toyEngine("german", { languages: ["de"] }),
+      toyEngine("french", { languages: ["fr"] }),
+    ];
+    toys = startToys(Object.fromEntries(engines.map(({ name }) => [name, () => pages(name, 5)])), { engines });
+    await run({ text: "wie backe ich bread" });
+    await run({ text: "bread", language: "fr-CA" });
+    const told = (name: string) => toys.asked(name).map((query) => query.get("language"));
+    expect([told("any"), told("german"), told("french")]).toEqual([
+      ["de", "fr-CA"],
+      ["de", ""],
+      ["", "fr-CA"],
+    ]);
+  });
+
+  test("to be safe as the operator says, or more", async () => {
+    toys = startToys({ a: () => pages("a", 5) });
+    await run({ safe: "off" });
+    await run({ safe: "strict" });
+    toys.reconfigure({ safe: false });
+    await run({});
+    await run({ safe: "moderate" });
+    expect(toys.asked("a").map((query) => query.get("safe"))).toEqual(["moderate", "strict", "off", "moderate"]);
+  });
+
+  test("no time range that it does not know", async () => {
+    const engines = [toyEngine("a"), toyEngine("b", { timeRanges: ["day"] })];
+    toys = startToys({ a: () => pages("a", 5), b: () => pages("b", 5) }, { engines });
+    await run({ timeRange: "day" });
+    expect([toys.asked("a"), toys.asked("b")].map(({ length }) => length)).toEqual([0, 1]);
+  });
+});
+
+describe("addresses", () => {
+  test("an engine's own may not lead into private networks, nor may the operator's lead on to others there", async () => {
+    toys = startToys(
+      { a: () => pages("a", 5), moved: () => Response.redirect("http://127.0.0.2:80/a") },
+      { search: { engines: { a: { baseUrl: undefined } } } },
+    );
+    const error = await run().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ fault: "failed" });
+    expect(toys.search.engines().map(({ lastError }) => lastError?.message)).toEqual([
+      expect.stringContaining("may not be fetched"),
+      expect.stringContaining("may not be fetched"),
+    ]);
+    expect(toys.asked("a")).toHaveLength(0);
+  });
+});

@@ -1,0 +1,262 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { SearchError } from "../../src/search/failure.ts";
+import { bread, fails, nobody, pages, silent, startToys, type Toys, toyEngine } from "./toy-engines.ts";
+
+let toys: Toys;
+afterEach(() => toys.stop());
+
+const run = (more: Parameters<typeof bread>[0] = {}) => toys.search.search(bread(more), nobody());
+const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);
+
+/** The error of a search that must fail. */
+async function failure(more: Parameters<typeof bread>[0] = {}): Promise<SearchError> {
+  const error = await run(more).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof SearchError)) throw new Error("The search did not fail.", { cause: error });
+  return error;
+}
+
+describe("an answer", () => {
+  test("is made of what all engines gave", async () => {
+    toys = startToys({
+      a: () => pages("a", 3, ["https://both.example/"]),
+      b: () => pages("b", 3, ["https://both.example"]),
+    });
+    const { results, unresponsive } = await run();
+    expect(results).toHaveLength(5);
+    expect(results[0]).toMatchObject({ engines: ["a", "b"], score: 1, category: "general" });
+    expect(unresponsive).toEqual([]);
+    expect(toys.outcomes.sort()).toEqual(["a ok", "b ok"]);
+  });
+
+  test("with no hits is one", async () => {
+    toys = startToys({ a: () => Response.json([]) });
+    expect(await run()).toEqual({ results: [], suggestions: [], corrections: [], unresponsive: [] });
+  });
+
+  test("has the suggestions and corrections that engines give, each once and never the query", async () => {
+    const more = { suggestions: ["bread rolls", "Bread", "bread ROLLS"], corrections: ["breads"] };
+    toys = startToys({ a: () => Response.json({ kind: "hits", hits: [], ...more }) });
+    expect(await run()).toMatchObject({ suggestions: ["bread rolls"], corrections: ["breads"] });
+  });
+
+  test("names the engines that failed, and why", async () => {
+    toys = startToys({
+      good: () => pages("good", 5),
+      lying: () =>
+        Response.json(["x", "y", "z"].map((name) => ({ url: `https://${name}.example/`, title: name, snippet: "" }))),
+      captcha: fails("captcha"),
+      broken: () => new Response("no", { status: 503 }),
+      rate: fails("rate_limited", 60_000),
+    });
+    const { results, unresponsive } = await run();
+    expect(new Set(results.flatMap(({ engines }) => engines))).toEqual(new Set(["good"]));
+    expect(Object.fromEntries(unresponsive.map(({ name, reason }) => [name, reason]))).toEqual({
+      lying: "unrelated",
+      captcha: "captcha",
+      broken: "server_error",
+      rate: "rate_limited",
+    });
+  });
+});
+
+describe("time", () => {
+  test("nobody waits for a slow engine once there is enough and its share is over", async () => {
+    toys = startToys({ quick: () => pages("quick", 5), slow: silent });
+    const startedMs = performance.now();
+    const { results, unresponsive } = await run({ timeoutMs: 2000 });
+    expect(performance.now() - startedMs).toBeLessThan(1500);
+    expect(results).toHaveLength(5);
+    expect(unresponsive).toEqual([{ name: "slow", reason: "too slow" }]);
+    expect(toys.search.engines().find(({ name }) => name === "slow")).toMatchObject({
+      failed: 0,
+      suspended: undefined,
+    });
+  });
+
+  test("others are asked at once when the first give too little", async () => {
+    const first = Array.from({ length: 6 }, (_, index) => toyEngine(`first-${index}`, { weight: 2 }));
+    toys = startToys(
+      {
+        ...Object.fromEntries(first.map(({ name }) => [name, () => pages(name, 0, ["https://one.example/"])])),
+        next: () => pages("next", 5),
+      },
+      { engines: [...first, toyEngine("next")] },
+    );
+    const { results } = await run();
+    expect(results).toHaveLength(5);
+    expect(toys.asked("next")).toHaveLength(1);
+  });
+
+  test("others are not asked when the first give enough", async () => {
+    const first = Array.from({ length: 6 }, (_, index) => toyEngine(`first-${index}`, { weight: 2 }));
+    const ways = Object.fromEntries(first.map(({ name }) => [name, () => pages(name, 3)]));
+    toys = startToys({ ...ways, next: () => pages("next", 5) }, { engines: [...first, toyEngine("next")] });
+    await run();
+    expect(toys.asked("next")).toHaveLength(0);
+  });
+
+  test("another is asked for each that fails, while the rest are under way", async () => {
+    const slow = Array.from({ length: 5 }, (_, index) => toyEngine(`slow-${index}`, { weight: 2 }));
+    const ways = Object.fromEntries(slow.map(({ name }) => [name, silent]));
+    toys = startToys(
+      { ...ways, broken: fails("blocked"), next: () => pages("next", 5) },
+      { engines: [...slow, toyEngine("broken", { weight: 2 }), toyEngine("next")] },
+    );
+    const answer = run({ timeoutMs: 1000 });
+    await toys.wasAsked("next");
+    expect((await answer).results).toHaveLength(5);
+  });
+
+  test("an engine past its own time is told of, and still heard while there is nothing else", async () => {
+    const { promise: late, resolve } = Promise.withResolvers<Response>();
+    toys = startToys({ a: () => late }, { engines: [toyEngine("a", { timeoutMs: 20 })] });
+    const answer = run();
+    while (toys.search.engines()[0]?.failed !== 1) await Bun.sleep(5);
+    resolve(pages("a", 5));
+    expect(await answer).toMatchObject({ unresponsive: [] });
+    expect(toys.outcomes).toEqual(["a timeout"]);
+  });
+
+  test("the deadline ends it", async () => {
+    toys = startToys({ a: silent, b: silent });
+    const error = await failure({ timeoutMs: 100 });
+    expect(error.fault).toBe("timeout");
+    expect(error.unresponsive).toEqual([
+      { name: "a", reason: "timeout" },
+      { name: "b", reason: "timeout" },
+    ]);
+  });
+
+  test("at the deadline what there is is the answer", async () => {
+    toys = startToys({ a: () => pages("a", 2), b: silent });
+    const { results, unresponsive } = await run({ timeoutMs: 100 });
+    expect(results).toHaveLength(2);
+    expect(unresponsive).toEqual([{ name: "b", reason: "timeout" }]);
+  });
+});
+
+describe("failures", () => {
+  test("of all engines are the search's", async () => {
+    toys = startToys({ a: fails("changed_markup"), b: () => new Response("", { status: 500 }) });
+    const error = await failure();
+    expect(error.fault).toBe("failed");
+    expect(names(error.unresponsive).sort()).toEqual(["a", "b"]);
+  });
+
+  test("a category without an engine, and one whose engines are all left alone, are unavailable", async () => {
+    toys = startToys({ a: fails("captcha") });
+    expect(await failure({ category: "map" })).toMatchObject({ fault: "unavailable", unresponsive: [] });
+    expect((await failure()).fault).toBe("failed");
+    const error = await failure();
+    expect(error).toMatchObject({ fault: "unavailable", unresponsive: [{ name: "a", reason: "suspended: captcha" }] });
+    expect(toys.asked("a")).toHaveLength(1);
+  });
+
+  test.each([
+    ["captcha", undefined, 3600_000],
+    ["blocked", undefined, 180_000],
+    ["bad_key", undefined, 180_000],
+    ["rate_limited", undefined, 180_000],
+    ["rate_limited", 7_000, 7_000],
+    ["rate_limited", 7 * 86_400_000, 86_400_000],
+    ["server_error", undefined, 5_000],
+  ])("%s (asked to wait %p ms) leaves the engine alone for %i ms", async (kind, retryAfterMs, ms) => {
+    toys = startToys({ a: fails(kind, retryAfterMs) });
+    await failure();
+    toys.clock.advance(ms - 1);
+    expect((await failure()).fault).toBe("unavailable");
+    toys.clock.advance(1);
+    toys.set("a", () => pages("a", 5));
+    expect((await run()).results).toHaveLength(5);
+  });
+
+  test.each(["changed_markup", "refused"])("%s leaves nobody alone", async (kind) => {
+    toys = startToys({ a: fails(kind) });
+    await failure();
+    toys.set("a", () => pages("a", 5));
+    expect((await run()).results).toHaveLength(5);
+  });
+
+  test("that may soon be over are waited out for longer each time, and a good answer ends that", async () => {
+    toys = startToys({ a: fails("server_error") });
+    for (const seconds of [5, 10, 20, 40, 80, 120, 120]) {
+      expect((await failure()).fault).toBe("failed");
+      toys.clock.advance(seconds * 1000 - 1);
+      expect((await failure()).fault).toBe("unavailable");
+      toys.clock.advance(1);
+    }
+    toys.set("a", () => pages("a", 5));
+    await run();
+    toys.set("a", fails("server_error"));
+    await failure({ text: "white bread" });
+    toys.clock.advance(5000);
+    expect((await failure({ text: "white bread" })).fault).toBe("failed");
+  });
+
+  test("suspend the engines of one network together, but not one at an address of the operator's", async () => {
+    const engines = [toyEngine("a", { network: "n" }), toyEngine("b", { network: "n" })];
+    // Without an address of the operator's: port 9 of loopback, which the guard refuses.
+    toys = startToys(
+      { a: fails("captcha"), b: () => pages("b", 5) },
+      { engines, search: { engines: { a: { baseUrl: undefined } } } },
+    );
+    const { unresponsive } = await run();
+    expect(unresponsive).toEqual([{ name: "a", reason: "network" }]);
+    toys.reconfigure({ engines: { a: { baseUrl: undefined }, b: { baseUrl: undefined } } });
+    await failure();
+    expect(toys.search.engines().map(({ suspended }) => suspended?.kind)).toEqual(["network", "network"]);
+  });
+
+  test("are remembered with their time, and over a restart", async () => {
+    toys = startToys({ a: () => pages("a", 5) });
+    await run();
+    const okAtMs = toys.clock.now();
+    toys.clock.advance(200_000);
+    toys.set("a", fails("changed_markup"));
+    await failure();
+    toys.clock.advance(1000);
+    await failure();
+    const [state] = toys.search.engines();
+    const since = { lastOkAtMs: okAtMs, failingSinceMs: okAtMs + 200_000 };
+    expect(state).toMatchObject({
+      ...since,
+      lastError: { kind: "changed_markup", atMs: okAtMs + 201_000 },
+      asked: 3,
+      failed: 2,
+    });
+    const saved = JSON.parse(JSON.stringify(toys.search.health.snapshot()));
+    await toys.stop();
+    toys = startToys({ a: () => pages("a", 5) });
+    toys.search.health.restore(saved);
+    expect(toys.search.engines()[0]).toMatchObject({ ...since, asked: 0 });
+  });
+});
+
+describe("engines that do badly are asked last", () => {
+  test("those that fail", async () => {
+    const engines = ["bad", "b", "c", "d", "e", "f", "g"].map((name) => toyEngine(name));
+    const good = Object.fromEntries(engines.map(({ name }) => [name, () => pages(name, 4)]));
+    toys = startToys({ ...good, bad: fails("changed_markup") }, { engines });
+    for (let at = 0; at < 6; at++) await run({ text: `bread ${at}` });
+    const before = toys.asked("bad").length;
+    await run({ text: "white bread" });
+    expect(toys.asked("bad").length).toBe(before);
+    expect(toys.asked("g").length).toBeGreaterThan(0);
+  });
+
+  test("and one whose key the operator gave is asked first", async () => {
+    const engines = ["a", "b", "c", "d", "e", "f"].map((name) => toyEngine(name, { weight: 3 }));
+    const keyed = toyEngine("keyed", { key: { looksLike: "abc" }, enabledByDefault: false });
+    const ways = Object.fromEntries([...engines, keyed].map(({ name }) => [name, () => pages(name, 4)]));
+    toys = startToys(ways, { engines: [...engines, keyed] });
+    await run();
+    expect(toys.asked("keyed")).toHaveLength(0);
+    toys.reconfigure({ engines: { keyed: { apiKey: "abc" } } });
+    await run();
+    expect(toys.asked("keyed")).toHaveLength(1);
+    expect(toys.asked("f")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,164 @@
+// Search engines that speak a small format of their own, and the loopback server that answers for all of them: each at its
+// own path, in the way that a test says.
+
+import { FakeClock } from "../../src/base/clock.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import type { Config } from "../../src/config/schema.ts";
+import { createFetch } from "../../src/net/fetch.ts";
+import { createGuard } from "../../src/net/guard.ts";
+import { createResolve } from "../../src/net/resolve.ts";
+import type { Hit, Parsed, SearchEngine } from "../../src/search/engine.ts";
+import { createSearch, type Search, type SearchRequest } from "../../src/search/run.ts";
+
+/** How an engine answers; told of each request as it comes. */
+export type Way = (request: Request, times: number) => Response | Promise<Response>;
+
+/** Hits about the query, at addresses of the engine's own but for those that are given. */
+export function pages(name: string, count: number, shared: readonly string[] = []): Response {
+  const own = Array.from({ length: count }, (_, index) => `https://${name}.example/${index + 1}`);
+  return Response.json([...shared, ...own].map((url) => ({ url, title: `Bread of ${url}`, snippet: `From ${name}` })));
+}
+
+/** The engine was asked and says nothing until its client leaves. */
+export const silent: Way = (request) =>
+  new Promise((resolve) => request.signal.addEventListener("abort", () => resolve(new Response()), { once: true }));
+
+/** A failure as an engine's own reading tells it. */
+export const fails = (kind: string, retryAfterMs?: number): Way => {
+  return () => Response.json({ kind: "failure", failure: { kind, message: "A failure.", retryAfterMs } });
+};
+
+/** An engine of the toy format. */
+export function toyEngine(name: string, facts: Partial<SearchEngine> = {}): SearchEngine {
+  return {
+    name,
+    categories: ["general"],
+    weight: 1,
+    about: { website: "https://example.com", official: true },
+    enabledByDefault: true,
+    network: `network of ${name}`,
+    timeoutMs: 5000,
+    pagesMax: 1,
+    timeRanges: [],
+    safeSearch: true,
+    suggestions: true,
+    selectors: { results: "" },
+    request: ({ query, settings, remembered }) => ({
+      method: "GET",
+      url: `${settings.baseUrl ?? "http://127.0.0.1:9"}/${name}?${new URLSearchParams({ q: query.text, language: query.language ?? "", token: remembered ?? "", safe: query.safe })}`,
+      headers: {},
+    }),
+    parse(response): Parsed {
+      if (response.status >= 500)
+        return { kind: "failure", failure: { kind: "server_error", message: `HTTP ${response.status}.` } };
+      const body = JSON.parse(response.body) as Hit[] | Parsed;
+      return Array.isArray(body) ? { kind: "hits", hits: body } : body;
+    },
+    ...facts,
+  };
+}
+
+/** Engines, their server, and a search over them. */
+export interface Toys {
+  readonly search: Search;
+  readonly clock: FakeClock;
+  readonly url: string;
+  /** Queries that an engine was asked, in order. */
+  asked(name: string): URLSearchParams[];
+  /** Requests for an engine that its client has left. */
+  left(name: string): number;
+  /** Resolves when an engine was asked so often. */
+  wasAsked(name: string, times?: number): Promise<void>;
+  set(name: string, way: Way): void;
+  /** Outcomes told to the metrics, as `engine outcome`. */
+  readonly outcomes: string[];
+  reconfigure(search: Record<string, unknown>): void;
+  stop(): Promise<void>;
+}
+
+/** Starts them. Every engine is at the server's address unless `search` says otherwise. */
+export function startToys(
+  ways: Readonly<Record<string, Way>>,
+  { engines, search = {} }: { engines?: readonly SearchEngine[]; search?: Record<string, unknown> } = {},
+): Toys {
+  const known = new Map(Object.entries(ways));
+  const queries = new Map<string, URLSearchParams[]>();
+  const left = new Map<string, number>();
+  let waiting: { name: string; times: number; done: () => void }[] = [];
+  const asked = (name: string) => queries.get(name) ?? [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      const url = new URL(request.url);
+      const name = url.pathname.slice(1);
+      queries.set(name, [...asked(name), url.searchParams]);
+      request.signal.addEventListener("abort", () => left.set(name, (left.get(name) ?? 0) + 1));
+      waiting = waiting.filter((one) => {
+        if (asked(one.name).length < one.times) return true;
+        one.done();
+        return false;
+      });
+      const way = known.get(name);
+      return way === undefined
+        ? new Response("There is nothing here.", { status: 404 })
+        : way(request, asked(name).length);
+    },
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  const list = engines ?? Object.keys(ways).map((name) => toyEngine(name));
+  const clock = new FakeClock();
+  const outcomes: string[] = [];
+  let config = configOf(list, url, search);
+  const running = createSearch({
+    config: () => config,
+    clock,
+    fetch: createFetch(createGuard(config.web, createResolve([]))),
+    engines: list,
+    asked: (engine, outcome) => outcomes.push(`${engine} ${outcome}`),
+    unexpected: (message, error) => {
+      throw new Error(message, { cause: error });
+    },
+  });
+  return {
+    search: running,
+    clock,
+    url,
+    asked,
+    left: (name) => left.get(name) ?? 0,
+    wasAsked(name, times = 1) {
+      if (asked(name).length >= times) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push({ name, times, done: resolve });
+      return promise;
+    },
+    set: (name, way) => void known.set(name, way),
+    outcomes,
+    reconfigure(changed) {
+      config = configOf(list, url, changed);
+      running.reconfigure();
+    },
+    stop: () => server.stop(true),
+  };
+}
+
+/** The configuration that a file with these settings makes; the toys' own names are no names of a file. */
+function configOf(engines: readonly SearchEngine[], url: string, search: Record<string, unknown>): Config {
+  const loaded = loadConfig({ env: {}, cwd: import.meta.dir });
+  if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
+  const own = (search["engines"] ?? {}) as Record<string, object>;
+  const entries = engines.map(({ name }) => [name, { baseUrl: url, ...own[name] }] as const);
+  return {
+    ...loaded.config,
+    search: { ...loaded.config.search, ...search, engines: new Map(entries) },
+  } as Config;
+}
+
+/** A search for bread. */
+export function bread(more: Partial<SearchRequest> = {}): SearchRequest {
+  return { text: "bread", category: "general", language: "auto", limit: 5, timeoutMs: 5000, ...more };
+}
+
+/** A signal of nobody's. */
+export const nobody = (): AbortSignal => new AbortController().signal;
