@@ -43,6 +43,11 @@ export function primaryLanguage(context: EngineContext): string | undefined {
   return context.query.language?.toLowerCase().split("-", 1)[0];
 }
 
+/** The region of the query's language: `br` of `pt-BR`. */
+export function regionOf(context: EngineContext): string | undefined {
+  return context.query.language?.match(/-([A-Za-z]{2})\b/)?.[1]?.toLowerCase();
+}
+
 const DAY_MS = 86_400_000;
 const RANGE_DAYS: Readonly<Record<TimeRange, number>> = { day: 1, week: 7, month: 31, year: 365 };
 

@@ -124,6 +124,8 @@ export type Parsed =
       readonly suggestions?: readonly string[] | undefined;
       /** What was probably meant. */
       readonly corrections?: readonly string[] | undefined;
+      /** How long the engine asks to be left alone, though it answered. */
+      readonly backOffMs?: number | undefined;
     }
   | { readonly kind: "next"; readonly request: EngineRequest; readonly remember?: Remember | undefined }
   | { readonly kind: "failure"; readonly failure: EngineFailure };
@@ -150,6 +152,8 @@ export interface SearchEngine {
   readonly enabledByDefault: boolean;
   /** Present when it needs a key; says what the key looks like. A key turns the engine on and puts it first. */
   readonly key?: { readonly looksLike: string } | undefined;
+  /** Present when it answers without a key, and more often or sooner with one; says what the key looks like. */
+  readonly optionalKey?: { readonly looksLike: string } | undefined;
   /** True when there is no origin to ask before the operator names one. */
   readonly needsBaseUrl?: true | undefined;
   /** Engines of one network are suspended together. */

@@ -95,7 +95,8 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
   test("reads whatever is sent without throwing", () => {
     const context = contextOfCase(engine, named.get("full")!);
     const request = engine.request(context);
-    for (const body of STRANGE_BODIES) {
+    const empty = lastBody(engine.name, named.get("empty")!).trim();
+    for (const body of STRANGE_BODIES.filter((one) => one !== empty)) {
       const parsed = engine.parse(responseTo(request, {}, body), context);
       expect([body, failureOf(parsed)?.kind ?? parsed.kind]).not.toEqual([body, "hits"]);
     }
@@ -171,11 +172,13 @@ function failureOf(parsed: Parsed) {
   return parsed.kind === "failure" ? parsed.failure : undefined;
 }
 
-function expectedHits({ hits, suggestions, corrections }: ReturnType<typeof readSample>["cases"][number]): Parsed {
+function expectedHits(one: ReturnType<typeof readSample>["cases"][number]): Parsed {
+  const { hits, suggestions, corrections, backOffMs } = one;
   return {
     kind: "hits",
     hits: hits ?? [],
     ...(suggestions !== undefined && { suggestions }),
     ...(corrections !== undefined && { corrections }),
+    ...(backOffMs !== undefined && { backOffMs }),
   };
 }

@@ -30,6 +30,7 @@ export interface SampleCase {
   hits?: Hit[];
   suggestions?: string[];
   corrections?: string[];
+  backOffMs?: number;
   failure?: string;
   retryAfterMs?: number;
 }

@@ -3,7 +3,7 @@
 import { address, jsonHeaders, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readJson } from "../reading/json.ts";
-import { joined } from "../reading/text.ts";
+import { counted, joined } from "../reading/text.ts";
 
 /** Hacker News. */
 export const hackernews: SearchEngine = {
@@ -46,10 +46,13 @@ export const hackernews: SearchEngine = {
       draft(fields) {
         const id = fields.literal("id");
         const discussion = id === "" ? undefined : `https://news.ycombinator.com/item?id=${encodeURIComponent(id)}`;
-        const [points, comments] = [fields.literal("points"), fields.literal("comments")];
         return {
           url: fields.address("url") ?? discussion,
-          snippet: joined([fields.text("snippet"), points && `${points} points`, comments && `${comments} comments`]),
+          snippet: joined([
+            fields.text("snippet"),
+            counted(fields.literal("points"), "point"),
+            counted(fields.literal("comments"), "comment"),
+          ]),
         };
       },
     }),

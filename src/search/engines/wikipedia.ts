@@ -50,6 +50,7 @@ export const wikipedia: SearchEngine = {
   parse: (response, context) =>
     readJson(response, context, {
       engine: wikipedia,
+      markup: ["snippet"],
       failure: mediaWikiFailure,
       draft(fields) {
         const title = fields.literal("title");

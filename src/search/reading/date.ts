@@ -18,6 +18,17 @@ export function isoDate(value: unknown, nowMs?: number): string | undefined {
   return fromMs(Date.parse(HAS_ZONE.test(text) ? text : `${text}${/T\d\d:\d\d/.test(text) ? "Z" : " UTC"}`));
 }
 
+/** Year, month and day as a list, as Crossref has them; a month or day that is missing stays away. */
+export function dateOfParts(parts: unknown): string | undefined {
+  if (!Array.isArray(parts)) return undefined;
+  const numbers = parts.filter((part): part is number => Number.isInteger(part) && part > 0);
+  const [year, ...rest] = numbers;
+  if (year === undefined || numbers.length !== parts.length) return undefined;
+  return isoDate(
+    [String(year).padStart(4, "0"), ...rest.slice(0, 2).map((part) => String(part).padStart(2, "0"))].join("-"),
+  );
+}
+
 /** A number above this counts milliseconds: as seconds it would be the year 5138. */
 const MS_LEAST = 100_000_000_000;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d|\b(?:GMT|UTC|[ECMP][SD]T))\s*(?:\([^)]*\))?$/;

@@ -22,32 +22,40 @@ export interface Fields {
 /** A hit that may lack what a hit needs; such ones are left out. */
 export type Draft = { readonly [Key in keyof Hit]?: Hit[Key] | undefined };
 
-/** How an engine's JSON is read, beside its selectors. `results` is the path of the list. */
+/** What an answer holds beside its hits. */
+export type More = Omit<Parsed & { kind: "hits" }, "kind" | "hits">;
+
+/** How an engine's JSON is read, beside its selectors. `results` is the path of the list; of several, parted by commas. */
 export interface JsonReading {
-  readonly engine: Pick<SearchEngine, "selectors" | "key">;
+  readonly engine: Pick<SearchEngine, "selectors">;
+  /** Which of `title` and `snippet` hold markup or entities; the others are taken as they are. */
+  readonly markup?: readonly ("title" | "snippet")[];
   /** Adds to, or replaces, what the selectors `title`, `url`, `snippet`, `date`, `thumbnail` and `file` give. */
   draft?(fields: Fields, item: unknown): Draft | undefined;
-  /** A failure that stands in a body of status 200, or in place of what the status says. */
+  /** A failure that stands in a body of status 200, or in place of what the status says. `body` is undefined when it is no JSON. */
   failure?(body: unknown, response: EngineResponse): Parsed | undefined;
-  /** Suggestions and corrections. */
-  more?(fields: Fields, body: unknown): Pick<Parsed & { kind: "hits" }, "suggestions" | "corrections">;
+  /** Whether an answer without the list says that there are no hits. */
+  isEmpty?(body: unknown): boolean;
+  /** What an answer holds beside its hits. */
+  more?(fields: Fields, body: unknown): More;
 }
 
 /** Reads a JSON answer. */
 export function readJson(response: EngineResponse, context: EngineContext, reading: JsonReading): Parsed {
   const selectors = selectorsOf(reading.engine, context);
   const body = parsedJson(response.body);
-  const told = body === undefined ? undefined : reading.failure?.(body, response);
+  const told = reading.failure?.(body, response);
   if (told !== undefined) return told;
-  const failure = statusFailure(response, { keyed: reading.engine.key !== undefined });
+  const failure = statusFailure(response, { keyed: context.settings.apiKey !== undefined });
   if (failure !== undefined) return { kind: "failure", failure };
   if (body === undefined) return failed("changed_markup", "The answer is not JSON, or only a part of it.");
-  const items = listOf(body, selectors["results"] ?? "");
+  const found = listsOf(body, selectors["results"] ?? "");
+  const items = found ?? (reading.isEmpty?.(body) === true ? [] : undefined);
   if (items === undefined) return failed("changed_markup", `The answer has no list at "${selectors["results"]}".`);
-  const hits = items.flatMap((item) => {
+  const hits = inOrder(items, selectors["rank"]).flatMap((item) => {
     const fields = fieldsOf(item, selectors, context);
     const own = reading.draft === undefined ? {} : reading.draft(fields, item);
-    const hit = own === undefined ? undefined : completed({ ...drafted(fields, selectors), ...own });
+    const hit = own === undefined ? undefined : completed({ ...drafted(fields, selectors, reading), ...own });
     return hit === undefined ? [] : [hit];
   });
   if (items.length > 0 && hits.length === 0)
@@ -69,10 +77,10 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** The value at a dotted path; of several paths, parted by `|`, the first that leads to something. */
+/** The value at a dotted path, `$` being the whole; of several paths, parted by `|`, the first that leads to something. */
 export function valueAt(body: unknown, path: string): unknown {
   for (const one of path.split("|")) {
-    const value = one === "" ? body : one.split(".").reduce(member, body);
+    const value = one === "$" ? body : one.split(".").reduce(member, body);
     if (value !== undefined && value !== null && value !== "") return value;
   }
   return undefined;
@@ -83,11 +91,29 @@ function member(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
+/** Items that carry their place in order of it. */
+function inOrder(items: readonly unknown[], rank: string | undefined): readonly unknown[] {
+  if (rank === undefined) return items;
+  const place = (item: unknown) => Number(valueAt(item, rank) ?? Number.POSITIVE_INFINITY);
+  return items.toSorted((one, other) => Math.sign(place(one) - place(other)) || 0);
+}
+
+/** The names of an object's members; undefined for what is no object. */
+export function namesOf(body: unknown): readonly string[] | undefined {
+  return typeof body === "object" && body !== null && !Array.isArray(body) ? Object.keys(body) : undefined;
+}
+
+/** The items of all the lists; undefined when one of them is missing. */
+function listsOf(body: unknown, paths: string): readonly unknown[] | undefined {
+  const lists = paths.split(",").map((path) => listOf(body, path));
+  return lists.includes(undefined) ? undefined : lists.flatMap((list) => list ?? []);
+}
+
 /** A list, or the values of an object; undefined when there is neither. */
 function listOf(body: unknown, path: string): readonly unknown[] | undefined {
   const value = valueAt(body, path);
   if (Array.isArray(value)) return value;
-  return typeof value === "object" && value !== null && path !== "" ? Object.values(value) : undefined;
+  return typeof value === "object" && value !== null && path !== "$" ? Object.values(value) : undefined;
 }
 
 /** Reads values of `item` by the names of `selectors`; addresses are completed against the request's. */
@@ -108,12 +134,14 @@ function written(value: unknown): string {
   return Array.isArray(value) ? value.map(written).filter(Boolean).join(", ") : "";
 }
 
-function drafted(fields: Fields, selectors: Readonly<Record<string, string>>): Draft {
+function drafted(fields: Fields, selectors: Readonly<Record<string, string>>, { markup }: JsonReading): Draft {
   const has = (name: string) => selectors[name] !== undefined;
+  const text = (name: "title" | "snippet") =>
+    markup?.includes(name) === true ? fields.text(name) : fields.literal(name);
   return {
     ...(has("url") && { url: fields.address("url") }),
-    ...(has("title") && { title: fields.text("title") }),
-    ...(has("snippet") && { snippet: fields.text("snippet") }),
+    ...(has("title") && { title: text("title") }),
+    ...(has("snippet") && { snippet: text("snippet") }),
     ...(has("date") && { publishedAt: fields.date("date") }),
     ...(has("thumbnail") && { thumbnail: fields.address("thumbnail") }),
     ...(has("file") && { file: fields.address("file") }),

@@ -47,14 +47,17 @@ function isChallenge({ status, headers, body }: EngineResponse): boolean {
   return isMarkup && /__cf_chl_|cf-challenge|challenge-platform|g-recaptcha|\bhcaptcha\b/.test(body);
 }
 
+/** The year 2001: no allowance was renewed before. */
+const EPOCH_SECONDS_LEAST = 1_000_000_000;
 const RETRY_MAX_MS = 7 * 86_400_000;
 
-/** `Retry-After` in seconds or as a date; a date is measured against the answer's own. */
+/** `Retry-After` in seconds or as a date, else the moment at which the allowance is renewed; moments are measured against the answer's own date. */
 export function retryAfter(headers: Headers): number | undefined {
   const asked = headers.get("retry-after")?.trim() ?? "";
-  if (asked === "") return undefined;
-  const ms = /^\d+(?:\.\d+)?$/.test(asked)
-    ? Number(asked) * 1000
-    : Date.parse(asked) - Date.parse(headers.get("date") ?? "");
+  if (/^\d+(?:\.\d+)?$/.test(asked)) return Math.min(Number(asked) * 1000, RETRY_MAX_MS);
+  const renewed = headers.get("x-ratelimit-remaining") === "0" ? Number(headers.get("x-ratelimit-reset") ?? "") : 0;
+  // A small number would be a count of seconds, which some send under the same name.
+  const until = asked !== "" ? Date.parse(asked) : renewed > EPOCH_SECONDS_LEAST ? renewed * 1000 : Number.NaN;
+  const ms = until - Date.parse(headers.get("date") ?? "");
   return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, RETRY_MAX_MS) : undefined;
 }

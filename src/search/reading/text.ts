@@ -28,8 +28,10 @@ export function plain(html: string): string {
   return oneLine(text);
 }
 
-const HIDDEN_TAGS = new Set(["script", "style"]);
-const BREAKING_TAGS = new Set(
+/** Their text is not shown. */
+export const HIDDEN_TAGS = new Set(["script", "style"]);
+/** They begin a line, or end one. */
+export const BREAKING_TAGS = new Set(
   "br p div li ul ol td tr table blockquote h1 h2 h3 h4 h5 h6 pre section jats:p".split(" "),
 );
 
@@ -44,6 +46,19 @@ export function oneLine(text: string): string {
 /** The parts that say something, in one line. */
 export function joined(parts: readonly (string | undefined | false)[], separator = " · "): string {
   return parts.filter((part): part is string => typeof part === "string" && part !== "").join(separator);
+}
+
+/** A count with its noun: "1 star", "12 stars"; nothing when there is none. */
+export function counted(count: string, noun: string): string {
+  return count === "" ? "" : `${count} ${noun}${count === "1" ? "" : "s"}`;
+}
+
+/** Seconds as 1:02:03; nothing when there are none. */
+export function clock(seconds: number): string {
+  if (!Number.isFinite(seconds) || seconds < 1) return "";
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const rest = String(Math.floor(seconds % 60)).padStart(2, "0");
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
 /** The address if it is one of the web; protocol-relative and relative ones are completed. */

@@ -1,0 +1,64 @@
+// Dailymotion.
+
+import { address, jsonHeaders, pageSize, primaryLanguage, rangeStart } from "../address.ts";
+import { type SearchEngine, TIME_RANGES } from "../engine.ts";
+import { readJson, valueAt } from "../reading/json.ts";
+import { failed } from "../reading/status.ts";
+import { clock, joined } from "../reading/text.ts";
+
+const FIELDS = "id,title,description,url,created_time,duration,thumbnail_360_url,allow_embed";
+
+/** Dailymotion. */
+export const dailymotion: SearchEngine = {
+  name: "dailymotion",
+  categories: ["videos"],
+  weight: 1,
+  about: { website: "https://www.dailymotion.com", official: true },
+  enabledByDefault: true,
+  network: "dailymotion",
+  timeoutMs: 6000,
+  pagesMax: 10,
+  languages: "any",
+  timeRanges: TIME_RANGES,
+  safeSearch: true,
+  suggestions: false,
+  selectors: {
+    results: "list",
+    title: "title",
+    url: "url",
+    snippet: "description",
+    date: "created_time",
+    thumbnail: "thumbnail_360_url",
+    duration: "duration",
+  },
+  request(context) {
+    const since = rangeStart(context);
+    const url = address(context, "https://api.dailymotion.com", "/videos", {
+      search: context.query.text,
+      fields: FIELDS,
+      limit: pageSize(context, 20),
+      page: context.query.page,
+      sort: "relevance",
+      languages: primaryLanguage(context),
+      family_filter: context.query.safe === "off" ? "false" : "true",
+      password_protected: "false",
+      private: "false",
+      created_after: since && Math.floor(since.getTime() / 1000),
+    });
+    return { method: "GET", url, headers: jsonHeaders(context) };
+  },
+  parse: (response, context) =>
+    readJson(response, context, {
+      engine: dailymotion,
+      markup: ["title"],
+      failure(body, { status }) {
+        const code = valueAt(body, "error.code");
+        if (code === undefined || status >= 500) return undefined;
+        if (code === 429) return failed("rate_limited", "The engine takes no more requests for now.");
+        return status === 200 || status === 400
+          ? failed("refused", "The engine would not take the request.")
+          : undefined;
+      },
+      draft: (fields) => ({ snippet: joined([fields.text("snippet"), clock(Number(fields.raw("duration")))]) }),
+    }),
+};

@@ -1,0 +1,60 @@
+// GitHub's repositories.
+
+import { address, jsonHeaders, pageSize } from "../address.ts";
+import type { SearchEngine } from "../engine.ts";
+import { readJson, valueAt } from "../reading/json.ts";
+import { failed, retryAfter } from "../reading/status.ts";
+import { counted, joined } from "../reading/text.ts";
+
+/** GitHub. */
+export const github: SearchEngine = {
+  name: "github",
+  categories: ["it"],
+  weight: 1,
+  about: { website: "https://github.com", official: true },
+  enabledByDefault: true,
+  optionalKey: { looksLike: "an access token" },
+  network: "github",
+  politeness: { requests: 10, perMs: 60_000 },
+  timeoutMs: 6000,
+  pagesMax: 10,
+  timeRanges: [],
+  safeSearch: false,
+  suggestions: false,
+  selectors: {
+    results: "items",
+    title: "full_name",
+    url: "html_url",
+    snippet: "description",
+    date: "updated_at",
+    language: "language",
+    stars: "stargazers_count",
+    thumbnail: "owner.avatar_url",
+  },
+  request(context) {
+    const { apiKey } = context.settings;
+    const url = address(context, "https://api.github.com", "/search/repositories", {
+      q: context.query.text,
+      per_page: pageSize(context, 30),
+      page: context.query.page,
+    });
+    const headers = jsonHeaders(context, {
+      accept: "application/vnd.github+json",
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    });
+    return { method: "GET", url, headers };
+  },
+  parse: (response, context) =>
+    readJson(response, context, {
+      engine: github,
+      failure(body, { status, headers }) {
+        const message = status === 403 ? valueAt(body, "message") : undefined;
+        if (typeof message !== "string" || !/rate limit/i.test(message)) return undefined;
+        return failed("rate_limited", "The engine takes no more requests for now.", retryAfter(headers));
+      },
+      draft(fields) {
+        const stars = counted(fields.literal("stars"), "star");
+        return { snippet: joined([fields.literal("snippet"), fields.literal("language"), stars]) };
+      },
+    }),
+};

@@ -1,0 +1,57 @@
+// Accounts and hashtags of a Mastodon server. Posts are found only by users of the server.
+
+import { address, jsonHeaders, pageSize } from "../address.ts";
+import type { SearchEngine } from "../engine.ts";
+import { readJson } from "../reading/json.ts";
+import { counted, joined } from "../reading/text.ts";
+
+/** Mastodon. */
+export const mastodon: SearchEngine = {
+  name: "mastodon",
+  categories: ["social media"],
+  weight: 0.8,
+  about: { website: "https://mastodon.social", official: true },
+  enabledByDefault: true,
+  network: "mastodon",
+  politeness: { requests: 300, perMs: 300_000 },
+  timeoutMs: 6000,
+  pagesMax: 1,
+  timeRanges: [],
+  safeSearch: false,
+  suggestions: false,
+  selectors: {
+    results: "accounts,hashtags",
+    title: "display_name|username|name",
+    url: "url|uri",
+    snippet: "note",
+    handle: "acct",
+    followers: "followers_count",
+    uses: "history.0.uses",
+    thumbnail: "avatar",
+  },
+  request(context) {
+    const url = address(context, "https://mastodon.social", "/api/v2/search", {
+      q: context.query.text,
+      resolve: "false",
+      limit: pageSize(context, 40),
+    });
+    return { method: "GET", url, headers: jsonHeaders(context) };
+  },
+  parse: (response, context) =>
+    readJson(response, context, {
+      engine: mastodon,
+      draft(fields) {
+        const [handle, uses] = [fields.literal("handle"), fields.literal("uses")];
+        const title = fields.literal("title");
+        return {
+          title: handle === "" ? `#${title}` : joined([title, `@${handle}`], " "),
+          snippet: joined([
+            fields.text("snippet"),
+            counted(fields.literal("followers"), "follower"),
+            uses && `used ${uses} times today`,
+          ]),
+          publishedAt: undefined,
+        };
+      },
+    }),
+};

@@ -1,0 +1,62 @@
+// Places of OpenStreetMap, by Nominatim. Its operators ask for one request a second and a way to reach who asks.
+
+import { address, jsonHeaders, pageSize } from "../address.ts";
+import type { SearchEngine } from "../engine.ts";
+import { readJson } from "../reading/json.ts";
+import { joined } from "../reading/text.ts";
+
+/** Nominatim. */
+export const nominatim: SearchEngine = {
+  name: "nominatim",
+  categories: ["map"],
+  weight: 1,
+  about: { website: "https://nominatim.org", official: true },
+  enabledByDefault: true,
+  network: "nominatim",
+  politeness: { requests: 1, perMs: 1000 },
+  timeoutMs: 8000,
+  pagesMax: 1,
+  languages: "any",
+  timeRanges: [],
+  safeSearch: true,
+  suggestions: false,
+  selectors: {
+    results: "$",
+    title: "name|display_name",
+    snippet: "display_name",
+    kind: "category",
+    type: "type",
+    osmType: "osm_type",
+    osmId: "osm_id",
+    latitude: "lat",
+    longitude: "lon",
+  },
+  request(context) {
+    const url = address(context, "https://nominatim.openstreetmap.org", "/search", {
+      q: context.query.text,
+      format: "jsonv2",
+      addressdetails: 1,
+      extratags: 1,
+      dedupe: 1,
+      limit: pageSize(context, 20),
+      "accept-language": context.query.language,
+    });
+    return { method: "GET", url, headers: jsonHeaders(context) };
+  },
+  parse: (response, context) =>
+    readJson(response, context, {
+      engine: nominatim,
+      draft(fields) {
+        const [type, id] = [fields.literal("osmType"), fields.literal("osmId")];
+        if (!/^(?:node|way|relation)$/.test(type) || !/^\d+$/.test(id)) return undefined;
+        return {
+          url: `https://www.openstreetmap.org/${type}/${id}`,
+          snippet: joined([
+            fields.literal("snippet"),
+            joined([fields.literal("kind"), fields.literal("type")], " "),
+            joined([fields.literal("latitude"), fields.literal("longitude")], ", "),
+          ]),
+        };
+      },
+    }),
+};

@@ -1,0 +1,53 @@
+// Openverse: pictures with open licences. Hits whose site calls them unsafe are left out unless asked for.
+
+import { address, jsonHeaders, pageSize } from "../address.ts";
+import type { SearchEngine } from "../engine.ts";
+import { readJson } from "../reading/json.ts";
+import { joined } from "../reading/text.ts";
+
+/** Openverse. */
+export const openverse: SearchEngine = {
+  name: "openverse",
+  categories: ["images"],
+  weight: 1,
+  about: { website: "https://openverse.org", official: true },
+  enabledByDefault: true,
+  network: "openverse",
+  politeness: { requests: 100, perMs: 86_400_000 },
+  timeoutMs: 8000,
+  pagesMax: 10,
+  timeRanges: [],
+  safeSearch: true,
+  suggestions: false,
+  selectors: {
+    results: "results",
+    title: "title",
+    url: "foreign_landing_url",
+    file: "url",
+    thumbnail: "thumbnail",
+    creator: "creator",
+    license: "license",
+    version: "license_version",
+    source: "source",
+  },
+  request(context) {
+    const url = address(context, "https://api.openverse.org", "/v1/images/", {
+      q: context.query.text,
+      page: context.query.page,
+      page_size: pageSize(context, 20),
+    });
+    return { method: "GET", url, headers: jsonHeaders(context) };
+  },
+  parse: (response, context) =>
+    readJson(response, context, {
+      engine: openverse,
+      draft(fields) {
+        const creator = fields.literal("creator");
+        const license = joined([fields.literal("license"), fields.literal("version")], " ");
+        return {
+          title: fields.literal("title") || "Untitled",
+          snippet: joined([creator && `by ${creator}`, license && `license ${license}`, fields.literal("source")]),
+        };
+      },
+    }),
+};

@@ -1,0 +1,27 @@
+// One PeerTube server, asked for what the index it uses knows. Sepia Search asks such an index itself, so this one is for
+// operators who name a server of their own.
+
+import type { SearchEngine } from "../engine.ts";
+import { TIME_RANGES } from "../engine.ts";
+import { readJson } from "../reading/json.ts";
+import { VIDEO_SELECTORS, videoDraft, videoRequest } from "./sepiasearch.ts";
+
+/** PeerTube. */
+export const peertube: SearchEngine = {
+  name: "peertube",
+  categories: ["videos"],
+  weight: 0.8,
+  about: { website: "https://joinpeertube.org", official: true },
+  enabledByDefault: false,
+  network: "peertube",
+  timeoutMs: 6000,
+  pagesMax: 10,
+  languages: "any",
+  timeRanges: TIME_RANGES,
+  safeSearch: true,
+  suggestions: false,
+  selectors: VIDEO_SELECTORS,
+  request: (context) =>
+    videoRequest(context, "https://peer.tube", { searchTarget: "search-index", resultType: "videos" }),
+  parse: (response, context) => readJson(response, context, { engine: peertube, draft: videoDraft }),
+};

@@ -1,0 +1,73 @@
+// Places of OpenStreetMap, by Photon.
+
+import { address, jsonHeaders, pageSize, primaryLanguage } from "../address.ts";
+import type { SearchEngine } from "../engine.ts";
+import { type Fields, readJson } from "../reading/json.ts";
+import { joined } from "../reading/text.ts";
+
+const LANGUAGES = ["de", "en", "fr", "it"];
+const TYPES: Readonly<Record<string, string>> = { N: "node", W: "way", R: "relation" };
+
+/** Photon. */
+export const photon: SearchEngine = {
+  name: "photon",
+  categories: ["map"],
+  weight: 0.9,
+  about: { website: "https://photon.komoot.io", official: true },
+  enabledByDefault: true,
+  network: "photon",
+  politeness: { requests: 1, perMs: 1000 },
+  timeoutMs: 8000,
+  pagesMax: 1,
+  languages: LANGUAGES,
+  timeRanges: [],
+  safeSearch: true,
+  suggestions: false,
+  selectors: {
+    results: "features",
+    title: "properties.name",
+    osmType: "properties.osm_type",
+    osmId: "properties.osm_id",
+    key: "properties.osm_key",
+    value: "properties.osm_value",
+    street: "properties.street",
+    house: "properties.housenumber",
+    city: "properties.city|properties.county",
+    state: "properties.state",
+    country: "properties.country",
+    latitude: "geometry.coordinates.1",
+    longitude: "geometry.coordinates.0",
+  },
+  request(context) {
+    const language = primaryLanguage(context) ?? "";
+    const url = address(context, "https://photon.komoot.io", "/api/", {
+      q: context.query.text,
+      limit: pageSize(context, 20),
+      lang: LANGUAGES.includes(language) ? language : undefined,
+    });
+    return { method: "GET", url, headers: jsonHeaders(context) };
+  },
+  parse: (response, context) =>
+    readJson(response, context, {
+      engine: photon,
+      draft(fields) {
+        const [type, id] = [TYPES[fields.literal("osmType")], fields.literal("osmId")];
+        if (type === undefined || !/^\d+$/.test(id)) return undefined;
+        const street = joined([fields.literal("street"), fields.literal("house")], " ");
+        return {
+          url: `https://www.openstreetmap.org/${type}/${id}`,
+          title: fields.literal("title") || street,
+          snippet: describe(fields, street),
+        };
+      },
+    }),
+};
+
+function describe(fields: Fields, street: string): string {
+  const where = [street, fields.literal("city"), fields.literal("state"), fields.literal("country")];
+  return joined([
+    joined(where, ", "),
+    joined([fields.literal("key"), fields.literal("value")], " "),
+    joined([fields.literal("latitude"), fields.literal("longitude")], ", "),
+  ]);
+}

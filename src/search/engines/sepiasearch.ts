@@ -1,0 +1,68 @@
+// Sepia Search: videos of the PeerTube servers that Framasoft's index knows.
+
+import { address, jsonHeaders, offset, pageSize, primaryLanguage, rangeStart } from "../address.ts";
+import { type EngineContext, type SearchEngine, TIME_RANGES } from "../engine.ts";
+import { type Draft, type Fields, readJson } from "../reading/json.ts";
+import { clock, counted, joined } from "../reading/text.ts";
+
+/** Where videos stand in the answers of every server that speaks PeerTube's search. */
+export const VIDEO_SELECTORS = {
+  results: "data",
+  title: "name",
+  url: "url",
+  snippet: "description|truncatedDescription",
+  date: "publishedAt",
+  thumbnail: "thumbnailUrl|previewUrl",
+  channel: "channel.displayName|account.displayName",
+  duration: "duration",
+  views: "views",
+} as const;
+
+/** Sepia Search. */
+export const sepiasearch: SearchEngine = {
+  name: "sepiasearch",
+  categories: ["videos"],
+  weight: 1,
+  about: { website: "https://sepiasearch.org", official: true },
+  enabledByDefault: true,
+  network: "framasoft",
+  timeoutMs: 6000,
+  pagesMax: 10,
+  languages: "any",
+  timeRanges: TIME_RANGES,
+  safeSearch: true,
+  suggestions: false,
+  selectors: VIDEO_SELECTORS,
+  request: (context) => videoRequest(context, "https://sepiasearch.org", {}),
+  parse: (response, context) => readJson(response, context, { engine: sepiasearch, draft: videoDraft }),
+};
+
+/** The search for videos, as PeerTube and its index take it. */
+export function videoRequest(context: EngineContext, origin: string, more: Readonly<Record<string, string>>) {
+  const size = pageSize(context, 20);
+  const language = primaryLanguage(context);
+  const url = address(context, origin, "/api/v1/search/videos", {
+    search: context.query.text,
+    start: String(offset(context, size)),
+    count: size,
+    sort: "-match",
+    nsfw: context.query.safe === "off" ? "both" : "false",
+    "languageOneOf[]": language,
+    "boostLanguages[]": language,
+    startDate: rangeStart(context)?.toISOString(),
+    ...more,
+  });
+  return { method: "GET", url, headers: jsonHeaders(context) } as const;
+}
+
+/** A video as a hit. */
+export function videoDraft(fields: Fields): Draft {
+  return {
+    snippet: joined([
+      fields.literal("snippet"),
+      fields.literal("channel"),
+      clock(Number(fields.raw("duration"))),
+      counted(fields.literal("views"), "view"),
+    ]),
+  };
+}

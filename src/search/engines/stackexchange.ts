@@ -1,0 +1,75 @@
+// Stack Overflow, by Stack Exchange's interface.
+
+import { address, jsonHeaders, pageSize, rangeStart } from "../address.ts";
+import { type SearchEngine, TIME_RANGES } from "../engine.ts";
+import { readJson, valueAt } from "../reading/json.ts";
+import { failed } from "../reading/status.ts";
+import { counted, joined } from "../reading/text.ts";
+
+/** The interface's number for a client that asks too often. */
+const THROTTLED = 502;
+
+/** Stack Overflow. */
+export const stackexchange: SearchEngine = {
+  name: "stackexchange",
+  categories: ["it"],
+  weight: 1,
+  about: { website: "https://stackoverflow.com", official: true },
+  enabledByDefault: true,
+  optionalKey: { looksLike: "a Stack Apps key" },
+  network: "stackexchange",
+  politeness: { requests: 300, perMs: 86_400_000 },
+  timeoutMs: 6000,
+  pagesMax: 10,
+  timeRanges: TIME_RANGES,
+  safeSearch: false,
+  suggestions: false,
+  selectors: {
+    results: "items",
+    title: "title",
+    url: "link",
+    date: "creation_date",
+    tags: "tags",
+    score: "score",
+    answers: "answer_count",
+    answered: "is_answered",
+    backoff: "backoff",
+  },
+  request(context) {
+    const since = rangeStart(context);
+    const url = address(context, "https://api.stackexchange.com", "/2.3/search/advanced", {
+      q: context.query.text,
+      site: "stackoverflow",
+      page: context.query.page,
+      pagesize: pageSize(context, 20),
+      sort: "relevance",
+      order: "desc",
+      fromdate: since && Math.floor(since.getTime() / 1000),
+      key: context.settings.apiKey,
+    });
+    return { method: "GET", url, headers: jsonHeaders(context) };
+  },
+  parse: (response, context) =>
+    readJson(response, context, {
+      engine: stackexchange,
+      markup: ["title"],
+      failure(body) {
+        const id = valueAt(body, "error_id");
+        if (id !== THROTTLED) return undefined;
+        const seconds = /(\d+) seconds/.exec(String(valueAt(body, "error_message")))?.[1];
+        const retryAfterMs = seconds === undefined ? undefined : Number(seconds) * 1000;
+        return failed("rate_limited", "The engine takes no more requests for now.", retryAfterMs);
+      },
+      draft(fields) {
+        const [score, answers] = [fields.literal("score"), counted(fields.literal("answers"), "answer")];
+        const answered = fields.raw("answered") === true ? ", one accepted or upvoted" : "";
+        return {
+          snippet: joined([fields.literal("tags"), score && `score ${score}`, answers && `${answers}${answered}`]),
+        };
+      },
+      more(fields) {
+        const seconds = fields.raw("backoff");
+        return typeof seconds === "number" ? { backOffMs: seconds * 1000 } : {};
+      },
+    }),
+};

@@ -1,0 +1,191 @@
+// HTML and XML answers as hits, by CSS selectors. A page without hits is empty only when it says so; else it has changed.
+
+import { compile, selectAll, selectOne } from "css-select";
+import type { AnyNode, Document, Element } from "domhandler";
+import { parseDocument } from "htmlparser2";
+import type { EngineContext, EngineResponse, Parsed, SearchEngine } from "../engine.ts";
+import { isoDate } from "./date.ts";
+import { completed, type Draft, type More, selectorsOf } from "./json.ts";
+import { failed, statusFailure } from "./status.ts";
+import { BREAKING_TAGS, HIDDEN_TAGS, oneLine, plain, webAddress } from "./text.ts";
+
+/** Reads values below an element by the names in the engine's selectors. */
+export interface MarkupFields {
+  readonly element: AnyNode;
+  /** The text, or the attribute where the selector ends in `@name`, as one plain line; empty when there is none. */
+  text(name: string): string;
+  /** Each of several, without empty ones. */
+  texts(name: string): string[];
+  /** A text that holds markup of its own, as feeds have it. */
+  inner(name: string): string;
+  date(name: string): string | undefined;
+  /** An address of the web, completed by the answer's own. */
+  address(name: string): string | undefined;
+}
+
+/** How an engine's markup is read, beside its selectors: `results` are the hits, `none` marks an empty page, `captcha` a page that stops programs. */
+export interface MarkupReading {
+  readonly engine: Pick<SearchEngine, "selectors">;
+  readonly xml?: true;
+  /** Adds to, or replaces, what the selectors `title`, `url`, `snippet`, `date` and `thumbnail` give; undefined leaves the item out. */
+  draft?(fields: MarkupFields): Draft | undefined;
+  /** Leaves an item out before it counts: an advertisement. */
+  skips?(fields: MarkupFields): boolean;
+  /** A failure that stands in a page of status 200, or in place of what the status says. */
+  failure?(page: MarkupFields, response: EngineResponse): Parsed | undefined;
+  more?(page: MarkupFields): More;
+}
+
+/** Reads an HTML or XML answer. */
+export function readMarkup(response: EngineResponse, context: EngineContext, reading: MarkupReading): Parsed {
+  const selectors = selectorsOf(reading.engine, context);
+  const broken = brokenSelector(selectors);
+  if (broken !== undefined) return failed("changed_markup", `The selector "${broken}" cannot be read.`);
+  const document = parseDocument(response.body, { xmlMode: reading.xml === true, decodeEntities: true });
+  const page = fieldsOf(document, selectors, { response, context });
+  if (has(document, selectors["captcha"]))
+    return failed("captcha", "The engine asks for a proof that a person is there.");
+  const told = reading.failure?.(page, response);
+  if (told !== undefined) return told;
+  const failure = statusFailure(response, { keyed: context.settings.apiKey !== undefined });
+  if (failure !== undefined) return { kind: "failure", failure };
+  return hitsOf(document, { selectors, reading, response, context, page });
+}
+
+interface Work {
+  readonly selectors: Readonly<Record<string, string>>;
+  readonly reading: MarkupReading;
+  readonly response: EngineResponse;
+  readonly context: EngineContext;
+  readonly page: MarkupFields;
+}
+
+function hitsOf(document: Document, { selectors, reading, response, context, page }: Work): Parsed {
+  const items = all(document, selectors["results"] ?? "");
+  const wanted = items
+    .map((item) => fieldsOf(item, selectors, { response, context }))
+    .filter((fields) => reading.skips?.(fields) !== true);
+  const isComplete = isWhole(document, response.body);
+  if (wanted.length === 0) {
+    if (items.length > 0 || (isComplete && has(document, selectors["none"])))
+      return { kind: "hits", hits: [], ...reading.more?.(page) };
+    return failed(
+      "changed_markup",
+      `The answer has nothing at "${selectors["results"]}", and does not say that it is empty.`,
+    );
+  }
+  // What stands last in an answer that was cut off may lack its end.
+  const whole = isComplete ? wanted : wanted.slice(0, -1);
+  const hits = whole.flatMap((fields) => {
+    const own = reading.draft === undefined ? {} : reading.draft(fields);
+    const hit = own === undefined ? undefined : completed({ ...drafted(fields, selectors), ...own });
+    return hit === undefined ? [] : [hit];
+  });
+  if (hits.length === 0) return failed("changed_markup", "No item of the answer has a title and an address.");
+  return { kind: "hits", hits, ...reading.more?.(page) };
+}
+
+/** A selector with the attribute that it ends in: `a.title@href`. */
+function parted(selector: string): { css: string; attribute: string | undefined } {
+  const at = /@([\w:-]+)$/.exec(selector);
+  return at === null ? { css: selector, attribute: undefined } : { css: selector.slice(0, at.index), attribute: at[1] };
+}
+
+/** The first selector that is none; undefined when all can be read. An empty one stands for the item itself. */
+export function brokenSelector(selectors: Readonly<Record<string, string>>): string | undefined {
+  return Object.values(selectors).find((selector) => {
+    const { css } = parted(selector);
+    if (css === "") return false;
+    try {
+      compile(css);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+}
+
+/** Whether the answer's last words are there: the end of the page, or of the outermost element. */
+function isWhole(document: Document, body: string): boolean {
+  if (/<\/html\s*>/i.test(body)) return true;
+  const root = document.children.find((node): node is Element => node.type === "tag");
+  if (root === undefined || root.name === "html") return false;
+  return body.trimEnd().endsWith(`</${root.name}>`);
+}
+
+/** Names as they are written: XML tells `Title` from `title`, and HTML's are all small. */
+const OPTIONS = { xmlMode: true } as const;
+
+function all(below: AnyNode, selector: string): Element[] {
+  return selector === "" ? [] : selectAll<AnyNode, Element>(selector, below, OPTIONS);
+}
+
+function has(below: AnyNode, selector: string | undefined): boolean {
+  return selector !== undefined && selector !== "" && selectOne<AnyNode, Element>(selector, below, OPTIONS) !== null;
+}
+
+interface Place {
+  readonly response: EngineResponse;
+  readonly context: EngineContext;
+}
+
+function fieldsOf(
+  element: AnyNode,
+  selectors: Readonly<Record<string, string>>,
+  { response, context }: Place,
+): MarkupFields {
+  const raws = (name: string): string[] => {
+    const selector = selectors[name];
+    if (selector === undefined) return [];
+    const { css, attribute } = parted(selector);
+    const found = css === "" ? [element as Element] : selectAll<AnyNode, Element>(css, element, OPTIONS);
+    return found.map((one) => (attribute === undefined ? textOf(one) : (one.attribs[attribute] ?? "")));
+  };
+  const first = (name: string) =>
+    raws(name)
+      .map(oneLine)
+      .find((text) => text !== "") ?? "";
+  return {
+    element,
+    text: first,
+    texts: (name) =>
+      raws(name)
+        .map(oneLine)
+        .filter((text) => text !== ""),
+    inner: (name) => plain(first(name)),
+    date: (name) => isoDate(first(name), context.query.nowMs),
+    address: (name) => webAddress(first(name), response.url),
+  };
+}
+
+function drafted(fields: MarkupFields, selectors: Readonly<Record<string, string>>): Draft {
+  const has = (name: string) => selectors[name] !== undefined;
+  return {
+    ...(has("url") && { url: fields.address("url") }),
+    ...(has("title") && { title: fields.text("title") }),
+    ...(has("snippet") && { snippet: fields.text("snippet") }),
+    ...(has("date") && { publishedAt: fields.date("date") }),
+    ...(has("thumbnail") && { thumbnail: fields.address("thumbnail") }),
+  };
+}
+
+/** The text below a node; what breaks a line parts words. A loop: hostile answers nest deeply. */
+function textOf(root: AnyNode): string {
+  let text = "";
+  const open: (AnyNode | string)[] = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (typeof node === "string") text += node;
+    else if (node.type === "text") text += node.data;
+    else if ("children" in node) {
+      const name = "name" in node ? node.name : "";
+      if (HIDDEN_TAGS.has(name)) continue;
+      const isBreaking = BREAKING_TAGS.has(name);
+      if (isBreaking) {
+        text += " ";
+        open.push(" ");
+      }
+      for (let index = node.children.length - 1; index >= 0; index--) open.push(node.children[index]!);
+    }
+  }
+  return text;
+}
