@@ -81,7 +81,8 @@ export function contextFor(
   };
 }
 
-interface ContextParts {
+/** What a test says of a context. */
+export interface ContextParts {
   query?: Partial<EngineContext["query"]>;
   settings?: Partial<EngineContext["settings"]>;
   remembered?: string;
