@@ -1,7 +1,6 @@
 // What every answer leaves behind, streamed or not: response headers, the usage row, rested keys.
 
 import type { Usage } from "../chat/event.ts";
-import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { storedAnswer } from "../wire/responses/stored.ts";
 import type { Job } from "./chat-exchange.ts";
@@ -42,13 +41,6 @@ export function spend(
       },
     ),
   );
-}
-
-/** A key that was refused or limited is passed over for a while. */
-export function restKey(deps: GatewayDeps, turn: Turn, secret: string, error: unknown): void {
-  if (!(error instanceof UpstreamFault) || (error.kind !== "auth" && error.kind !== "rate_limited")) return;
-  const ms = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
-  turn.provider.keys.rest(secret, deps.clock.now(), ms);
 }
 
 /** Stores a finished answer where it is to be stored. The client has paid for it: a failure to store does not take it away. */

@@ -7,9 +7,10 @@ import type { ChatEvent } from "../chat/event.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import { STOPPED } from "../store/usage/record.ts";
+import { withKey } from "../upstream/ask.ts";
 import { outcomeOfFault } from "../upstream/breaker.ts";
 import type { EventReader } from "../upstream/dialect.ts";
-import { forwardHeaders, keepAnswer, noteRoute, restKey, spend } from "./accounting.ts";
+import { forwardHeaders, keepAnswer, noteRoute, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
@@ -168,7 +169,6 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveAnswer
   const asked = build();
   // A translated answer shows every seal, whatever protocol it is of.
   const built = isRelayed ? asked : { ...asked, hidesEncrypted: false };
-  const secret = provider.keys.take(deps.clock.now());
   const identity = identityOf(deps, job, { provider, request: built });
   const translation = (reader: EventReader) =>
     new Translation({
@@ -187,9 +187,9 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveAnswer
   const whole = (events: readonly ChatEvent[]) =>
     translation({ push: () => undefined, end: (out) => void out.push(...events) });
   try {
-    return await openLive(turn, built, relay, { signal, secret, begun, whole });
+    const open = (secret: string) => openLive(turn, built, relay, { signal, secret, begun, whole });
+    return await withKey(provider, deps.clock, open);
   } catch (error) {
-    restKey(deps, turn, secret, error);
     // A failed attempt that cost tokens counts once, under the model that spent them.
     if (relay.usage !== undefined)
       spend(deps, job, turn, {

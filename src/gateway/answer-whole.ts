@@ -8,10 +8,10 @@ import type { ChatRequest } from "../chat/request.ts";
 import { cutEvents } from "../chat/stop-cut.ts";
 import { type NameRules, ToolRestorer } from "../chat/tools.ts";
 import { outputText } from "../chat/usage.ts";
-import { callProvider, readAnswer } from "../upstream/call.ts";
+import { type Asked, askProvider } from "../upstream/ask.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
-import { forwardHeaders, headerText, keepAnswer, noteRoute, restKey, spend } from "./accounting.ts";
+import { forwardHeaders, headerText, keepAnswer, noteRoute, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
@@ -50,19 +50,15 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
   const built = build();
   const mayAskAgain = (error: unknown) =>
     job.refusedReasoning.mayAskAgain({ error, route, provider, built, rebuild: build }, deps.reasoning);
-  const secret = provider.keys.take(deps.clock.now());
-  let response: Response;
-  let text: string;
+  let asked: Asked;
   try {
-    response = await callProvider(provider, built, { signal, secret, headers: turn.headers });
-    text = await readAnswer(provider, response, signal);
+    asked = await askProvider(provider, built, { clock: deps.clock, signal, headers: turn.headers });
   } catch (error) {
-    restKey(deps, turn, secret, error);
     if (mayAskAgain(error)) return wholeFrom(deps, turn, job, signal);
     throw error;
   }
   const ttfbMs = performance.now() - job.exchange.startedMs;
-  const read = readWhole(deps, provider, job, { text, built });
+  const read = readWhole(deps, provider, job, { text: asked.text, built });
   const finish = read.events.findLast((event) => event.type === "finish");
   let written: WrittenAnswer;
   try {
@@ -81,7 +77,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
   noteRoute(job, turn, built.dropped);
   if (read.lossless === undefined) {
     if (finish?.rawReason !== undefined) job.exchange.headers["x-sallyport-stop-reason"] = headerText(finish.rawReason);
-  } else forwardHeaders(job, provider, response.headers);
+  } else forwardHeaders(job, provider, asked.headers);
   spend(deps, job, turn, { usage, status: 200, errorCode: null, ttfbMs });
   if (written.body !== undefined) {
     await keepAnswer(deps, job, written.body, { provider, hidden: built.hidesEncrypted === true });

@@ -7,7 +7,7 @@ import { readJson } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import type { FileStore } from "../store/work/files.ts";
 import { TokenCounter } from "../tokens/count.ts";
-import { callProvider, readAnswer } from "../upstream/call.ts";
+import { askProvider } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { decodeCountTokens } from "../wire/messages/decode.ts";
@@ -88,9 +88,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     );
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
-      const secret = provider.keys.take(deps.clock.now());
-      const answer = await callProvider(provider, built, { signal, secret });
-      const counted = await readAnswer(provider, answer, signal);
+      const { text: counted } = await askProvider(provider, built, { clock: deps.clock, signal });
       return new Response(counted, { headers: { "content-type": "application/json" } });
     } catch (error) {
       // The request itself would be asked again without the reasoning that is refused.

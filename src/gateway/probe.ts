@@ -5,7 +5,7 @@ import type { Catalog } from "../catalog/models.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
-import { callProvider, readAnswer } from "../upstream/call.ts";
+import { askProvider } from "../upstream/ask.ts";
 import { type AttemptDeps, tryRoutes } from "./attempts.ts";
 import { estimateUsage, usageRecord } from "./meter.ts";
 import { faultOfAnswer } from "./policy.ts";
@@ -60,9 +60,8 @@ async function ask(
     maxOutputTokens: model.maxOutputTokens,
     clientHeaders: {},
   });
-  const secret = provider.keys.take(deps.clock.now());
-  const response = await callProvider(provider, request, { signal, secret });
-  const events = provider.dialect.events(JSON.parse(await readAnswer(provider, response, signal)));
+  const { text } = await askProvider(provider, request, { clock: deps.clock, signal });
+  const events = provider.dialect.events(JSON.parse(text));
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
   const usage = events.findLast((event) => event.type === "finish")?.usage ?? estimateUsage(chat, "");

@@ -85,6 +85,7 @@ const plants: Plant[] = [
   ["only config/load.ts reads", "node:process", { "src/cli/a.ts": 'import { env } from "node:process";' }],
   ["http names no feature", "/v1/messages", { "src/http/a.ts": 'if (path === "/v1/messages") return;' }],
   ["http names no feature", "anthropic-version", { "src/http/a.ts": 'headers.get("anthropic-version")' }],
+  ["a provider's key is taken", "keys.take", { "src/gateway/a.ts": "const secret = provider.keys.take(now);" }],
   ["a client format is asked", "openai-chat", { "src/gateway/a.ts": 'if (format.name === "openai-chat") return;' }],
   ["only base/clock.ts", "Date.now", { "src/store/a.ts": "const at = Date.now();" }],
   ["only base/clock.ts", "new Date()", { "src/store/a.ts": "const at = new Date();" }],

@@ -238,6 +238,12 @@ const featureWords = lineRule(
   (path) => roomOf(path) === "http",
 );
 
+const providerKeys = lineRule(
+  "a provider's key is taken in upstream alone, where one that fails is rested",
+  /\bkeys\s*\.\s*take\s*\(/,
+  (path) => roomOf(path) !== "upstream",
+);
+
 const formatNames = lineRule(
   "a client format is asked for what it says of itself, not for its name",
   /["'](?:openai-chat|openai-responses|openai-completions|anthropic-messages)["']/,
@@ -313,6 +319,7 @@ export const RULES: readonly Rule[] = [
   environment,
   featureWords,
   formatNames,
+  providerKeys,
   time,
   consoles,
   defaults,

@@ -1,6 +1,7 @@
 // Asks providers of decision models what they have, so that a key alone is enough to begin: only while the configuration
 // names no decision model of its own.
 
+import { withKey } from "../../upstream/ask.ts";
 import { readAnswer } from "../../upstream/call.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
@@ -87,13 +88,14 @@ export class DecisionDiscovery {
 
   async #list(provider: Provider, path: string): Promise<string[]> {
     const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    const secret = provider.keys.take(this.#deps.now());
-    const response = await provider.transport(provider.baseUrl + path, {
-      headers: { ...provider.card.headers(secret), ...provider.extraHeaders },
-      signal,
-      // A redirect would carry the credential elsewhere.
-      redirect: "manual",
-    });
+    const response = await withKey(provider, this.#deps, (secret) =>
+      provider.transport(provider.baseUrl + path, {
+        headers: { ...provider.card.headers(secret), ...provider.extraHeaders },
+        signal,
+        // A redirect would carry the credential elsewhere.
+        redirect: "manual",
+      }),
+    );
     const text = await readAnswer(provider, response, signal);
     if (!response.ok) throw new UpstreamFault("unavailable", `The list answered with status ${response.status}.`);
     return readModelList(JSON.parse(text));

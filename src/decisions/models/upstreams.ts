@@ -4,10 +4,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema.ts";
 import { type AttemptDeps, tryRoutes } from "../../gateway/attempts.ts";
-import { callProvider, readAnswer } from "../../upstream/call.ts";
+import { askProvider } from "../../upstream/ask.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
 import { openaiChat } from "../../upstream/dialects/openai-chat/dialect.ts";
-import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import type { BackendSpec, Upstream } from "../backends/backend.ts";
 import { type Deadline, decisionProvider, upstreamOf } from "../backends/calls.ts";
@@ -44,16 +43,7 @@ export function createUpstreams(deps: DecisionUpstreamsDeps): DecisionUpstreams 
   const attempts: AttemptDeps = { ...deps, provider: (name) => own.get(name) ?? deps.chatProvider(name) };
 
   const send = async (provider: Provider, request: UpstreamRequest, signal: AbortSignal): Promise<string> => {
-    const secret = provider.keys.take(deps.clock.now());
-    try {
-      return await readAnswer(provider, await callProvider(provider, request, { signal, secret }), signal);
-    } catch (error) {
-      if (error instanceof UpstreamFault && (error.kind === "auth" || error.kind === "rate_limited")) {
-        const { retryAfterSeconds: after } = error;
-        provider.keys.rest(secret, deps.clock.now(), after === undefined ? undefined : after * 1000);
-      }
-      throw error;
-    }
+    return (await askProvider(provider, request, { clock: deps.clock, signal })).text;
   };
 
   const sense = new SenseBreakers({

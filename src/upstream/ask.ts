@@ -1,0 +1,53 @@
+// A provider asked with one of its keys: the way every call goes that wants one whole answer, and every call that streams.
+
+import type { Clock } from "../base/clock.ts";
+import { callProvider, readAnswer } from "./call.ts";
+import type { UpstreamRequest } from "./dialect.ts";
+import { UpstreamFault } from "./fault.ts";
+import type { Provider } from "./provider.ts";
+
+/** How a provider is asked. */
+export interface AskOptions {
+  readonly clock: Clock;
+  /** Ends the call: the client went, or a deadline passed. */
+  readonly signal: AbortSignal;
+  /** Further headers, as `traceparent`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One whole answer. */
+export interface Asked {
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/**
+ * Sends one request with the provider's next key and reads the whole answer. Throws `UpstreamFault`, or the signal's reason
+ * when it aborted.
+ */
+export function askProvider(provider: Provider, request: UpstreamRequest, options: AskOptions): Promise<Asked> {
+  const { clock, signal, headers } = options;
+  return withKey(provider, clock, async (secret) => {
+    const call = headers === undefined ? { signal, secret } : { signal, secret, headers };
+    const response = await callProvider(provider, request, call);
+    return { headers: response.headers, text: await readAnswer(provider, response, signal) };
+  });
+}
+
+/** Runs a call with the provider's next key. A key that is refused or limited is passed over for a while. */
+export async function withKey<T>(
+  provider: Provider,
+  clock: Pick<Clock, "now">,
+  call: (secret: string) => Promise<T>,
+): Promise<T> {
+  const secret = provider.keys.take(clock.now());
+  try {
+    return await call(secret);
+  } catch (error) {
+    if (error instanceof UpstreamFault && (error.kind === "auth" || error.kind === "rate_limited")) {
+      const ms = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
+      provider.keys.rest(secret, clock.now(), ms);
+    }
+    throw error;
+  }
+}
