@@ -82,7 +82,7 @@ export interface Accounts {
   /** Removes an account and all of its own; its keys are refused from now on. */
   deleteAccount(id: string): Promise<void>;
   /** Takes what is configured now. */
-  reconfigured(): Promise<void>;
+  reconfigure(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -242,7 +242,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
       log.info("an account was deleted", { account_id: id });
     },
 
-    async reconfigured() {
+    async reconfigure() {
       mailer.reconfigured();
       warnOfSecret();
       await ring.reload();

@@ -5,7 +5,7 @@ import { VERSION } from "../base/version.ts";
 import { isTierId, type TierGrant, type TierId } from "../catalog/tiers.ts";
 import { unpricedModels } from "../catalog/unpriced.ts";
 import type { Config } from "../config/schema.ts";
-import { dashboardRoutes } from "../dashboard/server/routes.ts";
+import { type DashboardDeps, dashboardRoutes } from "../dashboard/server/routes.ts";
 import type { createDecisions } from "../decisions/assemble.ts";
 import type { createSpenders } from "../gateway/budgets.ts";
 import type { Fleet } from "../gateway/providers.ts";
@@ -24,8 +24,8 @@ import type { createWeb } from "../web/assemble.ts";
 import type { createWatch } from "./health-watch.ts";
 import type { Observer } from "./observe.ts";
 
-/** What app/start.ts has built. */
-export interface MountDeps {
+/** The parts of the program that the dashboard shows or works with. */
+export interface DashboardServiceDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly accounts: Accounts;
@@ -48,11 +48,15 @@ export interface MountDeps {
   keysChanged(): void;
 }
 
-/** The routes of the dashboard. */
-export function mountDashboard({ store, clock, accounts, fleet, decisions, config, ...more }: MountDeps) {
+/** The dashboard as a service. */
+export function createDashboard(deps: DashboardServiceDeps) {
+  return { routes: dashboardRoutes(dashboardDeps(deps)) };
+}
+
+function dashboardDeps({ store, clock, accounts, fleet, decisions, config, ...more }: DashboardServiceDeps) {
   const audit = auditStore(store);
   const budgets = accountBudgetStore(store);
-  return dashboardRoutes({
+  return {
     accounts,
     keys: keyStore(store),
     usage: usageStore(store),
@@ -93,5 +97,5 @@ export function mountDashboard({ store, clock, accounts, fleet, decisions, confi
     },
     oauthProviders: () => [...config().auth.oauth.keys()],
     models: () => fleet.catalog().models.filter(({ visibility, kind }) => visibility === "list" && kind === "chat"),
-  });
+  } satisfies DashboardDeps;
 }

@@ -2,6 +2,7 @@
 // the figures that metrics ask for. Wiring only.
 
 import type { Clock } from "../base/clock.ts";
+import type { Signal } from "../base/signal.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { Config } from "../config/schema.ts";
 import type { Fleet } from "../gateway/providers.ts";
@@ -27,6 +28,10 @@ export interface WatchDeps {
   store: Pick<Store, "ping">;
   accounts: { readonly mailer: { state(): SubsystemState } };
   decisions: { health(): Promise<object & { status: SubsystemState["status"] }> };
+  /** Something changed that the health of models hangs on. */
+  modelsChanged: Pick<Signal, "listen">;
+  /** Every provider was asked for its models once: before, their health would be judged by nothing. */
+  modelsListed: Pick<Signal, "listen">;
   /** A one-token call: true when the model answered. */
   probe(model: string, signal: AbortSignal): Promise<boolean>;
 }
@@ -34,7 +39,7 @@ export interface WatchDeps {
 /** A burst of breakers and lists that change is judged once. */
 const JUDGE_AFTER_MS = 100;
 
-/** Builds the watch; nothing is judged before `start`. */
+/** Builds the watch; nothing is judged before the providers were asked for their models. */
 export function createWatch(deps: WatchDeps) {
   const { clock, log, config, fleet, writer, observer, probe, store, accounts, decisions, web } = deps;
   const listed = () => fleet.catalog().models.filter(({ visibility }) => visibility === "list");
@@ -52,6 +57,17 @@ export function createWatch(deps: WatchDeps) {
   });
   let soon: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
+  deps.modelsChanged.listen(() => {
+    // Where every judgement costs money, the interval alone says when.
+    if (stopped || config().health.probe === "chat") return;
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      modelHealth.refresh().catch(complain);
+    }, JUDGE_AFTER_MS);
+  });
+  deps.modelsListed.listen(() => {
+    if (!stopped) modelHealth.start(config().health.intervalMs).catch(complain);
+  });
   addGauges(deps);
   return {
     modelHealth,
@@ -69,18 +85,6 @@ export function createWatch(deps: WatchDeps) {
       browser: () => web.tools.browserHealth(),
       jobs: () => web.jobsHealth(),
     } satisfies HealthDeps["subsystems"],
-    /** Something changed that the health of models hangs on. */
-    changed(): void {
-      // Where every judgement costs money, the interval alone says when.
-      if (stopped || config().health.probe === "chat") return;
-      soon ??= setTimeout(() => {
-        soon = undefined;
-        modelHealth.refresh().catch(complain);
-      }, JUDGE_AFTER_MS);
-    },
-    start(): void {
-      if (!stopped) modelHealth.start(config().health.intervalMs).catch(complain);
-    },
     stop(): void {
       stopped = true;
       clearTimeout(soon);

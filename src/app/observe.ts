@@ -20,9 +20,7 @@ import type { UpstreamFault } from "../upstream/fault.ts";
 export interface ObserverDeps {
   clock: Clock;
   log: Logger;
-  startedMs: number;
-  /** Whether the metrics page may name this model. */
-  mayName(model: string): boolean;
+  metrics: Metrics;
   /** Whether the log may hold parts of prompts. */
   mayQuote(): boolean;
   /** Takes the usage row of a request that left none of its own. */
@@ -46,14 +44,36 @@ const FAULTS_MAX = 1000;
 
 export type Observer = ReturnType<typeof createObserver>;
 
-/** Metrics, outcomes and the end of every request. */
-export function createObserver({ clock, log, startedMs, mayName, mayQuote, record }: ObserverDeps) {
+/** The metrics of this program. They name no model before `nameModels` says which they may. */
+export function createProgramMetrics(deps: {
+  startedMs: number;
+  /** Whether the page asks for a token: then it may name every model. */
+  guarded(): boolean;
+}) {
+  const named: ((model: string) => boolean)[] = [];
+  const mayName = (model: string) => deps.guarded() || named.some((has) => has(model));
   const metrics = createMetrics({
     version: VERSION,
     commit: COMMIT,
-    startedAtMs: startedMs,
+    startedAtMs: deps.startedMs,
     modelLabel: (model) => (mayName(model) ? model : HIDDEN),
   });
+  return {
+    metrics,
+    /** Models that `has` knows may be named too. */
+    nameModels: (has: (model: string) => boolean) => void named.push(has),
+    /** The store with its write transactions timed. */
+    timed: (store: Store, operation: string): Store => ({
+      ...store,
+      transaction: (work) => time(metrics, operation, () => store.transaction(work)),
+    }),
+    /** The result of a look-up in the database, timed. */
+    time: <T>(operation: string, work: () => T): T => time(metrics, operation, work),
+  };
+}
+
+/** Outcomes and the end of every request. */
+export function createObserver({ clock, log, metrics, mayQuote, record }: ObserverDeps) {
   const outcomes = createOutcomes(clock);
   const lastFaults = new Map<string, LastFault>();
   const keepFault = (provider: string, kind: string, status: number) => {
@@ -97,12 +117,6 @@ export function createObserver({ clock, log, startedMs, mayName, mayQuote, recor
       if (row.costMicros > 0) metrics.costMicros(row.model, row.costMicros);
       if (row.stream && row.ttfbMs !== null) metrics.firstByte(row.endpoint, row.ttfbMs / 1000);
     },
-    /** The store with its write transactions timed. */
-    timed(store: Store, operation: string): Store {
-      return { ...store, transaction: (work) => time(metrics, operation, () => store.transaction(work)) };
-    },
-    /** The result of a look-up in the database, timed. */
-    time: <T>(operation: string, work: () => T): T => time(metrics, operation, work),
   };
 }
 

@@ -1,4 +1,4 @@
-// Mounts the public status routes on what the program is made of. Wiring only.
+// Hands the public status endpoints what they need of the rest of the program. Wiring only.
 
 import { VERSION } from "../base/version.ts";
 import type { Config } from "../config/schema.ts";
@@ -9,7 +9,7 @@ import { usageStore } from "../store/usage/usage.ts";
 import { type createWatch, isListed } from "./health-watch.ts";
 import type { Observer } from "./observe.ts";
 
-export interface MountStatusDeps {
+export interface StatusServiceDeps {
   readonly config: () => Config;
   readonly store: Store;
   readonly fleet: Fleet;
@@ -21,11 +21,11 @@ export interface MountStatusDeps {
   readonly links: () => ReturnType<typeof linksOf>;
 }
 
-/** The routes of health, statistics, capabilities and metrics. */
-export function mountStatus(deps: MountStatusDeps) {
+/** Health, statistics, capabilities and metrics as a service. */
+export function createStatus(deps: StatusServiceDeps) {
   const { config, store, fleet, observer, watch, uptimeSeconds, pseudonymSecret, links } = deps;
   const usage = usageStore(store);
-  return statusRoutes({
+  const routes = statusRoutes({
     version: VERSION,
     uptimeSeconds,
     breakers: () => fleet.breakers.snapshot(),
@@ -45,4 +45,5 @@ export function mountStatus(deps: MountStatusDeps) {
     metrics: () => config().server.metrics,
     renderMetrics: () => observer.metrics.render(),
   });
+  return { routes };
 }

@@ -31,6 +31,19 @@ export class LiveConfig {
     return this.#config;
   }
 
+  /** What `make` makes of the present configuration; made once for each. */
+  derive<T>(make: (config: Config) => T): () => T {
+    let of: Config | undefined;
+    let made: T;
+    return () => {
+      if (of !== this.#config) {
+        of = this.#config;
+        made = make(of);
+      }
+      return made;
+    };
+  }
+
   /** Takes the new configuration if it is right. Throws what listeners threw, after all of them were told. */
   reload(): ReloadResult {
     const result = this.#load();

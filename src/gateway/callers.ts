@@ -46,16 +46,23 @@ export function createCallers({ store, keys, clock, limiter, grants, pendingMicr
     clock,
     takesXApiKey,
   });
+  const changed = () => guard.invalidate();
   /** Callers that the dashboard's session speaks for. */
   const vouched = new WeakMap<Request, Caller<TierId>>();
   return {
-    guard,
+    /** Keys or accounts have changed: what is remembered of them is stale. */
+    changed,
+    /** What plans grant may have changed. */
+    reconfigure: changed,
     /** The caller of an endpoint that is free; the others are let in by `admit`. */
     authenticate: verifiedCallers((request) => guard.authenticate(request), deps.requireVerifiedEmail),
     budgets,
     budgetsOf,
-    /** Lets the request in as this caller's, without a key. */
-    vouch: (request: Request, caller: Caller<TierId>) => vouched.set(request, caller),
+    /** `answer` for a caller who is known without a key: `admit` lets the request in as theirs. */
+    vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller<TierId>) => {
+      vouched.set(request, caller);
+      return answer(request);
+    },
     admit: createAdmission({
       authenticate: (request) => vouched.get(request) ?? guard.authenticate(request),
       limiter,

@@ -1,12 +1,14 @@
 // Listens, and ends gracefully: no new connections, open requests and streams may finish until the drain timeout.
 
-/** A listening server. */
+/** An address to listen on. `url`, `link` and `port` are known once it is open, and throw before. */
 export interface Listener {
   /** The address it listens on. */
-  url: string;
+  readonly url: string;
   /** The address for people on this machine to open: `localhost` where it listens on every interface. */
-  link: string;
-  port: number;
+  readonly link: string;
+  readonly port: number;
+  /** Starts listening. Throws when the address is taken. */
+  open(fetch: (request: Request) => Response | Promise<Response>): void;
   /** The peer's address of a running request. */
   addressOf(request: Request): string;
   /** The request is answered: its connection may lie idle for a while, then it is closed. */
@@ -21,18 +23,54 @@ const PARSER_BODY_MAX = Number.MAX_SAFE_INTEGER;
 /** Longer than common proxies keep idle connections to us, so that theirs ends first and no request meets a closed one. */
 const IDLE_SECONDS = 125;
 
-/** Starts listening. Throws when the address is taken. `port` 0 picks a free one. */
-export function listen(options: {
+/** A listener that is not open yet. `port` 0 picks a free one. */
+export function createListener(options: {
   host: string;
   port: number;
-  fetch(request: Request): Response | Promise<Response>;
   /** How long a connection may lie idle between requests; the parser counts in steps of four seconds. */
   idleSeconds?: number;
 }): Listener {
-  const { idleSeconds = IDLE_SECONDS } = options;
-  const server = Bun.serve({
-    hostname: options.host,
-    port: options.port,
+  const { host, idleSeconds = IDLE_SECONDS } = options;
+  let opened: Bun.Server<undefined> | undefined;
+  const server = () => {
+    if (opened === undefined) throw new Error("The listener is not open yet.");
+    return opened;
+  };
+  const port = () => server().port ?? options.port;
+  return {
+    get url() {
+      return originOf(host, port());
+    },
+    get link() {
+      return linkOf(host, port());
+    },
+    get port() {
+      return port();
+    },
+    open(fetch) {
+      opened = serve(host, options.port, fetch);
+    },
+    addressOf: (request) => server().requestIP(request)?.address ?? "",
+    release: (request) => server().timeout(request, idleSeconds),
+    async stop(drainMs) {
+      const running = server();
+      const drained = running.stop().then(() => true);
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<false>((resolve) => {
+        timer = setTimeout(() => resolve(false), drainMs);
+      });
+      const whole = await Promise.race([drained, late]);
+      clearTimeout(timer);
+      if (!whole) await running.stop(true);
+      return whole;
+    },
+  };
+}
+
+function serve(hostname: string, port: number, fetch: (request: Request) => Response | Promise<Response>) {
+  return Bun.serve({
+    hostname,
+    port,
     // The default would cut quiet streams after 10 s; our own deadlines and keepalives rule while a request runs. (The first
     // request's headers have a limit of the parser's own, about 12 s.)
     idleTimeout: 0,
@@ -40,27 +78,8 @@ export function listen(options: {
     development: false,
     // Bun shares the port outside development mode, and requests would then go to either of two gateways.
     reusePort: false,
-    fetch: options.fetch,
+    fetch,
   });
-  const port = server.port ?? options.port;
-  return {
-    url: originOf(options.host, port),
-    link: linkOf(options.host, port),
-    port,
-    addressOf: (request) => server.requestIP(request)?.address ?? "",
-    release: (request) => server.timeout(request, idleSeconds),
-    async stop(drainMs) {
-      const drained = server.stop().then(() => true);
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<false>((resolve) => {
-        timer = setTimeout(() => resolve(false), drainMs);
-      });
-      const whole = await Promise.race([drained, late]);
-      clearTimeout(timer);
-      if (!whole) await server.stop(true);
-      return whole;
-    },
-  };
 }
 
 /** The address that a person on this machine can open: a host that stands for every interface is no address to go to. */

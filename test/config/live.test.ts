@@ -66,3 +66,17 @@ test("a listener that throws does not keep the others from being told", () => {
   expect(() => config.reload()).toThrow(AggregateError);
   expect(told).toEqual(["second"]);
 });
+
+test("what is derived from the configuration is made once for each", () => {
+  const { config, write } = live("log: {level: info}");
+  let made = 0;
+  const loud = config.derive(({ log }) => {
+    made += 1;
+    return log.level.toUpperCase();
+  });
+  expect(made).toBe(0);
+  expect([loud(), loud()]).toEqual(["INFO", "INFO"]);
+  write("log: {level: debug}");
+  config.reload();
+  expect([loud(), loud(), made]).toEqual(["DEBUG", "DEBUG", 2]);
+});

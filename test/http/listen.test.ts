@@ -1,17 +1,13 @@
 import { expect, test } from "bun:test";
-import { linkOf, listen } from "../../src/http/listen.ts";
+import { createListener, linkOf } from "../../src/http/listen.ts";
 
 // The parser counts in steps of four seconds.
 test("idle connections are closed, running requests are not", async () => {
-  const server = listen({
-    host: "127.0.0.1",
-    port: 0,
-    idleSeconds: 4,
-    async fetch(request) {
-      if (request.url.endsWith("/slow")) await Bun.sleep(5500);
-      server.release(request);
-      return new Response("ok");
-    },
+  const server = createListener({ host: "127.0.0.1", port: 0, idleSeconds: 4 });
+  server.open(async (request) => {
+    if (request.url.endsWith("/slow")) await Bun.sleep(5500);
+    server.release(request);
+    return new Response("ok");
   });
   const open = async (requests: string[]) => {
     const closed = Promise.withResolvers<string>();
@@ -48,10 +44,20 @@ test("idle connections are closed, running requests are not", async () => {
 }, 30_000);
 
 test("a second listener on the port is refused", async () => {
-  const options = { host: "127.0.0.1", fetch: () => new Response("ok") };
-  const first = listen({ ...options, port: 0 });
-  expect(() => listen({ ...options, port: first.port })).toThrow(expect.objectContaining({ code: "EADDRINUSE" }));
+  const fetch = () => new Response("ok");
+  const first = createListener({ host: "127.0.0.1", port: 0 });
+  first.open(fetch);
+  const second = createListener({ host: "127.0.0.1", port: first.port });
+  expect(() => second.open(fetch)).toThrow(expect.objectContaining({ code: "EADDRINUSE" }));
   await first.stop(0);
+});
+
+test("where it listens is not known before it is open", async () => {
+  const listener = createListener({ host: "127.0.0.1", port: 0 });
+  expect(() => listener.link).toThrow("not open yet");
+  listener.open(() => new Response("ok"));
+  expect(await (await fetch(listener.link)).text()).toBe("ok");
+  await listener.stop(0);
 });
 
 test.each([

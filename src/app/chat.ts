@@ -1,0 +1,94 @@
+// The chat side of a running gateway: the pipeline, what is kept of answers and uploads, and their endpoints. Wiring only.
+
+import type { Clock } from "../base/clock.ts";
+import type { LiveConfig } from "../config/live.ts";
+import type { AttemptDeps } from "../gateway/attempts.ts";
+import type { createCallers } from "../gateway/callers.ts";
+import { createTokenCount } from "../gateway/count-tokens.ts";
+import type { GatewayDeps } from "../gateway/deps.ts";
+import { createImageFetch } from "../gateway/media.ts";
+import { createPrepare } from "../gateway/prepare.ts";
+import { createProbe } from "../gateway/probe.ts";
+import type { Fleet } from "../gateway/providers.ts";
+import { ReasoningMemory } from "../gateway/reasoning-memory.ts";
+import { directRoutes, gatewayRoutes } from "../gateway/routes.ts";
+import { createGateway } from "../gateway/run.ts";
+import { createStoredResponses } from "../gateway/stored-responses.ts";
+import { createUploads } from "../gateway/uploads.ts";
+import { UpstreamThreads } from "../gateway/upstream-threads.ts";
+import { createFetch } from "../net/fetch.ts";
+import { createGuard } from "../net/guard.ts";
+import { createResolve } from "../net/resolve.ts";
+import type { Store } from "../store/engine/open.ts";
+import { fileStore } from "../store/work/files.ts";
+import { responseStore } from "../store/work/responses.ts";
+import type { StorageStore } from "../store/work/storage.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { chatCompletions } from "../wire/chat-completions/format.ts";
+
+/** What everything that calls providers for a request has in common. */
+export type UpstreamCalls = Omit<AttemptDeps, "provider"> &
+  Pick<GatewayDeps, "admit" | "budgets" | "bodyLimits" | "requestTimeoutMs" | "record">;
+
+export interface ChatDeps {
+  readonly live: LiveConfig;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly storage: StorageStore;
+  readonly calls: UpstreamCalls;
+  readonly fleet: Pick<Fleet, "catalog" | "provider">;
+  readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed">;
+  /** The caller of an endpoint that is free. */
+  readonly authenticate: ReturnType<typeof createCallers>["authenticate"];
+  isDecisionModel(id: string): boolean;
+  /** How long a stream's headers wait for its first event. */
+  readonly peekMs: number | undefined;
+}
+
+/** Builds the chat side. */
+export function createChat(deps: ChatDeps) {
+  const { live, log, clock, store, storage, calls, fleet, metrics, authenticate, isDecisionModel } = deps;
+  const config = () => live.get();
+  const responses = responseStore(store);
+  const files = fileStore(store);
+  const pipeline = {
+    ...calls,
+    catalog: fleet.catalog,
+    provider: fleet.provider,
+    isDecisionModel,
+    reasoning: new ReasoningMemory(),
+    threads: new UpstreamThreads(),
+  };
+  const gateway = createGateway({
+    ...pipeline,
+    peekMs: deps.peekMs,
+    prepare: createPrepare({
+      history: {
+        store: { ...responses, ...storage },
+        settings: () => config().responses,
+        nowMs: () => clock.now(),
+      },
+      files,
+    }),
+    fitImages: createImageFetch(() => createFetch(createGuard(config().web, createResolve(config().web.dns)))),
+    keepFailed: (error, requestId) => log.error("an answer could not be stored", { request_id: requestId, error }),
+    streamOpened: metrics.streamOpened,
+    streamClosed: metrics.streamClosed,
+  });
+  return {
+    routes: gatewayRoutes({
+      gateway,
+      responses: createStoredResponses({ store: responses, authenticate }),
+      uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
+      countTokens: createTokenCount({ ...pipeline, files }),
+    }),
+    /** The endpoints that are called past the framework's router. */
+    direct: directRoutes(gateway),
+    /** Answers a chat completion; `admit` decides whom it is from. */
+    complete: (request: Request) => gateway.handle(request, chatCompletions),
+    /** A one-token call: true when the model answered. */
+    probe: createProbe(pipeline),
+  };
+}

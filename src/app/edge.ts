@@ -1,0 +1,82 @@
+// The way in: every route behind one edge, and the address it is served at. Wiring only.
+
+import { type AnyElysia, Elysia } from "elysia";
+import { uuid } from "../base/ids.ts";
+import type { LiveConfig } from "../config/live.ts";
+import { createEdge, type RoutePattern } from "../http/edge.ts";
+import { noEndpoint } from "../http/errors.ts";
+import { exchangeOf } from "../http/exchange.ts";
+import type { Listener } from "../http/listen.ts";
+import { TrustedProxies } from "../http/peer.ts";
+import type { Store } from "../store/engine/open.ts";
+import { LISTENING_SETTING, settingsStore } from "../store/settings.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Tracer } from "../telemetry/span.ts";
+import type { Observer } from "./observe.ts";
+import { PATHS } from "./paths.ts";
+
+export interface EdgeServiceDeps {
+  readonly live: LiveConfig;
+  readonly log: Logger;
+  readonly store: Store;
+  readonly listener: Listener;
+  readonly tracer: Tracer | undefined;
+  readonly observer: Pick<Observer, "finished">;
+  /** What the services answer. */
+  readonly routes: readonly AnyElysia[];
+  /** POST routes that are called past the framework's router. */
+  readonly direct: ReadonlyMap<string, (request: Request) => Promise<Response>>;
+}
+
+/** Login limits count by address: behind such a proxy ten bad logins would lock everybody out. */
+const UNTRUSTED_PROXY =
+  "X-Forwarded-For came from a peer outside server.trusted_proxies: if it is your proxy, name it there, else all of its clients count as one address";
+
+/** Builds the edge over all routes; `start` opens the address, so it comes after everything that answers. */
+export function createEdgeService(deps: EdgeServiceDeps) {
+  const { live, log, listener } = deps;
+  const routes = joinRoutes(deps.routes);
+  const proxies = live.derive(
+    ({ server }) => new TrustedProxies(server.trustedProxies, (peer) => log.warn(UNTRUSTED_PROXY, { peer })),
+  );
+  const edge = createEdge({
+    paths: PATHS,
+    handle: (request) => routes.fetch(request),
+    direct: deps.direct,
+    routes: () => routes.routes,
+    makeRequestId: uuid,
+    maintenance: () => {
+      const { enabled, retryAfterMs, message } = live.get().server.maintenance;
+      return enabled ? { retryAfterSeconds: retryAfterMs / 1000, message } : undefined;
+    },
+    peer: (request) => proxies().peer(request, listener.addressOf(request)),
+    bodyBudgetBytes: () => live.get().server.bodyBudgetBytes,
+    tracer: deps.tracer,
+    release: (request) => listener.release(request),
+    finished: deps.observer.finished,
+    unexpected: (exchange, cause) => log.error("unexpected error", { request_id: exchange.requestId, error: cause }),
+  });
+  return {
+    /** Every route there is, as `GET /v1/models/*`. */
+    patterns: (): readonly RoutePattern[] => routes.routes,
+    async start(): Promise<void> {
+      listener.open(edge);
+      await settingsStore(deps.store).writeSetting(LISTENING_SETTING, listener.link);
+    },
+    async stop(drainMs: number): Promise<void> {
+      if (!(await listener.stop(drainMs))) log.warn("requests were cut at the drain timeout");
+    },
+  };
+}
+
+/** One router for all of them; what they throw is left to the edge. */
+function joinRoutes(parts: readonly AnyElysia[]): AnyElysia {
+  const all = new Elysia({ name: "sallyport", handler: { standardHostname: false } }).onError(
+    ({ error, code, request }) => {
+      exchangeOf(request).thrown = code === "NOT_FOUND" ? noEndpoint(request) : error;
+      return new Response(null, { status: 500 });
+    },
+  );
+  for (const part of parts) all.use(part);
+  return all;
+}

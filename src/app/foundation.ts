@@ -1,0 +1,163 @@
+// What every feature stands on: the log, traces, the database, usage, and who may call. Wiring only.
+
+import { mkdirSync } from "node:fs";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { tierGrants } from "../catalog/from-config.ts";
+import type { LiveConfig } from "../config/live.ts";
+import { secretsOf } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { createCallers } from "../gateway/callers.ts";
+import { createRateWindows } from "../gateway/rate-windows.ts";
+import { createListener } from "../http/listen.ts";
+import { memoryRateLimiter } from "../http/rpm.ts";
+import { linksOf } from "../status/routes.ts";
+import { keyStore } from "../store/access/keys.ts";
+import { openStore, type Store } from "../store/engine/open.ts";
+import { acquireServeLock } from "../store/engine/serve-lock.ts";
+import { upgradeStore } from "../store/engine/upgrade.ts";
+import { Upkeep } from "../store/engine/upkeep.ts";
+import { storeSweeps } from "../store/sweeps.ts";
+import { rateStore } from "../store/usage/rates.ts";
+import { UsageWriter } from "../store/usage/writer.ts";
+import { storageStore } from "../store/work/storage.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { createObserver, createProgramMetrics, openTracer } from "./observe.ts";
+
+export interface FoundationDeps {
+  readonly lifecycle: Lifecycle;
+  readonly live: LiveConfig;
+  readonly log: Logger;
+  readonly clock?: Clock | undefined;
+}
+
+export type Foundation = Awaited<ReturnType<typeof addFoundation>>;
+
+/** Adds the services that all others stand on. */
+export async function addFoundation({ lifecycle, live, log, clock = systemClock }: FoundationDeps) {
+  const { add } = lifecycle;
+  const startedMs = clock.now();
+  const config = () => live.get();
+  addLog(add, log, config);
+  const tracer = await openTracer(log);
+  add("traces", { stop: () => tracer?.stop() });
+  const { store } = add("database", await openDatabase({ dataDir: config().dataDir, clock, log }));
+  const { nameModels, ...programMetrics } = createProgramMetrics({
+    startedMs,
+    guarded: () => config().server.metrics.token !== "",
+  });
+  const ground = { add, live, config, log, clock, store };
+  const { writer, observer } = addUsage({ ...ground, ...programMetrics });
+  const grants = live.derive(tierGrants);
+  const callers = addCallers({ ...ground, ...programMetrics, writer, grants });
+  const { host, port } = config().server;
+  const listener = createListener({ host, port });
+  return {
+    ...ground,
+    ...{ tracer, writer, observer, callers, grants, listener, nameModels },
+    storage: storageStore(store, () => config().limits.storagePerAccountBytes),
+    uptimeSeconds: () => Math.floor((clock.now() - startedMs) / 1000),
+    warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, fields),
+    bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes, valuesMax: config().server.maxBodyValues }),
+    links: () => linksOf(config().server, listener.link),
+  };
+}
+
+interface Ground {
+  readonly add: Lifecycle["add"];
+  config(): Config;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly store: Store;
+}
+
+type ProgramMetrics = Omit<ReturnType<typeof createProgramMetrics>, "nameModels">;
+
+function addLog(add: Lifecycle["add"], log: Logger, config: () => Config): void {
+  const hideSecrets = () => log.setSecrets(secretsOf(config()));
+  hideSecrets();
+  add("log", {
+    reconfigure() {
+      hideSecrets();
+      log.setLevel(config().log.level);
+    },
+    stop: () => log.flush(),
+  });
+}
+
+/** Adds what writes down who used what, and what keeps the database small. */
+function addUsage({ add, config, log, clock, store, metrics, timed }: Ground & ProgramMetrics) {
+  const writer = new UsageWriter(timed(store, "flush_usage"), {
+    flushMs: config().usage.flushMs,
+    onError: (error) => log.error("usage could not be written; it is kept and tried again", { error }),
+  });
+  add("usage", {
+    stop() {
+      if (!writer.close()) log.error("usage could not be written");
+    },
+  });
+  add(
+    "upkeep",
+    new Upkeep(store, {
+      sweeps: storeSweeps(store, () => config().usage.rollupAfterMs),
+      onError: (error) => log.error("upkeep failed", { error }),
+    }),
+  );
+  const observer = createObserver({
+    clock,
+    log,
+    metrics,
+    mayQuote: () => config().log.prompts,
+    record: (row) => writer.record(row),
+  });
+  return { writer, observer };
+}
+
+/** Adds who may call, and the memory of how often they did. */
+function addCallers(
+  deps: Ground & ProgramMetrics & { readonly writer: UsageWriter; grants(): ReturnType<typeof tierGrants> },
+) {
+  const { add, config, log, clock, store, metrics, time, writer, grants } = deps;
+  const limiter = memoryRateLimiter(clock);
+  add(
+    "rate windows",
+    createRateWindows({
+      limiter,
+      rates: rateStore(store),
+      clock,
+      failed: (error) => log.warn("the rate windows could not be saved; they are saved again soon", { error }),
+    }),
+  );
+  return add(
+    "callers",
+    createCallers({
+      ...{ store, clock, limiter, grants, time },
+      keys: keyStore(store),
+      requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
+      pendingMicros: (id) => writer.pendingCostMicros(id),
+      rejected: () => metrics.rateLimited(),
+    }),
+  );
+}
+
+/** Opens the database of a data directory, upgraded where an older version made it. */
+async function openDatabase({ dataDir, clock, log }: { dataDir: string; clock: Clock; log: Logger }) {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // The lock comes first: a newer program that is refused must not have migrated the database under the running one.
+  const lock = acquireServeLock(dataDir);
+  try {
+    const upgraded = await upgradeStore({ dataDir, clock, lockHeld: true });
+    if (upgraded !== undefined) log.info("the database was upgraded", { ...upgraded });
+    const store = openStore({ dataDir, clock });
+    return {
+      store,
+      stop() {
+        store.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}

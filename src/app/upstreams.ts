@@ -1,0 +1,90 @@
+// The upstream side: providers with their catalog, decision models, and what every call to them has in common. Wiring only.
+
+import { createSignal } from "../base/signal.ts";
+import { resolveModel } from "../catalog/resolve.ts";
+import { secretsOf } from "../config/load.ts";
+import { createDecisions } from "../decisions/assemble.ts";
+import { createFleet } from "../gateway/providers.ts";
+import { decisionStore } from "../store/decisions/decisions.ts";
+import type { UsageRecord } from "../store/usage/record.ts";
+import { makeRedactor } from "../telemetry/redact.ts";
+import type { UpstreamCalls } from "./chat.ts";
+import type { Foundation } from "./foundation.ts";
+import { isListed } from "./health-watch.ts";
+
+/** Adds providers and decision models. */
+export function addUpstreams(base: Foundation) {
+  const { add, config, log, clock, store, observer, callers } = base;
+  /** A breaker, or what the catalog holds. */
+  const modelsChanged = createSignal();
+  /** Every provider was asked for its models once. */
+  const modelsListed = createSignal();
+  const fleet = createFleet({
+    config,
+    clock,
+    discoveryFailed: observer.discoveryFailed,
+    breakerChanged: (provider, state) => {
+      log.warn("circuit breaker", { provider, state });
+      modelsChanged.fire();
+    },
+    catalogChanged: modelsChanged.fire,
+  });
+  add("providers", {
+    start() {
+      fleet
+        .start()
+        .then(modelsListed.fire)
+        .catch((error: unknown) => log.error("the providers could not be looked at", { error }));
+    },
+    reconfigure() {
+      fleet.reconfigure();
+      void fleet.refresh();
+    },
+    stop: fleet.stop,
+  });
+
+  const calls = upstreamCalls(base, fleet);
+  const decisions = createDecisions({
+    ...calls,
+    config,
+    store: decisionStore(store),
+    changeCounter: () => store.changeCounter(),
+    chatProvider: fleet.provider,
+    chatPrices: (provider, model) => fleet.known(provider, model)?.prices,
+    authenticate: callers.authenticate,
+    isChatModel: (id) => resolveModel(fleet.catalog(), id)?.model.kind === "chat",
+    warn: base.warn,
+  });
+  add("decisions", {
+    ...decisions,
+    async start() {
+      await decisions.load();
+      decisions.start().catch((error: unknown) => log.warn("decision models could not be looked at", { error }));
+    },
+  });
+  base.nameModels((model) => isListed(fleet, model) || decisions.has(model));
+  return { fleet, decisions, calls, modelsChanged, modelsListed };
+}
+
+/** What everything that calls providers for a request has in common. */
+function upstreamCalls(base: Foundation, fleet: ReturnType<typeof createFleet>): UpstreamCalls {
+  const { live, config, clock, writer, observer, callers } = base;
+  const redact = live.derive((now) => makeRedactor(secretsOf(now)));
+  return {
+    clock,
+    breakers: fleet.breakers,
+    admit: callers.admit,
+    budgets: callers.budgets,
+    bodyLimits: base.bodyLimits,
+    requestTimeoutMs: () => config().server.requestTimeoutMs,
+    record: (row: UsageRecord) => {
+      writer.record(row);
+      observer.spent(row);
+    },
+    random: Math.random,
+    scrub: (text) => redact()(text),
+    failed: observer.failed,
+    called: observer.metrics.upstream,
+    retried: observer.metrics.retried,
+  };
+}

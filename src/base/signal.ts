@@ -1,0 +1,18 @@
+// Something that happened, told to whoever wants to know: for a part of the program that is built before those who listen.
+
+/** Tells its listeners, in the order in which they came, whenever it is fired. */
+export interface Signal {
+  fire(): void;
+  listen(listener: () => void): void;
+}
+
+/** A signal that nobody listens to yet. */
+export function createSignal(): Signal {
+  const listeners: (() => void)[] = [];
+  return {
+    fire() {
+      for (const listener of listeners) listener();
+    },
+    listen: (listener) => void listeners.push(listener),
+  };
+}

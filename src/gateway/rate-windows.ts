@@ -1,0 +1,34 @@
+// Keeps the rate limiter's windows over a restart: read at the start, saved every few seconds and at the end, so that a
+// crash does not refill them.
+
+import type { Clock } from "../base/clock.ts";
+import type { RateLimiter } from "../http/rpm.ts";
+import type { RateStore } from "../store/usage/rates.ts";
+
+export interface RateWindowsDeps {
+  readonly limiter: Pick<RateLimiter, "snapshot" | "restore">;
+  readonly rates: RateStore;
+  readonly clock: Clock;
+  /** They could not be saved; they are tried again soon. */
+  failed(error: unknown): void;
+}
+
+const SAVE_MS = 5000;
+/** Older windows have ended. */
+const WINDOW_MS = 60_000;
+
+/** Builds the keeper; `start` must have resolved before the limiter is asked. */
+export function createRateWindows({ limiter, rates, clock, failed }: RateWindowsDeps) {
+  const save = () => rates.saveRateWindows(limiter.snapshot());
+  let timer: ReturnType<typeof setInterval> | undefined;
+  return {
+    async start(): Promise<void> {
+      limiter.restore(await rates.loadRateWindows(clock.now() - WINDOW_MS));
+      timer = setInterval(() => void save().catch(failed), SAVE_MS);
+    },
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      await save();
+    },
+  };
+}
