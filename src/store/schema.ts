@@ -108,7 +108,6 @@ export const usage = sqliteTable(
     index("usage_created").on(t.createdAtMs),
     // The row id rides along in every index, so this one pages an account's requests newest first.
     index("usage_account").on(t.accountId),
-    index("usage_model").on(t.model, t.createdAtMs),
   ],
 );
 

@@ -30,9 +30,5 @@ export function settingsStore(store: Store) {
         .onConflictDoUpdate({ target: settings.name, set: row })
         .run();
     },
-    /** Removes `name`; true when it was there. */
-    async deleteSetting(name: string): Promise<boolean> {
-      return db.delete(settings).where(eq(settings.name, name)).returning({ name: settings.name }).all().length > 0;
-    },
   };
 }

@@ -108,7 +108,7 @@ test("deleting an account takes its keys, rows and uploads, and leaves the total
   expect(await usage.totalsByModel()).toEqual([{ model: "m", totalTokens: 45, requests: 3 }]);
   expect(await usage.topAccounts()).toEqual([{ accountId: bob.id, totalTokens: 15 }]);
   const day = dayOf(clock.now());
-  expect(await usage.dailyUsage("", { fromDay: day, toDay: day })).toMatchObject([
+  expect(await usage.sumsByKey("", { fromDay: day, toDay: day })).toMatchObject([
     { keyId: "", requests: 2, inputTokens: 20 },
   ]);
   expect(await usage.listRequests(ann.id)).toEqual([]);
@@ -126,5 +126,5 @@ test("deleting an account takes its keys, rows and uploads, and leaves the total
   expect(writer.close()).toBe(true);
   expect((await usage.tokenTotals()).requests).toBe(4);
   expect(await usage.listRequests(ann.id)).toEqual([]);
-  expect(await usage.dailyUsage("", { fromDay: day, toDay: day })).toMatchObject([{ requests: 3 }]);
+  expect(await usage.sumsByKey("", { fromDay: day, toDay: day })).toMatchObject([{ requests: 3 }]);
 });

@@ -85,13 +85,13 @@ test("a revocation by another process is seen by its sign", async () => {
 });
 
 test("a key's last use never goes back", async () => {
-  const { keys, make, account } = await withAccount();
+  const { store, keys, make, account } = await withAccount();
   const { id } = await make();
-  await keys.touchKeys([
-    { keyId: id, atMs: 50 },
-    { keyId: "unknown", atMs: 9 },
-  ]);
-  await keys.touchKeys([{ keyId: id, atMs: 40 }]);
+  const writer = new UsageWriter(store);
+  for (const createdAtMs of [50, 40]) {
+    writer.record(usageRecord({ accountId: account.id, keyId: id, createdAtMs }));
+    expect(writer.flush()).toBe(true);
+  }
   expect((await keys.listKeys(account.id))[0]?.lastUsedAtMs).toBe(50);
 });
 

@@ -53,10 +53,6 @@ test("a request is kept as it was reported", async () => {
   expect(await usage.listRequests(ids[0]!)).toEqual([
     { ...record, id: 1, requestId: "r".repeat(200), uid: expect.any(String), attempts: null, repeats: 1 },
   ]);
-  expect(await usage.recentOfModel("m", { sinceMs: record.createdAtMs, limit: 9 })).toEqual([
-    { status: 504, errorCode: "provider_timeout", latencyMs: 12, createdAtMs: record.createdAtMs },
-  ]);
-  expect(await usage.recentOfModel("m", { sinceMs: record.createdAtMs + 1, limit: 9 })).toEqual([]);
 });
 
 test("every roll-up equals the sum of the rows, in whatever batches they are written", async () => {
@@ -102,11 +98,20 @@ test("every roll-up equals the sum of the rows, in whatever batches they are wri
         expect(totalTokens).toBe(sum(entries.filter((e) => ids[e.account] === accountId)));
       }
       for (const [account, id] of ids.entries()) {
-        for (const row of await usage.dailyUsage(id, { fromDay: 0, toDay: 2 })) {
+        const rows = store.sqlite
+          .query<
+            { day: number; key: string; model: string; requests: number; errors: number; tokens: number },
+            [string]
+          >(
+            `SELECT day, key_id AS key, model, requests, errors, input_tokens + output_tokens AS tokens
+             FROM usage_daily WHERE account_id = ?`,
+          )
+          .all(id);
+        for (const row of rows) {
           const of = entries.filter(
-            (e) => e.account === account && e.keyId === row.keyId && e.model === row.model && e.day === row.day,
+            (e) => e.account === account && e.keyId === row.key && e.model === row.model && e.day === row.day,
           );
-          expect([row.requests, row.errors, row.inputTokens + row.outputTokens]).toEqual([
+          expect([row.requests, row.errors, row.tokens]).toEqual([
             of.length,
             of.filter((e) => e.failed).length,
             sum(of),

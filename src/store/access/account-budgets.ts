@@ -23,15 +23,26 @@ export type AccountBudgetStore = ReturnType<typeof accountBudgetStore>;
 
 /** Builds the verbs. */
 export function accountBudgetStore(store: Store) {
-  const { db, clock } = store;
-  const byId = db
+  const byId = budgetById(store);
+  return { ...readingBudgets(store, byId), ...settingBudgets(store, byId) };
+}
+
+type ById = ReturnType<typeof budgetById>;
+
+function budgetById({ db }: Store) {
+  return db
     .select()
     .from(accountBudgets)
     .where(eq(accountBudgets.accountId, sql.placeholder("id")))
     .prepare();
+}
+
+function readingBudgets(store: Store, byId: ById) {
+  const { clock } = store;
   const open = store.sqlite.query(
-    `INSERT INTO account_budgets (account_id, own, period_ms, window_start) VALUES ($id, 0, $period, $now)
-     ON CONFLICT (account_id) DO UPDATE SET period_ms = $period WHERE own = 0 AND period_ms IS NOT $period`,
+    `INSERT INTO account_budgets (account_id, own, period_ms, window_start) VALUES ($id, FALSE, $period, $now)
+     ON CONFLICT (account_id) DO UPDATE SET period_ms = excluded.period_ms
+     WHERE account_budgets.own = FALSE AND account_budgets.period_ms IS DISTINCT FROM excluded.period_ms`,
   );
 
   /** The budget that holds for an account whose plan has this one; undefined where it has none. */
@@ -70,7 +81,12 @@ export function accountBudgetStore(store: Store) {
     async findAccountBudget(accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> {
       return find(accountId, plan);
     },
+  };
+}
 
+function settingBudgets(store: Store, byId: ById) {
+  const { db, clock } = store;
+  return {
     /**
      * Sets an account's own budget; null: none at all, whatever its plan says. Another amount for the same period keeps what
      * was spent; anything else counts from now.
@@ -99,7 +115,7 @@ export function accountBudgetStore(store: Store) {
       const rows = store.sqlite
         .query<{ tier: string }, []>(
           `SELECT DISTINCT tier FROM accounts WHERE id IN (
-             SELECT account_id FROM account_budgets WHERE own = 1 AND limit_micros IS NOT NULL
+             SELECT account_id FROM account_budgets WHERE own = TRUE AND limit_micros IS NOT NULL
              UNION SELECT account_id FROM api_keys WHERE budget_micros IS NOT NULL AND revoked_at IS NULL)`,
         )
         .all();

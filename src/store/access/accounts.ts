@@ -2,8 +2,10 @@
 // its own along and leaves its token counts in the totals, unattributed.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { and, asc, count, desc, eq, gt, gte, lt, or, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, sql } from "drizzle-orm";
+import { union } from "drizzle-orm/sqlite-core";
 import { uuid } from "../../base/ids.ts";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts, usage } from "../schema.ts";
 import { SUMS } from "../usage/sql.ts";
@@ -66,7 +68,19 @@ const COLUMNS = {
 
 /** Builds the verbs. */
 export function accountStore(store: Store) {
-  const { db, clock } = store;
+  const parts = accountParts(store);
+  return {
+    ...creatingAccounts(store, parts),
+    ...findingAccounts(parts),
+    ...listingAccounts(store),
+    ...changingAccounts(store, parts),
+  };
+}
+
+/** Statements and checks that several verbs share. */
+type Parts = ReturnType<typeof accountParts>;
+
+function accountParts({ db }: Store) {
   const key = sql.placeholder("key");
   const byId = db.select(COLUMNS).from(accounts).where(eq(accounts.id, key)).prepare();
   const byEmail = db.select(COLUMNS).from(accounts).where(eq(accounts.emailKey, key)).prepare();
@@ -82,15 +96,19 @@ export function accountStore(store: Store) {
     if (emailOwner !== undefined && emailOwner.id !== exceptId) return { refused: "email_taken" };
     return undefined;
   };
+  return { byId, byEmail, byUsername, counted, taken };
+}
 
+function creatingAccounts(store: Store, parts: Parts) {
+  const { db, clock } = store;
   return {
     /** Makes an account, or says why not. */
     async createAccount(input: NewAccount): Promise<Account | AccountRefused> {
       return store.transaction(() => {
         if (input.identity !== undefined && isKnownIdentity(store, input.identity))
           return { refused: "identity_taken" };
-        if (input.mustBeFirst === true && (counted.get()?.n ?? 0) > 0) return { refused: "not_first" };
-        const refused = taken(input);
+        if (input.mustBeFirst === true && (parts.counted.get()?.n ?? 0) > 0) return { refused: "not_first" };
+        const refused = parts.taken(input);
         if (refused !== undefined) return refused;
         const invite = input.inviteHash === undefined ? undefined : isOpenInvite(input.inviteHash, clock.now());
         if (invite !== undefined && db.select({ id: invites.id }).from(invites).where(invite).get() === undefined) {
@@ -122,7 +140,11 @@ export function accountStore(store: Store) {
         return account;
       });
     },
+  };
+}
 
+function findingAccounts({ byId, byEmail, byUsername, counted }: Parts) {
+  return {
     /** The account with this id. */
     async findAccount(id: string): Promise<Account | undefined> {
       return byId.get({ key: id });
@@ -143,15 +165,19 @@ export function accountStore(store: Store) {
     async countAccounts(): Promise<number> {
       return counted.get()?.n ?? 0;
     },
+  };
+}
 
+function listingAccounts({ db }: Store) {
+  return {
     /** Up to `limit` (at most 500) accounts in the order they were made, after the account `afterId`. */
     async listAccounts(options: { afterId?: string; limit?: number } = {}): Promise<Account[]> {
       // Ids sort by the time they were made.
       return db
         .select(COLUMNS)
         .from(accounts)
-        .where(gt(accounts.id, options.afterId ?? ""))
-        .orderBy(asc(accounts.id))
+        .where(gt(byBytes(accounts.id), options.afterId ?? ""))
+        .orderBy(asc(byBytes(accounts.id)))
         .limit(Math.min(options.limit ?? PAGE_MAX, PAGE_MAX))
         .all();
     },
@@ -162,33 +188,42 @@ export function accountStore(store: Store) {
      */
     async searchAccounts(begins: string, options: { beforeId?: string; limit?: number } = {}): Promise<Account[]> {
       const from = foldName(begins);
-      // Ranges, not LIKE: both spellings have an index.
-      const starts = (column: typeof accounts.usernameKey | typeof accounts.emailKey) =>
-        and(gte(column, from), lt(column, `${from}\u{10ffff}`));
+      // Ranges, not LIKE, and each on its own: both spellings have an index.
+      const starting = (column: typeof accounts.usernameKey | typeof accounts.emailKey) =>
+        db
+          .select({ id: accounts.id })
+          .from(accounts)
+          .where(and(gte(byBytes(column), from), lt(byBytes(column), `${from}\u{10ffff}`)));
+      const matches = inArray(accounts.id, union(starting(accounts.usernameKey), starting(accounts.emailKey)));
       return db
         .select(COLUMNS)
         .from(accounts)
         .where(
           and(
-            from === "" ? undefined : or(starts(accounts.usernameKey), starts(accounts.emailKey)),
-            options.beforeId === undefined ? undefined : lt(accounts.id, options.beforeId),
+            from === "" ? undefined : matches,
+            options.beforeId === undefined ? undefined : lt(byBytes(accounts.id), options.beforeId),
           ),
         )
-        .orderBy(desc(accounts.id))
+        .orderBy(desc(byBytes(accounts.id)))
         .limit(Math.min(options.limit ?? PAGE_MAX, PAGE_MAX))
         .all();
     },
+  };
+}
 
+function changingAccounts(store: Store, parts: Parts) {
+  const { db } = store;
+  return {
     /** Changes columns of an account; undefined when there is no such account. */
     async updateAccount(id: string, change: AccountChange): Promise<Account | AccountRefused | undefined> {
       return store.transaction(() => {
-        const refused = taken(change, id);
+        const refused = parts.taken(change, id);
         if (refused !== undefined) return refused;
         const keys = {
           ...(change.username === undefined ? {} : { usernameKey: foldName(change.username) }),
           ...(change.email === undefined ? {} : { emailKey: foldName(change.email) }),
         };
-        if (Object.keys(change).length === 0) return byId.get({ key: id });
+        if (Object.keys(change).length === 0) return parts.byId.get({ key: id });
         return db
           .update(accounts)
           .set({ ...change, ...keys })
@@ -201,7 +236,7 @@ export function accountStore(store: Store) {
     /** Removes the account and everything of its own, uploads included; its tokens stay in the totals. True when it existed. */
     async deleteAccount(id: string): Promise<boolean> {
       const existed = store.transaction(() => {
-        if (byId.get({ key: id }) === undefined) return false;
+        if (parts.byId.get({ key: id }) === undefined) return false;
         unattribute(store, id);
         db.delete(usage).where(eq(usage.accountId, id)).run();
         // Keys, sessions, files, jobs, threads and responses go by cascade.
@@ -240,7 +275,7 @@ function unattribute({ sqlite }: Store, accountId: string): void {
          SELECT '', '', ${group}, ${sums.map((name) => `SUM(${name})`).join(", ")}
          FROM ${table} WHERE account_id = ? GROUP BY ${group}
          ON CONFLICT (account_id, key_id, ${group})
-         DO UPDATE SET ${sums.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`,
+         DO UPDATE SET ${sums.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ")}`,
       )
       .run(accountId);
     sqlite.query(`DELETE FROM ${table} WHERE account_id = ?`).run(accountId);

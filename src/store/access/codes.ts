@@ -2,6 +2,7 @@
 // hashes and judged in one transaction, so that parallel guesses share one count and a ticket is taken by one caller.
 import { and, desc, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts } from "../schema.ts";
 import { invites, tickets, verificationCodes } from "./schema.ts";
@@ -27,19 +28,16 @@ const INVITES_LISTED_MAX = 500;
 
 /** Builds the verbs. */
 export function codeStore(store: Store) {
-  const { db, clock, sqlite } = store;
+  return { ...verificationVerbs(store), ...ticketVerbs(store), ...inviteVerbs(store), ...expiringCodes(store) };
+}
+
+function verificationVerbs(store: Store) {
+  const { db, clock } = store;
   const codeOf = db
     .select()
     .from(verificationCodes)
     .where(eq(verificationCodes.accountId, sql.placeholder("id")))
     .prepare();
-  const deleteTickets = sqlite.query(
-    "DELETE FROM tickets WHERE hash IN (SELECT hash FROM tickets WHERE expires_at < ? LIMIT ?)",
-  );
-  const deleteCodes = sqlite.query(
-    "DELETE FROM verification_codes WHERE account_id IN (SELECT account_id FROM verification_codes WHERE expires_at < ? LIMIT ?)",
-  );
-
   return {
     /** Replaces an account's verification code, unless the last one was sent less than `gapMs` ago: then says when it may be. */
     async putVerificationCode(input: {
@@ -86,7 +84,12 @@ export function codeStore(store: Store) {
         return "verified";
       });
     },
+  };
+}
 
+function ticketVerbs(store: Store) {
+  const { db, clock } = store;
+  return {
     /** Stores a ticket. `only`: tickets of this kind that the account had before are void. */
     async issueTicket(input: {
       readonly kind: TicketKind;
@@ -134,7 +137,11 @@ export function codeStore(store: Store) {
         .where(and(eq(tickets.hash, hash), eq(tickets.kind, kind), gt(tickets.expiresAtMs, clock.now())))
         .get();
     },
+  };
+}
 
+function inviteVerbs({ db, clock }: Store) {
+  return {
     /** Makes an invitation; it is used up by `createAccount({inviteHash})`. */
     async createInvite(input: {
       readonly hash: string;
@@ -164,7 +171,12 @@ export function codeStore(store: Store) {
 
     /** The latest invitations, newest first. */
     async listInvites(): Promise<Invite[]> {
-      const rows = db.select().from(invites).orderBy(desc(invites.id)).limit(INVITES_LISTED_MAX).all();
+      const rows = db
+        .select()
+        .from(invites)
+        .orderBy(desc(byBytes(invites.id)))
+        .limit(INVITES_LISTED_MAX)
+        .all();
       return rows.map(({ hash: _, ...invite }) => invite);
     },
 
@@ -173,7 +185,17 @@ export function codeStore(store: Store) {
       const unused = and(eq(invites.id, id), isNull(invites.usedAtMs));
       return db.delete(invites).where(unused).returning({ id: invites.id }).all().length > 0;
     },
+  };
+}
 
+function expiringCodes({ clock, sqlite }: Store) {
+  const deleteTickets = sqlite.query(
+    "DELETE FROM tickets WHERE hash IN (SELECT hash FROM tickets WHERE expires_at < ? LIMIT ?)",
+  );
+  const deleteCodes = sqlite.query(
+    "DELETE FROM verification_codes WHERE account_id IN (SELECT account_id FROM verification_codes WHERE expires_at < ? LIMIT ?)",
+  );
+  return {
     /** Deletes some of what has expired; gives how much, 0 when nothing is left. */
     async deleteExpiredCodes(): Promise<number> {
       const nowMs = clock.now();

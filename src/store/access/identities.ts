@@ -1,6 +1,7 @@
 // Which account a person at an identity provider is here. One account has at most one identity per provider, and its last
 // way to sign in is never taken away.
 import { and, asc, count, eq } from "drizzle-orm";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts } from "../schema.ts";
 import { identities } from "./schema.ts";
@@ -51,7 +52,7 @@ export function identityStore(store: Store) {
         .select({ provider: identities.provider, subject: identities.subject, email: identities.email })
         .from(identities)
         .where(eq(identities.accountId, accountId))
-        .orderBy(asc(identities.provider))
+        .orderBy(asc(byBytes(identities.provider)))
         .all();
     },
 

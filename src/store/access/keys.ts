@@ -1,7 +1,8 @@
 // API keys. A key is shown once, when it is made; only its SHA-256 is kept. The look-up on the request path is one
 // prepared query.
-import { and, asc, count, eq, inArray, isNull, notLike, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNull, ne, sql } from "drizzle-orm";
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts, apiKeys } from "../schema.ts";
 
@@ -62,9 +63,15 @@ const INFO = {
   lastUsedAtMs: apiKeys.lastUsedAtMs,
 };
 
+/** Not the key of an account's own use of the program, of which there is one for each. */
+const notHouse = ne(apiKeys.id, sql`${HOUSE_KEY} || ${apiKeys.accountId}`);
+
 /** Builds the verbs. */
 export function keyStore(store: Store) {
-  const { db, clock } = store;
+  return { ...keyLookups(store), ...keyMaking(store), ...keyListing(store), ...keyEnding(store) };
+}
+
+function keyLookups({ db, clock }: Store) {
   const live = db
     .select({
       keyId: apiKeys.id,
@@ -94,7 +101,6 @@ export function keyStore(store: Store) {
     .from(apiKeys)
     .where(eq(apiKeys.id, sql.placeholder("id")))
     .prepare();
-  const touch = store.sqlite.query("UPDATE api_keys SET last_used_at = MAX(COALESCE(last_used_at, 0), ?) WHERE id = ?");
 
   /** Hot path: the key with this SHA-256 (lower-case hex), unless it is revoked or expired. A cache must check `expiresAtMs` itself. */
   const findLiveKeySync = (hash: string): LiveKey | undefined => {
@@ -110,23 +116,22 @@ export function keyStore(store: Store) {
       return findLiveKeySync(hash);
     },
 
-    /** How many keys each of these accounts has that are not revoked; none for one without. */
-    async countLiveKeys(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const rows = db
-        .select({ id: apiKeys.accountId, keys: count() })
-        .from(apiKeys)
-        .where(
-          and(
-            inArray(apiKeys.accountId, [...accountIds]),
-            isNull(apiKeys.revokedAtMs),
-            notLike(apiKeys.id, `${HOUSE_KEY}%`),
-          ),
-        )
-        .groupBy(apiKeys.accountId)
-        .all();
-      return new Map(rows.map(({ id, keys }) => [id, keys]));
+    /**
+     * What a key has left of its budget, in micro-dollars and by the usage written so far; undefined when it has no
+     * budget. Hot path for keys with a budget, hence synchronous.
+     */
+    budgetLeftMicrosSync(keyId: string): number | undefined {
+      const row = budget.get({ id: keyId });
+      if (row === undefined || row.budgetMicros === null) return undefined;
+      const { periodMs, windowStartMs } = row;
+      const over = periodMs !== null && windowStartMs !== null && clock.now() >= windowStartMs + periodMs;
+      return row.budgetMicros - (over ? 0 : row.spentMicros);
     },
+  };
+}
 
+function keyMaking({ db, clock }: Store) {
+  return {
     /** Makes a key and gives its secret, which cannot be had again. Throws when the account does not exist. */
     async createKey(input: NewKey): Promise<{ id: string; key: string }> {
       const key = KEY_PREFIX + randomText(KEY_RANDOM_CHARS);
@@ -167,18 +172,42 @@ export function keyStore(store: Store) {
           lastFour: "",
           createdAtMs: clock.now(),
         })
-        .onConflictDoNothing()
+        .onConflictDoNothing({ target: apiKeys.id })
         .run();
       const row = db.select(INFO).from(apiKeys).where(eq(apiKeys.id, id)).get();
       if (row === undefined) throw new Error("a key that was made is not there");
       return row;
     },
+  };
+}
+
+function keyListing({ db }: Store) {
+  return {
+    /** How many keys each of these accounts has that are not revoked; none for one without. */
+    async countLiveKeys(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const rows = db
+        .select({ id: apiKeys.accountId, keys: count() })
+        .from(apiKeys)
+        .where(and(inArray(apiKeys.accountId, [...accountIds]), isNull(apiKeys.revokedAtMs), notHouse))
+        .groupBy(apiKeys.accountId)
+        .all();
+      return new Map(rows.map(({ id, keys }) => [id, keys]));
+    },
 
     /** All keys of an account, revoked ones too, oldest first. */
     async listKeys(accountId: string): Promise<KeyInfo[]> {
-      return db.select(INFO).from(apiKeys).where(eq(apiKeys.accountId, accountId)).orderBy(asc(apiKeys.id)).all();
+      return db
+        .select(INFO)
+        .from(apiKeys)
+        .where(eq(apiKeys.accountId, accountId))
+        .orderBy(asc(byBytes(apiKeys.id)))
+        .all();
     },
+  };
+}
 
+function keyEnding({ db, clock }: Store) {
+  return {
     /** Ends a key for good (only the given account's, where one is given); false when there is no such live key. */
     async revokeKey(id: string, options: { accountId?: string } = {}): Promise<boolean> {
       const owner = options.accountId === undefined ? undefined : eq(apiKeys.accountId, options.accountId);
@@ -194,32 +223,13 @@ export function keyStore(store: Store) {
 
     /** Ends every live key of an account; gives how many. The house's own stays: nobody has it. */
     async revokeAllKeys(accountId: string): Promise<number> {
-      const theirs = and(eq(apiKeys.accountId, accountId), notLike(apiKeys.id, `${HOUSE_KEY}%`));
+      const theirs = and(eq(apiKeys.accountId, accountId), notHouse);
       return db
         .update(apiKeys)
         .set({ revokedAtMs: clock.now() })
         .where(and(theirs, isNull(apiKeys.revokedAtMs)))
         .returning({ id: apiKeys.id })
         .all().length;
-    },
-
-    /** Notes when keys were last used, in one transaction. */
-    async touchKeys(uses: Iterable<{ keyId: string; atMs: number }>): Promise<void> {
-      store.transaction(() => {
-        for (const { keyId, atMs } of uses) touch.run(atMs, keyId);
-      });
-    },
-
-    /**
-     * What a key has left of its budget, in micro-dollars and by the usage written so far; undefined when it has no
-     * budget. Hot path for keys with a budget, hence synchronous.
-     */
-    budgetLeftMicrosSync(keyId: string): number | undefined {
-      const row = budget.get({ id: keyId });
-      if (row === undefined || row.budgetMicros === null) return undefined;
-      const { periodMs, windowStartMs } = row;
-      const over = periodMs !== null && windowStartMs !== null && clock.now() >= windowStartMs + periodMs;
-      return row.budgetMicros - (over ? 0 : row.spentMicros);
     },
   };
 }

@@ -1,7 +1,8 @@
 // Sessions: refresh-token families and dashboard cookies. Rotation is a state machine in one transaction, so of two
 // concurrent refreshes exactly one wins. Tokens and cookies are known here by their hashes only.
-import { and, desc, eq, gt, isNull, ne, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, ne, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { refreshTokens, sessions } from "./schema.ts";
 
@@ -16,6 +17,15 @@ export interface NewSession {
   readonly expiresAtMs: number;
   readonly userAgent: string;
   readonly address: string;
+}
+
+/** A refresh token that is presented, and what may replace it. */
+export interface RefreshInput {
+  readonly hash: string;
+  readonly nextHash: string;
+  readonly nextExpiresAtMs: number;
+  /** How long a used token is `repeated` instead of `reused`. */
+  readonly graceMs: number;
 }
 
 /** What came of presenting a refresh token. */
@@ -52,8 +62,14 @@ const COLUMNS = {
 
 /** Builds the verbs. */
 export function sessionStore(store: Store) {
-  const { db, clock, sqlite } = store;
-  const live = () => and(isNull(sessions.revokedAtMs), gt(sessions.expiresAtMs, clock.now()));
+  const parts = sessionParts(store);
+  return { ...startingSessions(store, parts), ...usingSessions(store, parts), ...endingSessions(store, parts) };
+}
+
+/** Statements and steps that several verbs share. */
+type Parts = ReturnType<typeof sessionParts>;
+
+function sessionParts({ db, clock }: Store) {
   const token = db
     .select({
       sessionId: refreshTokens.sessionId,
@@ -72,27 +88,35 @@ export function sessionStore(store: Store) {
     .from(sessions)
     .where(and(eq(sessions.id, sql.placeholder("id")), eq(sessions.accountId, sql.placeholder("accountId"))))
     .prepare();
-  const dropSurplus = sqlite.query(
-    `DELETE FROM sessions WHERE id IN
-       (SELECT id FROM sessions WHERE account_id = ? ORDER BY last_used_at DESC, id DESC LIMIT -1 OFFSET ?)`,
-  );
-  const deleteSessions = sqlite.query(
-    "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at < ? LIMIT ?)",
-  );
-  const deleteTokens = sqlite.query(
-    "DELETE FROM refresh_tokens WHERE hash IN (SELECT hash FROM refresh_tokens WHERE expires_at < ? LIMIT ?)",
-  );
-
-  const addToken = (hash: string, sessionId: string, expiresAtMs: number): void => {
-    db.insert(refreshTokens).values({ hash, sessionId, createdAtMs: clock.now(), expiresAtMs }).run();
+  return {
+    token,
+    owned,
+    live: () => and(isNull(sessions.revokedAtMs), gt(sessions.expiresAtMs, clock.now())),
+    addToken(hash: string, sessionId: string, expiresAtMs: number): void {
+      db.insert(refreshTokens).values({ hash, sessionId, createdAtMs: clock.now(), expiresAtMs }).run();
+    },
+    /** False when the session is revoked already or gone. */
+    revoke: (id: string): boolean =>
+      db
+        .update(sessions)
+        .set({ revokedAtMs: clock.now() })
+        .where(and(eq(sessions.id, id), isNull(sessions.revokedAtMs)))
+        .returning({ id: sessions.id })
+        .all().length > 0,
   };
-  const revoke = (id: string): boolean =>
-    db
-      .update(sessions)
-      .set({ revokedAtMs: clock.now() })
-      .where(and(eq(sessions.id, id), isNull(sessions.revokedAtMs)))
-      .returning({ id: sessions.id })
-      .all().length > 0;
+}
+
+function startingSessions(store: Store, { addToken }: Parts) {
+  const { db, clock } = store;
+  // One comes with each sign-in, so that one batch is always enough.
+  const surplus = db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(eq(sessions.accountId, sql.placeholder("accountId")))
+    .orderBy(desc(sessions.lastUsedAtMs), desc(byBytes(sessions.id)))
+    .limit(DELETE_BATCH)
+    .offset(SESSIONS_PER_ACCOUNT_MAX)
+    .prepare();
 
   return {
     /** Starts a session. */
@@ -113,21 +137,22 @@ export function sessionStore(store: Store) {
           .values({ ...session, cookieHash: input.cookieHash ?? null })
           .run();
         if (input.refreshHash !== undefined) addToken(input.refreshHash, session.id, input.expiresAtMs);
-        dropSurplus.run(input.accountId, SESSIONS_PER_ACCOUNT_MAX);
+        const ids = surplus.all({ accountId: input.accountId }).map(({ id }) => id);
+        if (ids.length > 0) db.delete(sessions).where(inArray(sessions.id, ids)).run();
       });
       return session;
     },
+  };
+}
 
+function usingSessions(store: Store, { token, owned, live, addToken, revoke }: Parts) {
+  const { db, clock } = store;
+  return {
     /**
      * Exchanges a refresh token for its successor. Within `graceMs` of its use a token is `repeated` instead of `reused`,
      * as long as nobody has used its successor.
      */
-    async rotateRefresh(input: {
-      readonly hash: string;
-      readonly nextHash: string;
-      readonly nextExpiresAtMs: number;
-      readonly graceMs: number;
-    }): Promise<Rotation> {
+    async rotateRefresh(input: RefreshInput): Promise<Rotation> {
       return store.transaction((): Rotation => {
         const nowMs = clock.now();
         const found = token.get({ hash: input.hash });
@@ -157,15 +182,6 @@ export function sessionStore(store: Store) {
       });
     },
 
-    /** The session with this id while it is neither revoked nor expired. */
-    async findLiveSession(id: string): Promise<Session | undefined> {
-      return db
-        .select(COLUMNS)
-        .from(sessions)
-        .where(and(eq(sessions.id, id), live()))
-        .get();
-    },
-
     /** The dashboard session of this cookie while it is live; notes its use. */
     async useCookieSession(cookieHash: string): Promise<Session | undefined> {
       return db
@@ -182,10 +198,26 @@ export function sessionStore(store: Store) {
         .select(COLUMNS)
         .from(sessions)
         .where(and(eq(sessions.accountId, accountId), live()))
-        .orderBy(desc(sessions.lastUsedAtMs), desc(sessions.id))
+        .orderBy(desc(sessions.lastUsedAtMs), desc(byBytes(sessions.id)))
         .all();
     },
 
+    /** Is there such a session of this account, ended or not? */
+    async hasSession(id: string, accountId: string): Promise<boolean> {
+      return owned.get({ id, accountId }) !== undefined;
+    },
+  };
+}
+
+function endingSessions(store: Store, { token, owned, revoke }: Parts) {
+  const { db, clock, sqlite } = store;
+  const deleteSessions = sqlite.query(
+    "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at < ? LIMIT ?)",
+  );
+  const deleteTokens = sqlite.query(
+    "DELETE FROM refresh_tokens WHERE hash IN (SELECT hash FROM refresh_tokens WHERE expires_at < ? LIMIT ?)",
+  );
+  return {
     /** Ends the session that a refresh token of this account belongs to; false when there is none to end. */
     async revokeByRefresh(hash: string, accountId: string): Promise<boolean> {
       return store.transaction(() => {
@@ -196,14 +228,7 @@ export function sessionStore(store: Store) {
 
     /** Ends a session of this account; false when there is none to end. */
     async revokeSession(id: string, accountId: string): Promise<boolean> {
-      return store.transaction(() => {
-        return owned.get({ id, accountId }) !== undefined && revoke(id);
-      });
-    },
-
-    /** Is there such a session of this account, ended or not? */
-    async hasSession(id: string, accountId: string): Promise<boolean> {
-      return owned.get({ id, accountId }) !== undefined;
+      return store.transaction(() => owned.get({ id, accountId }) !== undefined && revoke(id));
     },
 
     /**

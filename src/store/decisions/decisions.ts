@@ -1,5 +1,6 @@
 // Versions of decision models, their aliases, and what was seen to answer for them.
 import { and, asc, eq } from "drizzle-orm";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { decisionAliases, decisionSightings, decisionVersions } from "./schema.ts";
 
@@ -38,6 +39,10 @@ export type DecisionStore = ReturnType<typeof decisionStore>;
 
 /** Builds the verbs. */
 export function decisionStore(store: Store) {
+  return { ...versionVerbs(store), ...aliasVerbs(store), ...sightingVerbs(store) };
+}
+
+function versionVerbs(store: Store) {
   const { db, clock } = store;
   return {
     /** Every version, oldest first. */
@@ -45,7 +50,7 @@ export function decisionStore(store: Store) {
       return db
         .select()
         .from(decisionVersions)
-        .orderBy(asc(decisionVersions.createdAtMs), asc(decisionVersions.id))
+        .orderBy(asc(decisionVersions.createdAtMs), asc(byBytes(decisionVersions.id)))
         .all();
     },
     /** Keeps a version; false when the id is taken, which then stays as it is. */
@@ -54,7 +59,7 @@ export function decisionStore(store: Store) {
       const added = db
         .insert(decisionVersions)
         .values(row)
-        .onConflictDoNothing()
+        .onConflictDoNothing({ target: decisionVersions.id })
         .returning({ id: decisionVersions.id });
       return added.all().length > 0;
     },
@@ -69,21 +74,36 @@ export function decisionStore(store: Store) {
         const known = db.select({ id }).from(decisionVersions).where(same).get();
         if (known !== undefined) return known.id;
         const row = { ...version, createdAtMs: clock.now() };
-        return db.insert(decisionVersions).values(row).onConflictDoNothing().returning({ id }).all()[0]?.id;
+        const added = db.insert(decisionVersions).values(row).onConflictDoNothing({ target: id }).returning({ id });
+        return added.all()[0]?.id;
       });
     },
+  };
+}
+
+function aliasVerbs({ db, clock }: Store) {
+  return {
     /** Alias → version. */
     async listDecisionAliases(): Promise<{ alias: string; version: string }[]> {
       const { alias, version } = decisionAliases;
-      return db.select({ alias, version }).from(decisionAliases).orderBy(asc(alias)).all();
+      return db
+        .select({ alias, version })
+        .from(decisionAliases)
+        .orderBy(asc(byBytes(decisionAliases.alias)))
+        .all();
     },
     /** Points an alias to a version. `seed`: only when the alias is new. */
     async setDecisionAlias(alias: string, version: string, options: { seed: boolean }): Promise<void> {
       const row = { version, updatedAtMs: clock.now() };
       const insert = db.insert(decisionAliases).values({ alias, ...row });
-      if (options.seed) insert.onConflictDoNothing().run();
+      if (options.seed) insert.onConflictDoNothing({ target: decisionAliases.alias }).run();
       else insert.onConflictDoUpdate({ target: decisionAliases.alias, set: row }).run();
     },
+  };
+}
+
+function sightingVerbs({ db, clock }: Store) {
+  return {
     /** Notes what answered; gives what else was seen to answer for that version at that provider. */
     async noteSighting(sighting: Sighting): Promise<Sighting[]> {
       const now = clock.now();
@@ -106,7 +126,13 @@ export function decisionStore(store: Store) {
     },
     /** All that was seen, oldest first. */
     async listSightings(): Promise<StoredSighting[]> {
-      return db.select().from(decisionSightings).orderBy(asc(decisionSightings.firstAtMs)).all();
+      const { version, provider, upstreamModel, fingerprint } = decisionSightings;
+      const same = [version, provider, upstreamModel, fingerprint].map((column) => asc(byBytes(column)));
+      return db
+        .select()
+        .from(decisionSightings)
+        .orderBy(asc(decisionSightings.firstAtMs), ...same)
+        .all();
     },
   };
 }

@@ -19,7 +19,7 @@ export function rateStore(store: Store) {
   // Through a select: a key that was deleted meanwhile must not fail the others.
   const save = sqlite.query(
     `INSERT INTO rate_windows (key_id, times_ms, saved_at) SELECT id, ?, ? FROM api_keys WHERE id = ?
-     ON CONFLICT DO UPDATE SET times_ms = excluded.times_ms, saved_at = excluded.saved_at`,
+     ON CONFLICT (key_id) DO UPDATE SET times_ms = excluded.times_ms, saved_at = excluded.saved_at`,
   );
   return {
     /** Replaces the windows of these keys, in one transaction. */

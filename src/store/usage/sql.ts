@@ -13,7 +13,8 @@ export const SUMS = [
   "reasoning_tokens",
   "cost_micros",
 ] as const;
-const ADD = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(", ");
+/** What adds a row's sums to those of the row that is there already. */
+const adds = (table: string) => SUMS.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
 const MARKS = SUMS.map(() => "?").join(", ");
 
 /** A request id is the client's own text; the rest of a longer one is of no use in a table. */
@@ -28,89 +29,15 @@ export interface UsageRow {
 
 /** Writes usage. Call within one transaction. */
 export function usageStatements(store: Store) {
-  const { sqlite } = store;
-  const accountExists = sqlite.query("SELECT 1 FROM accounts WHERE id = ?");
-  const row = sqlite.query(
-    `INSERT INTO usage (request_id, account_id, key_id, model, provider, upstream_model, endpoint, status, error_code,
-       input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost_micros,
-       latency_ms, ttfb_ms, stream, created_at, uid, attempts, repeats)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (uid) DO UPDATE SET repeats = repeats + excluded.repeats`,
-  );
-  const daily = sqlite.query(
-    `INSERT INTO usage_daily (day, account_id, key_id, model, ${SUMS.join(", ")}) VALUES (?, ?, ?, ?, ${MARKS})
-     ON CONFLICT (day, account_id, key_id, model) DO UPDATE SET ${ADD}`,
-  );
-  const hourly = sqlite.query(
-    `INSERT INTO usage_hourly (hour, account_id, key_id, model, ${SUMS.join(", ")}) VALUES (?, ?, ?, ?, ${MARKS})
-     ON CONFLICT (hour, account_id, key_id, model) DO UPDATE SET ${ADD}`,
-  );
-  const latency = sqlite.query(
-    `INSERT INTO usage_latency (unit, start, account_id, key_id, model, status_class, bucket, requests, first_bytes)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (unit, start, account_id, key_id, model, status_class, bucket)
-     DO UPDATE SET requests = requests + excluded.requests, first_bytes = first_bytes + excluded.first_bytes`,
-  );
-  const model = sqlite.query(
-    `INSERT INTO usage_models (model, first_at, last_at, ${SUMS.join(", ")}) VALUES (?, ?, ?, ${MARKS})
-     ON CONFLICT (model) DO UPDATE SET ${ADD},
-       first_at = MIN(first_at, excluded.first_at), last_at = MAX(last_at, excluded.last_at)`,
-  );
-  const account = sqlite.query(
-    `INSERT INTO usage_accounts (account_id, ${SUMS.join(", ")}) VALUES (?, ${MARKS}) ON CONFLICT (account_id) DO UPDATE SET ${ADD}`,
-  );
-  // Budget windows are fixed spans counted from when the budget was set; the window a request falls in is brought up to date
-  // with the first request after the last one's end. `SET` reads the old values of every column.
-  const key = sqlite.query(
-    `UPDATE api_keys SET
-       last_used_at = MAX(COALESCE(last_used_at, 0), $at),
-       spent_micros = CASE WHEN $at >= budget_window_start + budget_period_ms THEN $cost ELSE spent_micros + $cost END,
-       budget_window_start = CASE WHEN $at >= budget_window_start + budget_period_ms
-         THEN budget_window_start
-           + CAST(($at - budget_window_start) / budget_period_ms AS INTEGER) * budget_period_ms
-         ELSE budget_window_start END
-     WHERE id = $id`,
-  );
-  const accountBudget = sqlite.query(
-    `UPDATE account_budgets SET
-       spent_micros = CASE WHEN $at >= window_start + period_ms THEN $cost ELSE spent_micros + $cost END,
-       window_start = CASE WHEN $at >= window_start + period_ms
-         THEN window_start + CAST(($at - window_start) / period_ms AS INTEGER) * period_ms
-         ELSE window_start END
-     WHERE account_id = $id`,
-  );
+  const accountExists = store.sqlite.query("SELECT 1 FROM accounts WHERE id = ?");
+  const addToRollups = rollupStatements(store);
+  const addToTotals = totalStatements(store);
+  const spend = spendStatements(store);
   return {
     /** Whether the account is still there; usage of a deleted one is counted for nobody. */
     accountExists: (id: string): boolean => accountExists.get(id) !== null,
 
-    /** A row; one whose id is there already adds its repeats to it. */
-    insertRow({ record: r, uid, repeats }: UsageRow): void {
-      row.run(
-        r.requestId.slice(0, REQUEST_ID_CHARS),
-        r.accountId,
-        r.keyId,
-        r.model,
-        r.provider,
-        r.upstreamModel,
-        r.endpoint,
-        r.status,
-        r.errorCode,
-        r.inputTokens,
-        r.outputTokens,
-        r.cachedTokens,
-        r.cacheWriteTokens,
-        r.reasoningTokens,
-        r.estimated,
-        r.costMicros,
-        r.latencyMs,
-        r.ttfbMs,
-        r.stream,
-        r.createdAtMs,
-        uid,
-        r.attempts === undefined || r.attempts.length === 0 ? null : JSON.stringify(r.attempts),
-        repeats,
-      );
-    },
+    insertRow: rowStatement(store),
 
     /** Adds sums to every roll-up they belong to; `attributed` false counts them for nobody. */
     addSums(d: UsageDelta, attributed: boolean): void {
@@ -124,20 +51,119 @@ export function usageStatements(store: Store) {
         d.reasoningTokens,
         d.costMicros,
       ];
-      const day = dayOfHour(d.hour);
-      const whose = attributed ? [d.accountId, d.keyId, d.model] : ["", "", d.model];
-      daily.run(day, ...whose, ...sums);
-      hourly.run(d.hour, ...whose, ...sums);
-      for (const { statusClass, bucket, requests, firstBytes } of d.latency.values()) {
-        latency.run("hour", d.hour, ...whose, statusClass, bucket, requests, firstBytes);
-        latency.run("day", day, ...whose, statusClass, bucket, requests, firstBytes);
-      }
-      // Public statistics are about models; web tools and requests that named none are not part of them.
-      if (d.model !== "") model.run(d.model, d.firstAtMs, d.lastAtMs, ...sums);
-      if (!attributed) return;
-      account.run(d.accountId, ...sums);
-      key.run({ id: d.keyId, at: d.lastAtMs, cost: d.costMicros });
-      if (d.costMicros > 0) accountBudget.run({ id: d.accountId, at: d.lastAtMs, cost: d.costMicros });
+      addToRollups(d, attributed ? [d.accountId, d.keyId, d.model] : ["", "", d.model], sums);
+      addToTotals(d, attributed, sums);
+      if (attributed) spend(d);
     },
+  };
+}
+
+function rowStatement({ sqlite }: Store) {
+  const row = sqlite.query(
+    `INSERT INTO usage (request_id, account_id, key_id, model, provider, upstream_model, endpoint, status, error_code,
+       input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost_micros,
+       latency_ms, ttfb_ms, stream, created_at, uid, attempts, repeats)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (uid) DO UPDATE SET repeats = usage.repeats + excluded.repeats`,
+  );
+  /** A row; one whose id is there already adds its repeats to it. */
+  return ({ record: r, uid, repeats }: UsageRow): void => {
+    row.run(
+      r.requestId.slice(0, REQUEST_ID_CHARS),
+      r.accountId,
+      r.keyId,
+      r.model,
+      r.provider,
+      r.upstreamModel,
+      r.endpoint,
+      r.status,
+      r.errorCode,
+      r.inputTokens,
+      r.outputTokens,
+      r.cachedTokens,
+      r.cacheWriteTokens,
+      r.reasoningTokens,
+      r.estimated,
+      r.costMicros,
+      r.latencyMs,
+      r.ttfbMs,
+      r.stream,
+      r.createdAtMs,
+      uid,
+      r.attempts === undefined || r.attempts.length === 0 ? null : JSON.stringify(r.attempts),
+      repeats,
+    );
+  };
+}
+
+function rollupStatements({ sqlite }: Store) {
+  const daily = sqlite.query(
+    `INSERT INTO usage_daily (day, account_id, key_id, model, ${SUMS.join(", ")}) VALUES (?, ?, ?, ?, ${MARKS})
+     ON CONFLICT (day, account_id, key_id, model) DO UPDATE SET ${adds("usage_daily")}`,
+  );
+  const hourly = sqlite.query(
+    `INSERT INTO usage_hourly (hour, account_id, key_id, model, ${SUMS.join(", ")}) VALUES (?, ?, ?, ?, ${MARKS})
+     ON CONFLICT (hour, account_id, key_id, model) DO UPDATE SET ${adds("usage_hourly")}`,
+  );
+  const latency = sqlite.query(
+    `INSERT INTO usage_latency (unit, start, account_id, key_id, model, status_class, bucket, requests, first_bytes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (unit, start, account_id, key_id, model, status_class, bucket)
+     DO UPDATE SET requests = usage_latency.requests + excluded.requests,
+       first_bytes = usage_latency.first_bytes + excluded.first_bytes`,
+  );
+  return (d: UsageDelta, whose: readonly string[], sums: readonly number[]): void => {
+    const day = dayOfHour(d.hour);
+    daily.run(day, ...whose, ...sums);
+    hourly.run(d.hour, ...whose, ...sums);
+    for (const { statusClass, bucket, requests, firstBytes } of d.latency.values()) {
+      latency.run("hour", d.hour, ...whose, statusClass, bucket, requests, firstBytes);
+      latency.run("day", day, ...whose, statusClass, bucket, requests, firstBytes);
+    }
+  };
+}
+
+function totalStatements({ sqlite }: Store) {
+  const model = sqlite.query(
+    `INSERT INTO usage_models (model, first_at, last_at, ${SUMS.join(", ")}) VALUES (?, ?, ?, ${MARKS})
+     ON CONFLICT (model) DO UPDATE SET ${adds("usage_models")},
+       first_at = CASE WHEN excluded.first_at < usage_models.first_at THEN excluded.first_at ELSE usage_models.first_at END,
+       last_at = CASE WHEN excluded.last_at > usage_models.last_at THEN excluded.last_at ELSE usage_models.last_at END`,
+  );
+  const account = sqlite.query(
+    `INSERT INTO usage_accounts (account_id, ${SUMS.join(", ")}) VALUES (?, ${MARKS}) ON CONFLICT (account_id) DO UPDATE SET ${adds("usage_accounts")}`,
+  );
+  return (d: UsageDelta, attributed: boolean, sums: readonly number[]): void => {
+    // Public statistics are about models; web tools and requests that named none are not part of them.
+    if (d.model !== "") model.run(d.model, d.firstAtMs, d.lastAtMs, ...sums);
+    if (attributed) account.run(d.accountId, ...sums);
+  };
+}
+
+function spendStatements({ sqlite }: Store) {
+  // Budget windows are fixed spans counted from when the budget was set; the window a request falls in is brought up to date
+  // with the first request after the last one's end. `SET` reads the old values of every column. The cast makes the division
+  // one of whole numbers: a number of JavaScript is bound as a double.
+  const key = sqlite.query(
+    `UPDATE api_keys SET
+       last_used_at = CASE WHEN last_used_at > $at THEN last_used_at ELSE $at END,
+       spent_micros = CASE WHEN $at >= budget_window_start + budget_period_ms THEN $cost ELSE spent_micros + $cost END,
+       budget_window_start = CASE WHEN $at >= budget_window_start + budget_period_ms
+         THEN budget_window_start
+           + (CAST($at AS BIGINT) - budget_window_start) / budget_period_ms * budget_period_ms
+         ELSE budget_window_start END
+     WHERE id = $id`,
+  );
+  const accountBudget = sqlite.query(
+    `UPDATE account_budgets SET
+       spent_micros = CASE WHEN $at >= window_start + period_ms THEN $cost ELSE spent_micros + $cost END,
+       window_start = CASE WHEN $at >= window_start + period_ms
+         THEN window_start + (CAST($at AS BIGINT) - window_start) / period_ms * period_ms
+         ELSE window_start END
+     WHERE account_id = $id`,
+  );
+  return (d: UsageDelta): void => {
+    key.run({ id: d.keyId, at: d.lastAtMs, cost: d.costMicros });
+    if (d.costMicros > 0) accountBudget.run({ id: d.accountId, at: d.lastAtMs, cost: d.costMicros });
   };
 }

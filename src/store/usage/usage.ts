@@ -1,6 +1,7 @@
 // Reads usage: the totals and rankings come from roll-ups and cost the same at a thousand rows as at ten million. Old
 // rows are deleted in small steps, without loading them; their sums stay.
 import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
 import type { UsageSums } from "./record.ts";
@@ -57,18 +58,22 @@ const within = (accountId: string, { fromDay, toDay }: DayRange) =>
 
 /** Builds the verbs. */
 export function usageStore(store: Store) {
-  const { db, sqlite } = store;
+  return {
+    ...totalsOfAllTime(store),
+    ...sumsOfAccounts(store),
+    ...sumsOfModels(store),
+    ...requestRows(store),
+    ...deletingUsage(store),
+  };
+}
+
+function totalsOfAllTime({ db, sqlite }: Store) {
   const totals = sqlite.query<{ requests: number; input: number; output: number; since: number; last: number }, []>(
     `SELECT SUM(requests) AS requests, SUM(input_tokens) AS input, SUM(output_tokens) AS output,
        MIN(first_at) AS since, MAX(last_at) AS last FROM usage_models`,
   );
   const modelTokens = sql<number>`${usageModels.inputTokens} + ${usageModels.outputTokens}`;
   const accountTokens = sql<number>`${usageAccounts.inputTokens} + ${usageAccounts.outputTokens}`;
-  const deleteHourly = sqlite.query("DELETE FROM usage_hourly WHERE hour < ?");
-  const deleteLatencyHours = sqlite.query("DELETE FROM usage_latency WHERE unit = 'hour' AND start < ?");
-  const deleteLatencyDays = sqlite.query("DELETE FROM usage_latency WHERE unit = 'day' AND start < ?");
-  const deleteOld = sqlite.query("DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE created_at < ? LIMIT ?)");
-
   return {
     /** Tokens over all time, deleted accounts' included. */
     async tokenTotals(): Promise<TokenTotals> {
@@ -87,7 +92,7 @@ export function usageStore(store: Store) {
       return db
         .select({ model: usageModels.model, totalTokens: modelTokens, requests: usageModels.requests })
         .from(usageModels)
-        .orderBy(desc(modelTokens), asc(usageModels.model))
+        .orderBy(desc(modelTokens), asc(byBytes(usageModels.model)))
         .limit(limit)
         .all();
     },
@@ -97,7 +102,7 @@ export function usageStore(store: Store) {
       return db
         .select({ accountId: usageAccounts.accountId, totalTokens: accountTokens })
         .from(usageAccounts)
-        .orderBy(desc(accountTokens), asc(usageAccounts.accountId))
+        .orderBy(desc(accountTokens), asc(byBytes(usageAccounts.accountId)))
         .limit(limit)
         .all();
     },
@@ -111,26 +116,11 @@ export function usageStore(store: Store) {
         .all();
       return new Map(rows.map(({ id, tokens }) => [id, tokens]));
     },
+  };
+}
 
-    /** An account's sums per UTC day, key and model, oldest first; days are whole days since the epoch, both ends included. */
-    async dailyUsage(
-      accountId: string,
-      range: { fromDay: number; toDay: number },
-    ): Promise<(UsageSums & { day: number; keyId: string; model: string })[]> {
-      return db
-        .select({ day: usageDaily.day, keyId: usageDaily.keyId, model: usageDaily.model, ...SUM_COLUMNS })
-        .from(usageDaily)
-        .where(
-          and(
-            eq(usageDaily.accountId, accountId),
-            gte(usageDaily.day, range.fromDay),
-            lt(usageDaily.day, range.toDay + 1),
-          ),
-        )
-        .orderBy(asc(usageDaily.day))
-        .all();
-    },
-
+function sumsOfAccounts({ db }: Store) {
+  return {
     /** An account's sums by day and model, oldest day first. */
     async sumsByDayAndModel(
       accountId: string,
@@ -141,7 +131,7 @@ export function usageStore(store: Store) {
         .from(usageDaily)
         .where(within(accountId, range))
         .groupBy(usageDaily.day, usageDaily.model)
-        .orderBy(asc(usageDaily.day), asc(usageDaily.model))
+        .orderBy(asc(usageDaily.day), asc(byBytes(usageDaily.model)))
         .all();
     },
 
@@ -157,10 +147,25 @@ export function usageStore(store: Store) {
           and(eq(usageHourly.accountId, accountId), gte(usageHourly.hour, fromHour), lt(usageHourly.hour, toHour + 1)),
         )
         .groupBy(usageHourly.hour, usageHourly.model)
-        .orderBy(asc(usageHourly.hour), asc(usageHourly.model))
+        .orderBy(asc(usageHourly.hour), asc(byBytes(usageHourly.model)))
         .all();
     },
 
+    /** An account's sums by key. */
+    async sumsByKey(accountId: string, range: DayRange): Promise<(UsageSums & { keyId: string })[]> {
+      return db
+        .select({ keyId: usageDaily.keyId, ...SUMMED })
+        .from(usageDaily)
+        .where(within(accountId, range))
+        .groupBy(usageDaily.keyId)
+        .orderBy(asc(byBytes(usageDaily.keyId)))
+        .all();
+    },
+  };
+}
+
+function sumsOfModels({ db }: Store) {
+  return {
     /** Histograms of latency by model and class of status, of one account or of everybody; both ends included. */
     async latencyByModel(
       span: { readonly unit: "hour" | "day"; readonly from: number; readonly to: number },
@@ -185,7 +190,7 @@ export function usageStore(store: Store) {
           ),
         )
         .groupBy(model, statusClass, bucket)
-        .orderBy(asc(model), asc(statusClass), asc(bucket))
+        .orderBy(asc(byBytes(usageLatency.model)), asc(statusClass), asc(bucket))
         .all();
     },
 
@@ -196,21 +201,14 @@ export function usageStore(store: Store) {
         .from(usageDaily)
         .where(eq(usageDaily.day, day))
         .groupBy(usageDaily.model)
-        .orderBy(asc(usageDaily.model))
+        .orderBy(asc(byBytes(usageDaily.model)))
         .all();
     },
+  };
+}
 
-    /** An account's sums by key. */
-    async sumsByKey(accountId: string, range: DayRange): Promise<(UsageSums & { keyId: string })[]> {
-      return db
-        .select({ keyId: usageDaily.keyId, ...SUMMED })
-        .from(usageDaily)
-        .where(within(accountId, range))
-        .groupBy(usageDaily.keyId)
-        .orderBy(asc(usageDaily.keyId))
-        .all();
-    },
-
+function requestRows({ db }: Store) {
+  return {
     /** An account's latest requests, newest first, older than the row `beforeId`. */
     async listRequests(accountId: string, options: { beforeId?: number; limit?: number } = {}) {
       return db
@@ -226,23 +224,16 @@ export function usageStore(store: Store) {
         .limit(Math.min(options.limit ?? 50, PAGE_MAX))
         .all();
     },
+  };
+}
 
-    /** A model's requests since a time, newest first: what model health is judged by. */
-    async recentOfModel(model: string, options: { sinceMs: number; limit: number }) {
-      return db
-        .select({
-          status: usage.status,
-          errorCode: usage.errorCode,
-          latencyMs: usage.latencyMs,
-          createdAtMs: usage.createdAtMs,
-        })
-        .from(usage)
-        .where(and(eq(usage.model, model), gte(usage.createdAtMs, options.sinceMs)))
-        .orderBy(desc(usage.createdAtMs))
-        .limit(Math.min(options.limit, PAGE_MAX))
-        .all();
-    },
+function deletingUsage({ sqlite }: Store) {
+  const deleteHourly = sqlite.query("DELETE FROM usage_hourly WHERE hour < ?");
+  const deleteLatencyHours = sqlite.query("DELETE FROM usage_latency WHERE unit = 'hour' AND start < ?");
+  const deleteLatencyDays = sqlite.query("DELETE FROM usage_latency WHERE unit = 'day' AND start < ?");
+  const deleteOld = sqlite.query("DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE created_at < ? LIMIT ?)");
 
+  return {
     /** Deletes hourly sums and histograms of before that hour; gives how many went. */
     async deleteHourlyBefore(hour: number): Promise<number> {
       return deleteHourly.run(hour).changes + deleteLatencyHours.run(hour).changes;

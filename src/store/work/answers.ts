@@ -2,7 +2,8 @@
 // it converts a page need not ask for it again. Small and short-lived: only pages under way have any.
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
-import { and, eq } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { jobAnswers } from "./schema.ts";
 
@@ -34,7 +35,7 @@ export function answerStore(store: Store) {
   const keep = sqlite.query(
     `INSERT INTO job_answers (job_id, url_key, asked, url, status, headers, body)
      SELECT id, $urlKey, $asked, $url, $status, $headers, $body FROM jobs WHERE id = $jobId AND state = 'running'
-     ON CONFLICT DO NOTHING`,
+     ON CONFLICT (job_id, url_key, asked) DO NOTHING`,
   );
   return {
     /** Keeps an answer for a page of the frontier; false when it is too large for that, or the job has ended. */
@@ -49,7 +50,12 @@ export function answerStore(store: Store) {
     /** The answers for a page of the frontier. */
     async listAnswers(jobId: string, urlKey: string): Promise<JobAnswer[]> {
       const own = and(eq(jobAnswers.jobId, jobId), eq(jobAnswers.urlKey, urlKey));
-      const rows = db.select().from(jobAnswers).where(own).all();
+      const rows = db
+        .select()
+        .from(jobAnswers)
+        .where(own)
+        .orderBy(asc(byBytes(jobAnswers.asked)))
+        .all();
       return Promise.all(
         rows.map(async ({ asked, url, status, headers, body }) => ({
           asked,

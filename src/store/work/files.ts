@@ -3,6 +3,7 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { and, desc, eq, lt } from "drizzle-orm";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { files } from "./schema.ts";
 
@@ -59,12 +60,12 @@ export function fileStore(store: Store) {
     /** An account's files, newest first, older than the file `beforeId`. */
     async listFiles(accountId: string, options: { beforeId?: string; limit?: number } = {}): Promise<StoredFile[]> {
       // Ids sort by the time they were made.
-      const older = options.beforeId === undefined ? undefined : lt(files.id, options.beforeId);
+      const older = options.beforeId === undefined ? undefined : lt(byBytes(files.id), options.beforeId);
       return db
         .select()
         .from(files)
         .where(and(eq(files.accountId, accountId), older))
-        .orderBy(desc(files.id))
+        .orderBy(desc(byBytes(files.id)))
         .limit(Math.min(options.limit ?? PAGE_MAX, PAGE_MAX))
         .all();
     },

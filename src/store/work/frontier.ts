@@ -1,6 +1,6 @@
 // What a crawl has found and what it has still to visit. A page and the links found on it are written in one
 // transaction, so a kill between two pages loses none and fetches none twice.
-import { and, asc, count, eq, gte, lte, sql } from "drizzle-orm";
+import { and, asc, count, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
 import type { Store } from "../engine/open.ts";
 import { jobFrontier, jobPages, jobs } from "./schema.ts";
@@ -33,28 +33,43 @@ export type FrontierStore = ReturnType<typeof frontierStore>;
 
 const PAGE_MAX = 1000;
 
+/** A page that was visited. */
+export interface Visit {
+  readonly urlKey: string;
+  readonly page?: JobPage;
+  readonly aliases?: readonly FrontierEntry[];
+  readonly links?: Iterable<FrontierEntry>;
+  /** Most pages that the frontier may know. */
+  readonly frontierMax: number;
+  /** Replaces the job's progress; a count kept apart from the pages would be wrong after a kill between the two. */
+  readonly progress?: Readonly<Record<string, unknown>>;
+}
+
 /** Builds the verbs. */
 export function frontierStore(store: Store) {
-  const { db, sqlite } = store;
+  const addAll = frontierAdder(store);
+  return {
+    ...takingFrontier(store, addAll),
+    ...visiting(store, addAll),
+    ...countingPages(store),
+    ...readingPages(store),
+  };
+}
+
+/** How entries are added. */
+interface Adding {
+  /** Most entries that the frontier may know. */
+  readonly max: number;
+  readonly state: "waiting" | "done";
+}
+
+type AddAll = ReturnType<typeof frontierAdder>;
+
+function frontierAdder({ db, sqlite }: Store) {
   const add = sqlite.query(
     `INSERT INTO job_frontier (job_id, url_key, url, depth, seq, state) VALUES ($jobId, $urlKey, $url, $depth, $seq, $state)
-     ON CONFLICT DO NOTHING`,
+     ON CONFLICT (job_id, url_key) DO NOTHING`,
   );
-  const take = sqlite.query<{ url_key: string; url: string; depth: number; seq: number }, [string, number]>(
-    `UPDATE job_frontier SET state = 'taken' WHERE rowid IN
-       (SELECT rowid FROM job_frontier WHERE job_id = ? AND state = 'waiting' ORDER BY depth, seq LIMIT ?)
-     RETURNING url_key, url, depth, seq`,
-  );
-  const page = sqlite.query(
-    `INSERT INTO job_pages (job_id, seq, url, failed, body)
-     SELECT id, (SELECT COALESCE(MAX(seq), -1) + 1 FROM job_pages WHERE job_id = $jobId), $url, $failed, $body
-     FROM jobs WHERE id = $jobId`,
-  );
-  const forget = sqlite.query("DELETE FROM job_answers WHERE job_id = ? AND url_key = ?");
-  const keys = sqlite.query<{ keys: string | null }, [string, number]>(
-    "SELECT json_extract(body, '$.keys') AS keys FROM job_pages WHERE job_id = ? AND seq = ?",
-  );
-  const done = sqlite.query("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
   const size = db
     .select({ n: jobs.frontierSize })
     .from(jobs)
@@ -62,11 +77,7 @@ export function frontierStore(store: Store) {
     .prepare();
 
   /** Adds entries up to `max` in all; gives how many were new. A job that was deleted takes none. Call within a transaction. */
-  const addAll = (
-    jobId: string,
-    entries: Iterable<FrontierEntry>,
-    how: { max: number; state: "waiting" | "done" },
-  ): number => {
+  return (jobId: string, entries: Iterable<FrontierEntry>, how: Adding): number => {
     const before = size.get({ jobId })?.n ?? how.max;
     let seq = before;
     let bytes = 0;
@@ -81,7 +92,23 @@ export function frontierStore(store: Store) {
     if (seq > before) db.update(jobs).set({ frontierSize: seq, heldBytes }).where(eq(jobs.id, jobId)).run();
     return seq - before;
   };
+}
 
+function takingFrontier(store: Store, addAll: AddAll) {
+  const { db } = store;
+  const next = db
+    .select({ urlKey: jobFrontier.urlKey })
+    .from(jobFrontier)
+    .where(and(eq(jobFrontier.jobId, sql.placeholder("jobId")), eq(jobFrontier.state, "waiting")))
+    .orderBy(asc(jobFrontier.depth), asc(jobFrontier.seq))
+    .limit(sql.placeholder("limit"));
+  const { urlKey, url, depth, seq } = jobFrontier;
+  const take = db
+    .update(jobFrontier)
+    .set({ state: "taken" })
+    .where(and(eq(jobFrontier.jobId, sql.placeholder("jobId")), inArray(jobFrontier.urlKey, next)))
+    .returning({ urlKey, url, depth, seq })
+    .prepare();
   return {
     /** Adds pages to visit that are not known yet, while fewer than `max` are known; gives how many were added. */
     async addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number> {
@@ -91,9 +118,9 @@ export function frontierStore(store: Store) {
     /** Takes up to `limit` pages to visit: breadth first, and in the order they were found. */
     async takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]> {
       return take
-        .all(jobId, limit)
+        .all({ jobId, limit })
         .sort((a, b) => a.depth - b.depth || a.seq - b.seq)
-        .map(({ url_key, url, depth }) => ({ urlKey: url_key, url, depth }));
+        .map((entry) => ({ urlKey: entry.urlKey, url: entry.url, depth: entry.depth }));
     },
 
     /** After a restart: what was taken and not finished is to be visited again; gives how many. */
@@ -105,25 +132,25 @@ export function frontierStore(store: Store) {
         .returning({ seq: jobFrontier.seq })
         .all().length;
     },
+  };
+}
 
+function visiting(store: Store, addAll: AddAll) {
+  const { db, sqlite } = store;
+  const page = sqlite.query(
+    `INSERT INTO job_pages (job_id, seq, url, failed, body)
+     SELECT id, (SELECT COALESCE(MAX(seq), -1) + 1 FROM job_pages WHERE job_id = $jobId), $url, $failed, $body
+     FROM jobs WHERE id = $jobId`,
+  );
+  const forget = sqlite.query("DELETE FROM job_answers WHERE job_id = ? AND url_key = ?");
+  const done = sqlite.query("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
+  return {
     /**
      * Notes that a page was visited, in one transaction: what it gave (nothing, when it is not to be returned), further
      * addresses that turned out to be the same page, the links on it, and how far the job is. What its site answered is
      * not needed any more. Gives how many links were new.
      */
-    async saveVisit(
-      jobId: string,
-      visit: {
-        readonly urlKey: string;
-        readonly page?: JobPage;
-        readonly aliases?: readonly FrontierEntry[];
-        readonly links?: Iterable<FrontierEntry>;
-        /** Most pages that the frontier may know. */
-        readonly frontierMax: number;
-        /** Replaces the job's progress; a count kept apart from the pages would be wrong after a kill between the two. */
-        readonly progress?: Readonly<Record<string, unknown>>;
-      },
-    ): Promise<number> {
+    async saveVisit(jobId: string, visit: Visit): Promise<number> {
       return store.transaction(() => {
         done.run(jobId, visit.urlKey);
         forget.run(jobId, visit.urlKey);
@@ -139,7 +166,11 @@ export function frontierStore(store: Store) {
         return addAll(jobId, visit.links ?? [], { max: visit.frontierMax, state: "waiting" });
       });
     },
+  };
+}
 
+function countingPages({ db }: Store) {
+  return {
     /** How many pages of a job's frontier are in each state. */
     async countFrontier(jobId: string): Promise<{ waiting: number; taken: number; done: number }> {
       const rows = db
@@ -154,11 +185,20 @@ export function frontierStore(store: Store) {
 
     /** How many pages a job has, and how many of them failed. */
     async countPages(jobId: string): Promise<{ pages: number; failed: number }> {
-      const failed = sql<number>`COALESCE(SUM(${jobPages.failed}), 0)`;
+      const failed = sql<number>`COUNT(CASE WHEN ${jobPages.failed} THEN 1 END)`;
       const row = db.select({ pages: count(), failed }).from(jobPages).where(eq(jobPages.jobId, jobId)).get();
       return { pages: row?.pages ?? 0, failed: row?.failed ?? 0 };
     },
+  };
+}
 
+function readingPages({ db }: Store) {
+  const page = db
+    .select({ body: jobPages.body })
+    .from(jobPages)
+    .where(and(eq(jobPages.jobId, sql.placeholder("jobId")), eq(jobPages.seq, sql.placeholder("seq"))))
+    .prepare();
+  return {
     /**
      * Pages of a job in the order they came; `failed` picks those with content or those without. At most `limit`, and only
      * so many that they do not hold more than `bytesMax`, but always one.
@@ -200,7 +240,8 @@ export function frontierStore(store: Store) {
       const found: string[] = [];
       for (const { seq } of seqs) {
         await turn();
-        found.push(...(JSON.parse(keys.get(jobId, seq)?.keys ?? "[]") as string[]));
+        const { keys } = page.get({ jobId, seq })?.body ?? {};
+        if (Array.isArray(keys)) found.push(...(keys as string[]));
       }
       return found;
     },

@@ -2,6 +2,7 @@
 // never changes. A job past its time to live does not exist, whenever it is swept.
 import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { jobAnswers, jobs } from "./schema.ts";
 
@@ -36,19 +37,25 @@ const OPEN_STATES = ["queued", "running"] as const;
 
 /** Builds the verbs. */
 export function jobStore(store: Store) {
-  const { db, clock, sqlite } = store;
-  const isOpen = () => inArray(jobs.state, [...OPEN_STATES]);
-  const exists = () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now()));
-  const change = (where: SQL | undefined, set: Partial<Job>): boolean =>
-    db.update(jobs).set(set).where(where).returning({ id: jobs.id }).all().length > 0;
-  const forgetAnswers = (id: string) => db.delete(jobAnswers).where(eq(jobAnswers.jobId, id)).run();
-  const others = alias(jobs, "others");
-  const runningOfAccount = db
-    .select({ n: count() })
-    .from(others)
-    .where(and(eq(others.accountId, jobs.accountId), eq(others.state, "running")));
-  const deleteOld = sqlite.query("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
+  const parts = jobParts(store);
+  return { ...openJobs(store, parts), ...leasingJobs(store, parts), ...endingJobs(store, parts) };
+}
 
+/** Conditions and steps that several verbs share. */
+type Parts = ReturnType<typeof jobParts>;
+
+function jobParts({ db, clock }: Store) {
+  return {
+    isOpen: () => inArray(jobs.state, [...OPEN_STATES]),
+    /** Not past its time to live. */
+    exists: () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now())),
+    change: (where: SQL | undefined, set: Partial<Job>): boolean =>
+      db.update(jobs).set(set).where(where).returning({ id: jobs.id }).all().length > 0,
+  };
+}
+
+function openJobs(store: Store, { isOpen, exists }: Parts) {
+  const { db, clock } = store;
   return {
     /** Queues a job. */
     async createJob(job: NewJob): Promise<Job> {
@@ -65,6 +72,26 @@ export function jobStore(store: Store) {
       return db.select().from(jobs).where(and(own, exists())).get();
     },
 
+    /** How many jobs of an account are queued or running. */
+    async countOpenJobs(accountId: string): Promise<number> {
+      return db.$count(jobs, and(eq(jobs.accountId, accountId), isOpen()));
+    },
+
+    /** How many jobs nobody has taken up yet. */
+    countQueuedSync(): number {
+      return db.select({ n: count() }).from(jobs).where(eq(jobs.state, "queued")).get()?.n ?? 0;
+    },
+  };
+}
+
+function leasingJobs(store: Store, { change }: Parts) {
+  const { db, clock } = store;
+  const others = alias(jobs, "others");
+  const runningOfAccount = db
+    .select({ n: count() })
+    .from(others)
+    .where(and(eq(others.accountId, jobs.accountId), eq(others.state, "running")));
+  return {
     /**
      * Takes up a job that nobody works on: queued, or running under a lease that has ended. The oldest of the account that
      * has the fewest running, so that no account's many jobs keep another's few from beginning.
@@ -77,7 +104,7 @@ export function jobStore(store: Store) {
           .select({ id: jobs.id })
           .from(jobs)
           .where(and(inArray(jobs.kind, [...input.kinds]), free))
-          .orderBy(asc(sql`(${runningOfAccount})`), asc(jobs.createdAtMs), asc(jobs.id))
+          .orderBy(asc(sql`(${runningOfAccount})`), asc(jobs.createdAtMs), asc(byBytes(jobs.id)))
           .limit(1)
           .get();
         if (next === undefined) return undefined;
@@ -110,7 +137,15 @@ export function jobStore(store: Store) {
     async saveProgress(id: string, owner: string, progress: Readonly<Record<string, unknown>>): Promise<boolean> {
       return change(and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running")), { progress });
     },
+  };
+}
 
+function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
+  const { db, clock, sqlite } = store;
+  const forgetAnswers = (id: string) => db.delete(jobAnswers).where(eq(jobAnswers.jobId, id)).run();
+  const deleteOld = sqlite.query("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
+
+  return {
     /** Ends a job one is working on; false when it has ended already, is somebody else's or is gone. */
     async finishJob(id: string, owner: string, end: JobEnd): Promise<boolean> {
       return store.transaction(() => {
@@ -129,16 +164,6 @@ export function jobStore(store: Store) {
           forgetAnswers(job.id);
         return db.select().from(jobs).where(and(own, exists())).get();
       });
-    },
-
-    /** How many jobs of an account are queued or running. */
-    async countOpenJobs(accountId: string): Promise<number> {
-      return db.$count(jobs, and(eq(jobs.accountId, accountId), isOpen()));
-    },
-
-    /** How many jobs nobody has taken up yet. */
-    countQueuedSync(): number {
-      return db.select({ n: count() }).from(jobs).where(eq(jobs.state, "queued")).get()?.n ?? 0;
     },
 
     /** Deletes some of the jobs past their time to live, pages and frontier too; gives how many, 0 when none is left. */

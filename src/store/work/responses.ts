@@ -1,5 +1,7 @@
 // Stored answers of the Responses API. Each keeps its own input only; a conversation is the chain of them.
-import { and, eq, gt } from "drizzle-orm";
+import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
+import { createTurns } from "../../base/turns.ts";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { responses } from "./schema.ts";
 
@@ -15,6 +17,9 @@ export interface ResponseChain {
   readonly tooLarge: boolean;
 }
 
+/** An output item of an answer. */
+type Item = Readonly<Record<string, unknown>>;
+
 /** Verbs over stored answers. */
 export type ResponseStore = ReturnType<typeof responseStore>;
 
@@ -26,22 +31,18 @@ const ITEMS_FROM_MAX = 300;
 
 /** Builds the verbs. */
 export function responseStore(store: Store) {
-  const { db, clock, sqlite } = store;
+  const own: Own = (accountId, id) =>
+    and(eq(responses.id, id), eq(responses.accountId, accountId), gt(responses.expiresAtMs, store.clock.now()));
+  return { ...singleResponses(store, own), ...responseChains(store, own), ...responseItems(store) };
+}
+
+/** The condition of an account's answer that has not expired. */
+type Own = (accountId: string, id: string) => SQL | undefined;
+
+function singleResponses({ db, clock, sqlite }: Store, own: Own) {
   const deleteOld = sqlite.query(
     "DELETE FROM responses WHERE id IN (SELECT id FROM responses WHERE expires_at <= ? LIMIT ?)",
   );
-  const sizeOf = sqlite.query<{ bytes: number }, [string]>(
-    "SELECT length(input) + length(body) AS bytes FROM responses WHERE id = ?",
-  );
-  const itemsOf = sqlite.query<{ item: string }, [string, number, number, string]>(
-    `SELECT output.value AS item
-     FROM (SELECT body FROM responses WHERE account_id = ? AND expires_at > ? ORDER BY rowid DESC LIMIT ?) AS answer,
-          json_each(answer.body, '$.output') AS output
-     WHERE json_extract(output.value, '$.id') IN (SELECT value FROM json_each(?))`,
-  );
-  const own = (accountId: string, id: string) =>
-    and(eq(responses.id, id), eq(responses.accountId, accountId), gt(responses.expiresAtMs, clock.now()));
-
   return {
     /** Stores an answer. */
     async saveResponse(response: Omit<StoredResponse, "createdAtMs">): Promise<void> {
@@ -55,6 +56,23 @@ export function responseStore(store: Store) {
       return db.select().from(responses).where(own(accountId, id)).get();
     },
 
+    /** Deletes an account's answer; false when there is none. */
+    async deleteResponse(accountId: string, id: string): Promise<boolean> {
+      return db.delete(responses).where(own(accountId, id)).returning({ id: responses.id }).all().length > 0;
+    },
+
+    /** Deletes some of the expired answers; gives how many, 0 when none is left. */
+    async deleteExpiredResponses(): Promise<number> {
+      return deleteOld.run(clock.now(), DELETE_BATCH).changes;
+    },
+  };
+}
+
+function responseChains({ db, sqlite }: Store, own: Own) {
+  const sizeOf = sqlite.query<{ bytes: number }, [string]>(
+    "SELECT length(input) + length(body) AS bytes FROM responses WHERE id = ?",
+  );
+  return {
     /** An account's answer `id` and those it continues; undefined when `id` is not there. */
     async responseChain(
       accountId: string,
@@ -77,22 +95,41 @@ export function responseStore(store: Store) {
       if (chain.length === 0 && left >= 0) return undefined;
       return { responses: chain.reverse(), complete: next === null, tooLarge: left < 0 };
     },
+  };
+}
 
-    /** Output items by their ids, from the account's latest answers. */
-    async findItems(accountId: string, ids: readonly string[]): Promise<Readonly<Record<string, unknown>>[]> {
-      if (ids.length === 0) return [];
-      const rows = itemsOf.all(accountId, clock.now(), ITEMS_FROM_MAX, JSON.stringify(ids));
-      return rows.map(({ item }) => JSON.parse(item) as Readonly<Record<string, unknown>>);
-    },
-
-    /** Deletes an account's answer; false when there is none. */
-    async deleteResponse(accountId: string, id: string): Promise<boolean> {
-      return db.delete(responses).where(own(accountId, id)).returning({ id: responses.id }).all().length > 0;
-    },
-
-    /** Deletes some of the expired answers; gives how many, 0 when none is left. */
-    async deleteExpiredResponses(): Promise<number> {
-      return deleteOld.run(clock.now(), DELETE_BATCH).changes;
+function responseItems({ db, clock }: Store) {
+  const latest = db
+    .select({ id: responses.id })
+    .from(responses)
+    .where(
+      and(eq(responses.accountId, sql.placeholder("accountId")), gt(responses.expiresAtMs, sql.placeholder("now"))),
+    )
+    .orderBy(desc(responses.createdAtMs), desc(byBytes(responses.id)))
+    .limit(ITEMS_FROM_MAX)
+    .prepare();
+  const bodyOf = db
+    .select({ body: responses.body })
+    .from(responses)
+    .where(eq(responses.id, sql.placeholder("id")))
+    .prepare();
+  return {
+    /** Output items by their ids, from the account's latest answers; of several with one id the newest. Lets others run. */
+    async findItems(accountId: string, ids: readonly string[]): Promise<Item[]> {
+      const wanted = new Set<unknown>(ids);
+      if (wanted.size === 0) return [];
+      const turn = createTurns();
+      const found: Item[] = [];
+      for (const { id } of latest.all({ accountId, now: clock.now() })) {
+        await turn();
+        // Read one by one: an answer may hold megabytes of images.
+        const output = bodyOf.get({ id })?.body["output"];
+        for (const item of Array.isArray(output) ? (output as (Item | null)[]) : []) {
+          if (item !== null && wanted.delete(item["id"])) found.push(item);
+        }
+        if (wanted.size === 0) break;
+      }
+      return found;
     },
   };
 }

@@ -38,7 +38,7 @@ export const responses = sqliteTable(
     createdAtMs: integer("created_at").notNull(),
     expiresAtMs: integer("expires_at").notNull(),
   },
-  (t) => [index("responses_account").on(t.accountId), index("responses_expiry").on(t.expiresAtMs)],
+  (t) => [index("responses_newest").on(t.accountId, t.createdAtMs, t.id), index("responses_expiry").on(t.expiresAtMs)],
 );
 
 /** The last state of a conversation, for compaction. */

@@ -1,9 +1,10 @@
 // How much an account may keep here. The sum is kept by triggers of the database (migration 0006); here it is held to the
 // limit: of responses and threads the oldest go, and what a client asks to keep is refused when that makes no room.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { eq, sql } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
-import { accountStorage } from "./schema.ts";
+import { accountStorage, responses, threads } from "./schema.ts";
 
 /** Verbs over what an account keeps. */
 export type StorageStore = ReturnType<typeof storageStore>;
@@ -19,27 +20,12 @@ export function storageStore(store: Store, limitBytes: () => number) {
     .from(accountStorage)
     .where(eq(accountStorage.accountId, sql.placeholder("accountId")))
     .prepare();
-  const oldest = sqlite.query<
-    { kind: "response" | "thread"; at: number; name: number; bytes: number },
-    [string, string]
-  >(
-    `SELECT * FROM (
-       SELECT 'response' AS kind, created_at AS at, rowid AS name, octet_length(input) + octet_length(body) AS bytes
-       FROM responses WHERE account_id = ? ORDER BY rowid LIMIT ${BATCH})
-     UNION ALL SELECT * FROM (
-       SELECT 'thread', updated_at, rowid, octet_length(thread_id) + octet_length(state)
-       FROM threads WHERE account_id = ? ORDER BY updated_at LIMIT ${BATCH})
-     ORDER BY at LIMIT ${BATCH}`,
-  );
   const lasting = sqlite.query<{ bytes: number }, [string, string]>(
     `SELECT (SELECT COALESCE(SUM(bytes), 0) FROM files WHERE account_id = ?)
        + (SELECT COALESCE(SUM(octet_length(input) + octet_length(progress) + COALESCE(octet_length(result), 0)
             + COALESCE(octet_length(error), 0) + held_bytes), 0) FROM jobs WHERE account_id = ?) AS bytes`,
   );
-  const drop = {
-    response: sqlite.query("DELETE FROM responses WHERE rowid = ?"),
-    thread: sqlite.query("DELETE FROM threads WHERE rowid = ?"),
-  };
+  const oldest = oldestTexts(store);
   const claimed = new Map<string, number>();
   const used = (accountId: string) => (sum.get({ accountId })?.bytes ?? 0) + (claimed.get(accountId) ?? 0);
 
@@ -48,13 +34,13 @@ export function storageStore(store: Store, limitBytes: () => number) {
     for (;;) {
       let excess = used(accountId) + bytes - limitBytes();
       if (excess <= 0) return true;
-      const old = oldest.all(accountId, accountId);
+      const old = oldest(accountId);
       if (old.length === 0) return false;
       store.transaction(() => {
-        for (const { kind, name, bytes: size } of old) {
+        for (const text of old) {
           if (excess <= 0) break;
-          drop[kind].run(name);
-          excess -= size;
+          text.drop();
+          excess -= text.bytes;
         }
       });
       await nextTurn();
@@ -87,5 +73,58 @@ export function storageStore(store: Store, limitBytes: () => number) {
         else claimed.delete(accountId);
       };
     },
+  };
+}
+
+/** A response or a thread that may have to go. */
+interface OldText {
+  readonly atMs: number;
+  readonly bytes: number;
+  drop(): void;
+}
+
+/** Finds the responses and threads of an account that were written longest ago, oldest first. */
+function oldestTexts({ db }: Store): (accountId: string) => OldText[] {
+  const accountId = sql.placeholder("accountId");
+  const oldResponses = db
+    .select({
+      id: responses.id,
+      atMs: responses.createdAtMs,
+      bytes: sql<number>`octet_length(${responses.input}) + octet_length(${responses.body})`,
+    })
+    .from(responses)
+    .where(eq(responses.accountId, accountId))
+    .orderBy(asc(responses.createdAtMs), asc(byBytes(responses.id)))
+    .limit(BATCH)
+    .prepare();
+  const oldThreads = db
+    .select({
+      threadId: threads.threadId,
+      atMs: threads.updatedAtMs,
+      bytes: sql<number>`octet_length(${threads.threadId}) + octet_length(${threads.state})`,
+    })
+    .from(threads)
+    .where(eq(threads.accountId, accountId))
+    .orderBy(asc(threads.updatedAtMs), asc(byBytes(threads.threadId)))
+    .limit(BATCH)
+    .prepare();
+  return (owner) => {
+    const texts: OldText[] = [
+      ...oldResponses.all({ accountId: owner }).map(({ id, atMs, bytes }) => ({
+        atMs,
+        bytes,
+        drop: () => void db.delete(responses).where(eq(responses.id, id)).run(),
+      })),
+      ...oldThreads.all({ accountId: owner }).map(({ threadId, atMs, bytes }) => ({
+        atMs,
+        bytes,
+        drop() {
+          db.delete(threads)
+            .where(and(eq(threads.accountId, owner), eq(threads.threadId, threadId)))
+            .run();
+        },
+      })),
+    ];
+    return texts.sort((a, b) => a.atMs - b.atMs).slice(0, BATCH);
   };
 }
