@@ -70,6 +70,7 @@ export async function readJson(
     await turn();
     if (request.signal.aborted) throw cutOff(request.signal.reason);
     const text = decoder.decode(bytes);
+    giveBack(bytes);
     await turn();
     refuseExcess(text, limits);
     await turn();
@@ -144,7 +145,7 @@ async function readAll(request: Request, declared: number, limits: BodyLimits): 
     if (!(first instanceof Promise) && first.value.length === 1 && first.value[0]?.byteLength === declared) {
       return first.value[0];
     }
-    return await readRest(reader, first, limits);
+    return await readRest(reader, first, { ...limits, declared });
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw cutOff(error);
@@ -155,12 +156,15 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>;
 type ManyRead = ReturnType<Reader["readMany"]>;
 
 /** The rest of a body, watched: `next` is the read that is under way. */
-async function readRest(reader: Reader, next: ManyRead, limits: BodyLimits): Promise<Uint8Array> {
-  const { maxBytes, stallMs = STALL_MS, totalMs = TOTAL_MS } = limits;
-  const chunks: Uint8Array[] = [];
+async function readRest(
+  reader: Reader,
+  next: ManyRead,
+  limits: BodyLimits & { declared: number },
+): Promise<Uint8Array> {
+  const { maxBytes, stallMs = STALL_MS, totalMs = TOTAL_MS, declared } = limits;
+  const body = declared >= STEP_BYTES_MIN ? intoOne(declared) : inPieces();
   const startedMs = performance.now();
   let lastMs = startedMs;
-  let size = 0;
   let late = false;
   // One timer per body, set anew when it finds that bytes have come meanwhile.
   const watch = () => {
@@ -179,11 +183,8 @@ async function readRest(reader: Reader, next: ManyRead, limits: BodyLimits): Pro
       const { done, value } = await reading;
       if (late) throw tooSlow();
       lastMs = performance.now();
-      for (const chunk of value) {
-        size += chunk.byteLength;
-        chunks.push(chunk);
-      }
-      if (size > maxBytes) {
+      for (const chunk of value) body.add(chunk);
+      if (body.size() > maxBytes) {
         giveUp(reader);
         throw tooLarge(maxBytes);
       }
@@ -194,12 +195,57 @@ async function readRest(reader: Reader, next: ManyRead, limits: BodyLimits): Pro
   } finally {
     clearTimeout(timer);
   }
+  return body.whole();
+}
+
+/** What has come of a body. */
+interface Gathered {
+  add(chunk: Uint8Array): void;
+  size(): number;
+  whole(): Uint8Array | Promise<Uint8Array>;
+}
+
+/** A large body whose length is known is put together as it comes, so that it is there once and not twice. */
+function intoOne(declared: number): Gathered {
+  // As long as nothing is written to them these bytes take no memory.
+  const bytes = Buffer.allocUnsafeSlow(declared);
+  let size = 0;
+  return {
+    add(chunk) {
+      // The server holds a body to the length that it declares.
+      bytes.set(chunk, size);
+      size += chunk.byteLength;
+      giveBack(chunk);
+    },
+    size: () => size,
+    whole: () => bytes.subarray(0, size),
+  };
+}
+
+function inPieces(): Gathered {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
   const whole = () => (chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size));
-  if (size < STEP_BYTES_MIN) return whole();
-  return oneAtATime(async () => {
-    await turn();
-    return whole();
-  });
+  return {
+    add(chunk) {
+      size += chunk.byteLength;
+      chunks.push(chunk);
+    },
+    size: () => size,
+    whole: () =>
+      size < STEP_BYTES_MIN
+        ? whole()
+        : oneAtATime(async () => {
+            await turn();
+            return whole();
+          }),
+  };
+}
+
+/** Empties bytes that nobody reads again. The collector would come for them when some hundred megabytes have gathered. */
+function giveBack({ buffer, byteLength }: Uint8Array): void {
+  // What is a part of other bytes is theirs.
+  if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
 }
 
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {

@@ -121,4 +121,49 @@ describe("sizes", () => {
     const request = new Request("http://x/", { method: "POST", body, headers: { "content-type": "application/json" } });
     expect((await readJson(request, { maxBytes: 1_000_000 })).text).toBe(text);
   });
+
+  const LARGE = 700_000;
+  /** A request whose body comes in pieces of an odd size. */
+  const inPieces = (bytes: Uint8Array, headers: Record<string, string>) => {
+    const pieces: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length; at += 66_667) pieces.push(bytes.slice(at, at + 66_667));
+    const waiting = [...pieces];
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await new Promise((resolve) => setImmediate(resolve));
+        const next = waiting.shift();
+        if (next === undefined) controller.close();
+        else controller.enqueue(next);
+      },
+    });
+    const request = new Request("http://x/", {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json", ...headers },
+    });
+    return { request, pieces };
+  };
+  const limits = { maxBytes: 2 * LARGE };
+
+  test.each([
+    ["of declared length", { "content-length": String(LARGE) }],
+    ["of unknown length", {}],
+  ])("a large body %s keeps every byte", async (_name, headers) => {
+    const bytes = Uint8Array.from({ length: LARGE }, (_, index) => (index * 31) % 251);
+    const { request } = inPieces(bytes, headers);
+    expect(Buffer.compare(await readBody(request, limits), bytes)).toBe(0);
+  });
+
+  test("a large body of declared length is held once, and not at all when its text was read", async () => {
+    const text = JSON.stringify({ a: "ü".repeat(LARGE / 2 - 4) });
+    const { request, pieces } = inPieces(new TextEncoder().encode(text), { "content-length": String(LARGE) });
+    expect((await readJson(request, limits)).text).toBe(text);
+    expect(pieces.map(({ byteLength }) => byteLength)).toEqual(pieces.map(() => 0));
+  });
+
+  test("a body that is larger than it says is refused", async () => {
+    const { request } = inPieces(new Uint8Array(LARGE + 1), { "content-length": String(LARGE) });
+    const error = await readBody(request, limits).catch((error: unknown) => error);
+    expect(error).toMatchObject({ apiCode: "invalid_request" });
+  });
 });
