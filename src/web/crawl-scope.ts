@@ -82,7 +82,7 @@ export class CrawlScope {
     const { includePaths, excludePaths, documents } = this.#input;
     const { keys, urls, isOwnWanted } = await pickLinks(
       {
-        links: goesDeeper ? page.allLinks.join("\n") : "",
+        links: goesDeeper ? page.allLinks : "",
         // The root is read for its links in any case; a page that redirects to an unwanted one is that one.
         own: entry.depth === 0 ? [page.url, entry.url] : [page.url],
         sites: [...this.#sites],

@@ -1,10 +1,8 @@
 // The addresses of a site: from robots.txt and sitemaps, and from the links of the root page when those are too few.
 // No other page is fetched.
 
-import { pageKey, siteKey } from "../base/page-key.ts";
-import { createTurns } from "../base/turns.ts";
 import type { Guard } from "../net/guard.ts";
-import { isTrap } from "../pages/addresses.ts";
+import type { Converter } from "../pages/convert/convert.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import { PageError, type PageFault } from "../pages/page-error.ts";
 import type { Robots, RobotsRules } from "../pages/robots/robots.ts";
@@ -20,6 +18,7 @@ export interface MapDeps {
   readonly readSitemaps: (starts: readonly string[], options: SitemapOptions) => Promise<string[]>;
   readonly robots: Robots;
   readonly load: LoadPage;
+  readonly mapLinks: Converter["mapLinks"];
   readonly userAgent: () => string;
   readonly manners: Pick<Manners, "visit">;
 }
@@ -28,6 +27,8 @@ const LINKS_MAX = 5000;
 const TIMEOUT_MS = 60_000;
 /** From here on the root page is fetched without waiting for the sitemaps. */
 const SLOW_SITEMAPS_MS = 2000;
+/** For a machine that is busy. */
+const PICK_TIMEOUT_MS = 20_000;
 /** The site gave the root, and it is nothing that links could be read from. */
 const LINKLESS: ReadonlySet<PageFault> = new Set<PageFault>(["not_html", "too_large", "conversion"]);
 /** Sitemaps may list far more than is wanted: other sites, other searches. */
@@ -66,9 +67,13 @@ interface Wanted {
 }
 
 async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Promise<readonly string[]> {
-  const { url, limit, signal, leftMs } = wanted;
-  const found = new SiteLinks(url, wanted);
-  await found.add([url]);
+  const { url, limit, search, signal, leftMs } = wanted;
+  const pick = async (addresses: string) => {
+    const task = { addresses, home: url, limit, search };
+    // What was found is worth an answer, however late it is; a thread takes a second for all there can be.
+    const { links, seen } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal });
+    return { links: links === "" ? [] : links.split("\n"), seen };
+  };
   const starts = [...new Set([...rules.sitemaps, new URL("/sitemap.xml", url).href])];
   const options = {
     urlsMax: SITEMAP_URLS_MAX,
@@ -86,17 +91,18 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
   // Beside sitemaps that are slow, not after them: a site that hangs on those may well answer here.
   const slow = setTimeout(begin, SLOW_SITEMAPS_MS);
   try {
-    await found.add(await deps.readSitemaps(starts, options));
-    const fromSitemaps = found.seen;
+    const listed = [url, ...(await deps.readSitemaps(starts, options))].join("\n");
+    const found = await pick(listed);
     if (found.links.length >= limit) return found.links;
     const { page, error } = await begin();
-    if (page !== undefined) await found.add([page.url, ...page.allLinks]);
-    else {
-      signal.throwIfAborted();
-      // The sitemaps answered: a root page that cannot be read takes nothing from that. What is no page has no links.
-      const hasAnswered = error instanceof PageError && LINKLESS.has(error.fault);
-      if (fromSitemaps < 2 && !hasAnswered) throw error;
+    if (page !== undefined) {
+      const more = page.allLinks === "" ? [] : [page.allLinks];
+      return (await pick([listed, page.url, ...more].join("\n"))).links;
     }
+    signal.throwIfAborted();
+    // The sitemaps answered: a root page that cannot be read takes nothing from that. What is no page has no links.
+    const hasAnswered = error instanceof PageError && LINKLESS.has(error.fault);
+    if (found.seen < 2 && !hasAnswered) throw error;
     return found.links;
   } finally {
     clearTimeout(slow);
@@ -137,39 +143,5 @@ async function inTime<T>(ms: number, signal: AbortSignal, work: (both: AbortSign
   } catch (error) {
     signal.throwIfAborted();
     throw timer.aborted ? new PageError("timeout", "The site did not answer in time.", { cause: error }) : error;
-  }
-}
-
-/** Collects addresses of one site, each page once. */
-class SiteLinks {
-  readonly links: string[] = [];
-  readonly #keys = new Set<string>();
-  readonly #site: string;
-  readonly #limit: number;
-  readonly #search: string | undefined;
-
-  constructor(root: string, { limit, search }: Pick<Wanted, "limit" | "search">) {
-    this.#site = siteKey(root);
-    this.#limit = limit;
-    this.#search = search;
-  }
-
-  /** Pages of the site that were met, wanted or not. */
-  get seen(): number {
-    return this.#keys.size;
-  }
-
-  async add(addresses: readonly string[]): Promise<void> {
-    const turn = createTurns();
-    for (const address of addresses) {
-      await turn();
-      if (siteKey(address) !== this.#site || isTrap(address)) continue;
-      const key = pageKey(address);
-      if (this.#keys.has(key)) continue;
-      this.#keys.add(key);
-      const plain = new URL(address).href.replace(/#.*$/, "");
-      if (this.links.length < this.#limit && (this.#search === undefined || plain.includes(this.#search)))
-        this.links.push(plain);
-    }
   }
 }

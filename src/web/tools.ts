@@ -26,6 +26,7 @@ export interface WebTools {
   readonly robots: Robots;
   readonly load: LoadPage;
   readonly pickLinks: Converter["pickLinks"];
+  readonly mapLinks: Converter["mapLinks"];
   readSitemaps(starts: readonly string[], options: SitemapOptions): Promise<string[]>;
   /** Turns at hosts, over all jobs and single pages. */
   readonly manners: Manners;
@@ -127,6 +128,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     fetch,
     load,
     pickLinks: (task, options) => converter.pickLinks(task, options),
+    mapLinks: (task, options) => converter.mapLinks(task, options),
     manners,
     claimOf,
     conversions: () => converter.load(),

@@ -1,6 +1,8 @@
 // Threads for work that would hold up the event loop. Every task has a deadline: a thread that misses it is killed and
-// replaced, whatever it was doing. Threads start when first needed and are renewed after many tasks.
+// replaced, whatever it was doing. Threads start when first needed, are renewed after many tasks, and end when there was
+// nothing to do for a while.
 
+import { type Limit, limit } from "../base/limit.ts";
 import type { TaskAnswer, TaskMessage } from "./serve.ts";
 
 /** The task did not finish by its deadline; its thread was killed. */
@@ -44,6 +46,8 @@ export interface PoolOptions<Input> {
   /** Starts a thread whose module calls `serveTasks`. */
   readonly start: () => Worker;
   readonly size: number;
+  /** A thread that had no task for so long ends. */
+  readonly idleMs?: number;
   /** Tasks that may wait for a thread. */
   readonly queueMax?: number;
   /**
@@ -57,6 +61,8 @@ export interface PoolOptions<Input> {
 const QUEUE_MAX = 1000;
 /** Memory that a long-lived heap does not give back is given back by a new thread. */
 const TASKS_PER_THREAD_MAX = 500;
+/** A new thread takes a tenth of a second, and knows nothing of what the one before had made fast. */
+const IDLE_MS = 60_000;
 
 interface Task<Input, Output> {
   readonly id: number;
@@ -70,6 +76,8 @@ interface Thread<Input, Output> {
   readonly worker: Worker;
   task: Task<Input, Output> | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
+  /** Runs while it has no task. */
+  idle: Limit | undefined;
   done: number;
 }
 
@@ -78,12 +86,14 @@ export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPo
   const threads = new Set<Thread<Input, Output>>();
   const waiting: Task<Input, Output>[] = [];
   const { queueMax = QUEUE_MAX, weigh = () => 0, weightMax = Number.POSITIVE_INFINITY } = options;
+  const { idleMs = IDLE_MS } = options;
   let nextId = 1;
   let isClosed = false;
 
   const retire = (thread: Thread<Input, Output>) => {
     threads.delete(thread);
     clearTimeout(thread.timer);
+    thread.idle?.cancel();
     thread.worker.terminate();
   };
 
@@ -94,13 +104,15 @@ export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPo
     clearTimeout(thread.timer);
     thread.done++;
     if (("kill" in outcome && outcome.kill) || thread.done >= TASKS_PER_THREAD_MAX) retire(thread);
+    else thread.idle = limit(idleMs, () => retire(thread));
     if ("output" in outcome) task?.resolve(outcome.output);
     else task?.reject(outcome.error);
     pump();
   };
 
   const spawn = (): Thread<Input, Output> => {
-    const thread: Thread<Input, Output> = { worker: options.start(), task: undefined, timer: undefined, done: 0 };
+    const worker = options.start();
+    const thread: Thread<Input, Output> = { worker, task: undefined, timer: undefined, idle: undefined, done: 0 };
     thread.worker.onmessage = (event: MessageEvent<TaskAnswer<Output>>) => {
       if (event.data.id !== thread.task?.id) return;
       if ("output" in event.data) settle(thread, { output: event.data.output });
@@ -121,6 +133,7 @@ export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPo
       const [task] = waiting.splice(Math.max(0, urgent), 1) as [Task<Input, Output>];
       const thread = idle ?? spawn();
       thread.task = task;
+      thread.idle?.cancel();
       thread.timer = setTimeout(
         () => settle(thread, { error: new TaskTimeout("The work took too long and was stopped."), kill: true }),
         task.options.timeoutMs,

@@ -17,13 +17,21 @@ declare const self: { onmessage: (event: MessageEvent) => void; postMessage(mess
 
 /** Behind the event loop, whose chunks are small and wanted at once. */
 const NICENESS = 10;
+/** A thread that had no task for so long tidies up, while it keeps nobody waiting. */
+const RESTS_AFTER_MS = 500;
+/** What a few small tasks leave behind is not worth it. */
+const UNTIDY_MS_MIN = 100;
 
 /** Answers every task with `handle`. A throw fails that task, not the worker. */
 export function serveTasks<Input, Output>(handle: (input: Input) => Output | Promise<Output>): void {
   // On Linux a priority is a thread's own; elsewhere it would be the whole program's.
   if (process.platform === "linux") setPriority(0, NICENESS);
+  let workedMs = 0;
+  let rest: ReturnType<typeof setTimeout> | undefined;
   self.onmessage = async (event: MessageEvent<TaskMessage<Input>>) => {
     const { id, input } = event.data;
+    clearTimeout(rest);
+    const startedMs = performance.now();
     let answer: TaskAnswer<Output>;
     try {
       answer = { id, output: await handle(input) };
@@ -31,5 +39,12 @@ export function serveTasks<Input, Output>(handle: (input: Input) => Output | Pro
       answer = { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
     }
     self.postMessage(answer);
+    workedMs += performance.now() - startedMs;
+    if (workedMs < UNTIDY_MS_MIN) return;
+    // The collector waits for more work, and a page's tree may be a hundred megabytes.
+    rest = setTimeout(() => {
+      workedMs = 0;
+      Bun.gc(true);
+    }, RESTS_AFTER_MS);
   };
 }

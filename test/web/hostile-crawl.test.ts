@@ -74,6 +74,17 @@ test("an aborted job stops comparing at once", async () => {
   expect(converter.load()).toEqual({ running: 0, waiting: 0 });
 });
 
+test("a page that somebody waits for does not wait for those of jobs", async () => {
+  const abort = new AbortController();
+  const picking = converter.pickLinks(task, { timeoutMs: 60_000, signal: abort.signal, later: true });
+  const html = { kind: "html", bytes: Buffer.from("<p>Words of a page."), contentType: null } as const;
+  const options = { url: "http://site.example/", onlyMainContent: false, markdown: true, html: false, links: false };
+  await converter.convert({ ...html, options }, { timeoutMs: 20_000 });
+  expect(converter.load()).toEqual({ running: 1, waiting: 0 });
+  abort.abort(new Error("cancelled"));
+  await expect(picking).rejects.toThrow("cancelled");
+});
+
 test("picks what is on the site, wanted and new, and says whether the page itself is wanted", () => {
   const { keys, urls, isOwnWanted } = siteLinks({
     ...task,

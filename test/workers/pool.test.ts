@@ -4,11 +4,14 @@ import { createPool, PoolFull, TaskFailed, TaskTimeout, type WorkerPool } from "
 type Task = { what: string; value?: number };
 let started = 0;
 let pool: WorkerPool<Task, number>;
-const open = (size: number, limits: { queueMax?: number; weightMax?: number } = {}) => {
+let ended: Promise<unknown>;
+const open = (size: number, limits: { queueMax?: number; weightMax?: number; idleMs?: number } = {}) => {
   started = 0;
   const start = () => {
     started++;
-    return new Worker(new URL("../support/task-worker.ts", import.meta.url).href);
+    const worker = new Worker(new URL("../support/task-worker.ts", import.meta.url).href);
+    ended = new Promise((resolve) => worker.addEventListener("close", resolve));
+    return worker;
   };
   pool = createPool({ start, size, weigh: ({ value = 0 }) => value, ...limits });
 };
@@ -83,6 +86,14 @@ test("what somebody waits for goes first", async () => {
     pool.run({ what: "echo", value }, { ...TIME, later }).then((answer) => order.push(answer));
   await Promise.all([run(1, true), run(2, true), run(3, true), run(4, false), run(5, false)]);
   expect(order).toEqual([1, 4, 5, 2, 3]);
+});
+
+test("a thread that has had nothing to do for a while ends, and the next task gets another", async () => {
+  open(1, { idleMs: 50 });
+  expect(await pool.run({ what: "echo", value: 1 }, TIME)).toBe(1);
+  await ended;
+  expect(await pool.run({ what: "echo", value: 2 }, TIME)).toBe(2);
+  expect(started).toBe(2);
 });
 
 test("closing fails what is left", async () => {

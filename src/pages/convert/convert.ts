@@ -3,6 +3,7 @@
 import { createPool, type RunOptions, type WorkerPool } from "../../workers/pool.ts";
 import { startThread } from "../../workers/start.ts";
 import type { Extracted } from "./extract.ts";
+import type { MapLinks, MapLinksTask } from "./map-links.ts";
 import { createPdfReader, type PdfReader } from "./pdf-reader.ts";
 import type { SiteLinks, SiteLinksTask } from "./site-links.ts";
 import type { SitemapLinks } from "./sitemap-text.ts";
@@ -18,6 +19,8 @@ export interface Converter {
   readSitemap(task: SitemapTask, options: RunOptions): Promise<SitemapLinks>;
   /** What a crawl goes on with. */
   pickLinks(task: SiteLinksTask, options: RunOptions): Promise<SiteLinks>;
+  /** What a map of a site consists of. */
+  mapLinks(task: MapLinksTask, options: RunOptions): Promise<MapLinks>;
   /** How many conversions run, and how many wait for a thread. */
   load(): { readonly running: number; readonly waiting: number };
   close(): void;
@@ -26,28 +29,45 @@ export interface Converter {
 /** Of pages that wait for a thread; those of jobs, of which few are under way, beside them. */
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
-/** Starts converting with up to `threads` threads. */
+type ThreadTask = Exclude<ConvertTask, PdfTask>;
+type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLinks>;
+
+/** Starts converting with up to `threads` threads for what somebody waits for, and half as many for the rest. */
 export function createConverter(threads: number): Converter {
-  const pool: WorkerPool<Exclude<ConvertTask, PdfTask>, Extracted | SitemapLines | SiteLinks> = createPool({
-    start: () => startThread("./pages/convert/worker.ts", new URL("./worker.ts", import.meta.url)),
-    size: threads,
-    weigh: (task) => (task.kind === "links" ? task.links.length : task.bytes.byteLength),
-    weightMax: WAITING_BYTES_MAX,
-  });
+  const open = (size: number): Pool =>
+    createPool({
+      start: () => startThread("./pages/convert/worker.ts", new URL("./worker.ts", import.meta.url)),
+      size,
+      weigh: weightOf,
+      weightMax: WAITING_BYTES_MAX,
+    });
+  const prompt = open(threads);
+  const patient = open(Math.ceil(threads / 2));
+  const run = (task: ThreadTask, options: RunOptions) => (options.later === true ? patient : prompt).run(task, options);
   return {
-    convert: async (task, options) => (await pool.run(task, { ...options, transfer: handed(task) })) as Extracted,
+    convert: async (task, options) => (await run(task, { ...options, transfer: handed(task) })) as Extracted,
     readPdf: createPdfReader().read,
     readSitemap: async (task, options) => {
-      const lines = (await pool.run(
-        { kind: "sitemap", ...task },
-        { ...options, transfer: handed(task) },
-      )) as SitemapLines;
+      const lines = (await run({ kind: "sitemap", ...task }, { ...options, transfer: handed(task) })) as SitemapLines;
       return { urls: split(lines.urls), sitemaps: split(lines.sitemaps) };
     },
-    pickLinks: async (task, options) => (await pool.run({ kind: "links", ...task }, options)) as SiteLinks,
-    load: () => pool.load(),
-    close: () => pool.close(),
+    pickLinks: async (task, options) => (await run({ kind: "links", ...task }, options)) as SiteLinks,
+    mapLinks: async (task, options) => (await run({ kind: "map", ...task }, options)) as MapLinks,
+    load: () => {
+      const [first, second] = [prompt.load(), patient.load()];
+      return { running: first.running + second.running, waiting: first.waiting + second.waiting };
+    },
+    close: () => {
+      prompt.close();
+      patient.close();
+    },
   };
+}
+
+/** What a waiting task holds. */
+function weightOf(task: ThreadTask): number {
+  if (task.kind === "links") return task.links.length;
+  return task.kind === "map" ? task.addresses.length : task.bytes.byteLength;
 }
 
 /** Smaller ones may be a part of a buffer that others use. */

@@ -107,7 +107,7 @@ function plain(markdown: string): Extracted {
   return {
     markdown,
     links: [],
-    allLinks: [],
+    allLinks: "",
     metadata: { title: "", description: "", language: "" },
     needsScript: undefined,
   };

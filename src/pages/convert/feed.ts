@@ -29,7 +29,7 @@ export function readFeed(xml: string, url: string): Extracted | undefined {
   return {
     markdown: lines.join("\n\n"),
     links: [...links],
-    allLinks: [...links],
+    allLinks: [...links].join("\n"),
     metadata: { title: document.title, description: aboutOf(channel), language: field(channel, "language") },
     needsScript: undefined,
   };

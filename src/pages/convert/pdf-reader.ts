@@ -65,7 +65,7 @@ function readAnswer(said: string): Extracted {
   return {
     markdown: said.slice(end + 1),
     links: [],
-    allLinks: [],
+    allLinks: "",
     metadata: { title, description: "", language: "" },
     needsScript: undefined,
   };

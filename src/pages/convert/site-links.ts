@@ -7,7 +7,7 @@ import { compileGlob, type Glob, globCost, pathsOf } from "../globs.ts";
 
 /** What is held against what. */
 export interface SiteLinksTask {
-  /** Addresses that the page leads to, line by line: one text crosses between threads faster than many. */
+  /** Addresses that the page leads to, line by line. */
   readonly links: string;
   /** The page's own addresses; whether the patterns want one of them is asked too. */
   readonly own: readonly string[];

@@ -2,6 +2,7 @@
 
 import type { DocumentKind } from "./documents.ts";
 import type { ExtractOptions } from "./extract.ts";
+import type { MapLinksTask } from "./map-links.ts";
 import type { SiteLinksTask } from "./site-links.ts";
 
 /** One conversion of a page. PDFs are read elsewhere: see pdf-reader.ts. */
@@ -39,6 +40,7 @@ export type ConvertTask =
   | PageTask
   | ({ readonly kind: "sitemap" } & SitemapTask)
   | ({ readonly kind: "links" } & SiteLinksTask)
+  | ({ readonly kind: "map" } & MapLinksTask)
   | PdfTask;
 
 /** What a thread makes of a sitemap: its addresses line by line, as one text crosses between threads faster than many. */

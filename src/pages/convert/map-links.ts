@@ -1,0 +1,39 @@
+// The addresses of a site's pages among those that were found for it. There may be very many, so it runs in a thread.
+
+import { pageKey, siteKey } from "../../base/page-key.ts";
+import { isTrap } from "../addresses.ts";
+
+/** What is looked through. */
+export interface MapLinksTask {
+  /** Line by line, those that matter most first. */
+  readonly addresses: string;
+  /** A page of the site. */
+  readonly home: string;
+  readonly limit: number;
+  /** What an address must contain. */
+  readonly search: string | undefined;
+}
+
+/** What was found. */
+export interface MapLinks {
+  /** Line by line, each page once. */
+  readonly links: string;
+  /** Pages of the site that were met, wanted or not. */
+  readonly seen: number;
+}
+
+/** Picks the pages of the site, each once. */
+export function mapLinks({ addresses, home, limit, search }: MapLinksTask): MapLinks {
+  const site = siteKey(home);
+  const keys = new Set<string>();
+  const links: string[] = [];
+  for (const address of addresses.split("\n")) {
+    if (siteKey(address) !== site || isTrap(address)) continue;
+    const key = pageKey(address);
+    if (keys.has(key)) continue;
+    keys.add(key);
+    const plain = new URL(address).href.replace(/#.*$/, "");
+    if (links.length < limit && (search === undefined || plain.includes(search))) links.push(plain);
+  }
+  return { links: links.join("\n"), seen: keys.size };
+}
