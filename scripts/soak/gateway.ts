@@ -48,7 +48,7 @@ export async function makeHome(config: Record<string, unknown>): Promise<Home> {
 export interface Running {
   url: string;
   rssMegabytes(): number;
-  /** The same, with all processes that it has started and that live now. */
+  /** The same, with all processes that it has started and that live now: the same program, whose pages are there once. */
   treeMegabytes(): number;
   signal(name: "SIGTERM" | "SIGKILL"): void;
   /** Its exit code; a signal's death gives 128 and more. */
@@ -82,7 +82,11 @@ export async function startGateway(home: Home, binary?: string): Promise<Running
   return {
     url,
     rssMegabytes: () => megabytesOf(child.pid),
-    treeMegabytes: () => treeOf(child.pid).reduce((sum, pid) => sum + megabytesOf(pid), 0),
+    treeMegabytes: () =>
+      treeOf(child.pid).reduce(
+        (sum, pid) => sum + megabytesOf(pid) - (pid === child.pid ? 0 : fileMegabytesOf(pid)),
+        0,
+      ),
     signal: (name) => child.kill(name),
     exited: child.exited,
     complaints: () => log,
@@ -92,6 +96,10 @@ export async function startGateway(home: Home, binary?: string): Promise<Running
 /** Zero for a process that has ended meanwhile. */
 function megabytesOf(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(procFile(pid, "status"))?.[1] ?? 0) / 1024;
+}
+
+function fileMegabytesOf(pid: number): number {
+  return Number(/RssFile:\s+(\d+)/.exec(procFile(pid, "status"))?.[1] ?? 0) / 1024;
 }
 
 function treeOf(pid: number): number[] {
