@@ -35,12 +35,24 @@ function packVendor({ prices, limits = "" }: PublicFigures): PackedVendor {
   const provider = findProvider({ providerId: prices });
   if (provider === undefined) throw new Error(`The price package does not know the vendor ${prices}.`);
   const models = provider.models.map((model) => {
-    // The first plain id that the model's own rule accepts leads to the prices of this moment.
-    const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model.id, { provider });
-    const known = found?.model.id === model.id ? pricesOf(found.model_price) : undefined;
-    return { match: model.match, prices: known, context: model.context_window };
+    // The first id that the model's own rule accepts leads to the prices of this moment.
+    const found = [model.id, ...idsOf(model.match)]
+      .map((id) => calcPrice({ input_tokens: 0, output_tokens: 0 }, id, { provider }))
+      .find((price) => price?.model.id === model.id);
+    return {
+      match: model.match,
+      prices: found ? pricesOf(found.model_price) : undefined,
+      context: model.context_window,
+    };
   });
   return { url: provider.api_pattern, models, limits: limitsOf(limits) };
+}
+
+/** Ids that a rule may accept: some vendors' do not accept the package's own name for the model. */
+function idsOf(rule: Match): string[] {
+  if ("or" in rule) return rule.or.flatMap(idsOf);
+  if ("and" in rule || "regex" in rule) return [];
+  return Object.values(rule);
 }
 
 function pricesOf(model: ModelPrice): Prices | undefined {

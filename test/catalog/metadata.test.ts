@@ -29,6 +29,15 @@ test("a vendor with prices only says nothing about limits", () => {
   expect(facts?.supportsVision).toBeUndefined();
 });
 
+// The package's own names for these are none that their vendors' servers know.
+test.each([
+  ["https://api.fireworks.ai/inference/v1", "accounts/fireworks/models/deepseek-v3p2"],
+  ["https://api.mistral.ai/v1", "codestral-latest"],
+  ["https://api.mistral.ai/v1", "magistral-small-2509"],
+])("%s %s has prices", (baseUrl, model) => {
+  expect(lookUp(baseUrl, model)?.prices?.input).toBeGreaterThan(0);
+});
+
 test("long prompts have their own row", () => {
   const prices = lookUp("https://generativelanguage.googleapis.com/v1beta", "gemini-2.5-pro")?.prices;
   expect(prices).toEqual({
