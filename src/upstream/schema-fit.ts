@@ -1,7 +1,8 @@
 // Makes a JSON Schema one that a vendor takes: what it has no keyword for moves into the description, where the model reads
 // it. A schema whose shape cannot be said so is not changed into another one: the caller is told that it cannot.
 
-import { OPENAI_STRICT_SCHEMA, SCHEMA_NOTES, type SchemaRules } from "../vendors/schema-rules.ts";
+import { OPENAI_STRICT_SCHEMA } from "../vendors/openai.ts";
+import { SCHEMA_NOTES, type SchemaRules } from "../vendors/schema-rules.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -2,6 +2,7 @@
 // newest.
 
 import { type ModelFamily, version } from "./model-family.ts";
+import { type SchemaRules, SHAPE, TEXT } from "./schema-rules.ts";
 import type { Vendor } from "./vendor.ts";
 
 const THINKING = "ai.google.dev/gemini-api/docs/thinking";
@@ -46,6 +47,31 @@ const geminiModels: ModelFamily = {
       seen: "2026-11",
     },
   ],
+};
+
+/** Gemini's `responseJsonSchema`. */
+export const GEMINI_SCHEMA: SchemaRules = {
+  keywords: new Set([
+    ...SHAPE,
+    ...TEXT,
+    "$id",
+    "$anchor",
+    "format",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "oneOf",
+    "propertyOrdering",
+  ]),
+  closed: false,
+  allRequired: false,
+  recursive: true,
+  typed: false,
+  minItemsMax: Number.POSITIVE_INFINITY,
+  source: "ai.google.dev/api/generate-content (GenerationConfig.responseJsonSchema)",
+  seen: "2026-11",
 };
 
 /** Google's Gemini API: generateContent and streamGenerateContent. */

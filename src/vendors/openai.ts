@@ -2,6 +2,7 @@
 // `prod-gpt-5`.
 
 import { type Effort, type ModelFamily, version } from "./model-family.ts";
+import { FORMATS, NUMBERS, type SchemaRules, SHAPE, TEXT } from "./schema-rules.ts";
 import type { Vendor } from "./vendor.ts";
 
 /** What reasoning excludes. */
@@ -166,6 +167,19 @@ const gptOss: ModelFamily = {
       seen: "2026-11",
     },
   ],
+};
+
+/** OpenAI's `strict`, for answers and for tools. */
+export const OPENAI_STRICT_SCHEMA: SchemaRules = {
+  keywords: new Set([...SHAPE, ...TEXT, ...NUMBERS, "const", "format", "pattern", "minItems", "maxItems"]),
+  closed: true,
+  allRequired: true,
+  recursive: true,
+  typed: true,
+  minItemsMax: Number.POSITIVE_INFINITY,
+  formats: new Set(FORMATS),
+  source: "developers.openai.com/api/docs/guides/structured-outputs (supported schemas)",
+  seen: "2026-11",
 };
 
 /** OpenAI: chat completions, and Responses with `kind: openai-responses`. */

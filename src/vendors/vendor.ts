@@ -43,7 +43,7 @@ export interface VendorApi {
   readonly decisions?: DecisionFacts;
   /** It is part of the program: which code answers (upstream/providers), and for which models. */
   readonly embedded?: { readonly answeredBy: EmbeddedName; readonly models: readonly DiscoveredModel[] };
-  /** What people must know to set it up; a sentence of the table in docs/providers.md. */
+  /** What people must know to set it up; a sentence of the table in docs/reference/providers.md. */
   readonly note?: string;
 }
 

@@ -9,12 +9,10 @@ import { gemini } from "../../src/upstream/dialects/gemini/dialect.ts";
 import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
 import { openaiResponses } from "../../src/upstream/dialects/responses/dialect.ts";
 import { fitSchema, toolSchema } from "../../src/upstream/schema-fit.ts";
-import {
-  CLAUDE_SCHEMA,
-  GEMINI_SCHEMA,
-  OPENAI_STRICT_SCHEMA,
-  type SchemaRules,
-} from "../../src/vendors/schema-rules.ts";
+import { CLAUDE_SCHEMA } from "../../src/vendors/anthropic.ts";
+import { GEMINI_SCHEMA } from "../../src/vendors/google.ts";
+import { OPENAI_STRICT_SCHEMA } from "../../src/vendors/openai.ts";
+import type { SchemaRules } from "../../src/vendors/schema-rules.ts";
 import { chat, context } from "./support.ts";
 
 type Json = Record<string, unknown>;
