@@ -1,0 +1,133 @@
+// Every vendor of the list keeps the contract, and all that is made from the list knows it: presets, prices, traces, model
+// lists, the sample configuration, the schema for editors, the page of providers.
+
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { findProvider } from "@pydantic/genai-prices";
+import { PROVIDER_PAGE, providerPage } from "../../scripts/provider-table.ts";
+import { loadMetadata } from "../../src/catalog/metadata.ts";
+import { configJsonSchemaText } from "../../src/config/json-schema.ts";
+import { findPreset, presetFacts, presetsOf } from "../../src/config/presets.ts";
+import { sampleConfig } from "../../src/config/sample.ts";
+import { genAiCallAttributes } from "../../src/telemetry/genai.ts";
+import { CARDS } from "../../src/upstream/providers/index.ts";
+import { FAMILIES, VENDORS } from "../../src/vendors/index.ts";
+import { CALLABLE, findVendor, vendorAt } from "../../src/vendors/look-up.ts";
+import { modelByName } from "../../src/vendors/model-facts.ts";
+import { kindFacts } from "../../src/vendors/protocols.ts";
+import type { DiscoveredModel } from "../../src/vendors/vendor.ts";
+import { configFolder } from "../config/support.ts";
+
+const { good } = configFolder();
+const LISTS = join(import.meta.dir, "model-lists");
+const unique = (all: readonly string[]) => expect(new Set(all).size).toBe(all.length);
+const metadata = await loadMetadata();
+
+test("no two vendors share a name, a variable, a domain or a family", () => {
+  expect(CALLABLE.length).toBeGreaterThan(10);
+  unique(VENDORS.map(({ name }) => name));
+  unique(VENDORS.map(({ title }) => title));
+  unique(CALLABLE.flatMap(({ api: { variable } }) => (variable === undefined ? [] : [variable.name])));
+  unique(CALLABLE.flatMap(({ api: { domains = [] } }) => domains));
+  unique(FAMILIES.map(({ name }) => name));
+});
+
+test("every sample of a model list belongs to a vendor", () => {
+  const names = readdirSync(LISTS).map((file) => file.replace(/\.json$/, ""));
+  expect(names.filter((name) => findVendor(name)?.api.models === undefined)).toEqual([]);
+});
+
+test("the page of providers is what the vendors' files say (bun scripts/provider-table.ts)", async () => {
+  expect(await Bun.file(join(import.meta.dir, "../..", PROVIDER_PAGE)).text()).toBe(providerPage());
+});
+
+describe.each(VENDORS.map((vendor) => [vendor.name, vendor] as const))("%s", (name, vendor) => {
+  test("has something to say, under a name that the configuration can have", () => {
+    expect(name).toMatch(/^[a-z][a-z0-9-]*$/);
+    expect(vendor.title).not.toBe("");
+    expect(vendor.api !== undefined || (vendor.families ?? []).length > 0).toBe(true);
+    for (const family of vendor.families ?? []) expect(FAMILIES).toContain(family);
+  });
+});
+
+describe.each(CALLABLE.map((vendor) => [vendor.name, vendor] as const))("the API of %s", (name, { title, api }) => {
+  test("has an address with a version, on its own domain or on this machine", () => {
+    if (api.baseUrl === "") {
+      expect(api.embedded !== undefined || api.note !== undefined).toBe(true);
+      return;
+    }
+    const { protocol, hostname, pathname } = new URL(api.baseUrl);
+    expect(pathname).toMatch(/\/v\d\w*$/);
+    if (api.domains === undefined) expect([protocol, hostname]).toEqual(["http:", "127.0.0.1"]);
+    else expect([protocol, vendorAt(hostname)?.name]).toEqual(["https:", name]);
+  });
+
+  test("speaks the protocol of its kind, with quirks that there are", () => {
+    const { dialect } = kindFacts(api.kind);
+    expect(Object.keys(api.dialects)).toEqual(dialect === undefined ? [] : expect.arrayContaining([dialect]));
+    for (const quirks of Object.values(api.dialects)) {
+      const entry = { base_url: "http://x/v1", quirks };
+      expect(good(JSON.stringify({ providers: { x: entry } })).providers[0]?.quirks).toEqual(quirks);
+    }
+    const cards = CARDS.filter((card) => card.name === name);
+    expect(cards).toHaveLength(api.embedded === undefined ? Object.keys(api.dialects).length : 0);
+  });
+
+  test("is a preset, by its variable too", () => {
+    expect(findPreset(name)).toMatchObject({ kind: api.kind, baseUrl: api.baseUrl });
+    expect(configJsonSchemaText()).toContain(`"${name}"`);
+    expect(providerPage()).toContain(`| ${title} | \`${name}\` |`);
+    const { variable } = api;
+    if (variable === undefined) return;
+    expect(variable.name).toMatch(/^[A-Z][A-Z0-9_]+$/);
+    const env = { [variable.name]: "http://value/v1" };
+    expect(presetsOf(env)).toEqual(variable.alone ? [name] : []);
+    const facts = presetFacts(name, env);
+    expect(variable.holds === "key" ? facts?.apiKey : facts?.baseUrl).toBe("http://value/v1");
+    if (!variable.alone) return;
+    const sample = sampleConfig({ dataDir: "d", host: "h", port: 1, providers: [name] });
+    expect(sample).toContain(`\n  ${name}:`);
+    expect(sample).toContain(variable.name);
+  });
+
+  test("is traced by its own name", () => {
+    expect(api.traceName === undefined).toBe(api.domains === undefined);
+    for (const domain of api.domains ?? []) {
+      for (const host of [domain, `eu.${domain}`]) {
+        const call = { baseUrl: `https://${host}/v1`, dialect: "openai-chat", model: "m", stream: false };
+        expect(genAiCallAttributes(call)["gen_ai.provider.name"]).toBe(api.traceName!);
+      }
+      const other = { baseUrl: `https://not${domain}/v1`, dialect: "openai-chat", model: "m", stream: false };
+      expect(genAiCallAttributes(other)["gen_ai.provider.name"]).toBe("openai");
+    }
+  });
+
+  test("has prices where the packages know it", () => {
+    const known = api.figures === undefined ? undefined : findProvider({ providerId: api.figures.prices });
+    expect(known === undefined).toBe(api.figures === undefined);
+    const priced = (known?.models ?? []).filter(({ id }) => metadata(api.baseUrl, id)?.prices !== undefined);
+    expect(priced.length > 0).toBe(api.figures !== undefined);
+  });
+
+  test("says all that it needs for a model list, with a sample of one", async () => {
+    if (api.models === undefined) return;
+    const path = join(LISTS, `${name}.json`);
+    if (!(await Bun.file(path).exists())) expect.unreachable(`There is no sample of its model list: ${path}`);
+    const { list, read } = (await Bun.file(path).json()) as { list: unknown; read: DiscoveredModel[] };
+    expect(read.length).toBeGreaterThan(0);
+    for (const card of CARDS.filter((one) => one.name === name)) expect(card.parseModels?.(list)).toEqual(read);
+    // Each place that the file names is seen in the sample.
+    const seen = new Set(read.flatMap((model) => Object.keys(model)));
+    for (const fact of Object.keys(api.models.facts ?? {})) expect([...seen]).toContain(fact);
+  });
+});
+
+describe.each(FAMILIES.map((family) => [family.name, family] as const))("the family %s", (_name, family) => {
+  test("is found by a name of its own where another family's name stands beside it, if it leads", () => {
+    if (family.leads !== true) return;
+    for (const other of FAMILIES) {
+      if (other.leads !== true) expect(modelByName(`${family.name}-distill-${other.name}-1`).family).toBe(family.name);
+    }
+  });
+});
