@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { FLOORS, RULES, roomOf } from "./rules.ts";
 import { type FileMap, importsOf, readFiles } from "./source.ts";
+import { ALLOWED, namedIn } from "./vendor-names.ts";
 
 const root = join(import.meta.dir, "../..");
 const real = await readFiles(root, ["src", "test", "scripts"]);
@@ -90,6 +91,16 @@ const plants: Plant[] = [
   ["only base/clock.ts", "Date.now", { "src/store/a.ts": "const at = Date.now();" }],
   ["only base/clock.ts", "new Date()", { "src/store/a.ts": "const at = new Date();" }],
   ["only base/clock.ts", "Date.now", { "src/store/a.ts": "schema.$defaultFn(Date.now)" }],
+  ["only vendors names a vendor", "names groq", { "src/telemetry/a.ts": 'const NAMES = ["groq"];' }],
+  ["only vendors names a vendor", "names groq.com", { "src/telemetry/a.ts": "const HOST = /(^|\\.)groq\\.com$/;" }],
+  [
+    "only vendors names a vendor",
+    "names mistral.ai",
+    { "src/config/a.ts": 'const url = "https://api.mistral.ai/v1";' },
+  ],
+  ["only vendors names a vendor", "names XAI_API_KEY", { "src/cli/a.ts": 'const hint = "set XAI_API_KEY";' }],
+  ["only vendors names a vendor", "names vllm", { "src/decisions/a.ts": "const BODY = { vllm: {} };" }],
+  ["only vendors names a vendor", "names claude", { "src/gateway/a.ts": 'if (family === "claude") return;' }],
   ["console only in cli", "console.log", { "src/main.ts": 'console.log("hello");' }],
   ["no default export", "export default", { "src/base/a.ts": "export default 1;" }],
   ["no default export", "as default", { "src/base/a.ts": "export { a as default };" }],
@@ -128,11 +139,21 @@ describe("what is allowed", () => {
     ["routes with Elysia", { "src/web/routes.ts": '// H.\nimport { Elysia } from "elysia";\n' }],
     ["a list", { "src/wire/index.ts": '// H.\nimport { a } from "./a.ts";\nexport const FORMATS = [a];\n' }],
     ["the UI's contract", { "src/dashboard/ui/a.tsx": '// H.\nimport type { C } from "../contract.ts";\n' }],
+    ["a protocol of a vendor's name", { "src/upstream/dialects/gemini/a.ts": '// H.\nconst NAME = "gemini";\n' }],
+    ["a vendor in a text", { "src/http/a.ts": '// H.\nconst WHY = "Ask openai or groq.";\n' }],
     ["cli and app in one room", { "src/cli/serve.ts": '// H.\nimport { buildApp } from "../app/start.ts";\n' }],
   ])("%s", (_name, files) => {
     const violations = RULES.flatMap((rule) => rule.check(planted(files)).violations);
     expect(violations).toEqual([]);
   });
+});
+
+test("every vendor's word that is allowed elsewhere is there", () => {
+  const unused = ALLOWED.flatMap(({ path, words }) => {
+    const found = [...real].filter(([file]) => path.test(file)).flatMap(([, text]) => namedIn(text));
+    return words.filter((word) => !found.some((one) => one.word === word)).map((word) => `${path}: ${word}`);
+  });
+  expect(unused).toEqual([]);
 });
 
 test("imports are found in every spelling", () => {

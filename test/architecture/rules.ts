@@ -2,6 +2,7 @@
 
 import { posix } from "node:path";
 import { codeOf, type FileMap, type Import, importsOf } from "./source.ts";
+import { vendorNames } from "./vendor-names.ts";
 
 /** Room → floor. `main.ts`, the commands and `app` are one room, `program`: it alone may see everything. */
 export const FLOORS: Readonly<Record<string, number>> = {
@@ -320,6 +321,7 @@ export const RULES: readonly Rule[] = [
   featureWords,
   formatNames,
   providerKeys,
+  vendorNames,
   time,
   consoles,
   defaults,
