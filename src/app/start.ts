@@ -11,6 +11,7 @@ import type { LiveConfig } from "../config/live.ts";
 import type { RoutePattern } from "../http/edge.ts";
 import { accountStore } from "../store/access/accounts.ts";
 import { secretStore } from "../store/secrets.ts";
+import { settingsStore } from "../store/settings.ts";
 import { answerStore } from "../store/work/answers.ts";
 import { frontierStore } from "../store/work/frontier.ts";
 import { jobStore } from "../store/work/jobs.ts";
@@ -117,6 +118,9 @@ async function addServices(lifecycle: Lifecycle, base: Foundation, { hasher, pee
       frontier: frontierStore(store),
       answers: answerStore(store),
       makeRoom: storage.makeRoom,
+      metrics,
+      settings: settingsStore(store),
+      anonymousRpm: () => grants().free.rpm,
     }),
   );
 

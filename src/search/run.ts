@@ -22,7 +22,7 @@ import { Suspensions } from "./suspensions.ts";
 export interface SearchRequest {
   readonly text: string;
   readonly category: Category;
-  /** BCP-47, or `auto`: from the query's script and words. */
+  /** BCP-47; `auto`: from the query's script and words; empty: any. */
   readonly language: string;
   readonly limit: number;
   readonly timeoutMs: number;
@@ -197,7 +197,7 @@ function asQuery(request: SearchRequest, isSafe: boolean, nowMs: number): Search
   return {
     text: spaced(text),
     category,
-    language: language === "auto" ? guessLanguage(text) : language,
+    language: language === "auto" ? guessLanguage(text) : language || undefined,
     limit: Math.max(limit, ENGINE_HITS_MIN),
     page: 1,
     // The operator's word is the least.

@@ -1,5 +1,5 @@
 // What the gateway counts, for GET /metrics. Label values come from bounded sets: routes as patterns, error codes, provider
-// names, models through `modelLabel`. No prompt text, key, account or address.
+// and engine names, models through `modelLabel`. No prompt text, key, account or address.
 
 import { type GaugeReading, Registry } from "./registry.ts";
 
@@ -39,6 +39,8 @@ export interface Metrics {
   streamClosed(): void;
   /** A database verb, as `findLiveKey` or `flushUsage`. */
   database(operation: string, seconds: number): void;
+  /** A search engine was asked: `ok`, or why there was no use in it. */
+  searchEngine(engine: string, outcome: string, seconds: number): void;
   /** A value to be asked for at every page: breaker states, queue depths. Cheap and bounded. */
   gauge(name: string, help: string, labels: readonly string[], read: () => GaugeReading): void;
   /** Prometheus text. */
@@ -48,6 +50,7 @@ export interface Metrics {
 // A chat answer takes from milliseconds (the demo) to minutes.
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const FIRST_BYTE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const ENGINE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 const DATABASE_SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1, 1];
 
 /** Makes the metrics of a process. */
@@ -95,6 +98,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ["operation"],
     DATABASE_SECONDS,
   );
+  const engines = registry.counter("sallyport_search_engine_requests_total", "Questions to search engines.", [
+    "engine",
+    "outcome",
+  ]);
+  const engineSeconds = registry.histogram(
+    "sallyport_search_engine_duration_seconds",
+    "From a question to a search engine to its end.",
+    ["engine"],
+    ENGINE_SECONDS,
+  );
   let openStreams = 0;
   registry.gauge("sallyport_open_streams", "Streamed answers under way.", [], () => [[[], openStreams]]);
   addProcess(registry, options);
@@ -139,6 +152,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
       openStreams--;
     },
     database: (operation, took) => database.get(operation).observe(took),
+    searchEngine(engine, outcome, took) {
+      engines.get(engine, outcome).inc();
+      engineSeconds.get(engine).observe(took);
+    },
     gauge: (name, help, labels, read) => registry.gauge(name, help, labels, read),
     render: () => registry.render(),
   };

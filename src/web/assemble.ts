@@ -1,4 +1,4 @@
-// The web side of a running gateway: tools, jobs and endpoints.
+// The web side of a running gateway: tools, search, jobs and endpoints.
 
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
@@ -7,10 +7,15 @@ import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { JobKind } from "../jobs/kind.ts";
 import { createJobRunner } from "../jobs/runner.ts";
 import { hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
+import { ENGINES } from "../search/engines/index.ts";
+import { createSearch } from "../search/run.ts";
 import type { AnswerStore } from "../store/work/answers.ts";
 import type { FrontierStore } from "../store/work/frontier.ts";
 import type { JobStore } from "../store/work/jobs.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { createAnonymous } from "./anonymous.ts";
 import { crawlKind } from "./crawl.ts";
+import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { type WebCaller, webRoutes } from "./routes.ts";
 import { createWebTools } from "./tools.ts";
 
@@ -26,6 +31,12 @@ export interface WebDeps {
   authenticate(request: Request): WebCaller;
   admit(request: Request, exchange: Exchange): WebCaller;
   bodyLimits(): BodyLimits;
+  /** Requests a minute of a client without a key. */
+  anonymousRpm(): number;
+  /** Told of every request that is beyond its rate and of every question to a search engine. */
+  metrics: Pick<Metrics, "rateLimited" | "searchEngine">;
+  /** Where the engines' health outlives a restart. */
+  settings: EngineHealthStore;
   /** Further kinds of jobs. */
   kinds?: readonly JobKind[];
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -58,11 +69,32 @@ export function createWeb(deps: WebDeps) {
     ttlMs: () => deps.config().web.jobTtlMs,
     problem: (message, error) => deps.warn(message, { error }),
   });
+  const search = createSearch({
+    config: deps.config,
+    clock: deps.clock,
+    fetch: tools.fetch,
+    engines: ENGINES,
+    asked: deps.metrics.searchEngine,
+    unexpected: (message, error) => deps.warn(message, { error }),
+  });
+  const health = keepEngineHealth(search.health, deps.settings, (error) =>
+    deps.warn("the health of the search engines could not be kept", { error }),
+  );
+  const anonymous = createAnonymous({
+    clock: deps.clock,
+    allowed: () => deps.config().search.compat.anonymous,
+    rpm: deps.anonymousRpm,
+    rejected: deps.metrics.rateLimited,
+  });
   const routes = webRoutes({
     admit: (request) => deps.admit(request, exchangeOf(request)),
+    admitSearcher: (request) =>
+      (request.headers.has("authorization") ? undefined : anonymous(exchangeOf(request))) ??
+      deps.admit(request, exchangeOf(request)),
     authenticate: deps.authenticate,
     readJson: async (request) => (await readJson(request, deps.bodyLimits())).body,
     pages: tools,
+    search: { search, pages: tools },
     map: { ...tools, userAgent: () => deps.config().web.userAgent },
     publicUrl: (request) => deps.config().server.publicUrl || new URL(request.url).origin,
     clientGone: (request) => {
@@ -83,9 +115,12 @@ export function createWeb(deps: WebDeps) {
     routes,
     tools,
     runner,
+    /** Every search engine: whether it runs, how it does, whether it is left alone. */
+    engines: () => search.engines(),
     start: () => {
       const isLocal = deps.config().web.browser.endpoint === "";
       if (isLocal && tools.browserHealth().status !== "disabled" && !hasSandbox()) deps.warn(NO_SANDBOX);
+      health.start();
       runner.start().catch((error: unknown) => deps.warn("left jobs could not be taken up", { error }));
     },
     /** What is under way and what waits, now. */
@@ -96,8 +131,12 @@ export function createWeb(deps: WebDeps) {
       conversions: tools.conversions(),
     }),
     jobsHealth: () => ({ status: "ok" as const, running: runner.running() }),
-    reconfigure: () => tools.reconfigure(),
+    reconfigure: () => {
+      tools.reconfigure();
+      search.reconfigure();
+    },
     stop: async () => {
+      await health.stop();
       await runner.stop();
       await tools.close();
     },

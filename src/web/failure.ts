@@ -1,10 +1,11 @@
-// What a client is told when a page cannot be had (contract §3 "a scraped page's status").
+// What a client is told when a page or a search cannot be had (contract §3 "a scraped page's status").
 
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import { FetchError } from "../net/fetch.ts";
 import { BlockedAddress } from "../net/guard.ts";
 import { UnknownHost } from "../net/resolve.ts";
 import { PageError } from "../pages/page-error.ts";
+import { SearchError, type SearchFault } from "../search/failure.ts";
 import { PoolFull } from "../workers/pool.ts";
 import type { Body } from "./params.ts";
 
@@ -24,7 +25,7 @@ export function inClientsWords(error: ApiError, body: Body | undefined): ApiErro
   });
 }
 
-/** Translates a failure of `pages` or `net`; an `ApiError` passes. */
+/** Translates a failure of `pages`, `search` or `net`; an `ApiError` passes. */
 export function asWebError(feature: WebFeature, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof BlockedAddress)
@@ -41,10 +42,21 @@ export function asWebError(feature: WebFeature, error: unknown): ApiError {
     return new ApiError(`${feature}_unavailable`, "Too many pages are being read at the moment. Try again soon.", {
       cause: error,
     });
-  return new ApiError(`${feature}_internal_error`, "The page could not be read because of an internal error.", {
-    cause: error,
-  });
+  if (error instanceof SearchError)
+    return new ApiError(SEARCH_CODES[error.fault], error.message, {
+      body: { unresponsive_engines: error.unresponsive },
+      cause: error,
+    });
+  const what = feature === "search" ? "The search failed" : "The page could not be read";
+  return new ApiError(`${feature}_internal_error`, `${what} because of an internal error.`, { cause: error });
 }
+
+const SEARCH_CODES: Readonly<Record<SearchFault, ErrorCode>> = {
+  unavailable: "search_unavailable",
+  full: "search_unavailable",
+  failed: "search_upstream_error",
+  timeout: "search_timeout",
+};
 
 function codeOf(feature: WebFeature, error: PageError): ErrorCode {
   switch (error.fault) {

@@ -1,14 +1,16 @@
-// The web endpoints: scrape, map and crawl, with the old paths of scrape. POSTs are admitted and counted; polls and
-// cancellations need the key alone.
+// The web endpoints: search, scrape, map and crawl, with the old paths of scrape and search in the shapes of other services.
+// POSTs are admitted and counted, and a search that is a GET; polls and cancellations need the key alone.
 
 import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
 import { jsonInTurns } from "../base/json-turns.ts";
+import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { asWebError, inClientsWords, type WebFeature } from "./failure.ts";
 import { type MapDeps, mapSite } from "./map.ts";
 import type { Body } from "./params.ts";
 import { type Asker, scrape } from "./scrape.ts";
+import { searchWeb, type WebSearchDeps } from "./search.ts";
 import type { SinglePageDeps } from "./single-page.ts";
 
 /** Who asks. */
@@ -20,6 +22,8 @@ export interface WebCaller {
 export interface WebRoutesDeps {
   /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
   admit(request: Request): WebCaller;
+  /** The same, but for clients that may search without a key: they are let in by their address. */
+  admitSearcher(request: Request): WebCaller;
   /** Key alone; throws 401. */
   authenticate(request: Request): WebCaller;
   /** The body as a JSON object; throws 400, 408 or 413. */
@@ -27,6 +31,7 @@ export interface WebRoutesDeps {
   /** Scheme and host under which clients reach the gateway. */
   publicUrl(request: Request): string;
   readonly pages: SinglePageDeps;
+  readonly search: WebSearchDeps;
   readonly map: MapDeps;
   readonly crawls: CrawlJobsDeps;
   /** The client left before its answer. */
@@ -41,31 +46,94 @@ const CLIENT_GONE = 499;
 /** Plan and rights of a key that is good. What is refused for its rate is refused unread. */
 const TOLD_AFTER_READING: ReadonlySet<number> = new Set([402, 403]);
 
-type Answer = (body: Body, from: Asker) => Promise<Record<string, unknown>>;
+/** Bodies are read by us, within limits. */
+const RAW = { parse: "none" } as const;
+
+type Answer = (body: Body, from: Asker) => Promise<object>;
 
 /** Pages have megabytes, and streams do not wait for them. */
-async function json(value: Record<string, unknown>): Promise<Response> {
+async function json(value: object): Promise<Response> {
   return new Response(await jsonInTurns(value), { headers: { "content-type": "application/json;charset=utf-8" } });
 }
 
 /** The endpoints. */
 export function webRoutes(deps: WebRoutesDeps) {
-  const answering =
+  const { answering } = createAnswering(deps);
+  // Method and body are kept by the status; nothing is asked for or read before the caller comes again.
+  const toScrape = () => new Response(null, { status: 307, headers: { location: "/v1/scrape" } });
+  return new Elysia()
+    .post("/v1/fetch", toScrape, RAW)
+    .post("/fetch", toScrape, RAW)
+    .post(
+      "/v1/scrape",
+      answering("scrape", (body, from) => scrape(body, deps.pages, from)),
+      RAW,
+    )
+    .post(
+      "/v1/map",
+      answering("map", (body, from) => mapSite(body, deps.map, from)),
+      RAW,
+    )
+    .post(
+      "/v1/crawl",
+      answering("crawl", (body, from) => startCrawl(body, { ...from, deps: deps.crawls })),
+      RAW,
+    )
+    .get("/v1/crawl/:id", async ({ request, params: { id } }) => {
+      const { accountId } = deps.authenticate(request);
+      const query = new URL(request.url).searchParams;
+      const address = `${deps.publicUrl(request)}/v1/crawl/${id}`;
+      return json(await pollCrawl({ id, accountId }, deps.crawls, { query, address }));
+    })
+    .delete("/v1/crawl/:id", async ({ request, params: { id } }) => {
+      const { accountId } = deps.authenticate(request);
+      return Response.json(await cancelCrawl({ id, accountId }, deps.crawls));
+    })
+    .use(searchRoutes(deps));
+}
+
+/** Search in our own shape and in those of other services. */
+function searchRoutes(deps: WebRoutesDeps) {
+  const { answering, finish } = createAnswering(deps);
+  const compatible =
     (feature: WebFeature, answer: Answer) =>
     async ({ request }: { request: Request }) => {
-      const { accountId } = await admit(request);
+      const { accountId } = deps.admitSearcher(request);
       const body = await deps.readJson(request);
-      try {
-        return await json(await answer(body, { signal: request.signal, accountId }));
-      } catch (error) {
-        if (request.signal.aborted) {
-          // Nobody reads the answer any more, and it is nobody's failure.
-          deps.clientGone(request);
-          return new Response(null, { status: CLIENT_GONE });
-        }
-        throw inClientsWords(translate(feature, request, error), body);
-      }
+      return finish(feature, request, () => answer(body, { signal: request.signal, accountId }));
     };
+  return new Elysia()
+    .post(
+      "/v1/search",
+      answering("search", (body, from) => searchWeb(body, deps.search, from)),
+      RAW,
+    )
+    .post(
+      "/v1/crowd/search",
+      answering("search", (body, from) => searchWeb({ ...body, include_content: true }, deps.search, from)),
+      RAW,
+    )
+    .get("/searxng/search", async ({ request }) => {
+      const { accountId } = deps.admitSearcher(request);
+      const query = new URL(request.url).searchParams;
+      return finish("search", request, () =>
+        searchAsSearxng(query, deps.search, { signal: request.signal, accountId }),
+      );
+    })
+    .post(
+      "/v1/compat/openwebui/search",
+      compatible("search", (body, from) => searchForOpenWebUi(body, deps.search, from)),
+      RAW,
+    )
+    .post(
+      "/v1/compat/openwebui/load",
+      compatible("scrape", (body, from) => loadForOpenWebUi(body, deps.search, from)),
+      RAW,
+    );
+}
+
+/** What the endpoints have in common: who is let in, and what becomes of a failure. */
+function createAnswering(deps: WebRoutesDeps) {
   const admit = async (request: Request): Promise<WebCaller> => {
     try {
       return deps.admit(request);
@@ -80,35 +148,25 @@ export function webRoutes(deps: WebRoutesDeps) {
     if (known.status === 500) deps.unexpected(request, error);
     return known;
   };
-  const raw = { parse: "none" } as const;
-  // Method and body are kept by the status; nothing is asked for or read before the caller comes again.
-  const toScrape = () => new Response(null, { status: 307, headers: { location: "/v1/scrape" } });
-  return new Elysia()
-    .post("/v1/fetch", toScrape, raw)
-    .post("/fetch", toScrape, raw)
-    .post(
-      "/v1/scrape",
-      answering("scrape", (body, from) => scrape(body, deps.pages, from)),
-      raw,
-    )
-    .post(
-      "/v1/map",
-      answering("map", (body, from) => mapSite(body, deps.map, from)),
-      raw,
-    )
-    .post(
-      "/v1/crawl",
-      answering("crawl", (body, from) => startCrawl(body, { ...from, deps: deps.crawls })),
-      raw,
-    )
-    .get("/v1/crawl/:id", async ({ request, params: { id } }) => {
-      const { accountId } = deps.authenticate(request);
-      const query = new URL(request.url).searchParams;
-      const address = `${deps.publicUrl(request)}/v1/crawl/${id}`;
-      return json(await pollCrawl({ id, accountId }, deps.crawls, { query, address }));
-    })
-    .delete("/v1/crawl/:id", async ({ request, params: { id } }) => {
-      const { accountId } = deps.authenticate(request);
-      return Response.json(await cancelCrawl({ id, accountId }, deps.crawls));
-    });
+  /** The work's answer, or its failure in the words of the body's client. */
+  const finish = async (feature: WebFeature, request: Request, work: () => Promise<object>, body?: Body) => {
+    try {
+      return await json(await work());
+    } catch (error) {
+      if (request.signal.aborted) {
+        // Nobody reads the answer any more, and it is nobody's failure.
+        deps.clientGone(request);
+        return new Response(null, { status: CLIENT_GONE });
+      }
+      throw inClientsWords(translate(feature, request, error), body);
+    }
+  };
+  const answering =
+    (feature: WebFeature, answer: Answer) =>
+    async ({ request }: { request: Request }) => {
+      const { accountId } = await admit(request);
+      const body = await deps.readJson(request);
+      return finish(feature, request, () => answer(body, { signal: request.signal, accountId }), body);
+    };
+  return { answering, finish };
 }

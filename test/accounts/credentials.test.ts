@@ -43,6 +43,7 @@ const MATRIX: readonly [RegExp, Opens][] = [
   [/^\w+ \/dashboard\/api\/(session|signup|login|logout|oauth\/(exchange|pending)|password\/(forgot|reset))$/, "none"],
   // Its own session cookie: never a key, never a token.
   [/^\w+ \/dashboard\/api\/.+$/, "cookie"],
+  [/^GET \/searxng\/search$/, "key"],
   [/^\w+ \/(v1|typesafe\/v1)\//, "key"],
 ];
 

@@ -1,0 +1,50 @@
+// Clients that may search without a key: those at addresses that the operator lists, each at the free tier's rate.
+
+import type { Clock } from "../base/clock.ts";
+import { ApiError } from "../base/errors.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { memoryRateLimiter } from "../http/rpm.ts";
+import { parseCidr } from "../net/address.ts";
+
+/** What letting them in needs. */
+export interface AnonymousDeps {
+  readonly clock: Clock;
+  /** Addresses and ranges. */
+  allowed(): readonly string[];
+  /** Requests a minute of each address. */
+  rpm(): number;
+  rejected(): void;
+}
+
+/** Who comes without a key. */
+export interface AnonymousCaller {
+  readonly accountId: string;
+}
+
+/** Lets such a client in: its name, undefined where its address is not listed; throws 429. */
+export type AdmitAnonymous = (exchange: Exchange) => AnonymousCaller | undefined;
+
+/** Builds it. */
+export function createAnonymous({ clock, allowed, rpm, rejected }: AnonymousDeps): AdmitAnonymous {
+  const limiter = memoryRateLimiter(clock);
+  let read: { readonly list: readonly string[]; readonly tests: readonly ((address: string) => boolean)[] } | undefined;
+  return (exchange) => {
+    const list = allowed();
+    if (list.length === 0) return undefined;
+    if (read?.list !== list) read = { list, tests: list.flatMap((range) => parseCidr(range) ?? []) };
+    const { address, headers } = exchange;
+    if (!read.tests.some((holds) => holds(address))) return undefined;
+    const verdict = limiter.admit(address, rpm());
+    headers["x-ratelimit-limit"] = String(verdict.limit);
+    headers["x-ratelimit-remaining"] = String(verdict.remaining);
+    headers["x-ratelimit-reset"] = String(verdict.resetSeconds);
+    if (verdict.admitted) return { accountId: `address ${address}` };
+    rejected();
+    const retryAfterSeconds = Math.max(1, verdict.resetSeconds);
+    throw new ApiError(
+      "rate_limit_exceeded",
+      `Without a key an address may send ${verdict.limit} requests a minute. Wait ${retryAfterSeconds} s.`,
+      { retryAfterSeconds },
+    );
+  };
+}

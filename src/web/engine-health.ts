@@ -1,0 +1,70 @@
+// Keeps over a restart when each search engine last answered and last failed, so that "since when" has an answer.
+
+import type { Search } from "../search/run.ts";
+
+/** Named JSON values that outlive a restart. */
+export interface EngineHealthStore {
+  readSetting(name: string): Promise<unknown>;
+  writeSetting(name: string, value: unknown): Promise<void>;
+}
+
+/** The name they are kept under; `sallyport doctor` reads it too. */
+export const ENGINE_HEALTH_SETTING = "search_engine_health";
+
+/** What a crash may lose. */
+const WRITE_EVERY_MS = 60_000;
+
+type Saved = ReturnType<Search["health"]["snapshot"]>;
+
+/** Takes up what was kept at `start`, writes what has changed once a minute and at `stop`. */
+export function keepEngineHealth(
+  health: Search["health"],
+  store: EngineHealthStore,
+  problem: (error: unknown) => void,
+) {
+  let written = "";
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const write = async () => {
+    const snapshot = health.snapshot();
+    const text = JSON.stringify(snapshot);
+    if (text === written) return;
+    await store.writeSetting(ENGINE_HEALTH_SETTING, snapshot);
+    written = text;
+  };
+  return {
+    start(): void {
+      timer = setInterval(() => void write().catch(problem), WRITE_EVERY_MS);
+      readEngineHealth(store).then((saved) => health.restore(saved), problem);
+    },
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      await write().catch(problem);
+    },
+  };
+}
+
+/** What was kept; nothing where it cannot be read as such. */
+export async function readEngineHealth(store: Pick<EngineHealthStore, "readSetting">): Promise<Saved> {
+  const value = await store.readSetting(ENGINE_HEALTH_SETTING);
+  if (typeof value !== "object" || value === null) return {};
+  return Object.fromEntries(
+    Object.entries(value as Record<string, Record<string, unknown>>).map(([name, one]) => [
+      name,
+      {
+        lastOkAtMs: timeOf(one["lastOkAtMs"]),
+        failingSinceMs: timeOf(one["failingSinceMs"]),
+        lastError: errorOf(one["lastError"]),
+      },
+    ]),
+  );
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+function errorOf(value: unknown): Saved[string]["lastError"] {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { kind, message, atMs } = value as Record<string, unknown>;
+  return { kind: String(kind), message: String(message), atMs: timeOf(atMs) ?? 0 };
+}
