@@ -33,12 +33,12 @@ const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const STEPS_MAX = 4;
 const REDIRECTS_MAX = 5;
 
-/** Asks it. `leftMs` bounds the whole exchange. */
+/** Asks it. `leftMs` bounds the whole exchange; `begun` is called when its turn has come and the first request goes out. */
 export async function askEngine(
   chosen: ChosenEngine,
   query: SearchQuery,
   deps: AskDeps,
-  { leftMs, signal }: { leftMs: number; signal: AbortSignal },
+  { leftMs, signal, begun }: { leftMs: number; signal: AbortSignal; begun?: () => void },
 ): Promise<Asked> {
   const { engine, settings } = chosen;
   const endsMs = performance.now() + leftMs;
@@ -47,6 +47,7 @@ export async function askEngine(
     let request = engine.request(context);
     for (let step = 0; step < STEPS_MAX; step++) {
       if (!(await inTurn(chosen, deps, endsMs - performance.now(), signal))) return { failure: BUSY };
+      if (step === 0) begun?.();
       const response = await send(request, deps.fetchFor(chosen), { leftMs: endsMs - performance.now(), signal });
       const parsed = engine.parse(response, context);
       if (parsed.kind === "hits")

@@ -74,8 +74,9 @@ export async function runRound(
 /** An engine that has not answered. */
 interface Running {
   readonly chosen: ChosenEngine;
-  readonly startedMs: number;
-  readonly timer: ReturnType<typeof setTimeout>;
+  /** Undefined while it waits for its turn. */
+  startedMs: number | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
   /** Past its own time: it is told of as a failure, unless it answers while others are waited for. */
   isLate: boolean;
 }
@@ -133,13 +134,15 @@ class Round {
   }
 
   #ask(chosen: ChosenEngine): void {
-    const startedMs = performance.now();
-    const leftMs = this.#startedMs + this.#wish.timeoutMs + AFTER_END_MS - startedMs;
-    const timer = setTimeout(() => this.#late(running), chosen.timeoutMs);
-    const running: Running = { chosen, startedMs, timer, isLate: false };
+    const leftMs = this.#startedMs + this.#wish.timeoutMs + AFTER_END_MS - performance.now();
+    const running: Running = { chosen, startedMs: undefined, timer: undefined, isLate: false };
+    const begun = () => {
+      running.startedMs = performance.now();
+      running.timer = setTimeout(() => this.#late(running), chosen.timeoutMs);
+    };
     this.#askedWeight += chosen.weight;
     this.#running.add(running);
-    askEngine(chosen, this.#wish.query, this.#deps, { leftMs, signal: this.#cut.signal })
+    askEngine(chosen, this.#wish.query, this.#deps, { leftMs, signal: this.#cut.signal, begun })
       .catch((error: unknown): Asked => {
         if (!this.#cut.signal.aborted) this.#deps.unexpected(chosen.name, error);
         return { failure: { kind: "server_error", message: "The engine could not be asked." } };
@@ -151,7 +154,7 @@ class Round {
 
   #late(running: Running): void {
     running.isLate = true;
-    this.#failed(running, { kind: "timeout", message: "The engine did not answer in time." });
+    this.#failed(running, TIMEOUT);
     this.#look();
   }
 
@@ -178,7 +181,7 @@ class Round {
     for (const correction of asked.corrections) this.#corrections.add(correction);
     this.#failures.delete(name);
     if (isLate) return;
-    const tookMs = performance.now() - startedMs;
+    const tookMs = since(startedMs);
     this.#deps.health.succeeded(name, tookMs);
     this.#deps.suspensions.succeeded(network);
     this.#deps.asked?.(name, "ok", tookMs / 1000);
@@ -189,10 +192,10 @@ class Round {
     const { name, network } = chosen;
     if (this.#failures.has(name)) return;
     this.#failures.set(name, failure.kind);
-    this.#deps.asked?.(name, failure.kind, (performance.now() - startedMs) / 1000);
+    this.#deps.asked?.(name, failure.kind, since(startedMs) / 1000);
     if (failure.kind !== "busy") this.#deps.health.failed(name, failure);
     this.#deps.suspensions.failed(network, failure.kind, failure.retryAfterMs);
-    if (!this.#hasEnough && !this.#isTimeUp) this.#askNext(1);
+    if (!this.#hasEnough && !this.#cut.signal.aborted) this.#askNext(1);
   }
 
   /** Ends it, or asks further engines, as far as things stand. */
@@ -221,11 +224,13 @@ class Round {
     this.#cut.abort();
     for (const running of this.#running) {
       if (running.isLate) continue;
-      if (this.#isTimeUp) this.#failed(running, { kind: "timeout", message: "The engine did not answer in time." });
+      const { chosen, startedMs } = running;
+      if (startedMs === undefined) this.#failed(running, { kind: "busy", message: "Its turn did not come in time." });
+      else if (this.#isTimeUp) this.#failed(running, TIMEOUT);
       else {
-        this.#failures.set(running.chosen.name, "too slow");
-        this.#deps.health.dropped(running.chosen.name, performance.now() - running.startedMs);
-        this.#deps.asked?.(running.chosen.name, "too slow", (performance.now() - running.startedMs) / 1000);
+        this.#failures.set(chosen.name, "too slow");
+        this.#deps.health.dropped(chosen.name, since(startedMs));
+        this.#deps.asked?.(chosen.name, "too slow", since(startedMs) / 1000);
       }
     }
     this.#ended.resolve({
@@ -237,4 +242,10 @@ class Round {
       isTimeUp: this.#isTimeUp,
     });
   }
+}
+
+const TIMEOUT: Failure = { kind: "timeout", message: "The engine did not answer in time." };
+
+function since(startedMs: number | undefined): number {
+  return startedMs === undefined ? 0 : performance.now() - startedMs;
 }

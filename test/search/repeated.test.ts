@@ -178,3 +178,21 @@ describe("addresses", () => {
     expect(toys.asked("a")).toHaveLength(0);
   });
 });
+
+test("an engine that takes few requests is asked in its turns, and none of those who wait is held against it", async () => {
+  const polite = toyEngine("polite", { politeness: { requests: 2, perMs: 3_600_000 } });
+  toys = startToys(
+    { polite: () => pages("polite", 5), other: () => pages("other", 5) },
+    {
+      engines: [polite, toyEngine("other")],
+      search: { engines: { polite: { baseUrl: undefined } } },
+      isOpen: true,
+    },
+  );
+  const reasons = [];
+  for (let at = 0; at < 4; at++) reasons.push((await run({ text: `bread ${at}` })).unresponsive);
+  const busy = [{ name: "polite", reason: "busy" }];
+  expect(reasons).toEqual([[], [], busy, busy]);
+  expect(toys.asked("polite")).toHaveLength(2);
+  expect(toys.search.engines()[0]).toMatchObject({ failed: 0, suspended: undefined });
+});

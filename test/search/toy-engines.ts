@@ -76,10 +76,18 @@ export interface Toys {
   stop(): Promise<void>;
 }
 
+export interface ToyOptions {
+  readonly engines?: readonly SearchEngine[];
+  /** Settings of `search`, as the program reads them. */
+  readonly search?: Record<string, unknown>;
+  /** Engines without an address of the operator's are at the server too, as if loopback were the internet. */
+  readonly isOpen?: boolean;
+}
+
 /** Starts them. Every engine is at the server's address unless `search` says otherwise. */
 export function startToys(
   ways: Readonly<Record<string, Way>>,
-  { engines, search = {} }: { engines?: readonly SearchEngine[]; search?: Record<string, unknown> } = {},
+  { engines, search = {}, isOpen = false }: ToyOptions = {},
 ): Toys {
   const known = new Map(Object.entries(ways));
   const queries = new Map<string, URLSearchParams[]>();
@@ -111,10 +119,13 @@ export function startToys(
   const clock = new FakeClock();
   const outcomes: string[] = [];
   let config = configOf(list, url, search);
+  const open = createFetch(createGuard({ ...config.web, allowPrivateNetworks: true }, createResolve([])));
   const running = createSearch({
     config: () => config,
     clock,
-    fetch: createFetch(createGuard(config.web, createResolve([]))),
+    fetch: isOpen
+      ? (address, options) => open(address.replace("http://127.0.0.1:9", url), options)
+      : createFetch(createGuard(config.web, createResolve([]))),
     engines: list,
     asked: (engine, outcome) => outcomes.push(`${engine} ${outcome}`),
     unexpected: (message, error) => {

@@ -1,0 +1,89 @@
+// A loopback site that speaks the formats of real engines, and the settings that send the engines there.
+
+import { type FakeSite, type SitePage, startFakeSite } from "../support/fake-site.ts";
+
+/** A hit as an engine lists it. */
+export interface Listed {
+  url: string;
+  title: string;
+  text?: string;
+}
+
+/** Where each engine asks, and how it lists hits. */
+const ENGINES: Record<string, { path: string; answer(hits: readonly Listed[]): unknown }> = {
+  searxng: {
+    path: "/search",
+    answer: (hits) => ({ results: hits.map(({ url, title, text }) => ({ url, title, content: text ?? "" })) }),
+  },
+  wikipedia: {
+    path: "/w/api.php",
+    answer: (hits) => ({ query: { search: hits.map(({ title, text }) => ({ title, snippet: text ?? "" })) } }),
+  },
+  hackernews: {
+    path: "/api/v1/search",
+    answer: (hits) => ({ hits: hits.map(({ url, title }, index) => ({ objectID: String(index), url, title })) }),
+  },
+  github: {
+    path: "/search/repositories",
+    answer: (hits) => ({
+      items: hits.map(({ url, title, text }) => ({ html_url: url, full_name: title, description: text })),
+    }),
+  },
+  stackexchange: {
+    path: "/2.3/search/advanced",
+    answer: (hits) => ({ items: hits.map(({ url, title }) => ({ link: url, title })) }),
+  },
+  gitlab: {
+    path: "/api/v4/projects",
+    answer: (hits) =>
+      hits.map(({ url, title, text }) => ({ web_url: url, name_with_namespace: title, description: text })),
+  },
+  "hugging-face": { path: "/api/models", answer: (hits) => hits.map(({ title }) => ({ id: title })) },
+};
+
+/** The site. */
+export interface SearchSite extends FakeSite {
+  /** What an engine answers from now on. */
+  lists(engine: string, hits: readonly Listed[]): void;
+  answers(engine: string, page: SitePage): void;
+  /** How often an engine was asked. */
+  asked(path: string, times?: number): Promise<void>;
+  askedEngine(engine: string): number;
+  /** `search` settings under which only these engines run, here. */
+  config(engines: readonly string[], more?: Record<string, unknown>): Record<string, unknown>;
+}
+
+/** Starts it; every engine has no hits at first. */
+export function startSearchSite(pages: Record<string, SitePage> = {}): SearchSite {
+  const site = startFakeSite(pages);
+  const pathOf = (engine: string) => {
+    const known = ENGINES[engine];
+    if (known === undefined) throw new Error(`There is no fake of ${engine}.`);
+    return known.path;
+  };
+  const lists = (engine: string, hits: readonly Listed[]) =>
+    site.set(pathOf(engine), () => Response.json(ENGINES[engine]?.answer(hits)));
+  for (const engine of Object.keys(ENGINES)) lists(engine, []);
+  return {
+    ...site,
+    lists,
+    answers: (engine, page) => site.set(pathOf(engine), page),
+    askedEngine: (engine) => site.hits.filter((hit) => hit.split("?", 1)[0] === pathOf(engine)).length,
+    config: (engines, more = {}) => ({
+      search: {
+        only: engines,
+        engines: Object.fromEntries(engines.map((name) => [name, { base_url: site.url }])),
+        ...more,
+      },
+    }),
+  };
+}
+
+/** Hits about bread at a host of their own. */
+export function breads(host: string, count: number): Listed[] {
+  return Array.from({ length: count }, (_, index) => ({
+    url: `https://${host}.example/${index + 1}`,
+    title: `Bread ${index + 1}`,
+    text: `All about bread, part ${index + 1} of ${host}.`,
+  }));
+}
