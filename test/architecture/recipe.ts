@@ -1,0 +1,50 @@
+// Performs a recipe in a copy of the repository: new files are written, lines are added to lists, tests are run there.
+
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+/** What sources and tests need of the repository. */
+const COPIED = ["src", "test", "scripts", "docs", "package.json", "tsconfig.json", "bunfig.toml", "README.md"];
+
+/** A copy that may be changed. */
+export interface Copy {
+  readonly dir: string;
+  /** Writes a file that was not there; the folders on its way are made. */
+  add(path: string, text: string): void;
+  /** Puts a line above the first one that contains `mark`. */
+  addLine(path: string, mark: string, line: string): void;
+  /** Runs Bun there. */
+  bun(...args: string[]): Promise<{ readonly ok: boolean; readonly text: string }>;
+  remove(): void;
+}
+
+/** Makes a copy. Remove it when done. */
+export function copyRepository(): Copy {
+  const dir = mkdtempSync(join(tmpdir(), "sallyport-recipe-"));
+  for (const name of COPIED) cpSync(join(ROOT, name), join(dir, name), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(dir, "node_modules"));
+  return {
+    dir,
+    add(path, text) {
+      const file = join(dir, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text, { flag: "wx" });
+    },
+    addLine(path, mark, line) {
+      const file = join(dir, path);
+      const lines = readFileSync(file, "utf8").split("\n");
+      const at = lines.findIndex((one) => one.includes(mark));
+      if (at < 0) throw new Error(`${path} has no line with ${mark}`);
+      lines.splice(at, 0, line);
+      writeFileSync(file, lines.join("\n"));
+    },
+    async bun(...args) {
+      const run = Bun.spawn([process.execPath, ...args], { cwd: dir, stdout: "pipe", stderr: "pipe" });
+      const texts = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()]);
+      return { ok: (await run.exited) === 0, text: texts.join("\n") };
+    },
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,166 @@
+// A provider is one file, one line of the list (with its import) and a sample of its model list: performed in a copy of the
+// repository with a vendor that is not known here. Everything else knows it without being told, and a second place is refused.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Copy, copyRepository } from "./recipe.ts";
+import { RULES } from "./rules.ts";
+import { readFiles } from "./source.ts";
+
+const FILE = `// Cerebras: a vendor whose prices are public and that is not in the list.
+
+import { type ModelFamily, version } from "./model-family.ts";
+import type { Vendor } from "./vendor.ts";
+
+const waferModels: ModelFamily = {
+  name: "wafer",
+  pattern: /wafer-(?<major>\\d)/,
+  rules: [{ from: version(2), facts: { reasons: true }, source: "example.com", seen: "2026-11" }],
+};
+
+/** Cerebras. */
+export const cerebras: Vendor = {
+  name: "cerebras",
+  title: "Cerebras",
+  families: [waferModels],
+  api: {
+    kind: "openai",
+    baseUrl: "https://api.cerebras.ai/v1",
+    domains: ["cerebras.ai"],
+    traceName: "cerebras",
+    variable: { name: "CEREBRAS_API_KEY", holds: "key", alone: true },
+    dialects: { "openai-chat": { max_tokens_field: "max_completion_tokens", refuses: ["logit_bias"] } },
+    auth: { header: "x-wafer-key" },
+    models: { path: "/models", facts: { contextLength: "limits.window" } },
+    figures: { prices: "cerebras" },
+  },
+};
+`;
+
+const SAMPLE = JSON.stringify({
+  list: { data: [{ id: "wafer-2", limits: { window: 8192 } }, { id: "wafer-embed" }] },
+  read: [
+    { id: "wafer-2", contextLength: 8192 },
+    { id: "wafer-embed", kind: "embedding" },
+  ],
+});
+
+/** Asks each part of the program what it knows of the new vendor. */
+const QUESTIONS = `
+import { costMicros } from "./src/catalog/prices.ts";
+import { loadMetadata } from "./src/catalog/metadata.ts";
+import { configJsonSchemaText } from "./src/config/json-schema.ts";
+import { loadConfig } from "./src/config/load.ts";
+import { sampleConfig } from "./src/config/sample.ts";
+import { genAiCallAttributes } from "./src/telemetry/genai.ts";
+import { configureProvider } from "./src/upstream/configure.ts";
+import { refusedFor } from "./src/upstream/quirks.ts";
+import { factsOf } from "./src/vendors/model-facts.ts";
+
+const loaded = loadConfig({ env: { CEREBRAS_API_KEY: "key-of-mine" }, cwd: "/" });
+if (!loaded.ok) throw new Error(loaded.problems.join());
+const [entry] = loaded.config.providers;
+const provider = configureProvider(entry!)!;
+const { name, baseUrl, quirks, card, dialect } = provider;
+const prices = (await loadMetadata())(baseUrl, "gpt-oss-120b")?.prices;
+console.log(JSON.stringify({
+  preset: [name, baseUrl, dialect.name, entry!.apiKeys],
+  credential: card.headers("key-of-mine"),
+  refused: refusedFor({ model: "m", quirks }, undefined),
+  schema: configJsonSchemaText().includes('"cerebras"'),
+  sample: sampleConfig({ dataDir: "d", host: "h", port: 1, providers: ["cerebras"] }).includes("\${CEREBRAS_API_KEY}"),
+  costs: costMicros(prices, { inputTokens: 1000, outputTokens: 1000 } as never) > 0,
+  traced: genAiCallAttributes({ baseUrl, dialect: dialect.name, model: "m", stream: false })["gen_ai.provider.name"],
+  reasons: [factsOf("cerebras/wafer-1").reasons, factsOf("wafer-2").reasons],
+}));
+`;
+
+/** The suites that loop over the list, and those that hold generated files to it. */
+const SUITES = [
+  "test/vendors",
+  "test/upstream/providers.test.ts",
+  "test/config/presets.test.ts",
+  "test/config/sample.test.ts",
+];
+const LIST = "src/vendors/index.ts";
+const TIMEOUT_MS = 120_000;
+
+let copy: Copy;
+beforeAll(() => {
+  copy = copyRepository();
+  copy.add("src/vendors/cerebras.ts", FILE);
+  copy.addLine(LIST, "./deepseek.ts", 'import { cerebras } from "./cerebras.ts";');
+  copy.addLine(LIST, "  ollama,", "  cerebras,");
+});
+afterAll(() => copy.remove());
+
+const rules = async () => {
+  const files = await readFiles(copy.dir, ["src", "test", "scripts"]);
+  return RULES.flatMap((rule) => rule.check(files).violations);
+};
+
+describe("a provider in one file and one line", () => {
+  test(
+    "is known to configuration, requests, prices, traces and model rules",
+    async () => {
+      copy.add("questions.ts", QUESTIONS);
+      const { ok, text } = await copy.bun("questions.ts");
+      if (!ok) expect.unreachable(text);
+      expect(JSON.parse(text)).toEqual({
+        preset: ["cerebras", "https://api.cerebras.ai/v1", "openai-chat", ["key-of-mine"]],
+        credential: { "x-wafer-key": "key-of-mine" },
+        refused: ["logit_bias"],
+        schema: true,
+        sample: true,
+        costs: true,
+        traced: "cerebras",
+        reasons: [false, true],
+      });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "is not taken without a sample of its model list",
+    async () => {
+      const { ok, text } = await copy.bun("test", "test/vendors/vendors.test.ts", "-t", "the API of cerebras");
+      expect([ok, text]).toEqual([false, expect.stringContaining("There is no sample of its model list")]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "passes every suite with it, once the pages are written anew",
+    async () => {
+      copy.add("test/vendors/model-lists/cerebras.json", SAMPLE);
+      for (const script of ["scripts/config-schema.ts", "scripts/provider-table.ts"]) {
+        expect(await copy.bun(script)).toMatchObject({ ok: true });
+      }
+      const { ok, text } = await copy.bun("test", ...SUITES);
+      if (!ok) expect.unreachable(text);
+      for (const suite of ["the API of cerebras", "cerebras (openai-chat)"]) expect(text).toContain(suite);
+    },
+    TIMEOUT_MS,
+  );
+
+  test("breaks no rule of the house", async () => expect(await rules()).toEqual([]));
+
+  // The words of the rule come from the list, so the copy's own rule is asked.
+  test.each([
+    ["src/telemetry/names.ts", 'export const NAMES = { "cerebras.ai": "cerebras" };'],
+    ["src/catalog/names.ts", 'export const PRICED = ["cerebras"];'],
+    ["src/config/names.ts", 'export const VARIABLE = "CEREBRAS_API_KEY";'],
+  ])(
+    "is refused a second place in %s",
+    async (path, line) => {
+      copy.add(path, `// What is known elsewhere.\n\n/** A second place. */\n${line}\n`);
+      const { ok, text } = await copy.bun(
+        "test",
+        "test/architecture/rules.test.ts",
+        "-t",
+        "only vendors names a vendor",
+      );
+      expect([ok, text]).toEqual([false, expect.stringContaining(`${path}:4: names `)]);
+    },
+    TIMEOUT_MS,
+  );
+});
