@@ -8,16 +8,58 @@ import { tidy } from "../../src/pages/content/tidy.ts";
 import { createTrace } from "../../src/pages/content/trace.ts";
 import { loadWeights } from "../../src/pages/content/weights.ts";
 import { needsScript } from "../../src/pages/convert/needs-script.ts";
-import { closest, type PageElement } from "../../src/pages/dom/node.ts";
+import { closest, type PageElement, type PageText } from "../../src/pages/dom/node.ts";
 import { parsePage } from "../../src/pages/dom/parse.ts";
+import { tabPanels } from "../../src/pages/dom/parts.ts";
+import { isIcon } from "../../src/pages/markdown/inline-joins.ts";
 import { toMarkdown } from "../../src/pages/markdown/markdown.ts";
+import { isWayBack } from "../../src/pages/markdown/notes.ts";
 
 const ADDRESS = "http://127.0.0.1/page";
 /** Set as signs of their own, in a notation of their own, or left out as what only serves the screen. */
 const APART = new Set(["math", "pre", "code", "button", "tex", "ruby", "rt", "kbd", "samp", "tt"]);
 
-/** How many blocks of a page were kept, and the texts of those whose words are not in its Markdown as they were, in order. */
-export function unfaithfulBlocks(html: string): { readonly kept: number; readonly missing: readonly string[] } {
+/** What became of the words of a page's kept blocks. */
+export interface Fidelity {
+  readonly kept: number;
+  /** Texts whose words are not in the Markdown as they were, in order. */
+  readonly missing: readonly string[];
+  /** Texts that come out otherwise on purpose, by the rule that says so. */
+  readonly intended: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Where a reader is meant to get something else than the letters of the page. */
+const RULES: readonly Rule[] = [
+  {
+    name: "icons: fonts of pictures set a picture as the word for it",
+    isSilent: (node) => closest(node, isIcon) !== undefined,
+  },
+  {
+    name: "notes: a note does not say where it is pointed to from",
+    isSilent: (node) => closest(node, isWayBack) !== undefined,
+  },
+  {
+    name: "captions: the caption of a table stands above it, wherever the page has it",
+    isSilent: () => false,
+    isMoved: (node) => closest(node, ({ tag }) => tag === "caption") !== undefined,
+  },
+  {
+    name: "tabs: the name of a tab stands over what it opens",
+    isSilent: () => false,
+    isMoved: (node, tabs) => closest(node, (element) => tabs.has(element)) !== undefined,
+  },
+];
+
+interface Rule {
+  readonly name: string;
+  /** Text that is left out. */
+  readonly isSilent: (node: PageText) => boolean;
+  /** Whether the block may stand elsewhere. */
+  readonly isMoved?: (node: PageText, tabs: ReadonlySet<PageElement>) => boolean;
+}
+
+/** Holds the kept blocks of a page against its Markdown. */
+export function checkFidelity(html: string): Fidelity {
   const read = () => {
     const document = parsePage(html);
     if (needsScript(document) !== undefined) fillFromState(document);
@@ -32,15 +74,44 @@ export function unfaithfulBlocks(html: string): { readonly kept: number; readonl
   keepMainContent(document, { url: ADDRESS, weights, trace: createTrace(false) });
   const shown = lettersOf(plain(toMarkdown(document.body)));
   const missing: string[] = [];
+  const intended = new Map<string, string[]>();
+  const tabs = new Set(tabPanels(judged.body).keys());
   let at = 0;
   for (const block of blocks) {
     if (!kept.has(block) || isApart(block)) continue;
-    const own = lettersOf(block.text);
-    const found = shown.text.indexOf(own.text, at);
-    if (found < 0 || !isParted(block, own, shown, found)) missing.push(block.text);
-    if (found >= 0) at = found + own.text.length;
+    const end = endOf(block, shown, at);
+    const isMovable = RULES.some(({ isMoved }) => isMoved?.(block.nodes[0] as PageText, tabs) === true);
+    if (end !== undefined) at = isMovable ? at : end;
+    else {
+      const rule = RULES.find((one) => appliesTo(one, block, { shown, at, tabs }));
+      if (rule === undefined) missing.push(block.text);
+      else intended.set(rule.name, [...(intended.get(rule.name) ?? []), block.text]);
+    }
   }
-  return { kept: kept.size, missing };
+  return { kept: kept.size, missing, intended };
+}
+
+/** Whether the block stands there as the rule has it. */
+function appliesTo(
+  { isSilent, isMoved }: Rule,
+  block: Block,
+  { shown, at, tabs }: { shown: Letters; at: number; tabs: ReadonlySet<PageElement> },
+): boolean {
+  const nodes = block.nodes.filter((node) => !isSilent(node));
+  const moved = isMoved?.(block.nodes[0] as PageText, tabs) === true;
+  if (nodes.length === block.nodes.length && !moved) return false;
+  const text = nodes.map((node) => node.data).join(" ");
+  return text.trim() === "" || endOf({ ...block, nodes, text }, shown, moved ? 0 : at, !moved) !== undefined;
+}
+
+/** Where the words of a block end in the Markdown, looked for from a place on; undefined when they are not there as they were. */
+function endOf(block: Block, shown: Letters, from: number, isLoose = false): number | undefined {
+  const own = lettersOf(block.text);
+  for (let at = shown.text.indexOf(own.text, from), tries = 0; at >= 0 && tries < 50; tries++) {
+    if (isParted(block, own, shown, at, isLoose)) return at + own.text.length;
+    at = shown.text.indexOf(own.text, at + 1);
+  }
+  return undefined;
 }
 
 /** Letters and digits in a row, with the places between them at which something else stands. */
@@ -49,7 +120,11 @@ interface Letters {
   readonly gaps: ReadonlySet<number>;
 }
 
-function lettersOf(text: string): Letters {
+/** Say where a word may be broken, and are no space. */
+const SOFT_SIGNS = /[\u00ad\u200b\u2060\ufeff]/g;
+
+function lettersOf(marked: string): Letters {
+  const text = marked.replace(SOFT_SIGNS, "");
   let letters = "";
   let end = 0;
   const gaps = new Set<number>();
@@ -62,7 +137,7 @@ function lettersOf(text: string): Letters {
 }
 
 /** Whether words that stood apart still do, and words that were one still are, but where two elements met. */
-function isParted({ nodes }: Block, own: Letters, shown: Letters, at: number): boolean {
+function isParted({ nodes }: Block, own: Letters, shown: Letters, at: number, isLoose: boolean): boolean {
   const seams = new Set<number>();
   const raised = new Set<number>();
   let length = 0;
@@ -77,6 +152,8 @@ function isParted({ nodes }: Block, own: Letters, shown: Letters, at: number): b
   for (let place = 1; place < own.text.length; place++) {
     const isGap = shown.gaps.has(at + place);
     if (raised.has(place) && !isGap) return false;
+    // Where something was left out, the pieces of one line are put together here, not by the page.
+    if (isLoose && seams.has(place)) continue;
     if (own.gaps.has(place) ? !isGap : isGap && !seams.has(place)) return false;
   }
   return true;
@@ -90,7 +167,8 @@ function isApart({ element, nodes }: Block): boolean {
 
 /** Markdown without what is not text: addresses, pictures, escapes, emphasis inside of words. */
 function plain(markdown: string): string {
-  const html = Bun.markdown.html(markdown);
+  // A note that is nothing but an address would be read as where a link leads.
+  const html = Bun.markdown.html(markdown.replace(/^\[\^([^\]]+)\]:/gm, "$1:"));
   return html
     .replace(/<img\b[^>]*>/g, "")
     .replace(/<\/?(?:a|b|strong|em|i|del|s|code|span|u|ins|mark)\b[^>]*>/g, "")

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { unfaithfulBlocks } from "../../scripts/fit/fidelity.ts";
+import { checkFidelity } from "../../scripts/fit/fidelity.ts";
 import { extractPage } from "../../src/pages/convert/extract.ts";
 import { corpusPages } from "../support/page-corpus.ts";
 
@@ -61,14 +61,14 @@ describe("words and figures of kept text reach the reader as they stand in the p
   test("whatever they stand in", () => {
     fc.assert(
       fc.property(fc.array(block, { minLength: 1, maxLength: 12 }), (blocks) => {
-        expect(unfaithfulBlocks(`<title>T</title><main>${blocks.join("")}</main>`).missing).toEqual([]);
+        expect(checkFidelity(`<title>T</title><main>${blocks.join("")}</main>`).missing).toEqual([]);
       }),
       { numRuns: 100 },
     );
   });
   for (const { name, html } of corpusPages())
     test(name, () => {
-      const { kept, missing } = unfaithfulBlocks(html);
+      const { kept, missing } = checkFidelity(html);
       expect(missing).toEqual([]);
       expect(kept).toBeGreaterThan(0);
     });
@@ -79,4 +79,27 @@ test.each(BLANKS)("%j keeps words apart in main content", (blank) => {
   const page = `<title>T</title><main><h1>T</h1>${`<p><span>${said} Made by</span>${blank}<a href="/y">DJI</a></p>`.repeat(3)}</main>`;
   const options = { url: "https://site.example/x", onlyMainContent: true, markdown: true, html: false, links: false };
   expect(extractPage(page, options).markdown).toMatch(/Made by\s+\[DJI\]/);
+});
+
+describe("what is meant to come out otherwise is told by its rule", () => {
+  const prose = "<p>Drones reach places that were once expensive to film, as everybody knows who tried it.</p>";
+  test.each([
+    ["icons", '<p><i class="material-icons">local_offer</i>Spring sale on all of our drones, while they last</p>'],
+    [
+      "notes",
+      '<p>So they say<sup><a href="#cite_note-1">1</a></sup> everywhere.</p><ol><li id="cite_note-1"><span class="mw-cite-backlink">^ <a href="#cite_ref-1">a</a></span> Said in 1990.</li></ol>',
+    ],
+    [
+      "captions",
+      "<table><tr><th>Drone</th><th>Price</th></tr><tr><td>One</td><td>1</td></tr><caption>Scores of all drones</caption></table>",
+    ],
+    [
+      "tabs",
+      `<div id="a">${prose}</div><div id="b">${prose.replace("film", "see")}</div><div role="tablist"><div role="tab" aria-controls="a">First kind</div><div role="tab" aria-controls="b">Second kind</div></div>`,
+    ],
+  ])("%s", (rule, part) => {
+    const { missing, intended } = checkFidelity(`<title>T</title><main><h1>T</h1>${prose}${part}${prose}</main>`);
+    expect(missing).toEqual([]);
+    expect([...intended.keys()].map((name) => name.replace(/:.*/, ""))).toEqual([rule]);
+  });
 });

@@ -73,6 +73,7 @@ const SIDE_BY_SIDE: readonly Case[] = [
     "**Ada Pipe** Reviewed 06/08/2024",
   ],
   ["a price in a span of its own", '<p><span class="l">From</span><span class="p">$12</span></p>', "From $12"],
+  ["a mark of the order of bytes parts no word", "<p>H\ufeffow</p>", "How"],
   ["an ordinal stays one", "<p><span>1</span><span>st</span></p>", "1st"],
   ["a unit stays one", "<p><span>10</span><span>kg</span></p>", "10kg"],
   [
@@ -127,6 +128,11 @@ const PLAYERS: readonly Case[] = [
     "[Exercise: Lat pulldown](https://site.example/v.mp4)",
   ],
   [
+    "what stands in one without an address is text",
+    "<p>a</p><video><p>Instead of it</p></video><audio>Your browser is too old</audio>",
+    "a\n\nInstead of it",
+  ],
+  [
     "but not a word to old browsers",
     '<video src="/v.mp4">Your browser does not support the video tag.</video>',
     "[Video](https://site.example/v.mp4)",
@@ -142,10 +148,8 @@ for (const [title, cases] of Object.entries({ TABS, SIDE_BY_SIDE, LINKS, NUMBERS
     for (const [name, html, markdown] of cases) test(name, () => expect(convert(html)).toBe(markdown));
   });
 
+// What grows with the square of their number would not end within the test's time.
 test("a page of nothing but tabs takes time by their number", () => {
-  const page = (lists: number) =>
-    `<div role="tablist"><b role="tab">x</b><b role="tab">y</b></div><div role="tabpanel">a</div>`.repeat(lists);
-  const started = performance.now();
-  convert(page(20_000));
-  expect(performance.now() - started).toBeLessThan(8000);
+  const tabs = `<div role="tablist"><span role="tab">x</span><span role="tab">y</span></div><div role="tabpanel">a</div>`;
+  expect(convert(tabs.repeat(4000)).slice(0, 8)).toBe("x y\n\na\n\n");
 });

@@ -142,10 +142,10 @@ function figurePairs(blocks: readonly Block[]): FigurePair[] {
   const rows = new Map<PageElement | null, number>();
   for (const { frame } of pairs) rows.set(frame.parentNode, (rows.get(frame.parentNode) ?? 0) + 1);
   // A row of figures holds nothing else.
-  return pairs.filter(({ frame: { parentNode } }) => {
-    const count = rows.get(parentNode) ?? 0;
-    return count > 1 && parentNode?.children.filter((child) => counts.has(child)).length === count;
-  });
+  const alike = new Set<PageElement | null>();
+  for (const [row, count] of rows)
+    if (count > 1 && row?.children.filter((child) => counts.has(child)).length === count) alike.add(row);
+  return pairs.filter(({ frame }) => alike.has(frame.parentNode));
 }
 
 function isFigure({ text }: Block): boolean {

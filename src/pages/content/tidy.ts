@@ -155,19 +155,22 @@ function tidyMedia(media: PageElement, base: string): void {
   }
   const own = media.attributes["src"] ?? sources.map(({ attributes }) => attributes["src"]).find((one) => one);
   const address = absolute(own ?? "", base);
+  // Shown by no browser that can play it. Some name there what is played.
+  const instead = media.textContent.replace(/\s+/g, " ").trim();
   if (address === undefined) {
     delete media.attributes["src"];
+    if (instead.length > PLAYER_NOTICE_CHARS_MAX || !PLAYER_NOTICE.test(instead)) media.unwrap();
+    else for (const child of media.childNodes) child.remove();
     return;
   }
   media.attributes["src"] = address;
-  // Shown by no browser that can play it. Some name there what is played.
-  const instead = media.textContent.replace(/\s+/g, " ").trim();
   if (instead !== "" && instead.length <= PLAYER_NAME_CHARS_MAX && !PLAYER_NOTICE.test(instead))
     media.attributes["title"] ??= instead;
   for (const child of media.childNodes) child.remove();
 }
 
 const PLAYER_NAME_CHARS_MAX = 80;
+const PLAYER_NOTICE_CHARS_MAX = 200;
 const PLAYER_NOTICE = /browser|navigateur|navegador|support|html\s?5|javascript|download/i;
 
 /** Pictures that are there to take up room. */

@@ -202,9 +202,12 @@ class Builder {
       return;
     }
     if (this.#droppedDepth > 0) return;
+    // A mark of the order of bytes in the middle of words, left by editors: no sign, and white space to some patterns.
+    const written = text.includes("\ufeff") ? text.replaceAll("\ufeff", "") : text;
+    if (written === "") return;
     const last = this.#current.lastChild;
-    if (last instanceof PageText) last.data += text;
-    else if (this.#count()) this.#current.appendChild(new PageText(text));
+    if (last instanceof PageText) last.data += written;
+    else if (this.#count()) this.#current.appendChild(new PageText(written));
   }
 
   close(name: string): void {

@@ -2,7 +2,7 @@
 // break parts becomes one word again; emphasis around whole blocks goes, since Markdown has it within a line only;
 // emphasis right after its like is one with it.
 
-import { elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
+import { closest, elementsOf, type PageElement, type PageNode, PageText } from "../dom/node.ts";
 
 const EMPHASIS = new Set(["b", "strong", "i", "em", "u", "s", "del"]);
 /** Line breaks at the edges of these may as well stand beside them. */
@@ -17,13 +17,15 @@ const ICON = /(?:^|\s)material-(?:icons|symbols)/;
 /** Mends in place. */
 export function mendSeams(root: PageElement): void {
   const holding = blockHolders(root);
+  // Of links around links, each read once.
+  const texts = new Map<PageElement, string>();
   for (const element of elementsOf(root)) {
     if (element.parentNode === null) continue;
     if (element.tag === "wbr") joinAround(element);
-    else if (ICON.test(element.className)) element.remove();
+    else if (isIcon(element)) element.remove();
     else if (EMPHASIS.has(element.tag) && holding.has(element)) element.unwrap();
-    else if (element.tag === "a" && element.getElementsByTagName("a").length > 0) partLinks(element);
     else {
+      if (element.tag === "a") partLinks(element, texts);
       if (EMPHASIS.has(element.tag)) takeInLike(element, holding);
       if (isGlued(element, element.nextSibling))
         element.parentNode.insertBefore(new PageText(" "), element.nextSibling);
@@ -34,18 +36,25 @@ export function mendSeams(root: PageElement): void {
     if (element.parentNode !== null && WITHIN_LINE.has(element.tag)) freeBreaks(element);
 }
 
-/** No link holds another one: the outer is one with an inner that says the same, else the inner ones are text of it. */
-function partLinks(outer: PageElement): void {
-  const inner = outer.getElementsByTagName("a");
-  const text = outer.textContent.trim();
-  if (inner.some((link) => link.textContent.trim() === text)) outer.unwrap();
-  else for (const link of inner) link.unwrap();
+/** No link holds another one: an outer one that says no more goes, else the inner one is text of it. */
+function partLinks(link: PageElement, texts: Map<PageElement, string>): void {
+  const outer = closest(link, ({ tag }) => tag === "a");
+  if (outer === undefined) return;
+  const text = texts.get(outer) ?? outer.textContent.trim();
+  texts.set(outer, text);
+  if (link.textContent.trim() === text) outer.unwrap();
+  else link.unwrap();
+}
+
+/** Whether the element is a picture that its font sets for the word in it. */
+export function isIcon({ className }: PageElement): boolean {
+  return className !== "" && ICON.test(className);
 }
 
 /** Puts line breaks at the edges of an element outside of it: closing marks after a line break close nothing. */
 function freeBreaks(element: PageElement): void {
   const parent = element.parentNode;
-  for (let last = element.childNodes.at(-1); isEdge(last, last?.previousSibling); last = element.childNodes.at(-1))
+  for (let last = element.lastChild; isEdge(last, last?.previousSibling); last = element.lastChild)
     parent?.insertBefore(last, element.nextSibling);
   for (let first = element.firstChild; isEdge(first, first?.nextSibling); first = element.firstChild)
     parent?.insertBefore(first, element);
@@ -113,6 +122,7 @@ function isGlued(element: PageElement, next: PageNode | null): boolean {
 /** By how they are built. Single letters are styling. */
 function areApart(element: PageElement, other: PageElement): boolean {
   if (element.tag === "time" || other.tag === "time") return true;
+  if (element.attributes["role"] !== undefined && other.attributes["role"] !== undefined) return true;
   if (element.textContent.length < 2 || other.textContent.length < 2 || element.tag !== other.tag) return false;
   if (element.tag === "a") return true;
   return (

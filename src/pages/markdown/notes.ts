@@ -142,7 +142,7 @@ function settleSign(sup: PageElement): void {
 
 function setNote(note: PageElement, label: string, lists: Set<PageElement>): void {
   for (const link of note.getElementsByTagName("a")) if (isWayBack(link)) withoutFrame(link, note);
-  for (const element of elementsOf(note)) if (/(?:^|\s)mw-cite-backlink/.test(element.className)) element.remove();
+  for (const element of elementsOf(note)) if (isWayBack(element)) element.remove();
   dropLabel(note, label.replace(/-\d+$/, ""));
   const text = new PageElement("footnote-text", { label });
   while (note.firstChild !== null) text.appendChild(note.firstChild);
@@ -195,8 +195,9 @@ function withoutFrame(link: PageElement, note: PageElement): void {
   frame.remove();
 }
 
-/** The arrow from a note to its mark. */
-function isWayBack(link: PageElement): boolean {
+/** Whether the element leads from a note to its marks, as the arrow behind it does. */
+export function isWayBack(link: PageElement): boolean {
+  if (link.tag !== "a") return /(?:^|\s)mw-cite-backlink/.test(link.className);
   const href = link.attributes["href"] ?? "";
   if (/#_?(?:fn[-_:]?ref|footnote[-_]?ref|cite_ref|ftnref|ednref|noteref|ref)/i.test(href)) return true;
   return href.includes("#") && /^[\s[\]↩↑⏎^]+$/.test(link.textContent.replace(/[\ufe0e\ufe0f]/g, ""));
