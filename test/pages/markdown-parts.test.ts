@@ -74,6 +74,11 @@ const SIDE_BY_SIDE: readonly Case[] = [
   ],
   ["a price in a span of its own", '<p><span class="l">From</span><span class="p">$12</span></p>', "From $12"],
   ["a mark of the order of bytes parts no word", "<p>H\ufeffow</p>", "How"],
+  [
+    "how a word is read",
+    "<p><ruby>更紗<rt>さらさ</rt></ruby>と<ruby>縞<rp>（</rp><rt>しま</rt><rp>）</rp></ruby></p>",
+    "更紗(さらさ)と縞（しま）",
+  ],
   ["an ordinal stays one", "<p><span>1</span><span>st</span></p>", "1st"],
   ["a unit stays one", "<p><span>10</span><span>kg</span></p>", "10kg"],
   [

@@ -261,8 +261,16 @@ function fallBack({ blocks, kept }: Judged): void {
 
 /** A page of a few sentences has no clutter but its frame, and a heading may be half of what it says. */
 function keepSmall({ blocks, kept }: Judged): void {
-  if (sumChars(blocks) > SMALL_CHARS) return;
+  if (blocks.reduce((sum, { text }) => sum + lengthOf(text), 0) > SMALL_CHARS) return;
   for (const block of blocks) if (!isInFrame(block)) kept.add(block);
+}
+
+/** Characters, those of scripts without letters as many as a word of such a meaning has. */
+function lengthOf(text: string): number {
+  return (
+    text.length +
+    2 * (text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0)
+  );
 }
 
 /** Takes out every text that was not kept, then every element that holds neither kept text nor a picture that belongs to it. */

@@ -10,9 +10,18 @@ export function reshape(root: PageElement): void {
     if (isTable(element)) asTable(element);
     else if ((element.tag === "ul" || element.tag === "ol") && isList(element.parentNode)) intoItem(element);
     else if (isNoteTitle(element)) boldTitle(element);
+    else if (element.tag === "rt") bracketReading(element);
     else if (element.tag === "blockquote" && FORUM_POST.test(element.className)) renamed(element, "div");
   }
   for (const [tab, panel] of tabPanels(root)) nameAbove(panel, tab);
+}
+
+/** How a word is read, in brackets behind it: set small above it, it would be a part of the word here. */
+function bracketReading(reading: PageElement): void {
+  const isBracket = (node: PageNode | null) => node instanceof PageElement && node.tag === "rp";
+  if (isBracket(reading.previousSibling) || reading.textContent.trim() === "") return;
+  reading.insertBefore(new PageText("("), reading.firstChild);
+  reading.appendChild(new PageText(")"));
 }
 
 /** A post that a forum sets as a quotation without quoting anybody. */
