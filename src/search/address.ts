@@ -28,6 +28,40 @@ export function jsonHeaders(context: EngineContext, more: Readonly<Record<string
   return { accept: "application/json", "user-agent": context.settings.userAgent, ...more };
 }
 
+/** Headers and a body of JSON. */
+export function jsonPost(context: EngineContext, body: unknown, more: Readonly<Record<string, string>> = {}) {
+  const headers = jsonHeaders(context, { "content-type": "application/json", ...more });
+  return { method: "POST", headers, body: JSON.stringify(body) } as const;
+}
+
+/** One browser for the whole process: engines that make pages for people take a changing one for a program. */
+const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
+
+/** Headers for pages that are made for people. */
+export function browserHeaders(context: EngineContext, more: Readonly<Record<string, string>> = {}) {
+  return {
+    accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "accept-language": acceptLanguage(context.query.language),
+    "user-agent": BROWSER,
+    ...more,
+  };
+}
+
+function acceptLanguage(language: string | undefined): string {
+  const primary = language?.split("-", 1)[0] ?? "";
+  if (language === undefined || language === "en") return "en-US,en;q=0.5";
+  const own = primary === language ? language : `${language},${primary};q=0.7`;
+  return primary === "en" ? own : `${own},en;q=0.3`;
+}
+
+/** Cookies as a header; those without a value are left out. */
+export function cookies(values: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${value}`)
+    .join("; ");
+}
+
 /** The items of one page: as many as are wanted, up to the engine's most. */
 export function pageSize(context: EngineContext, most: number): number {
   return Math.min(Math.max(1, context.query.limit), most);

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import type { EngineContext, EngineRequest, SearchEngine, SearchQuery } from "../../src/search/engine.ts";
 import { ENGINES } from "../../src/search/engines/index.ts";
 import { exchangeOf, GOLDEN, requestsOf } from "./golden-requests.ts";
-import { contextFor } from "./samples.ts";
+import { bodyOf, contextFor, readSample, responseTo } from "./samples.ts";
 
 const golden = JSON.parse(readFileSync(GOLDEN, "utf8")) as Record<string, Record<string, string[]>>;
 
@@ -44,6 +44,14 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (_n
     ]);
   });
 
+  test("needs no first request for what it remembers", () => {
+    const context = contextFor(engine);
+    const remembered = rememberedBy(engine, context);
+    if (remembered === undefined) return;
+    const last = exchangeOf(engine, context).at(-1)!;
+    expect(engine.request({ ...context, remembered })).toEqual(last);
+  });
+
   test("asks for a page of the size that is wanted, within its most", () => {
     for (const limit of [1, 20]) expect(() => engine.request(contextFor(engine, { query: { limit } }))).not.toThrow();
   });
@@ -54,6 +62,14 @@ function searchRequest(engine: SearchEngine, context: EngineContext): EngineRequ
   const { text } = context.query satisfies SearchQuery;
   const requests = exchangeOf(engine, context);
   return requests.find((request) => valuesOf(request).some((value) => value.includes(text))) ?? requests[0]!;
+}
+
+/** What an exchange asks to remember. */
+function rememberedBy(engine: SearchEngine, context: EngineContext): string | undefined {
+  const [answer] = readSample(engine.name).cases.find(({ name }) => name === "full")!.answers;
+  const request = engine.request(context);
+  const parsed = engine.parse(responseTo(request, answer!, bodyOf(engine.name, answer!)), context);
+  return parsed.kind === "next" ? parsed.remember?.value : undefined;
 }
 
 /** Every value that a server would read: of the address, a form or JSON. */

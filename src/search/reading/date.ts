@@ -15,7 +15,9 @@ export function isoDate(value: unknown, nowMs?: number): string | undefined {
   const ago = /\b(\d+|an?)\s+(second|minute|hour|day|week|month|year)s?\s+ago\b/i.exec(text);
   if (ago !== null) return nowMs === undefined ? undefined : before(nowMs, ago[1] ?? "", ago[2] ?? "");
   if (!/\d{4}/.test(text)) return undefined;
-  return fromMs(Date.parse(HAS_ZONE.test(text) ? text : `${text}${/T\d\d:\d\d/.test(text) ? "Z" : " UTC"}`));
+  const iso = fromMs(Date.parse(HAS_ZONE.test(text) ? text : `${text}${/T\d\d:\d\d/.test(text) ? "Z" : " UTC"}`));
+  // "3 March 2024" knows no hour either.
+  return /\d:\d\d/.test(text) ? iso : iso?.slice(0, 10);
 }
 
 /** Year, month and day as a list, as Crossref has them; a month or day that is missing stays away. */

@@ -42,13 +42,18 @@ export interface JsonReading {
 
 /** Reads a JSON answer. */
 export function readJson(response: EngineResponse, context: EngineContext, reading: JsonReading): Parsed {
-  const selectors = selectorsOf(reading.engine, context);
   const body = parsedJson(response.body);
   const told = reading.failure?.(body, response);
   if (told !== undefined) return told;
   const failure = statusFailure(response, { keyed: context.settings.apiKey !== undefined });
   if (failure !== undefined) return { kind: "failure", failure };
   if (body === undefined) return failed("changed_markup", "The answer is not JSON, or only a part of it.");
+  return readItems(body, context, reading);
+}
+
+/** Reads hits out of JSON that was found elsewhere, such as in a page's script. */
+export function readItems(body: unknown, context: EngineContext, reading: JsonReading): Parsed {
+  const selectors = selectorsOf(reading.engine, context);
   const found = listsOf(body, selectors["results"] ?? "");
   const items = found ?? (reading.isEmpty?.(body) === true ? [] : undefined);
   if (items === undefined) return failed("changed_markup", `The answer has no list at "${selectors["results"]}".`);

@@ -23,7 +23,7 @@ export interface MarkupFields {
   address(name: string): string | undefined;
 }
 
-/** How an engine's markup is read, beside its selectors: `results` are the hits, `none` marks an empty page, `captcha` a page that stops programs. */
+/** How an engine's markup is read, beside its selectors: `results` are the hits, `none` marks an empty page, `captcha` a page that stops programs, `hidden` what is no part of any text. */
 export interface MarkupReading {
   readonly engine: Pick<SearchEngine, "selectors">;
   readonly xml?: true;
@@ -42,33 +42,40 @@ export function readMarkup(response: EngineResponse, context: EngineContext, rea
   const broken = brokenSelector(selectors);
   if (broken !== undefined) return failed("changed_markup", `The selector "${broken}" cannot be read.`);
   const document = parseDocument(response.body, { xmlMode: reading.xml === true, decodeEntities: true });
-  const page = fieldsOf(document, selectors, { response, context });
+  const place: Place = { response, context, hidden: new Set<AnyNode>(all(document, selectors["hidden"] ?? "")) };
+  const page = fieldsOf(document, selectors, place);
   if (has(document, selectors["captcha"]))
     return failed("captcha", "The engine asks for a proof that a person is there.");
   const told = reading.failure?.(page, response);
   if (told !== undefined) return told;
   const failure = statusFailure(response, { keyed: context.settings.apiKey !== undefined });
   if (failure !== undefined) return { kind: "failure", failure };
-  return hitsOf(document, { selectors, reading, response, context, page });
+  return hitsOf(document, { selectors, reading, place, page });
+}
+
+/** The first text, or attribute, at a selector of an HTML page; empty when there is none. */
+export function firstText(html: string, selector: string): string {
+  const { css, attribute } = parted(selector);
+  if (brokenSelector({ selector }) !== undefined || css === "") return "";
+  const found = selectOne<AnyNode, Element>(css, parseDocument(html), OPTIONS);
+  if (found === null) return "";
+  return oneLine(attribute === undefined ? textOf(found, new Set()) : (found.attribs[attribute] ?? ""));
 }
 
 interface Work {
   readonly selectors: Readonly<Record<string, string>>;
   readonly reading: MarkupReading;
-  readonly response: EngineResponse;
-  readonly context: EngineContext;
+  readonly place: Place;
   readonly page: MarkupFields;
 }
 
-function hitsOf(document: Document, { selectors, reading, response, context, page }: Work): Parsed {
-  const items = all(document, selectors["results"] ?? "");
-  const wanted = items
-    .map((item) => fieldsOf(item, selectors, { response, context }))
+function hitsOf(document: Document, { selectors, reading, place, page }: Work): Parsed {
+  const wanted = all(document, selectors["results"] ?? "")
+    .map((item) => fieldsOf(item, selectors, place))
     .filter((fields) => reading.skips?.(fields) !== true);
-  const isComplete = isWhole(document, response.body);
+  const isComplete = isWhole(document, place.response.body);
   if (wanted.length === 0) {
-    if (items.length > 0 || (isComplete && has(document, selectors["none"])))
-      return { kind: "hits", hits: [], ...reading.more?.(page) };
+    if (isComplete && has(document, selectors["none"])) return { kind: "hits", hits: [], ...reading.more?.(page) };
     return failed(
       "changed_markup",
       `The answer has nothing at "${selectors["results"]}", and does not say that it is empty.`,
@@ -127,19 +134,20 @@ function has(below: AnyNode, selector: string | undefined): boolean {
 interface Place {
   readonly response: EngineResponse;
   readonly context: EngineContext;
+  readonly hidden: ReadonlySet<AnyNode>;
 }
 
 function fieldsOf(
   element: AnyNode,
   selectors: Readonly<Record<string, string>>,
-  { response, context }: Place,
+  { response, context, hidden }: Place,
 ): MarkupFields {
   const raws = (name: string): string[] => {
     const selector = selectors[name];
     if (selector === undefined) return [];
     const { css, attribute } = parted(selector);
     const found = css === "" ? [element as Element] : selectAll<AnyNode, Element>(css, element, OPTIONS);
-    return found.map((one) => (attribute === undefined ? textOf(one) : (one.attribs[attribute] ?? "")));
+    return found.map((one) => (attribute === undefined ? textOf(one, hidden) : (one.attribs[attribute] ?? "")));
   };
   const first = (name: string) =>
     raws(name)
@@ -170,7 +178,7 @@ function drafted(fields: MarkupFields, selectors: Readonly<Record<string, string
 }
 
 /** The text below a node; what breaks a line parts words. A loop: hostile answers nest deeply. */
-function textOf(root: AnyNode): string {
+function textOf(root: AnyNode, hidden: ReadonlySet<AnyNode>): string {
   let text = "";
   const open: (AnyNode | string)[] = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -178,7 +186,7 @@ function textOf(root: AnyNode): string {
     else if (node.type === "text") text += node.data;
     else if ("children" in node) {
       const name = "name" in node ? node.name : "";
-      if (HIDDEN_TAGS.has(name)) continue;
+      if (HIDDEN_TAGS.has(name) || hidden.has(node)) continue;
       const isBreaking = BREAKING_TAGS.has(name);
       if (isBreaking) {
         text += " ";

@@ -1,0 +1,93 @@
+// Brave Search, by its interface with a key.
+
+import { address, jsonHeaders, pageSize, primaryLanguage, regionOf } from "../address.ts";
+import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
+import { namesOf, readJson, valueAt } from "../reading/json.ts";
+import { failed } from "../reading/status.ts";
+
+const RANGES: Readonly<Record<TimeRange, string>> = { day: "pd", week: "pw", month: "pm", year: "py" };
+const QUERY_CHARS_MAX = 400;
+const QUERY_WORDS_MAX = 50;
+/** What an answer without pages may hold; with anything else in it, it has changed. */
+const OTHER_NAMES = new Set(
+  "type query mixed videos news discussions faq infobox locations summarizer rich".split(" "),
+);
+
+/** Brave Search. */
+export const brave: SearchEngine = {
+  name: "brave",
+  categories: ["general", "news"],
+  weight: 1.5,
+  about: { website: "https://brave.com/search/api/", official: true },
+  enabledByDefault: false,
+  key: { looksLike: "a subscription token" },
+  network: "brave-api",
+  timeoutMs: 8000,
+  pagesMax: 10,
+  languages: "any",
+  timeRanges: ["day", "week", "month", "year"],
+  safeSearch: true,
+  suggestions: true,
+  selectors: {
+    results: "web.results|results",
+    title: "title",
+    url: "url",
+    snippet: "description",
+    date: "page_age|age",
+    thumbnail: "thumbnail.src",
+    isLogo: "thumbnail.logo",
+    correction: "query.altered",
+  },
+  request(context) {
+    const { query } = context;
+    const isNews = query.category === "news";
+    const url = address(context, "https://api.search.brave.com", `/res/v1/${isNews ? "news" : "web"}/search`, {
+      q: shortened(query.text),
+      count: pageSize(context, 20),
+      offset: query.page > 1 ? query.page - 1 : undefined,
+      country: regionOf(context)?.toUpperCase(),
+      search_lang: languageOf(context),
+      safesearch: query.safe,
+      freshness: query.timeRange && RANGES[query.timeRange],
+      text_decorations: isNews ? undefined : "false",
+    });
+    const headers = jsonHeaders(context, { "x-subscription-token": context.settings.apiKey ?? "" });
+    return { method: "GET", url, headers };
+  },
+  parse: (response, context) =>
+    readJson(response, context, {
+      engine: brave,
+      markup: ["title", "snippet"],
+      failure(body, { status, headers }) {
+        const code = valueAt(body, "error.code");
+        if (status === 429) {
+          const seconds = Number(headers.get("x-ratelimit-reset")?.split(",", 1)[0] ?? "");
+          return failed("rate_limited", "The key is used too often.", seconds > 0 ? seconds * 1000 : undefined);
+        }
+        if (typeof code === "string" && /TOKEN|SUBSCRIPTION/.test(code))
+          return failed("bad_key", "The engine does not take the key.");
+        return undefined;
+      },
+      isEmpty: (body) =>
+        namesOf(body)?.includes("type") === true && namesOf(body)!.every((name) => OTHER_NAMES.has(name)),
+      draft: (fields) => (fields.raw("isLogo") === true ? { thumbnail: undefined } : {}),
+      more(fields) {
+        const correction = fields.literal("correction");
+        return correction === "" ? {} : { corrections: [correction] };
+      },
+    }),
+};
+
+function shortened(text: string): string {
+  const words = text.split(" ");
+  return (words.length > QUERY_WORDS_MAX ? words.slice(0, QUERY_WORDS_MAX).join(" ") : text).slice(0, QUERY_CHARS_MAX);
+}
+
+function languageOf(context: EngineContext): string | undefined {
+  const language = primaryLanguage(context);
+  if (language === "ja") return "jp";
+  if (language === "no") return "nb";
+  if (language === "pt") return regionOf(context) === "pt" ? "pt-pt" : "pt-br";
+  if (language === "zh") return /-(?:TW|HK|Hant)/i.test(context.query.language ?? "") ? "zh-hant" : "zh-hans";
+  return language;
+}
