@@ -37,6 +37,7 @@ function trueSum(store: Store, accountId: string): number {
   const sums = [
     "SELECT SUM(octet_length(input) + octet_length(body)) FROM responses WHERE account_id = $a",
     "SELECT SUM(octet_length(thread_id) + octet_length(state)) FROM threads WHERE account_id = $a",
+    "SELECT SUM(octet_length(state)) FROM thread_summaries WHERE account_id = $a",
     "SELECT SUM(bytes) FROM files WHERE account_id = $a",
     `SELECT SUM(octet_length(input) + octet_length(progress) + IFNULL(octet_length(result), 0) + IFNULL(octet_length(error), 0))
      FROM jobs WHERE account_id = $a`,
@@ -56,7 +57,12 @@ const saveResponse = ({ responses, clock }: Parts, accountId: string, id: string
   });
 const saveThread = ({ threads, clock }: Parts, accountId: string, threadId: string, chars: number, lifeMs = 60_000) =>
   threads.saveThread({
-    ...{ accountId, threadId, model: "m", state: { text: "x".repeat(chars) }, expiresAtMs: clock.now() + lifeMs },
+    ...{ accountId, kind: "thread", threadId, model: "m", messages: 1, tokens: 1 },
+    ...{ state: Buffer.alloc(chars), expiresAtMs: clock.now() + lifeMs },
+  });
+const saveSummary = ({ threads }: Parts, accountId: string, threadId: string, bytes: number) =>
+  threads.saveSummary({
+    ...{ accountId, kind: "thread", threadId, id: "s", tokens: 1, state: Buffer.alloc(bytes), createdAtMs: 1 },
   });
 const saveFile = ({ files }: Parts, accountId: string, id: string, bytes: number) =>
   files.createFile({ id, accountId, filename: "f", purpose: "vision", mediaType: "image/png" }, new Uint8Array(bytes));
@@ -88,6 +94,9 @@ const STEPS: readonly [string, (parts: Parts, accountId: string) => Promise<unkn
     "its end",
     ({ jobs }, who) => jobs.finishJob(`job-${who}`, "o", { state: "completed", result: { a: 1 }, ttlMs: 10 }),
   ],
+  ["a summary", (parts, who) => saveSummary(parts, who, "t1", 60)],
+  ["the summary grown", (parts, who) => saveSummary(parts, who, "t1", 90)],
+  ["a summary of what expires", (parts, who) => saveSummary(parts, who, "t2", 80)],
   ["a response deleted", ({ responses }, who) => responses.deleteResponse(who, `r1-${who}`)],
   [
     "what has expired is swept",
@@ -163,7 +172,7 @@ test("the oldest responses and threads make room, of the account that needs it a
   expect(await storage.makeRoom(ann, 0)).toBe(true);
   expect(await left()).toEqual(["r3", "r4", "r5"]);
   // A thread is as old as its last change.
-  expect(await threads.findThread(ann, "t1")).toBeDefined();
+  expect(await threads.findThread({ accountId: ann, kind: "thread", threadId: "t1" })).toBeDefined();
   expect(await responses.findResponse(bob, "bobs")).toBeDefined();
   expect((await storage.storageOf(ann)).usedBytes).toBeLessThanOrEqual(LIMIT);
 });

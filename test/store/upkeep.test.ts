@@ -85,7 +85,10 @@ test("every table with an end is swept, and nothing before its end", async () =>
   await codes.putVerificationCode({ accountId, codeHash: "c", expiresAtMs, gapMs: 0 });
   await codes.issueTicket({ kind: "oauth_state", hash: "t", expiresAtMs });
   await auditStore(store).addAudit({ accountId, event: "e", address: "", userAgent: "" });
-  await threadStore(store).saveThread({ accountId, threadId: "t", model: "m", state: {}, expiresAtMs });
+  await threadStore(store).saveThread({
+    ...{ accountId, kind: "thread", threadId: "t", model: "m", messages: 1, tokens: 1 },
+    ...{ state: Buffer.from("x"), expiresAtMs },
+  });
   const response = { id: "r", accountId, model: "m", previousId: null, provider: null, upstreamId: null };
   await responseStore(store).saveResponse({ ...response, input: [], body: {}, expiresAtMs });
   const jobs = jobStore(store);

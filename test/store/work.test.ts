@@ -76,19 +76,39 @@ test("a chain is followed to its start, within one account", async () => {
   expect((await responses.responseChain(ann, "loop"))?.complete).toBe(false);
 });
 
-test("a thread keeps its last state, and two accounts may use one name", async () => {
+test("a thread keeps its last state and its latest summaries, and two accounts may use one name", async () => {
   const { store, clock, ann, bob } = await setUp();
   const threads = threadStore(store);
-  const save = (accountId: string, state: Record<string, unknown>) =>
-    threads.saveThread({ accountId, threadId: "t", model: "m", state, expiresAtMs: clock.now() + 10 });
-  await save(ann, { n: 1 });
-  await save(bob, { n: 2 });
-  await save(ann, { n: 3 });
-  expect((await threads.findThread(ann, "t"))?.state).toEqual({ n: 3 });
-  expect((await threads.findThread(bob, "t"))?.state).toEqual({ n: 2 });
-  expect(await threads.findThread(ann, "u")).toBeUndefined();
+  const name = (accountId: string, kind: "thread" | "messages" = "thread") => ({ accountId, kind, threadId: "t" });
+  const save = (accountId: string, text: string, kind: "thread" | "messages" = "thread") =>
+    threads.saveThread({
+      ...name(accountId, kind),
+      ...{ model: "m", messages: 2, tokens: 9, state: Buffer.from(text), expiresAtMs: clock.now() + 10 },
+    });
+  const textOf = async (accountId: string, kind: "thread" | "messages" = "thread") =>
+    (await threads.findThread(name(accountId, kind)))?.state.toString();
+  await save(ann, "1");
+  await save(bob, "2");
+  await save(ann, "3");
+  await save(ann, "held", "messages");
+  expect([await textOf(ann), await textOf(bob), await textOf(ann, "messages")]).toEqual(["3", "2", "held"]);
+  expect(await threads.findThread({ ...name(ann), threadId: "u" })).toBeUndefined();
+  const summary = (id: string, text: string, at: number) => ({
+    ...{ ...name(ann), id, tokens: 1, state: Buffer.from(text), createdAtMs: at },
+  });
+  for (let at = 0; at < 12; at++) await threads.saveSummary(summary(`s${at}`, `${at}`, at));
+  await threads.saveSummary(summary("s5", "changed", 5));
+  const kept = (await threads.summariesOf(name(ann))).map(({ state }) => state.toString());
+  expect(kept).toEqual(["4", "changed", "6", "7", "8", "9", "10", "11"]);
+  expect(await threads.summariesOf(name(bob))).toEqual([]);
+  // Without its thread a summary is nobody's.
+  await expect(threads.saveSummary({ ...summary("x", "x", 0), threadId: "none" })).rejects.toThrow("FOREIGN KEY");
+  expect(await threads.listThreads(ann, "thread")).toMatchObject([{ threadId: "t", messages: 2, tokens: 9, bytes: 1 }]);
+  expect(await threads.deleteThread(name(ann))).toBe(true);
+  expect(await threads.deleteThread(name(ann))).toBe(false);
+  expect(await threads.summariesOf(name(ann))).toEqual([]);
   clock.advance(10);
-  expect(await threads.findThread(ann, "t")).toBeUndefined();
+  expect(await textOf(bob)).toBeUndefined();
   expect(await threads.deleteExpiredThreads()).toBe(2);
   expect(await threads.deleteExpiredThreads()).toBe(0);
 });
@@ -129,7 +149,10 @@ test("a file that cannot be stored leaves nothing behind", async () => {
 test("an account's work goes with it", async () => {
   const { store, clock, accounts, dataDir, ann } = await setUp();
   const expiresAtMs = clock.now() + 10;
-  await threadStore(store).saveThread({ accountId: ann, threadId: "t", model: "m", state: {}, expiresAtMs });
+  const thread = { accountId: ann, kind: "thread" as const, threadId: "t" };
+  const threads = threadStore(store);
+  await threads.saveThread({ ...thread, model: "m", messages: 1, tokens: 1, state: Buffer.from("x"), expiresAtMs });
+  await threads.saveSummary({ ...thread, id: "s", tokens: 1, state: Buffer.from("x"), createdAtMs: clock.now() });
   await fileStore(store).createFile(
     { id: "file-1", accountId: ann, filename: "f", purpose: "vision", mediaType: "image/png" },
     new Uint8Array(1),

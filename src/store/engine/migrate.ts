@@ -9,6 +9,7 @@ import attempts from "../migrations/0004_attempts.sql" with { type: "text" };
 import accountBudgets from "../migrations/0005_account_budgets.sql" with { type: "text" };
 import accountStorage from "../migrations/0006_account_storage.sql" with { type: "text" };
 import responsesOrder from "../migrations/0007_responses_order.sql" with { type: "text" };
+import threadSummaries from "../migrations/0008_thread_summaries.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered step. */
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0005_account_budgets", sql: accountBudgets },
   { name: "0006_account_storage", sql: accountStorage },
   { name: "0007_responses_order", sql: responsesOrder },
+  { name: "0008_thread_summaries", sql: threadSummaries },
 ];
 
 /** The names of the steps that a database lacks; of a new one all. Throws StoreError for a newer version's database. */

@@ -1,6 +1,6 @@
 // The tables of work done for an account: stored responses, threads, uploaded files, and jobs with their pages and
 // frontier. Everything goes with its account.
-import { blob, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { accounts } from "../schema.ts";
 
 const ownAccount = () =>
@@ -41,22 +41,49 @@ export const responses = sqliteTable(
   (t) => [index("responses_newest").on(t.accountId, t.createdAtMs, t.id), index("responses_expiry").on(t.expiresAtMs)],
 );
 
-/** The last state of a conversation, for compaction. */
+/** Conversations that are kept: of clients that name them, and those that are held for a client. Their text is sealed. */
 export const threads = sqliteTable(
   "threads",
   {
     accountId: ownAccount(),
-    /** The client's own name for it. */
+    /** `thread`: the client's own name and its last request; the others are held here, and the stored copy is the history. */
+    kind: text("kind", { enum: ["thread", "conversation", "messages"] }).notNull(),
     threadId: text("thread_id").notNull(),
     model: text("model").notNull(),
-    state: text("state", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    /** How many messages it has, and tokens. */
+    messages: integer("messages").notNull(),
+    tokens: integer("tokens").notNull(),
+    /** The messages; only the gateway can read them. */
+    state: blob("state", { mode: "buffer" }).notNull(),
+    createdAtMs: integer("created_at").notNull(),
     updatedAtMs: integer("updated_at").notNull(),
     expiresAtMs: integer("expires_at").notNull(),
   },
   (t) => [
-    primaryKey({ columns: [t.accountId, t.threadId] }),
+    primaryKey({ columns: [t.accountId, t.kind, t.threadId] }),
     index("threads_expiry").on(t.expiresAtMs),
     index("threads_oldest").on(t.accountId, t.updatedAtMs),
+  ],
+);
+
+/** What stands for the earlier part of a thread; sealed like its messages. */
+export const threadSummaries = sqliteTable(
+  "thread_summaries",
+  {
+    accountId: text("account_id").notNull(),
+    kind: text("kind", { enum: ["thread", "conversation", "messages"] }).notNull(),
+    threadId: text("thread_id").notNull(),
+    id: text("id").notNull(),
+    tokens: integer("tokens").notNull(),
+    state: blob("state", { mode: "buffer" }).notNull(),
+    createdAtMs: integer("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.kind, t.threadId, t.id] }),
+    foreignKey({
+      columns: [t.accountId, t.kind, t.threadId],
+      foreignColumns: [threads.accountId, threads.kind, threads.threadId],
+    }).onDelete("cascade"),
   ],
 );
 

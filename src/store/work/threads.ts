@@ -1,15 +1,29 @@
-// The last state of each conversation, for compaction. A thread's name is the client's; it belongs to one account.
-import { and, eq, gt } from "drizzle-orm";
+// Conversations that are kept, and the summaries that stand for their earlier parts. A thread belongs to one account; what it
+// says is sealed by the gateway, and here no more than bytes.
+import { and, desc, eq, gt, sql } from "drizzle-orm";
 import type { Store } from "../engine/open.ts";
-import { threads } from "./schema.ts";
+import { threadSummaries, threads } from "./schema.ts";
 
-/** A thread as stored. `state` is the gateway's own business. */
+/** A thread as stored. */
 export type Thread = typeof threads.$inferSelect;
+/** A summary as stored. */
+export type ThreadSummary = typeof threadSummaries.$inferSelect;
+
+/** Which thread is meant. */
+export interface ThreadName {
+  readonly accountId: string;
+  readonly kind: Thread["kind"];
+  readonly threadId: string;
+}
 
 /** Verbs over threads. */
 export type ThreadStore = ReturnType<typeof threadStore>;
 
 const DELETE_BATCH = 200;
+/** Summaries of one thread; older ones go. */
+const SUMMARIES_MAX = 8;
+/** Threads of one list. */
+const LIST_MAX = 200;
 
 /** Builds the verbs. */
 export function threadStore(store: Store) {
@@ -17,27 +31,93 @@ export function threadStore(store: Store) {
   const deleteOld = sqlite.query(
     "DELETE FROM threads WHERE rowid IN (SELECT rowid FROM threads WHERE expires_at <= ? LIMIT ?)",
   );
-  const own = (accountId: string, threadId: string) =>
-    and(eq(threads.accountId, accountId), eq(threads.threadId, threadId));
+  const own = ({ accountId, kind, threadId }: ThreadName) =>
+    and(eq(threads.accountId, accountId), eq(threads.kind, kind), eq(threads.threadId, threadId));
+  const summaryOf = ({ accountId, kind, threadId }: ThreadName) =>
+    and(
+      eq(threadSummaries.accountId, accountId),
+      eq(threadSummaries.kind, kind),
+      eq(threadSummaries.threadId, threadId),
+    );
 
   return {
     /** Stores the thread's state in place of the last one. */
-    async saveThread(thread: Omit<Thread, "updatedAtMs">): Promise<void> {
-      const row = { ...thread, updatedAtMs: clock.now() };
+    async saveThread(thread: Omit<Thread, "createdAtMs" | "updatedAtMs">): Promise<void> {
+      const nowMs = clock.now();
+      const row = { ...thread, updatedAtMs: nowMs };
       db.insert(threads)
-        .values(row)
-        .onConflictDoUpdate({ target: [threads.accountId, threads.threadId], set: row })
+        .values({ ...row, createdAtMs: nowMs })
+        .onConflictDoUpdate({ target: [threads.accountId, threads.kind, threads.threadId], set: row })
         .run();
     },
 
     /** An account's thread. */
-    async findThread(accountId: string, threadId: string): Promise<Thread | undefined> {
-      const unexpired = gt(threads.expiresAtMs, clock.now());
+    async findThread(name: ThreadName): Promise<Thread | undefined> {
       return db
         .select()
         .from(threads)
-        .where(and(own(accountId, threadId), unexpired))
+        .where(and(own(name), gt(threads.expiresAtMs, clock.now())))
         .get();
+    },
+
+    /** An account's threads, latest first, without what they say. */
+    async listThreads(accountId: string, kind: Thread["kind"], limit = LIST_MAX): Promise<ThreadOverview[]> {
+      return db
+        .select({
+          threadId: threads.threadId,
+          model: threads.model,
+          messages: threads.messages,
+          tokens: threads.tokens,
+          bytes: sql<number>`octet_length(${threads.state})`,
+          createdAtMs: threads.createdAtMs,
+          updatedAtMs: threads.updatedAtMs,
+        })
+        .from(threads)
+        .where(and(eq(threads.accountId, accountId), eq(threads.kind, kind), gt(threads.expiresAtMs, clock.now())))
+        .orderBy(desc(threads.updatedAtMs))
+        .limit(Math.min(limit, LIST_MAX))
+        .all();
+    },
+
+    /** Deletes a thread with its summaries; false when there is none. */
+    async deleteThread(name: ThreadName): Promise<boolean> {
+      return db.delete(threads).where(own(name)).returning({ id: threads.threadId }).all().length > 0;
+    },
+
+    /** Stores a summary of a thread that is stored, or one that has changed; of many the oldest goes. */
+    async saveSummary(summary: ThreadSummary): Promise<void> {
+      store.transaction(() => {
+        db.insert(threadSummaries)
+          .values(summary)
+          .onConflictDoUpdate({
+            target: [threadSummaries.accountId, threadSummaries.kind, threadSummaries.threadId, threadSummaries.id],
+            set: { tokens: summary.tokens, state: summary.state },
+          })
+          .run();
+        const old = db
+          .select({ id: threadSummaries.id })
+          .from(threadSummaries)
+          .where(summaryOf(summary))
+          .orderBy(desc(threadSummaries.createdAtMs), desc(threadSummaries.id))
+          .offset(SUMMARIES_MAX)
+          .limit(DELETE_BATCH)
+          .all();
+        for (const { id } of old) {
+          db.delete(threadSummaries)
+            .where(and(summaryOf(summary), eq(threadSummaries.id, id)))
+            .run();
+        }
+      });
+    },
+
+    /** A thread's summaries, oldest first. */
+    async summariesOf(name: ThreadName): Promise<ThreadSummary[]> {
+      return db
+        .select()
+        .from(threadSummaries)
+        .where(summaryOf(name))
+        .orderBy(threadSummaries.createdAtMs, threadSummaries.id)
+        .all();
     },
 
     /** Deletes some of the expired threads; gives how many, 0 when none is left. */
@@ -46,3 +126,9 @@ export function threadStore(store: Store) {
     },
   };
 }
+
+/** A thread without what it says. */
+export type ThreadOverview = Omit<Thread, "accountId" | "kind" | "state" | "expiresAtMs"> & {
+  /** What its messages take, sealed. */
+  readonly bytes: number;
+};
