@@ -187,7 +187,7 @@ const SECRET_HEADER = /auth|key|token|secret|cookie|pass/i;
 
 /** Every secret of a configuration, for the redaction of logs. */
 export function secretsOf(config: Config): string[] {
-  const found: string[] = [config.server.metrics.token, config.auth.jwtSecret];
+  const found: string[] = [config.server.metrics.token, config.auth.jwtSecret, config.compaction.secret];
   for (const { apiKeys, headers, baseUrl } of config.providers) {
     const named = Object.entries(headers).filter(([name]) => SECRET_HEADER.test(name));
     // `Bearer x`: the scheme is no part of the secret.

@@ -101,6 +101,11 @@ export const Compaction = section("Summaries of long conversations.", {
   keep_last: integer("The latest messages that are never summarised.", 6, { minimum: 1, maximum: 1000 }),
   model: text("The model that summarises. Empty: the request's own."),
   retention: age("How long a thread is kept.", "30d"),
+  secret: text(
+    "Seals threads, and the summaries that clients carry. Empty: made once and kept in data_dir. With another one what was sealed before cannot be read.",
+    "",
+    { secret: true },
+  ),
 });
 
 /** The plans, lowest first. */

@@ -14,6 +14,7 @@ import { forwardHeaders, keepAnswer, noteRoute, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
+import { fitJob } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { type LiveAnswer, openLive } from "./open-stream.ts";
 import { kindOfCode } from "./policy.ts";
@@ -51,7 +52,7 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
     chat: job.chat,
     family: job.format.dialect,
   });
-  let live: LiveAnswer | undefined;
+  let live: LiveJobAnswer | undefined;
   try {
     live = await Promise.race([opening, late.promise]);
   } catch (error) {
@@ -68,13 +69,18 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
   return pump(deps, { request, job, opening, live, abort });
 }
 
+/** A stream that has begun, and the job as it went up. */
+interface LiveJobAnswer extends LiveAnswer {
+  job: Job;
+}
+
 function pump(
   deps: GatewayDeps,
   flow: {
     request: Request;
     job: Job;
-    opening: Promise<LiveAnswer>;
-    live: LiveAnswer | undefined;
+    opening: Promise<LiveJobAnswer>;
+    live: LiveJobAnswer | undefined;
     abort: AbortController;
   },
 ): Response {
@@ -86,6 +92,8 @@ function pump(
   let kept = false;
   let opened = live !== undefined;
   let ttfbMs: number | null = null;
+  // Read once it is complete, where the conversation is kept.
+  const heard: string[] | undefined = job.conversation === undefined ? undefined : [];
   exchange.streaming = true;
   deps.streamOpened?.();
 
@@ -94,7 +102,12 @@ function pump(
     settled = true;
     deps.streamClosed?.();
     if (gone) exchange.log["client_gone"] = true;
-    if (live !== undefined) settleLive(deps, { job, live, gone, ttfbMs });
+    if (live !== undefined) {
+      settleLive(deps, { job, live, gone, ttfbMs });
+      if (!gone && live.relay.fault === undefined && heard !== undefined) {
+        deps.conversations?.answered(live.job, { text: heard.join(""), usage: live.relay.usage });
+      }
+    }
     exchange.finish(200);
   };
 
@@ -127,6 +140,7 @@ function pump(
           const hidden = live.request.hidesEncrypted === true;
           await keepAnswer(deps, job, live.relay.answer, { provider: live.turn.provider, hidden });
         }
+        if (text !== undefined) heard?.push(text);
         if (text === undefined) settle(false);
         else ttfbMs ??= performance.now() - exchange.startedMs;
         return text;
@@ -145,7 +159,7 @@ function pump(
     { keepalive: job.format.keepalive, signal: flow.request.signal },
   );
 
-  function abandon(late: LiveAnswer): void {
+  function abandon(late: LiveJobAnswer): void {
     late.cancel();
     settleLive(deps, { job, live: late, gone: true, ttfbMs });
   }
@@ -159,13 +173,13 @@ interface LiveParts {
   begun(): void;
 }
 
-async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveAnswer> {
-  const { request, turn, job, signal, begun } = parts;
+async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAnswer> {
+  const { request, turn, signal, begun } = parts;
   const { provider, route } = turn;
-  const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
+  const job = await fitJob(deps, parts.job, { provider, signal });
   const short = request.headers.get("x-sallyport-event-types") === "short";
   const isRelayed = isLossless(job, provider) && !short;
-  const build = () => buildRequest(deps, fitted, { provider, route });
+  const build = () => buildRequest(deps, job, { provider, route });
   const asked = build();
   // A translated answer shows every seal, whatever protocol it is of.
   const built = isRelayed ? asked : { ...asked, hidesEncrypted: false };
@@ -188,7 +202,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveAnswer
     translation({ push: () => undefined, end: (out) => void out.push(...events) });
   try {
     const open = (secret: string) => openLive(turn, built, relay, { signal, secret, begun, whole });
-    return await withKey(provider, deps.clock, open);
+    return Object.assign(await withKey(provider, deps.clock, open), { job });
   } catch (error) {
     // A failed attempt that cost tokens counts once, under the model that spent them.
     if (relay.usage !== undefined)
@@ -200,17 +214,19 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveAnswer
         isCall: true,
       });
     const refused = { error, route, provider, built: asked, rebuild: build };
-    if (job.refusedReasoning.mayAskAgain(refused, deps.reasoning)) return liveFrom(deps, parts);
+    if (job.refusedReasoning.mayAskAgain(refused, deps.reasoning)) return liveFrom(deps, { ...parts, job });
+    const shorter = await deps.conversations?.atWall(job, error);
+    if (shorter !== undefined) return liveFrom(deps, { ...parts, job: shorter });
     throw error;
   }
 }
 
 function settleLive(
   deps: GatewayDeps,
-  { job, live, gone, ttfbMs }: { job: Job; live: LiveAnswer; gone: boolean; ttfbMs: number | null },
+  { job, live, gone, ttfbMs }: { job: Job; live: LiveJobAnswer; gone: boolean; ttfbMs: number | null },
 ): void {
   const { relay, turn } = live;
-  const usage = relay.usage ?? estimateUsage(job.chat, relay.outputText());
+  const usage = relay.usage ?? estimateUsage(live.job.chat, relay.outputText());
   turn.end({ ...endOf(relay.fault, gone), usage });
   if (relay.fault !== undefined) job.exchange.log["error"] = relay.fault.code;
   spend(deps, job, turn, {

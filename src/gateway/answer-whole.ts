@@ -15,6 +15,7 @@ import { forwardHeaders, headerText, keepAnswer, noteRoute, spend } from "./acco
 import { tryRoutes } from "./attempts.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
+import { fitJob } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import type { Turn } from "./route-call.ts";
@@ -43,10 +44,10 @@ export async function answerWhole(deps: GatewayDeps, request: Request, job: Job)
   }
 }
 
-async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortSignal): Promise<Response> {
+async function wholeFrom(deps: GatewayDeps, turn: Turn, given: Job, signal: AbortSignal): Promise<Response> {
   const { provider, route } = turn;
-  const fitted = (await deps.fitImages?.(job, provider, signal)) ?? job;
-  const build = () => buildRequest(deps, fitted, { provider, route });
+  const job = await fitJob(deps, given, { provider, signal });
+  const build = () => buildRequest(deps, job, { provider, route });
   const built = build();
   const mayAskAgain = (error: unknown) =>
     job.refusedReasoning.mayAskAgain({ error, route, provider, built, rebuild: build }, deps.reasoning);
@@ -55,6 +56,8 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     asked = await askProvider(provider, built, { clock: deps.clock, signal, headers: turn.headers });
   } catch (error) {
     if (mayAskAgain(error)) return wholeFrom(deps, turn, job, signal);
+    const shorter = await deps.conversations?.atWall(job, error);
+    if (shorter !== undefined) return wholeFrom(deps, turn, shorter, signal);
     throw error;
   }
   const ttfbMs = performance.now() - job.exchange.startedMs;
@@ -70,6 +73,8 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
     const errorCode = error instanceof ApiError ? error.apiCode : "provider_unavailable";
     if (usage !== undefined) spend(deps, job, turn, { usage, status: 502, errorCode, ttfbMs, isCall: true });
     if (mayAskAgain(error)) return wholeFrom(deps, turn, job, signal);
+    const shorter = await deps.conversations?.atWall(job, error);
+    if (shorter !== undefined) return wholeFrom(deps, turn, shorter, signal);
     throw error;
   }
   const usage = finish?.usage ?? estimateUsage(job.chat, outputText(read.events));
@@ -82,6 +87,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, job: Job, signal: AbortS
   if (written.body !== undefined) {
     await keepAnswer(deps, job, written.body, { provider, hidden: built.hidesEncrypted === true });
   }
+  if (job.conversation !== undefined) deps.conversations?.answered(job, { text: written.text, usage });
   return new Response(written.text, { headers: { "content-type": "application/json" } });
 }
 

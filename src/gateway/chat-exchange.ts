@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { prefixedId } from "../base/ids.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
-import type { ChatRequest } from "../chat/request.ts";
+import type { ChatMessage, ChatRequest } from "../chat/request.ts";
 import { type HistoryReader, withoutForeignSeals, withThoughts } from "../chat/seals.ts";
 import { flattenTools } from "../chat/tools.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -64,6 +64,32 @@ export interface Job {
   readonly refusedReasoning: RefusedReasoning;
   /** Present: the answer belongs to a conversation that its upstream holds. */
   readonly thread?: ThreadRequest;
+  /** What the format read the body with. */
+  readonly options: DecodeOptions;
+  /** Present: the conversation may be shortened. */
+  readonly conversation?: ConversationJob;
+}
+
+/** A conversation that may be shortened. */
+export interface ConversationJob {
+  /** The client's name for it; undefined: nothing of it is kept. */
+  readonly threadId: string | undefined;
+  /** It is shortened above so many tokens, where the client says so; undefined: by the configured share of the window. */
+  readonly above?: number | undefined;
+  /** It was shortened for this attempt. */
+  readonly shortened?: ShortenedJob;
+}
+
+/** What is known of a shortened conversation. */
+export interface ShortenedJob {
+  /** The job with all of the client's messages. */
+  readonly job: Job;
+  /** Calls that lost the reasoning behind them. */
+  readonly strippedCalls: ReadonlySet<string>;
+  /** Tokens counted here of what goes up, before any correction. */
+  readonly counted: number;
+  /** It was refused as too long before: it is not tried again. */
+  readonly atWall: boolean;
 }
 
 /** Headers of the client's that belong to a protocol and go on to upstreams that speak it. */
@@ -113,8 +139,7 @@ export function buildRequest(
   { provider, route }: { provider: Provider; route: ModelRoute },
 ): UpstreamRequest {
   const refused = job.refusedReasoning.has(route);
-  const { accountId } = job.caller;
-  const reader = historyReader(provider, route.model, { ...deps, accountId, messages: job.chat.messages, refused });
+  const reader = readerOf(deps, job, { provider, route, refused });
   const request = requestFor(job, {
     provider,
     model: route.model,
@@ -122,6 +147,35 @@ export function buildRequest(
     storesAnswer: job.keep !== undefined && deps.reasoning.maySeal(provider.minter, route.model),
   });
   return refused ? withoutReasoning(request, job.format) : request;
+}
+
+/** Who reads the history: reasoning behind calls of a shortened one stays away where it is bound to what went before. */
+function readerOf(
+  deps: ReasoningDeps,
+  job: Job,
+  { provider, route, refused }: { provider: Provider; route: ModelRoute; refused: boolean },
+): HistoryReader {
+  const { accountId } = job.caller;
+  const messages = wholeMessages(job);
+  const reader = historyReader(provider, route.model, { ...deps, accountId, messages, refused });
+  const stripped = job.conversation?.shortened?.strippedCalls;
+  if (stripped === undefined || stripped.size === 0) return reader;
+  return {
+    ...reader,
+    thoughtOf: (callId) => {
+      const thought = reader.thoughtOf(callId);
+      const isBound = stripped.has(callId) && thought?.parts.some(({ origin }) => origin === BINDER);
+      return isBound ? undefined : thought;
+    },
+  };
+}
+
+/** The protocol whose servers bind reasoning to all that went before it. */
+const BINDER = "anthropic-messages";
+
+/** The client's messages, also where fewer go up. */
+function wholeMessages({ chat, conversation }: Job): readonly ChatMessage[] {
+  return conversation?.shortened?.job.chat.messages ?? chat.messages;
 }
 
 function requestFor(
@@ -146,7 +200,12 @@ function requestFor(
     if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
     if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
     const { text, body, removed } = opened;
-    return provider.dialect.lossless.request(text, job.chat, { ...ctx, body, reasoningRemoved: removed }, members);
+    return provider.dialect.lossless.request(
+      text,
+      job.chat,
+      { ...ctx, body, reasoningRemoved: removed || job.conversation?.shortened !== undefined },
+      members,
+    );
   }
   const terms = { format: job.format, body: job.body, isOurs: (name: string) => isOwnDefault(name, job) };
   return inClientTerms(terms, () => {
@@ -197,7 +256,7 @@ export function notesOf({ reasoning, clock }: ReasoningDeps, job: Job, provider:
   if (isLossless(job, provider) && provider.quirks.return_reasoning_content !== true) return undefined;
   const { accountId } = job.caller;
   return new AnswerNotes(provider.minter, (callIds, thought) => {
-    const names = new CallNames(job.chat.messages);
+    const names = new CallNames(wholeMessages(job));
     const own = callIds.map((callId) => names.next(callId));
     reasoning.calls.keep(accountId, own, thought, clock.now());
   });

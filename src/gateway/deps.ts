@@ -14,6 +14,7 @@ import type { Admit } from "./admit.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Job, Keep } from "./chat-exchange.ts";
+import type { Conversations } from "./compaction/conversations.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 import type { UpstreamThreads } from "./upstream-threads.ts";
 
@@ -38,6 +39,8 @@ export interface GatewayDeps extends AttemptDeps {
   threads: UpstreamThreads;
   /** Changes a request before it is routed: stored history, uploaded files, compaction. */
   prepare?(draft: Draft): Promise<Prepared | undefined>;
+  /** Shortens conversations that have grown too long; absent: none is. */
+  conversations?: Pick<Conversations, "of" | "fit" | "atWall" | "answered">;
   /** Makes a job fit one provider: images it cannot take by URL are fetched. */
   fitImages?(job: Job, provider: Provider, signal: AbortSignal): Promise<Job>;
   /** An answer could not be stored; the client gets it all the same. */

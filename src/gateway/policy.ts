@@ -5,6 +5,7 @@ import { ApiError, type ApiErrorDetail, type ErrorCode } from "../base/errors.ts
 import type { CatalogModel } from "../catalog/models.ts";
 import { type AnswerFault, type AnswerFaultCode, isAnswerFault } from "../chat/answer-fault.ts";
 import type { ChatRequest } from "../chat/request.ts";
+import { contextCounts } from "../upstream/context-counts.ts";
 import type { RequestContext } from "../upstream/dialect.ts";
 import { type FaultKind, UpstreamFault } from "../upstream/fault.ts";
 import { mayReasonByName, refusedFor } from "../upstream/quirks.ts";
@@ -169,11 +170,24 @@ export function clientError(fault: UpstreamFault, scrub: (text: string) => strin
   const message = FAULT_TEXT[fault.kind] ?? publicText(fault.message, scrub);
   return new ApiError(FAULT_CODES[fault.kind], message, {
     ...(fault.kind === "bad_request" ? publicWords(fault, scrub) : {}),
+    ...(fault.kind === "context_length" ? sizesOf(fault) : {}),
     headers:
       family !== undefined && family === fault.family ? { ...fault.headers, ...fault.familyHeaders } : fault.headers,
     cause: fault,
     ...(fault.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: fault.retryAfterSeconds }),
   });
+}
+
+/** The figures that a provider gave of a prompt that does not fit. */
+function sizesOf({ message }: UpstreamFault): ApiErrorDetail {
+  const { limit, requested } = contextCounts(message);
+  if (limit === undefined && requested === undefined) return {};
+  return {
+    details: {
+      ...(requested === undefined ? {} : { input_tokens: requested }),
+      ...(limit === undefined ? {} : { context_window: limit }),
+    },
+  };
 }
 
 /** What the client is told about a failure within an answer that has begun. */

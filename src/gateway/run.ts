@@ -106,6 +106,7 @@ export function createGateway(deps: GatewayDeps) {
     if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
     exchange.headers["x-sallyport-model"] = headerText(model.id);
     const thread = threadOf(format, body);
+    const conversation = deps.conversations?.of(chat, format);
     const { accountId, budgets } = caller;
     const defaults = defaultsFor(chat, model, format);
     // The last thing before a provider is called: what is refused before costs nothing.
@@ -121,6 +122,8 @@ export function createGateway(deps: GatewayDeps) {
       model,
       routes: thread === undefined ? routes : routesOfThread(thread, routes, { ...deps, accountId }),
       ...(thread === undefined ? {} : { thread }),
+      ...(conversation === undefined ? {} : { conversation }),
+      options,
       defaults,
       hold,
       refusedReasoning: new RefusedReasoning(),

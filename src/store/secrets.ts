@@ -10,7 +10,7 @@ import { StoreError } from "./engine/store-error.ts";
 export const SECRETS_FILE = "secrets.json";
 
 /** What is kept. */
-export type SecretName = "jwt_secret" | "jwt_ring" | "account_codes" | "pseudonym_salt" | "setup_token";
+export type SecretName = "jwt_secret" | "jwt_ring" | "account_codes" | "pseudonym_salt" | "setup_token" | "compaction";
 
 /** Verbs over secrets. */
 export type SecretStore = ReturnType<typeof secretStore>;

@@ -2,6 +2,7 @@
 
 import type { ErrorBody } from "../base/errors.ts";
 import type { JsonEdit } from "../base/json-edit.ts";
+import type { EntryFormat } from "../chat/entries.ts";
 import type { ChatEvent } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { ChatResult } from "../chat/result.ts";
@@ -113,6 +114,8 @@ export interface WireFormat extends NamedFormat {
    * is in them, and what another one minted is taken out. `removed`: reasoning is missing now.
    */
   openSeals?(body: Readonly<Record<string, unknown>>, reader: HistoryReader): OpenedSeals;
+  /** Its list of messages as compaction reads and changes it; none for legacy completions. */
+  entries?: EntryFormat;
   /** The non-streaming answer. */
   encode(result: ChatResult, exchange: Exchange): Record<string, unknown>;
   writer(exchange: Exchange): EventWriter;

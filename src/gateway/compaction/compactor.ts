@@ -37,6 +37,8 @@ export interface Shortened {
   /** Tokens of the whole request. */
   before: number;
   after: number;
+  /** The same as counted here, before it is corrected by how the model counts. */
+  counted: number;
   /** Calls that lost the reasoning behind them. */
   strippedCalls: ReadonlySet<string>;
   /** The text that stands for what was left out. */
@@ -105,6 +107,13 @@ export class Compactor {
     }
     const { compaction, action } = await this.#summarised(conversation, measure, { before, tail });
     return this.#apply(conversation, measure, { compaction, action });
+  }
+
+  /** Tokens of a conversation as counted here, before any correction. */
+  async counted({ list, format, fixed }: Conversation): Promise<number> {
+    const { tokens } = this.#deps;
+    const measured = await tokens.measure(list, format);
+    return measured.reduce((sum, one) => sum + one.tokens, await tokens.count(fixed));
   }
 
   /** Resolves when no compaction is under way. */
@@ -228,65 +237,59 @@ export class Compactor {
     const cut = { upTo, clearedTo, strippedTo: compaction.strippedTo ?? measure.list.length };
     const shape = (firstUser?: string) => shapeList(measure.list, conversation.format, { cut, record, firstUser });
     const whole = shape();
-    const sizes = await this.#sizes(conversation, measure, whole);
-    const fitted = await this.#fit(conversation, measure, { shape, whole, ...sizes, end: endOf(compaction) });
+    const done = await this.#sized(conversation, measure, whole);
+    const fitted = await this.#fit(conversation, measure, { shape, done, end: endOf(compaction) });
     const { list, strippedCalls } = fitted.shape;
-    return { list, strippedCalls, action, before: measure.total, after: fitted.after, record, upTo };
+    const { after, counted } = fitted;
+    return { list, strippedCalls, action, before: measure.total, after, counted, record, upTo };
   }
 
-  async #sizes(
-    { model, format }: Conversation,
-    { fixed }: Measure,
-    { list }: Shape,
-  ): Promise<{ after: number; elements: number[] }> {
+  async #sized({ model, format }: Conversation, { fixed }: Measure, shape: Shape): Promise<Sized> {
     const { tokens } = this.#deps;
-    const elements = (await tokens.measure(list, format)).map((one) => one.tokens);
-    return {
-      after: tokens.own(
-        model,
-        elements.reduce((sum, one) => sum + one, fixed),
-      ),
-      elements,
-    };
+    const measured = await tokens.measure(shape.list, format);
+    const counted = measured.reduce((sum, one) => sum + one.tokens, fixed);
+    return { shape, counted, after: tokens.own(model, counted) };
   }
 
   /** Cuts the first user's message where what stays word for word would take more than half the window. */
   async #fit(
     conversation: Conversation,
     measure: Measure,
-    given: { shape(firstUser?: string): Shape; whole: Shape; after: number; end: number },
-  ): Promise<{ shape: Shape; after: number }> {
+    given: { shape(firstUser?: string): Shape; done: Sized; end: number },
+  ): Promise<Sized> {
     const { space, model } = conversation;
-    const { tokens } = this.#deps;
+    let { done } = given;
     const first = firstUserAt(measure.list);
-    const own = first === undefined ? 0 : tokens.own(model, measure.list[first]!.tokens);
-    const most = Math.max(FIRST_USER_LEAST, own - (given.after - space.aim));
-    let done = { shape: given.whole, after: given.after };
-    if (first !== undefined && first < given.end && given.after > space.aim && own > most) {
+    const own = first === undefined ? 0 : this.#deps.tokens.own(model, measure.list[first]!.tokens);
+    const most = Math.max(FIRST_USER_LEAST, own - (done.after - space.aim));
+    if (first !== undefined && first < given.end && done.after > space.aim && own > most) {
       const words = wordsOf(measure.list[first]!);
       const cut = given.shape(cutMiddle(words, Math.floor((words.length * most) / own)));
-      done = { shape: cut, after: (await this.#sizes(conversation, measure, cut)).after };
+      done = await this.#sized(conversation, measure, cut);
     }
     return done.after <= space.limit ? done : this.#clip(conversation, measure, done);
   }
 
   /** Cuts long results in the tail, the longest first: the last that can be done. */
-  async #clip(
-    conversation: Conversation,
-    measure: Measure,
-    { shape, after }: { shape: Shape; after: number },
-  ): Promise<{ shape: Shape; after: number }> {
+  async #clip(conversation: Conversation, measure: Measure, given: Sized): Promise<Sized> {
     const { space, format } = conversation;
-    let done = { shape, after };
+    let done = given;
     for (let chars = RESULT_CHARS_FIRST; chars >= RESULT_CHARS_LAST && done.after > space.limit; chars /= 4) {
       const list = done.shape.list.map((element) =>
         format.withResults(element, ({ text }) => (text.length > chars ? cutMiddle(text, chars) : undefined)),
       );
-      const clipped = { ...done.shape, list };
-      done = { shape: clipped, after: (await this.#sizes(conversation, measure, clipped)).after };
+      done = await this.#sized(conversation, measure, { ...done.shape, list });
     }
     return done;
   }
+}
+
+/** A short form and what it takes. */
+interface Sized {
+  shape: Shape;
+  /** Tokens as counted here, and as the model counts. */
+  counted: number;
+  after: number;
 }
 
 /** What a compaction goes on from, and where it ends. */

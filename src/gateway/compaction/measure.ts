@@ -33,9 +33,9 @@ const NEW_SHARE = 0.2;
 
 /** What a model makes of characters, and of tokens counted here. */
 interface Rates {
-  perChar: number;
+  perChar: number | undefined;
   /** Its own tokens for one counted here. */
-  perToken: number;
+  perToken: number | undefined;
 }
 
 /** The memory of counts. */
@@ -53,15 +53,27 @@ export class TokenMemory {
     return Math.ceil(counted * (this.#rates.get(model)?.perToken ?? 1));
   }
 
-  /** A model reported how many tokens a request had. `counted` where it was counted here too. */
-  learn(model: string, reported: number, sent: { chars: number; counted?: number | undefined }): void {
-    if (reported <= 0 || sent.chars < CHARS_MIN) return;
+  /** A model reported how many tokens a request had: of so many characters, or of so many tokens counted here. */
+  learn(model: string, reported: number, sent: { chars?: number | undefined; counted?: number | undefined }): void {
+    if (!(reported > 0)) return;
+    const { perChar, perToken } = this.#rates.get(model) ?? {};
+    const { chars = 0, counted = 0 } = sent;
+    this.#put(model, {
+      perChar: chars < CHARS_MIN ? perChar : blend(perChar, clamp(reported / chars, 0.02, 2)),
+      perToken: counted < COUNTED_MIN ? perToken : blend(perToken, clamp(reported / counted, 0.5, 3)),
+    });
+  }
+
+  /** A model refused what was counted to fit: it counts more than was learned. */
+  correct(model: string, reported: number, counted: number): void {
+    if (counted <= 0) return;
     const known = this.#rates.get(model);
-    const perChar = blend(known?.perChar, clamp(reported / sent.chars, 0.02, 2));
-    const share = sent.counted === undefined || sent.counted === 0 ? undefined : reported / sent.counted;
-    const perToken = share === undefined ? (known?.perToken ?? 1) : blend(known?.perToken, clamp(share, 0.5, 3));
-    if (known === undefined && this.#rates.size >= MODELS_MAX) return;
-    this.#rates.set(model, { perChar, perToken });
+    const perToken = clamp(reported / counted, 0.5, 5);
+    if (perToken > (known?.perToken ?? 1)) this.#put(model, { perChar: known?.perChar, perToken });
+  }
+
+  #put(model: string, rates: Rates): void {
+    if (this.#rates.has(model) || this.#rates.size < MODELS_MAX) this.#rates.set(model, rates);
   }
 
   /** The elements with their counts, which are made in turns. */
@@ -108,6 +120,7 @@ export class TokenMemory {
 
 /** Of shorter requests the figures say more about the wrapping than about the text. */
 const CHARS_MIN = 2000;
+const COUNTED_MIN = 500;
 
 function blend(known: number | undefined, found: number): number {
   return known === undefined ? found : known + (found - known) * NEW_SHARE;

@@ -8,6 +8,7 @@ import type { EventWriter, Exchange, StreamError, WireFormat } from "../format.t
 import type { Source } from "../seal-envelopes.ts";
 import { decodeChatCompletions } from "./decode.ts";
 import { detailOf, extraContentOf, lastDetailOf } from "./details.ts";
+import { chatEntries } from "./entries.ts";
 import { CHAT_NAMES, CHAT_READS } from "./members.ts";
 import { openChat } from "./seals.ts";
 
@@ -34,6 +35,7 @@ export const chatCompletions: WireFormat = {
   keepalive: ": ping\n\n",
   decode: decodeChatCompletions,
   openSeals: openChat,
+  entries: chatEntries,
   encode,
   writer: (exchange) => new ChatWriter(exchange),
   turns: "messages",

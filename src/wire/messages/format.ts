@@ -5,6 +5,7 @@ import type { Exchange, WireFormat } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
 import { ORIGIN } from "./blocks.ts";
 import { decodeMessages } from "./decode.ts";
+import { messagesEntries } from "./entries.ts";
 import { MESSAGES_NAMES, MESSAGES_READS } from "./members.ts";
 import { openMessages } from "./seals.ts";
 import { type Block, citationsOf, envelope, redactedOf, signatureOf, stopMembers, usageMembers } from "./shape.ts";
@@ -19,6 +20,7 @@ export const messages: WireFormat = {
   keepalive: 'event: ping\ndata: {"type":"ping"}\n\n',
   decode: decodeMessages,
   openSeals: openMessages,
+  entries: messagesEntries,
   encode,
   writer: (exchange) => new MessagesWriter(exchange),
   turns: "messages",

@@ -4,6 +4,7 @@ import type { ChatResult, ResultBlock } from "../../chat/result.ts";
 import type { Exchange, WireFormat } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
 import { decodeResponses } from "./decode.ts";
+import { responsesEntries } from "./entries.ts";
 import { RESPONSES_NAMES, RESPONSES_READS } from "./members.ts";
 import { openResponses } from "./seals.ts";
 import {
@@ -29,6 +30,7 @@ export const responses: WireFormat = {
   keepalive: ": keepalive\n\n",
   decode: decodeResponses,
   openSeals: openResponses,
+  entries: responsesEntries,
   encode,
   writer: (exchange) => new ResponsesWriter(exchange),
   turns: "input",

@@ -1,0 +1,140 @@
+// One whole answer of a model for the gateway's own ends, paid for by a caller: by the model's routes like any request, with
+// its budgets, breakers and a row of its own in the books.
+
+import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
+import { fold } from "../chat/fold.ts";
+import type { ChatRequest } from "../chat/request.ts";
+import { outputText } from "../chat/usage.ts";
+import type { Caller } from "../http/guards.ts";
+import type { UsageRecord } from "../store/usage/record.ts";
+import { callProvider, readAnswer } from "../upstream/call.ts";
+import { UpstreamFault } from "../upstream/fault.ts";
+import { type AttemptDeps, tryRoutes } from "./attempts.ts";
+import type { Budgets } from "./budgets.ts";
+import { estimateUsage, usageRecord } from "./meter.ts";
+import { faultOfAnswer, faultOfReading } from "./policy.ts";
+import type { Turn } from "./route-call.ts";
+import { worstCaseMicros } from "./worst-case.ts";
+
+export interface AskDeps extends AttemptDeps {
+  budgets: Pick<Budgets, "reserve">;
+  record(usage: UsageRecord): void;
+}
+
+/** A question to a model. */
+export interface Question {
+  model: CatalogModel;
+  routes: readonly ModelRoute[];
+  system: string;
+  user: string;
+  maxTokens: number;
+}
+
+/** Who pays, and for which request. */
+export interface Payer {
+  caller: Caller;
+  requestId: string;
+  endpoint: string;
+}
+
+/** What a model said. */
+export interface Said {
+  text: string;
+  /** False where a limit cut it. */
+  whole: boolean;
+}
+
+/** A reasoning model's limit covers what it thinks before it writes. */
+const REASONING_TOKENS = 8192;
+
+/** Asks; throws `ApiError` when no route answers, or where the caller's budgets do not allow it. */
+export async function askModel(
+  deps: AskDeps,
+  question: Question,
+  { payer, timeoutMs }: { payer: Payer; timeoutMs: number },
+): Promise<Said> {
+  const { model, routes } = question;
+  const maxTokens = question.maxTokens + (model.supportsReasoning ? REASONING_TOKENS : 0);
+  const chat: ChatRequest = {
+    model: model.id,
+    messages: [
+      { role: "system", content: [{ type: "text", text: question.system }] },
+      { role: "user", content: [{ type: "text", text: question.user }] },
+    ],
+    stream: false,
+    includeUsage: false,
+    tools: [],
+    maxTokens: Math.min(maxTokens, model.known.maxOutputTokens ? model.maxOutputTokens : maxTokens),
+    extra: {},
+  };
+  const { budgets } = payer.caller;
+  const hold =
+    budgets && (await deps.budgets.reserve(budgets, { atEnd: () => undefined }, worstCaseMicros(chat, model, {})));
+  const deadlineMs = performance.now() + timeoutMs;
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    return await tryRoutes(routes, deps, {
+      signal,
+      remainingMs: () => deadlineMs - performance.now(),
+      attempt: (turn) => answerOf(deps, turn, { chat, model, signal, payer }),
+      chat,
+    });
+  } finally {
+    hold?.release();
+  }
+}
+
+async function answerOf(
+  deps: AskDeps,
+  turn: Turn,
+  { chat, model, signal, payer }: { chat: ChatRequest; model: CatalogModel; signal: AbortSignal; payer: Payer },
+): Promise<Said> {
+  const startedMs = performance.now();
+  const { provider, route } = turn;
+  const request = provider.dialect.request(
+    { ...chat, model: route.model },
+    {
+      model: route.model,
+      stream: false,
+      quirks: provider.quirks,
+      supportsReasoning: model.supportsReasoning,
+      maxOutputTokens: model.maxOutputTokens,
+      clientHeaders: {},
+    },
+  );
+  const secret = provider.keys.take(deps.clock.now());
+  const response = await callProvider(provider, request, { signal, secret });
+  const text = await readAnswer(provider, response, signal);
+  const events = readEvents(() => provider.dialect.events(JSON.parse(text)));
+  const failure = events.find((event) => event.type === "error");
+  if (failure !== undefined) throw faultOfAnswer(failure);
+  const usage = events.findLast((event) => event.type === "finish")?.usage ?? estimateUsage(chat, outputText(events));
+  turn.end({ outcome: "ok", label: "ok", usage });
+  const { caller, requestId, endpoint } = payer;
+  deps.record(
+    usageRecord(
+      { model, route, usage, status: 200, errorCode: null, ttfbMs: null, isCall: true },
+      {
+        requestId,
+        accountId: caller.accountId,
+        keyId: caller.keyId,
+        endpoint,
+        stream: false,
+        startedMs,
+        nowMs: deps.clock.now(),
+      },
+    ),
+  );
+  const choice = fold(events).choices[0];
+  const said = choice?.blocks.flatMap((block) => (block.type === "text" && block.refusal !== true ? [block.text] : []));
+  return { text: (said ?? []).join("\n"), whole: choice?.reason === "stop" };
+}
+
+function readEvents<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const fault = faultOfReading(error);
+    throw fault instanceof UpstreamFault ? fault : error;
+  }
+}

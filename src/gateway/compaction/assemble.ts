@@ -1,0 +1,53 @@
+// Puts the parts of compaction together, once for a program.
+
+import type { Clock } from "../../base/clock.ts";
+import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
+import type { ThreadStore } from "../../store/work/threads.ts";
+import { type AskDeps, askModel } from "../ask.ts";
+import { KeptThreads } from "../threads/kept.ts";
+import { Compactor } from "./compactor.ts";
+import { Conversations } from "./conversations.ts";
+import { TokenMemory } from "./measure.ts";
+import { CompactionMemory } from "./memory.ts";
+import { Sealer } from "./seal.ts";
+import { Windows } from "./windows.ts";
+
+export interface CompactionDeps {
+  clock: Clock;
+  store: ThreadStore & { makeRoom(accountId: string, bytes: number): Promise<boolean> };
+  /** Seals what is kept. */
+  secret: string;
+  /** Configuration `compaction`. */
+  settings(): { enabled: boolean; threshold: number; keepLast: number; model: string; retentionMs: number };
+  /** A model by its id. */
+  model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
+  /** What a summary is asked with. */
+  ask(): AskDeps;
+  warn(message: string, fields: Record<string, unknown>): void;
+}
+
+/** Compaction and the threads that are kept. */
+export function createCompaction(deps: CompactionDeps) {
+  const nowMs = () => deps.clock.now();
+  const sealer = new Sealer(deps.secret);
+  const threads = new KeptThreads({ store: deps.store, sealer, retentionMs: () => deps.settings().retentionMs, nowMs });
+  const tokens = new TokenMemory();
+  const memory = new CompactionMemory(threads, nowMs);
+  const compactor = new Compactor({
+    tokens,
+    memory,
+    nowMs,
+    failed: (error) => deps.warn("a conversation could not be summarised; its oldest messages are left out", { error }),
+  });
+  const conversations = new Conversations({
+    compactor,
+    tokens,
+    windows: new Windows(),
+    threads,
+    settings: deps.settings,
+    model: deps.model,
+    ask: (question, options) => askModel(deps.ask(), question, options),
+    keepFailed: (error, requestId) => deps.warn("a thread could not be kept", { request_id: requestId, error }),
+  });
+  return { conversations, compactor, threads, memory, sealer };
+}

@@ -1,0 +1,226 @@
+// Compaction in the pipeline of a chat request: which requests it may act on, the shortened request, what is done when a
+// provider says that a prompt does not fit, and what is learned and kept once there is an answer.
+
+import { ApiError } from "../../base/errors.ts";
+import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
+import type { Element } from "../../chat/entries.ts";
+import type { Usage } from "../../chat/event.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import { contextCounts } from "../../upstream/context-counts.ts";
+import { UpstreamFault } from "../../upstream/fault.ts";
+import { answerElements } from "../../wire/assembled.ts";
+import type { WireFormat } from "../../wire/format.ts";
+import type { Payer, Question, Said } from "../ask.ts";
+import type { ConversationJob, Job } from "../chat-exchange.ts";
+import type { KeptThreads } from "../threads/kept.ts";
+import type { Compactor, Conversation, Shortened } from "./compactor.ts";
+import type { TokenMemory } from "./measure.ts";
+import { type Space, spaceOf } from "./space.ts";
+import type { SummaryWork } from "./summarise.ts";
+import type { Windows } from "./windows.ts";
+
+export interface ConversationsDeps {
+  compactor: Compactor;
+  tokens: TokenMemory;
+  windows: Windows;
+  threads: KeptThreads;
+  /** Configuration `compaction`. */
+  settings(): { enabled: boolean; threshold: number; keepLast: number; model: string };
+  /** A model by its id, for summaries. */
+  model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
+  ask(question: Question, options: { payer: Payer; timeoutMs: number }): Promise<Said>;
+  /** A thread could not be kept. */
+  keepFailed(error: unknown, requestId: string): void;
+}
+
+/** How long a summary may take. */
+const SUMMARY_MS = 120_000;
+/** By length alone a request is known to be short only where it is so by this much. */
+const GUESS_MARGIN = 1.15;
+
+/** The service. */
+export class Conversations {
+  readonly #deps: ConversationsDeps;
+  /** Several routes of one request get the same short form. */
+  readonly #fitted = new WeakMap<Job, Promise<Job>>();
+
+  constructor(deps: ConversationsDeps) {
+    this.#deps = deps;
+  }
+
+  /** What may be done to a request; undefined where nobody asked for it. */
+  of(chat: ChatRequest, format: WireFormat): ConversationJob | undefined {
+    if (chat.threadId === undefined || chat.threadId === "" || format.entries === undefined) return undefined;
+    return this.#deps.settings().enabled ? { threadId: chat.threadId } : undefined;
+  }
+
+  /** The request as it may go up: the same, at once, while it is short. */
+  fit(job: Job): Job | Promise<Job> {
+    if (job.conversation === undefined || job.conversation.shortened !== undefined) return job;
+    const space = this.#space(job);
+    if (space === undefined) return job;
+    const chars = lengthOf(job);
+    if (this.#deps.tokens.guess(job.model.id, chars) * GUESS_MARGIN < Math.min(space.soon, space.limit)) return job;
+    let fitted = this.#fitted.get(job);
+    if (fitted === undefined) {
+      fitted = this.#shorten(job, space);
+      this.#fitted.set(job, fitted);
+    }
+    return fitted;
+  }
+
+  /** The request as it may be tried once more after a provider refused it as too long; undefined when it may not. */
+  async atWall(job: Job, error: unknown): Promise<Job | undefined> {
+    if (!(error instanceof UpstreamFault) || error.kind !== "context_length") return undefined;
+    const counts = contextCounts(error.message);
+    if (counts.limit !== undefined) this.#deps.windows.tell(job.model, counts.limit);
+    const { conversation } = job;
+    if (conversation === undefined || conversation.shortened?.atWall === true) return undefined;
+    const { compactor, tokens, settings } = this.#deps;
+    const whole = this.#conversation(job, NO_SPACE);
+    if (whole === undefined) return undefined;
+    const counted = conversation.shortened?.counted ?? (await compactor.counted(whole));
+    if (counts.requested !== undefined) tokens.correct(job.model.id, counts.requested, counted);
+    const sent = tokens.own(job.model.id, counted);
+    const window = this.#deps.windows.of(job.model);
+    // Without figures half of what was sent is sure to be less than what is too much.
+    const space =
+      counts.limit === undefined || window === undefined
+        ? halfOf(sent)
+        : spaceOf(window, settings().threshold, job.chat.maxTokens);
+    return this.#shorten(conversation.shortened?.job ?? job, space, { atWall: true });
+  }
+
+  /** There is an answer: counts are learned, and the thread is kept. Never throws. */
+  answered(job: Job, { text, usage }: { text: string; usage: Usage | undefined }): void {
+    const { conversation } = job;
+    if (conversation === undefined) return;
+    if (usage !== undefined && usage.estimated !== true) this.#learn(job, usage.inputTokens);
+    const { threadId } = conversation;
+    if (threadId === undefined) return;
+    const name = { accountId: job.caller.accountId, kind: "thread" as const, threadId };
+    const messages = [...(this.#list(job) ?? []), ...answerElements(job.format.name, text)];
+    const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
+    const kept = { model: job.model.id, tokens, text: { format: job.format.name, messages } };
+    this.#deps.threads.keep(name, kept).catch((error: unknown) => {
+      this.#deps.keepFailed(error, job.exchange.requestId);
+    });
+  }
+
+  #learn(job: Job, reported: number): void {
+    const shortened = job.conversation?.shortened;
+    const media = job.chat.messages.some(({ content }) =>
+      content.some(({ type }) => type === "image" || type === "file"),
+    );
+    if (media) return;
+    const sent = shortened === undefined ? { chars: lengthOf(job) } : { counted: shortened.counted };
+    this.#deps.tokens.learn(job.model.id, reported, sent);
+  }
+
+  async #shorten(job: Job, space: Space, { atWall = false } = {}): Promise<Job> {
+    const conversation = this.#conversation(job, space);
+    if (conversation === undefined) return job;
+    const short = await this.#deps.compactor.shorten(conversation);
+    if (short === undefined) return job;
+    if (short.after > space.limit) throw doesNotFit(job, short, space);
+    note(job, short);
+    return withList(job, short, atWall);
+  }
+
+  #space({ model, chat, conversation }: Job): Space | undefined {
+    const window = this.#deps.windows.of(model);
+    if (window === undefined) return undefined;
+    const space = spaceOf(window, this.#deps.settings().threshold, chat.maxTokens);
+    const { above } = conversation ?? {};
+    return above === undefined || above >= space.limit ? space : { ...space, limit: above, soon: above };
+  }
+
+  /** The client's list: as it came, or as it was filled in here. */
+  #list(job: Job): readonly Element[] | undefined {
+    const { body, members, format } = job.conversation?.shortened?.job ?? job;
+    return format.entries?.list({ ...body, ...members });
+  }
+
+  #conversation(job: Job, space: Space): Conversation | undefined {
+    const { entries } = job.format;
+    const list = this.#list(job);
+    if (entries === undefined || list === undefined) return undefined;
+    return {
+      accountId: job.caller.accountId,
+      threadId: job.conversation?.threadId,
+      model: job.model.id,
+      list,
+      format: entries,
+      fixed: entries.fixed(job.body),
+      space,
+      keepLast: this.#deps.settings().keepLast,
+      work: this.#work(job),
+    };
+  }
+
+  /** Who summarises: the configured model, else the request's own. */
+  #work({ model, routes, caller, exchange }: Job): SummaryWork {
+    const { settings, windows, ask } = this.#deps;
+    const configured = settings().model === "" ? undefined : this.#deps.model(settings().model);
+    const by = configured ?? { model, routes };
+    const payer = { caller, requestId: exchange.requestId, endpoint: exchange.path };
+    return {
+      window: windows.of(by.model) ?? by.model.contextLength,
+      ask: ({ system, user }, maxTokens) => ask({ ...by, system, user, maxTokens }, { payer, timeoutMs: SUMMARY_MS }),
+    };
+  }
+}
+
+/** For counting alone. */
+const NO_SPACE: Space = spaceOf(1, 1);
+
+/** Characters of a request that go up. */
+function lengthOf({ text, members }: Job): number {
+  const { messages, input } = members ?? {};
+  // Stored history and files came from here: the text does not hold them.
+  if (messages === undefined && input === undefined) return text.length;
+  return text.length + JSON.stringify(messages ?? input).length;
+}
+
+function halfOf(tokens: number): Space {
+  const window = Math.max(1, tokens);
+  const limit = Math.floor(window / 2);
+  return { window, limit, soon: limit, aim: Math.floor(limit * 0.9), tail: Math.floor(limit / 4) };
+}
+
+function note({ exchange }: Job, { action, before, after }: Shortened): void {
+  exchange.headers["x-sallyport-compaction"] = `${action}; before=${before}; after=${after}`;
+  exchange.log["compaction"] = `${action} ${before}>${after}`;
+}
+
+/** The job with a shorter list of messages. */
+function withList(job: Job, short: Shortened, atWall: boolean): Job {
+  const { format, chat } = job;
+  const member = format.entries?.member ?? "messages";
+  const members = job.members === undefined ? undefined : { ...job.members, [member]: short.list };
+  const body: Record<string, unknown> = { ...job.body, ...job.members, [member]: short.list };
+  for (const [name, value] of Object.entries(body)) if (value === undefined) delete body[name];
+  const read = format.decode(body, job.options);
+  return {
+    ...job,
+    chat: { ...read, ...(chat.store === undefined ? {} : { store: chat.store }) },
+    members,
+    conversation: {
+      threadId: job.conversation?.threadId,
+      above: job.conversation?.above,
+      shortened: {
+        job,
+        strippedCalls: short.strippedCalls,
+        counted: short.counted,
+        atWall,
+      },
+    },
+  };
+}
+
+function doesNotFit(job: Job, { after }: Shortened, { window }: Space): ApiError {
+  const message = `What has to stay of this conversation takes about ${after} tokens, and the context of "${job.model.id}" has ${window}.`;
+  return new ApiError("context_length_exceeded", message, {
+    details: { input_tokens: after, context_window: window },
+  });
+}

@@ -1,0 +1,99 @@
+// What is kept of conversations: the last request's messages and its answer, and the compactions. Sealed before it is stored,
+// deleted with the account, after `compaction.retention`, and when the account's storage is full.
+
+import { sha256Hex } from "../../base/ids.ts";
+import type { Element } from "../../chat/entries.ts";
+import type { Thread, ThreadName, ThreadStore } from "../../store/work/threads.ts";
+import type { Compaction, CompactionStore } from "../compaction/memory.ts";
+import type { Sealer } from "../compaction/seal.ts";
+
+/** What a thread says. */
+export interface ThreadText {
+  /** The client format of its messages. */
+  format: string;
+  messages: readonly Element[];
+  /** Whatever else belongs to it. */
+  more?: Readonly<Record<string, unknown>>;
+}
+
+/** A thread with its text. */
+export interface ReadThread {
+  row: Thread;
+  text: ThreadText;
+}
+
+export interface KeptThreadsDeps {
+  store: ThreadStore & { makeRoom(accountId: string, bytes: number): Promise<boolean> };
+  sealer: Sealer;
+  retentionMs(): number;
+  nowMs(): number;
+}
+
+/** Names longer than this are kept by their hash. */
+const NAME_CHARS_MAX = 256;
+
+/** The verbs. */
+export class KeptThreads implements CompactionStore {
+  readonly #deps: KeptThreadsDeps;
+
+  constructor(deps: KeptThreadsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Stores what a thread says in place of what it said. */
+  async keep(
+    name: ThreadName,
+    { model, tokens, text }: { model: string; tokens: number; text: ThreadText },
+  ): Promise<void> {
+    const { store, sealer, retentionMs, nowMs } = this.#deps;
+    const state = sealer.seal(JSON.stringify(text), { accountId: name.accountId, purpose: "thread" });
+    const expiresAtMs = nowMs() + retentionMs();
+    await store.saveThread({ ...stored(name), model, messages: text.messages.length, tokens, state, expiresAtMs });
+    await store.makeRoom(name.accountId, 0);
+  }
+
+  /** A thread with what it says; undefined when there is none that can be read. */
+  async find(name: ThreadName): Promise<ReadThread | undefined> {
+    const found = await this.#deps.store.findThread(stored(name));
+    if (found === undefined) return undefined;
+    const text = this.#deps.sealer.open(found.state, { accountId: name.accountId, purpose: "thread" });
+    return text === undefined ? undefined : { row: found, text: JSON.parse(text) as ThreadText };
+  }
+
+  /** Deletes a thread; false when there is none. */
+  remove(name: ThreadName): Promise<boolean> {
+    return this.#deps.store.deleteThread(stored(name));
+  }
+
+  async load(accountId: string, threadId: string): Promise<Compaction[]> {
+    const rows = await this.#deps.store.summariesOf(stored({ accountId, kind: "thread", threadId }));
+    return rows.flatMap(({ state }) => {
+      const text = this.#deps.sealer.open(state, { accountId, purpose: "summary" });
+      // One of a former secret is as good as none.
+      return text === undefined ? [] : [JSON.parse(text) as Compaction];
+    });
+  }
+
+  async save(accountId: string, threadId: string, compaction: Compaction): Promise<void> {
+    const { store, sealer } = this.#deps;
+    const name = stored({ accountId, kind: "thread", threadId });
+    // The request that needs it has not been answered yet when its thread is new.
+    if ((await store.findThread(name)) === undefined) {
+      await this.keep(name, { model: "", tokens: 0, text: { format: "", messages: [] } });
+    }
+    const { id, tokens, createdAtMs } = compaction;
+    const state = sealer.seal(JSON.stringify(compaction), { accountId, purpose: "summary" });
+    await store.saveSummary({ ...name, id, tokens, createdAtMs, state });
+    await store.makeRoom(accountId, 0);
+  }
+}
+
+/** The name as it is stored. */
+function stored(name: ThreadName): ThreadName {
+  const { accountId, kind, threadId } = name;
+  return {
+    accountId,
+    kind,
+    threadId: threadId.length <= NAME_CHARS_MAX ? threadId : `sha256:${sha256Hex(threadId)}`,
+  };
+}

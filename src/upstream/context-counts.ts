@@ -1,0 +1,64 @@
+// The figures in a provider's words about a prompt that does not fit: how long it was and how long it may be.
+
+/** What a provider said of the sizes; either may be missing. */
+export interface ContextCounts {
+  /** The longest it takes. */
+  limit?: number;
+  /** What it was given. */
+  requested?: number;
+}
+
+const NUMBER = String.raw`(\d[\d,]{0,12})`;
+
+/** By vendor: OpenAI and vLLM, Anthropic, Google, xAI, Mistral, llama.cpp, and what they have in common. */
+const LIMITS = [
+  `maximum (?:context|prompt) length (?:is|of)\\s*${NUMBER}`,
+  `>\\s*${NUMBER}`,
+  `maximum number of tokens allowed \\(\\s*${NUMBER}`,
+  `model with ${NUMBER} maximum context`,
+  `context (?:size|window|length|limit)[^\\d.]{0,40}${NUMBER}`,
+  `(?:at most|up to|no more than|maximum of)\\s*${NUMBER} tokens`,
+].map((source) => new RegExp(source, "i"));
+
+const REQUESTED = [
+  `you requested\\s*${NUMBER}`,
+  `resulted in\\s*${NUMBER}`,
+  `prompt is too long:\\s*${NUMBER}`,
+  `input token count \\(?\\s*${NUMBER}`,
+  `request contains\\s*${NUMBER}`,
+  `prompt contains\\s*${NUMBER}`,
+  `request \\(\\s*${NUMBER} tokens?\\)`,
+  `${NUMBER} tokens? >`,
+  `(?:has|have|with|got|are|is)\\s*${NUMBER} (?:input )?tokens`,
+].map((source) => new RegExp(source, "i"));
+
+/** `input length and max_tokens exceed context limit: 190000 + 20000 > 200000` */
+const SUM = new RegExp(`${NUMBER}\\s*\\+\\s*${NUMBER}\\s*>\\s*${NUMBER}`);
+
+/** The figures of a message; none where it has none that are sure. */
+export function contextCounts(message: string): ContextCounts {
+  const text = message.slice(0, 2000);
+  const sum = SUM.exec(text);
+  if (sum !== null) return { limit: figure(sum[3]), requested: figure(sum[1]) + figure(sum[2]) };
+  const limit = first(LIMITS, text);
+  const requested = first(REQUESTED, text);
+  if (limit !== undefined && requested !== undefined && requested <= limit) return { limit };
+  return { ...(limit === undefined ? {} : { limit }), ...(requested === undefined ? {} : { requested }) };
+}
+
+/** No model has a smaller context, and none a larger one. */
+const LEAST = 64;
+const MOST = 1e9;
+
+function first(patterns: readonly RegExp[], text: string): number | undefined {
+  for (const pattern of patterns) {
+    const found = pattern.exec(text)?.[1];
+    const value = found === undefined ? 0 : figure(found);
+    if (value >= LEAST && value <= MOST) return value;
+  }
+  return undefined;
+}
+
+function figure(text = ""): number {
+  return Number(text.replaceAll(",", ""));
+}
