@@ -5,6 +5,7 @@ import { ApiError } from "../base/errors.ts";
 import { FORMATS } from "../wire/index.ts";
 import type { Gateway } from "./run.ts";
 import type { StoredResponses } from "./stored-responses.ts";
+import type { StoredThreads } from "./threads/stored-threads.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** The chat endpoints for callers that need no router: a tenth of a request's time. The same handlers as the routes. */
@@ -16,12 +17,13 @@ export interface GatewayRoutesDeps {
   gateway: Gateway;
   responses: StoredResponses;
   uploads: Uploads;
+  threads: StoredThreads;
   /** `POST /v1/messages/count_tokens` */
   countTokens(request: Request): Promise<Response>;
 }
 
 /** `POST` routes of every client format, stored answers, files, and the endpoints that only say no. */
-export function gatewayRoutes({ gateway, responses, uploads, countTokens }: GatewayRoutesDeps) {
+export function gatewayRoutes({ gateway, responses, uploads, threads, countTokens }: GatewayRoutesDeps) {
   const app = new Elysia();
   for (const format of FORMATS) {
     app.post(format.path, ({ request }) => gateway.handle(request, format), { parse: "none" });
@@ -34,6 +36,8 @@ export function gatewayRoutes({ gateway, responses, uploads, countTokens }: Gate
     .get("/v1/responses/:id", ({ request, params }) => responses.get(request, params.id))
     .get("/v1/responses/:id/input_items", ({ request, params }) => responses.inputItems(request, params.id))
     .delete("/v1/responses/:id", ({ request, params }) => responses.remove(request, params.id), { parse: "none" })
+    .get("/v1/threads/:id", ({ request, params }) => threads.get(request, params.id))
+    .delete("/v1/threads/:id", ({ request, params }) => threads.remove(request, params.id), { parse: "none" })
     .post("/v1/files", ({ request }) => uploads.upload(request), { parse: "none" })
     .get("/v1/files", ({ request }) => uploads.list(request))
     .get("/v1/files/:id", ({ request, params }) => uploads.get(request, params.id))

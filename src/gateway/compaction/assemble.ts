@@ -5,6 +5,7 @@ import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import type { ThreadStore } from "../../store/work/threads.ts";
 import { type AskDeps, askModel } from "../ask.ts";
 import { KeptThreads } from "../threads/kept.ts";
+import { createStoredThreads } from "../threads/stored-threads.ts";
 import { Compactor } from "./compactor.ts";
 import { Conversations } from "./conversations.ts";
 import { TokenMemory } from "./measure.ts";
@@ -24,6 +25,8 @@ export interface CompactionDeps {
   /** What a summary is asked with. */
   ask(): AskDeps;
   warn(message: string, fields: Record<string, unknown>): void;
+  /** Throws 401. */
+  authenticate(request: Request): { accountId: string };
 }
 
 /** Compaction and the threads that are kept. */
@@ -49,5 +52,11 @@ export function createCompaction(deps: CompactionDeps) {
     ask: (question, options) => askModel(deps.ask(), question, options),
     keepFailed: (error, requestId) => deps.warn("a thread could not be kept", { request_id: requestId, error }),
   });
-  return { conversations, compactor, threads, memory, sealer };
+  const stored = createStoredThreads({
+    threads,
+    memory,
+    enabled: () => deps.settings().enabled,
+    authenticate: deps.authenticate,
+  });
+  return { conversations, stored, idle: () => compactor.idle() };
 }

@@ -3,7 +3,7 @@
 
 import { sha256Hex } from "../../base/ids.ts";
 import type { Element } from "../../chat/entries.ts";
-import type { Thread, ThreadName, ThreadStore } from "../../store/work/threads.ts";
+import type { Thread, ThreadName, ThreadOverview, ThreadStore } from "../../store/work/threads.ts";
 import type { Compaction, CompactionStore } from "../compaction/memory.ts";
 import type { Sealer } from "../compaction/seal.ts";
 
@@ -58,6 +58,11 @@ export class KeptThreads implements CompactionStore {
     if (found === undefined) return undefined;
     const text = this.#deps.sealer.open(found.state, { accountId: name.accountId, purpose: "thread" });
     return text === undefined ? undefined : { row: found, text: JSON.parse(text) as ThreadText };
+  }
+
+  /** An account's threads, latest first, without what they say. */
+  list(accountId: string): Promise<ThreadOverview[]> {
+    return this.#deps.store.listThreads(accountId, "thread");
   }
 
   /** Deletes a thread; false when there is none. */

@@ -1,0 +1,131 @@
+// An upstream with a small window that refuses what does not fit, in its protocol's own words, and a client that talks to it
+// for hundreds of turns, in its format's own words. Who is asked for a summary repeats the facts that it was given.
+
+import type { Element } from "../../../src/chat/entries.ts";
+import { answerElements } from "../../../src/wire/assembled.ts";
+import { type DialectName, dialectOf, type Said, say } from "../../support/fake-model.ts";
+import type { Received } from "../../support/upstream.ts";
+import { elementsOf, type FormatName } from "./fixture.ts";
+
+/** What tells a call for a summary. */
+const SUMMARY = "You keep the record of a conversation";
+const FACT = /fact-\d+ is v\d+x/g;
+
+/** What an upstream saw. */
+export interface Seen {
+  /** Bodies of calls for summaries, and of all others. */
+  summaries: string[];
+  turns: Received[];
+  refusals: number;
+}
+
+/** Answers as the script says what fits, and refuses the rest. */
+export function tightUpstream(options: { window: number; say(received: Received, turn: number): Said }): {
+  seen: Seen;
+  script(received: Received): Response;
+} {
+  const seen: Seen = { summaries: [], turns: [], refusals: 0 };
+  return {
+    seen,
+    script(received) {
+      const tokens = Math.ceil(received.text.length / 4);
+      if (tokens > options.window) {
+        seen.refusals++;
+        return tooLong(dialectOf(received.path), tokens, options.window);
+      }
+      const usage = { input: tokens, output: 5 };
+      if (received.text.includes(SUMMARY)) {
+        seen.summaries.push(received.text);
+        const facts = [...new Set(received.text.match(FACT))];
+        return say(received, { text: `## Task\nTalk.\n## State of the work\n${facts.join(". ")}`, usage });
+      }
+      seen.turns.push(received);
+      return say(received, { usage, ...options.say(received, seen.turns.length) });
+    },
+  };
+}
+
+/** A provider's refusal of a prompt that is too long. */
+export function tooLong(dialect: DialectName, tokens: number, window: number): Response {
+  const status = 400;
+  switch (dialect) {
+    case "openai-chat": {
+      const message = `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`;
+      return Response.json(
+        { error: { message, type: "invalid_request_error", code: "context_length_exceeded" } },
+        { status },
+      );
+    }
+    case "openai-responses": {
+      const message = "Your input exceeds the context window of this model. Please adjust your input and try again.";
+      return Response.json(
+        { error: { message, type: "invalid_request_error", code: "context_length_exceeded" } },
+        { status },
+      );
+    }
+    case "anthropic-messages": {
+      const error = {
+        type: "invalid_request_error",
+        message: `prompt is too long: ${tokens} tokens > ${window} maximum`,
+      };
+      return Response.json({ type: "error", error }, { status });
+    }
+    default: {
+      const message = `The input token count (${tokens}) exceeds the maximum number of tokens allowed (${window}).`;
+      return Response.json({ error: { code: 400, message, status: "INVALID_ARGUMENT" } }, { status });
+    }
+  }
+}
+
+/** Where each format is spoken, and what a request of it holds beside its list. */
+export const PATHS: Record<FormatName, string> = {
+  "openai-chat": "/v1/chat/completions",
+  "openai-responses": "/v1/responses",
+  "anthropic-messages": "/v1/messages",
+};
+
+const parameters = { type: "object", properties: { file: { type: "string" } } };
+const look = { name: "look", description: "Looks into a file." };
+
+/** A request's body. */
+export function bodyOf(format: FormatName, model: string, list: readonly Element[], more: Element = {}): Element {
+  switch (format) {
+    case "openai-chat":
+      return { model, messages: list, tools: [{ type: "function", function: { ...look, parameters } }], ...more };
+    case "openai-responses":
+      return { model, input: list, store: false, tools: [{ type: "function", ...look, parameters }], ...more };
+    case "anthropic-messages":
+      return { model, max_tokens: 100, messages: list, tools: [{ ...look, input_schema: parameters }], ...more };
+  }
+}
+
+/** A client that keeps its whole history and sends it each time. */
+export class Talker {
+  readonly list: Element[] = [];
+  readonly #format: FormatName;
+  #lastCall: string | undefined;
+
+  constructor(format: FormatName) {
+    this.#format = format;
+  }
+
+  /** The next thing the client has to say: a result where a tool was called. */
+  speak(text: string, result: string): void {
+    if (this.#lastCall === undefined) this.list.push(...elementsOf(this.#format, [{ kind: "user", text }]));
+    else {
+      const call = { id: this.#lastCall, name: "look", args: "", result };
+      // The call itself stands in the answer.
+      this.list.push(...elementsOf(this.#format, [{ kind: "tools", calls: [call] }]).slice(1));
+    }
+    this.#lastCall = undefined;
+  }
+
+  /** Takes an answer, whole or streamed, into the history. */
+  hear(text: string): void {
+    const elements = answerElements(this.#format, text);
+    if (elements.length === 0) throw new Error(`No answer: ${text.slice(0, 300)}`);
+    this.list.push(...elements);
+    const call = /"(?:call_id|id)":"(call_\d+)"/.exec(JSON.stringify(elements));
+    this.#lastCall = call?.[1];
+  }
+}
