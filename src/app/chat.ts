@@ -1,9 +1,11 @@
 // The chat side of a running gateway: the pipeline, what is kept of answers and uploads, and their endpoints. Wiring only.
 
 import type { Clock } from "../base/clock.ts";
+import { resolveModel } from "../catalog/resolve.ts";
 import type { LiveConfig } from "../config/live.ts";
 import type { AttemptDeps } from "../gateway/attempts.ts";
 import type { createCallers } from "../gateway/callers.ts";
+import { createCompaction } from "../gateway/compaction/assemble.ts";
 import { createTokenCount } from "../gateway/count-tokens.ts";
 import type { GatewayDeps } from "../gateway/deps.ts";
 import { createImageFetch } from "../gateway/media.ts";
@@ -23,6 +25,7 @@ import type { Store } from "../store/engine/open.ts";
 import { fileStore } from "../store/work/files.ts";
 import { responseStore } from "../store/work/responses.ts";
 import type { StorageStore } from "../store/work/storage.ts";
+import { threadStore } from "../store/work/threads.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { chatCompletions } from "../wire/chat-completions/format.ts";
@@ -43,6 +46,8 @@ export interface ChatDeps {
   /** The caller of an endpoint that is free. */
   readonly authenticate: ReturnType<typeof createCallers>["authenticate"];
   isDecisionModel(id: string): boolean;
+  /** Seals threads and summaries. */
+  readonly compactionSecret: string;
   /** How long a stream's headers wait for its first event. */
   readonly peekMs: number | undefined;
 }
@@ -61,8 +66,19 @@ export function createChat(deps: ChatDeps) {
     reasoning: new ReasoningMemory(),
     threads: new UpstreamThreads(),
   };
+  const compaction = createCompaction({
+    clock,
+    store: { ...threadStore(store), makeRoom: storage.makeRoom },
+    secret: deps.compactionSecret,
+    settings: () => config().compaction,
+    model: (id) => resolveModel(fleet.catalog(), id),
+    ask: pipeline,
+    authenticate,
+    warn: (message, fields) => log.warn(message, fields),
+  });
   const gateway = createGateway({
     ...pipeline,
+    conversations: compaction.conversations,
     peekMs: deps.peekMs,
     prepare: createPrepare({
       history: {
@@ -81,6 +97,7 @@ export function createChat(deps: ChatDeps) {
     routes: gatewayRoutes({
       gateway,
       responses: createStoredResponses({ store: responses, authenticate }),
+      threads: compaction.stored,
       uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
       countTokens: createTokenCount({ ...pipeline, files }),
     }),
@@ -88,6 +105,7 @@ export function createChat(deps: ChatDeps) {
     direct: directRoutes(gateway),
     /** Answers a chat completion; `admit` decides whom it is from. */
     complete: (request: Request) => gateway.handle(request, chatCompletions),
+    stop: compaction.stop,
     /** A one-token call: true when the model answered. */
     probe: createProbe(pipeline),
   };

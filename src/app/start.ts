@@ -99,6 +99,7 @@ async function addServices(lifecycle: Lifecycle, base: Foundation, { hasher, pee
     "chat",
     createChat({
       ...{ live, log, clock, store, storage, calls, fleet, metrics, authenticate, isDecisionModel },
+      compactionSecret: config().compaction.secret || (await secretStore(store).secret("compaction")),
       peekMs,
     }),
   );

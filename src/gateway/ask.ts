@@ -7,7 +7,7 @@ import type { ChatRequest } from "../chat/request.ts";
 import { outputText } from "../chat/usage.ts";
 import type { Caller } from "../http/guards.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
-import { callProvider, readAnswer } from "../upstream/call.ts";
+import { askProvider } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { type AttemptDeps, tryRoutes } from "./attempts.ts";
 import type { Budgets } from "./budgets.ts";
@@ -51,7 +51,7 @@ const REASONING_TOKENS = 8192;
 export async function askModel(
   deps: AskDeps,
   question: Question,
-  { payer, timeoutMs }: { payer: Payer; timeoutMs: number },
+  { payer, timeoutMs, stopping }: { payer: Payer; timeoutMs: number; stopping: AbortSignal },
 ): Promise<Said> {
   const { model, routes } = question;
   const maxTokens = question.maxTokens + (model.supportsReasoning ? REASONING_TOKENS : 0);
@@ -71,7 +71,7 @@ export async function askModel(
   const hold =
     budgets && (await deps.budgets.reserve(budgets, { atEnd: () => undefined }, worstCaseMicros(chat, model, {})));
   const deadlineMs = performance.now() + timeoutMs;
-  const signal = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
   try {
     return await tryRoutes(routes, deps, {
       signal,
@@ -102,9 +102,7 @@ async function answerOf(
       clientHeaders: {},
     },
   );
-  const secret = provider.keys.take(deps.clock.now());
-  const response = await callProvider(provider, request, { signal, secret });
-  const text = await readAnswer(provider, response, signal);
+  const { text } = await askProvider(provider, request, { clock: deps.clock, signal });
   const events = readEvents(() => provider.dialect.events(JSON.parse(text)));
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);

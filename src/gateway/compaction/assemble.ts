@@ -23,7 +23,7 @@ export interface CompactionDeps {
   /** A model by its id. */
   model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
   /** What a summary is asked with. */
-  ask(): AskDeps;
+  ask: AskDeps;
   warn(message: string, fields: Record<string, unknown>): void;
   /** Throws 401. */
   authenticate(request: Request): { accountId: string };
@@ -32,6 +32,7 @@ export interface CompactionDeps {
 /** Compaction and the threads that are kept. */
 export function createCompaction(deps: CompactionDeps) {
   const nowMs = () => deps.clock.now();
+  const stopping = new AbortController();
   const sealer = new Sealer(deps.secret);
   const threads = new KeptThreads({ store: deps.store, sealer, retentionMs: () => deps.settings().retentionMs, nowMs });
   const tokens = new TokenMemory();
@@ -49,7 +50,7 @@ export function createCompaction(deps: CompactionDeps) {
     threads,
     settings: deps.settings,
     model: deps.model,
-    ask: (question, options) => askModel(deps.ask(), question, options),
+    ask: (question, options) => askModel(deps.ask, question, { ...options, stopping: stopping.signal }),
     keepFailed: (error, requestId) => deps.warn("a thread could not be kept", { request_id: requestId, error }),
   });
   const stored = createStoredThreads({
@@ -58,5 +59,13 @@ export function createCompaction(deps: CompactionDeps) {
     enabled: () => deps.settings().enabled,
     authenticate: deps.authenticate,
   });
-  return { conversations, stored, idle: () => compactor.idle() };
+  return {
+    conversations,
+    stored,
+    /** Ends summaries that are made beforehand. */
+    async stop() {
+      stopping.abort(new Error("The program stops."));
+      await compactor.idle();
+    },
+  };
 }

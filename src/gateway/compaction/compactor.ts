@@ -159,7 +159,10 @@ export class Compactor {
   #start(conversation: Conversation, measure: Measure): Promise<Made> {
     const key = keyOf(measure.name);
     const making = this.#deps.memory.match(measure.name, measure.list).then((before) => {
-      const tail = tailStart(measure.list, { keepLast: conversation.keepLast, tokens: conversation.space.tail });
+      const tail = tailStart(measure.list, {
+        keepLast: conversation.keepLast,
+        tokens: tailTokens(measure, conversation.space),
+      });
       return this.#make(conversation, measure, { before, tail });
     });
     const flight = making.then(
@@ -199,7 +202,8 @@ export class Compactor {
       failed(error, conversation.threadId);
     }
     const truncated = record === undefined;
-    const text = recordText(record ?? recordWithout(middle, previous));
+    const namesMax = conversation.space.window * NAMES_CHARS_PER_TOKEN;
+    const text = recordText(record ?? recordWithout(middle, previous), namesMax);
     const compaction = this.#compaction(measure, { ...cut, record: text, truncated, tokens: await tokens.count(text) });
     return this.#kept(measure, { compaction, action: truncated ? "truncated" : "compacted" });
   }
@@ -282,6 +286,19 @@ export class Compactor {
     }
     return done;
   }
+}
+
+/** A twentieth of the window for names, three characters to a token. */
+const NAMES_CHARS_PER_TOKEN = 3 / 20;
+
+/** What is left for the tail beside all that stays word for word, and the record. */
+function tailTokens({ list, fixed }: Measure, { tail, aim, record }: Space): number {
+  const first = firstUserAt(list);
+  const stays = list.reduce(
+    (sum, { entry, tokens }, at) => (entry.role === "system" || at === first ? sum + tokens : sum),
+    fixed,
+  );
+  return Math.max(0, Math.min(tail, aim - record - stays));
 }
 
 /** A short form and what it takes. */

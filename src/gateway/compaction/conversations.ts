@@ -183,9 +183,8 @@ function lengthOf({ text, members }: Job): number {
 }
 
 function halfOf(tokens: number): Space {
-  const window = Math.max(1, tokens);
-  const limit = Math.floor(window / 2);
-  return { window, limit, soon: limit, aim: Math.floor(limit * 0.9), tail: Math.floor(limit / 4) };
+  const limit = Math.max(1, Math.floor(tokens / 2));
+  return { ...spaceOf(limit, 1), limit, soon: limit, aim: Math.floor(limit * 0.9) };
 }
 
 function note({ exchange }: Job, { action, before, after }: Shortened): void {

@@ -23,8 +23,9 @@ export const LEDGER_KINDS = {
 const NAMES_MAX = 150;
 /** Longer ones are no names that anybody repeats. */
 const NAME_CHARS_MAX = 200;
-/** Characters of one kind in a record. */
-const KIND_CHARS_MAX = 4000;
+/** Characters of all kinds in a record, and the share of one. */
+const CHARS_MAX = 12_000;
+const KIND_SHARE = 1 / 3;
 /** Of one text so much is looked at: its beginning and its end. */
 const TEXT_CHARS_MAX = 20_000;
 
@@ -89,22 +90,23 @@ function together(before: readonly string[], found: readonly string[]): string[]
   return [...names].slice(-NAMES_MAX);
 }
 
-/** The ledger as lines; "" when it is empty. */
-export function ledgerText(ledger: Ledger): string {
+/** The ledger as lines; "" when it is empty. `charsMax`: about how long it may be. */
+export function ledgerText(ledger: Ledger, charsMax = CHARS_MAX): string {
+  const most = Math.min(CHARS_MAX, charsMax) * KIND_SHARE;
   const lines: string[] = [];
   for (const [kind, heading] of Object.entries(LEDGER_KINDS)) {
-    const names = newest(ledger[kind as keyof Ledger]);
+    const names = newest(ledger[kind as keyof Ledger], most);
     if (names.length > 0) lines.push(`${heading}: ${names.join(" | ")}`);
   }
   return lines.join("\n");
 }
 
-function newest(names: readonly string[]): string[] {
+function newest(names: readonly string[], charsMax: number): string[] {
   let chars = 0;
   const kept: string[] = [];
   for (const name of [...names].reverse()) {
     chars += name.length + 3;
-    if (chars > KIND_CHARS_MAX) break;
+    if (chars > charsMax) break;
     kept.push(name);
   }
   return kept.reverse();

@@ -23,9 +23,9 @@ const LEDGER_HEAD = "## Names and figures (taken from the text word for word)";
 const OMITTED = /^\[(\d+) earlier messages were left out: the conversation is longer than the model's context\.\]$/m;
 const STANDS_FOR = /^Messages in this record: (\d+)$/m;
 
-/** The record as text. */
-export function recordText({ summary, ledger, messages, omitted }: ConversationRecord): string {
-  const names = ledgerText(ledger);
+/** The record as text. `namesMax`: characters of the ledger in it. */
+export function recordText({ summary, ledger, messages, omitted }: ConversationRecord, namesMax?: number): string {
+  const names = ledgerText(ledger, namesMax);
   return [
     OPEN,
     HEAD,

@@ -11,10 +11,14 @@ export interface Space {
   aim: number;
   /** What is kept at the end, as far as it is more than the messages that are always kept. */
   tail: number;
+  /** What the record takes at most: a summary, and names. */
+  record: number;
 }
 
 /** The kept tail is no longer than this, however large the window is. */
 const TAIL_TOKENS = 20_000;
+/** A summary may take a fifth of the window, names a twentieth. */
+const RECORD_SHARE = 0.25;
 /** About three quarters of the window, with the threshold's default of 0.85. */
 const SOON_SHARE = 0.88;
 
@@ -29,5 +33,6 @@ export function spaceOf(window: number, threshold: number, answer = 0): Space {
     soon: Math.floor(limit * SOON_SHARE),
     aim: Math.floor(Math.min(window / 2, limit * 0.9)),
     tail: Math.floor(Math.min(TAIL_TOKENS, window / 4)),
+    record: Math.floor(window * RECORD_SHARE),
   };
 }
