@@ -48,6 +48,10 @@ export interface EntryFormat {
   withText(element: Element, text: string): Element;
   /** A user's message. */
   userMessage(text: string): Element;
+  /** What a whole answer adds to the list when the client hands it back. */
+  answer(body: Element): Element[];
+  /** The same of a streamed answer's events. */
+  streamed(events: readonly Element[]): Element[];
 }
 
 /** All that is said in an entry, without reasoning and media. */

@@ -5,6 +5,8 @@ import type { AssistantContent, ChatMessage, ChatRequest, ReasoningPart, ToolCal
 
 /** The protocol that has signatures of tool calls; others hand them on and say so. */
 export const CALL_SIGNER = "gemini";
+/** The protocol whose servers bind what they sign to all that went before it, and refuse it after another history. */
+export const HISTORY_BINDER = "anthropic-messages";
 
 /** Who may be given sealed values. */
 export interface SealReader {

@@ -5,7 +5,7 @@ import { prefixedId } from "../base/ids.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
 import type { ChatMessage, ChatRequest } from "../chat/request.ts";
-import { type HistoryReader, withoutForeignSeals, withThoughts } from "../chat/seals.ts";
+import { HISTORY_BINDER, type HistoryReader, withoutForeignSeals, withThoughts } from "../chat/seals.ts";
 import { flattenTools } from "../chat/tools.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
@@ -164,14 +164,11 @@ function readerOf(
     ...reader,
     thoughtOf: (callId) => {
       const thought = reader.thoughtOf(callId);
-      const isBound = stripped.has(callId) && thought?.parts.some(({ origin }) => origin === BINDER);
+      const isBound = stripped.has(callId) && thought?.parts.some(({ origin }) => origin === HISTORY_BINDER);
       return isBound ? undefined : thought;
     },
   };
 }
-
-/** The protocol whose servers bind reasoning to all that went before it. */
-const BINDER = "anthropic-messages";
 
 /** The client's messages, also where fewer go up. */
 function wholeMessages({ chat, conversation }: Job): readonly ChatMessage[] {

@@ -2,6 +2,7 @@
 // a body has been validated before, and what is odd counts as its JSON.
 
 import type { Element, Piece } from "../chat/entries.ts";
+import { HISTORY_BINDER } from "../chat/seals.ts";
 import { isFields } from "./check.ts";
 import { uncarry } from "./seal-envelopes.ts";
 
@@ -66,11 +67,24 @@ export function resultPiece(id: string, content: unknown): Extract<Piece, { type
   return { type: "result", id, text: texts.join("\n"), media };
 }
 
-/** The protocol whose servers bind what they sign to all that went before. */
-const BINDER = "anthropic-messages";
-
 /** True for a sealed value that its maker refuses after another history: not in an envelope, it is the format's own. */
 export function isBound(value: unknown): boolean {
   if (typeof value !== "string" || value === "") return false;
-  return (uncarry(value)?.origin ?? BINDER) === BINDER;
+  return (uncarry(value)?.origin ?? HISTORY_BINDER) === HISTORY_BINDER;
+}
+
+/** The list in a member; empty where there is none. */
+export function listIn(value: Element, name: string): readonly unknown[] {
+  const list = value[name];
+  return Array.isArray(list) ? list : [];
+}
+
+/** A JSON object; undefined for `[DONE]`, and for text that was cut. */
+export function parsedFields(text: string): Element | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

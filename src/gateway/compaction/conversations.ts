@@ -97,9 +97,10 @@ export class Conversations {
     if (conversation === undefined) return;
     if (usage !== undefined && usage.estimated !== true) this.#learn(job, usage.inputTokens);
     const { threadId } = conversation;
-    if (threadId === undefined) return;
+    const { entries } = job.format;
+    if (threadId === undefined || entries === undefined) return;
     const name = { accountId: job.caller.accountId, kind: "thread" as const, threadId };
-    const messages = [...(this.#list(job) ?? []), ...answerElements(job.format.name, text)];
+    const messages = [...(this.#list(job) ?? []), ...answerElements(entries, text)];
     const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
     const kept = { model: job.model.id, tokens, text: { format: job.format.name, messages } };
     this.#deps.threads.keep(name, kept).catch((error: unknown) => {

@@ -2,7 +2,7 @@
 
 import type { Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
 import { isFields } from "../check.ts";
-import { contentPieces, resultPiece, textIn } from "../entry-pieces.ts";
+import { contentPieces, listIn, resultPiece, textIn } from "../entry-pieces.ts";
 
 /** Members in which assistants' reasoning is handed back as text. */
 const REASONING = ["reasoning_content", "reasoning"];
@@ -27,6 +27,11 @@ export const chatEntries: EntryFormat = {
   },
   withText: (element, text) => ({ ...element, content: text }),
   userMessage: (text) => ({ role: "user", content: text }),
+  answer(body) {
+    const [choice] = listIn(body, "choices");
+    return isFields(choice) && isFields(choice["message"]) ? [choice["message"]] : [];
+  },
+  streamed: ofChunks,
 };
 
 function entry(element: Element): Entry {
@@ -62,4 +67,30 @@ function legacyId(named: Element): string {
 function callPiece(call: Element, id: string): Piece {
   const inner = isFields(call["function"]) ? call["function"] : isFields(call["custom"]) ? call["custom"] : {};
   return { type: "call", id, name: textIn(inner, "name"), text: textIn(inner, "arguments") || textIn(inner, "input") };
+}
+
+/** The message that chunks add up to. */
+function ofChunks(frames: readonly Element[]): Element[] {
+  const message: Record<string, unknown> = { role: "assistant", content: "" };
+  const calls = new Map<number, { id: string; type: "function"; function: { name: string; arguments: string } }>();
+  for (const frame of frames) {
+    const choice = listIn(frame, "choices").find((one) => isFields(one) && (one["index"] ?? 0) === 0);
+    const delta = isFields(choice) && isFields(choice["delta"]) ? choice["delta"] : undefined;
+    if (delta === undefined) continue;
+    for (const name of ["content", "refusal", "reasoning_content"]) {
+      if (typeof delta[name] === "string") message[name] = `${message[name] ?? ""}${delta[name]}`;
+    }
+    for (const part of listIn(delta, "tool_calls")) {
+      if (!isFields(part)) continue;
+      const inner = isFields(part["function"]) ? part["function"] : {};
+      const at = Number(part["index"] ?? 0);
+      const call = calls.get(at) ?? { id: "", type: "function", function: { name: "", arguments: "" } };
+      if (typeof part["id"] === "string" && call.id === "") call.id = part["id"];
+      if (typeof inner["name"] === "string") call.function.name += inner["name"];
+      if (typeof inner["arguments"] === "string") call.function.arguments += inner["arguments"];
+      calls.set(at, call);
+    }
+  }
+  if (calls.size > 0) message["tool_calls"] = [...calls.values()];
+  return message["content"] === "" && calls.size === 0 ? [] : [message];
 }

@@ -2,7 +2,7 @@
 
 import type { Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
 import { isFields } from "../check.ts";
-import { isBound, MEDIA, mediaLabel, resultPiece, textIn, unknownPiece } from "../entry-pieces.ts";
+import { isBound, MEDIA, mediaLabel, parsedFields, resultPiece, textIn, unknownPiece } from "../entry-pieces.ts";
 
 /** The list of messages. */
 export const messagesEntries: EntryFormat = {
@@ -32,6 +32,8 @@ export const messagesEntries: EntryFormat = {
   },
   withText: (element, text) => ({ ...element, content: [...mediaOf(element), { type: "text", text }] }),
   userMessage: (text) => ({ role: "user", content: [{ type: "text", text }] }),
+  answer: ({ content }) => (Array.isArray(content) ? [{ role: "assistant", content }] : []),
+  streamed: ofEvents,
 };
 
 function isBoundThinking(block: Element): boolean {
@@ -85,4 +87,52 @@ function resultOf(block: Element): ResultPiece {
 function mediaOf(element: Element): unknown[] {
   const content = element["content"];
   return Array.isArray(content) ? content.filter((block: unknown) => isFields(block) && MEDIA.has(block["type"])) : [];
+}
+
+/** The message that a stream's blocks add up to. */
+function ofEvents(frames: readonly Element[]): Element[] {
+  const blocks: Record<string, unknown>[] = [];
+  const inputs = new Map<number, string>();
+  for (const frame of frames) {
+    const index = Number(frame["index"]);
+    if (frame["type"] === "content_block_start" && isFields(frame["content_block"])) {
+      blocks[index] = { ...frame["content_block"] };
+    } else if (frame["type"] === "content_block_delta" && isFields(frame["delta"]) && blocks[index] !== undefined) {
+      addDelta(blocks[index], frame["delta"], (text) => inputs.set(index, (inputs.get(index) ?? "") + text));
+    }
+  }
+  for (const [index, text] of inputs) {
+    const block = blocks[index];
+    if (block !== undefined) block["input"] = parsedFields(text) ?? block["input"] ?? {};
+  }
+  const content = blocks.filter((block) => block !== undefined);
+  return content.length === 0 ? [] : [{ role: "assistant", content }];
+}
+
+function addDelta(block: Record<string, unknown>, delta: Element, input: (text: string) => void): void {
+  switch (delta["type"]) {
+    case "text_delta":
+      block["text"] = `${block["text"] ?? ""}${delta["text"]}`;
+      break;
+    case "thinking_delta":
+      block["thinking"] = `${block["thinking"] ?? ""}${delta["thinking"]}`;
+      break;
+    case "signature_delta":
+      block["signature"] = delta["signature"];
+      break;
+    case "citations_delta":
+      block["citations"] = [
+        ...(Array.isArray(block["citations"]) ? (block["citations"] as unknown[]) : []),
+        delta["citation"],
+      ];
+      break;
+    case "input_json_delta":
+      input(String(delta["partial_json"] ?? ""));
+      break;
+    case "compaction_delta":
+      for (const name of ["content", "encrypted_content"]) if (delta[name] !== undefined) block[name] = delta[name];
+      break;
+    default:
+      break;
+  }
 }

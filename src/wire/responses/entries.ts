@@ -2,7 +2,7 @@
 
 import type { Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
 import { isFields } from "../check.ts";
-import { contentPieces, isBound, MEDIA, resultPiece, textIn, unknownPiece } from "../entry-pieces.ts";
+import { contentPieces, isBound, listIn, MEDIA, resultPiece, textIn, unknownPiece } from "../entry-pieces.ts";
 import { uncarry } from "../seal-envelopes.ts";
 import { inputItems } from "./references.ts";
 
@@ -32,6 +32,11 @@ export const responsesEntries: EntryFormat = {
     return { ...element, content: [...media, { type: "input_text", text }] };
   },
   userMessage: (text) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] }),
+  answer: (body) => listIn(body, "output").filter(isFields),
+  streamed(events) {
+    const last = events.findLast(({ response }) => isFields(response))?.["response"];
+    return isFields(last) ? listIn(last, "output").filter(isFields) : [];
+  },
 };
 
 /** Results that may be any text. */

@@ -5,7 +5,7 @@ import type { Element } from "../../../src/chat/entries.ts";
 import { answerElements } from "../../../src/wire/assembled.ts";
 import { type DialectName, dialectOf, type Said, say } from "../../support/fake-model.ts";
 import type { Received } from "../../support/upstream.ts";
-import { elementsOf, type FormatName } from "./fixture.ts";
+import { elementsOf, FORMATS, type FormatName } from "./fixture.ts";
 
 /** What tells a call for a summary. */
 const SUMMARY = "You keep the record of a conversation";
@@ -122,7 +122,7 @@ export class Talker {
 
   /** Takes an answer, whole or streamed, into the history. */
   hear(text: string): void {
-    const elements = answerElements(this.#format, text);
+    const elements = answerElements(FORMATS[this.#format], text);
     if (elements.length === 0) throw new Error(`No answer: ${text.slice(0, 300)}`);
     this.list.push(...elements);
     const call = /"(?:call_id|id)":"(call_\d+)"/.exec(JSON.stringify(elements));
