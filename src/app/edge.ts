@@ -52,7 +52,11 @@ export function createEdgeService(deps: EdgeServiceDeps) {
     peer: (request) => proxies().peer(request, listener.addressOf(request)),
     bodyBudgetBytes: () => live.get().server.bodyBudgetBytes,
     tracer: deps.tracer,
-    release: (request) => listener.release(request),
+    release: (request) =>
+      listener.release(
+        request,
+        proxies().isProxied(request, () => listener.addressOf(request)),
+      ),
     finished: deps.observer.finished,
     unexpected: (exchange, cause) => log.error("unexpected error", { request_id: exchange.requestId, error: cause }),
   });

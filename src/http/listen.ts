@@ -11,8 +11,8 @@ export interface Listener {
   open(fetch: (request: Request) => Response | Promise<Response>): void;
   /** The peer's address of a running request. */
   addressOf(request: Request): string;
-  /** The request is answered: its connection may lie idle for a while, then it is closed. */
-  release(request: Request): void;
+  /** The request is answered: its connection may lie idle for a while, then it is closed. A proxy's may for longer. */
+  release(request: Request, isProxied: boolean): void;
   /** Stops accepting, waits for what is open at most `drainMs`, then cuts the rest. True when nothing had to be cut. */
   stop(drainMs: number): Promise<boolean>;
 }
@@ -20,17 +20,24 @@ export interface Listener {
 /** Bodies beyond the configured limit are refused with the envelope; only beyond this does the HTTP parser refuse bare. */
 const PARSER_BODY_MAX = Number.MAX_SAFE_INTEGER;
 
+/**
+ * The time runs on while the next request's headers come, however slowly, and the server tells nobody of them: so this is
+ * also what bounds them. The parser counts in steps of four seconds; the limit for headers is 30 s.
+ */
+const IDLE_SECONDS = 28;
 /** Longer than common proxies keep idle connections to us, so that theirs ends first and no request meets a closed one. */
-const IDLE_SECONDS = 125;
+const PROXY_IDLE_SECONDS = 125;
 
 /** A listener that is not open yet. `port` 0 picks a free one. */
 export function createListener(options: {
   host: string;
   port: number;
-  /** How long a connection may lie idle between requests; the parser counts in steps of four seconds. */
+  /** How long a connection may lie idle between requests. */
   idleSeconds?: number;
+  /** The same for one that a proxy holds for many clients. */
+  proxyIdleSeconds?: number;
 }): Listener {
-  const { host, idleSeconds = IDLE_SECONDS } = options;
+  const { host, idleSeconds = IDLE_SECONDS, proxyIdleSeconds = PROXY_IDLE_SECONDS } = options;
   let opened: Bun.Server<undefined> | undefined;
   const server = () => {
     if (opened === undefined) throw new Error("The listener is not open yet.");
@@ -51,7 +58,7 @@ export function createListener(options: {
       opened = serve(host, options.port, fetch);
     },
     addressOf: (request) => server().requestIP(request)?.address ?? "",
-    release: (request) => server().timeout(request, idleSeconds),
+    release: (request, isProxied) => server().timeout(request, isProxied ? proxyIdleSeconds : idleSeconds),
     async stop(drainMs) {
       const running = server();
       const drained = running.stop().then(() => true);

@@ -44,6 +44,13 @@ export class TrustedProxies {
     return { address, secure: request.headers.get("x-forwarded-proto")?.split(",").at(-1)?.trim() === "https" };
   }
 
+  /** Whether a proxy sent it for somebody else: one of these, or one on this machine, that nobody named. */
+  isProxied(request: Request, connected: () => string): boolean {
+    if (!request.headers.has("x-forwarded-for")) return false;
+    const own = plain(connected());
+    return own === "::1" || own.startsWith("127.") || this.#trusts(own);
+  }
+
   #trusts(address: string): boolean {
     const family = isIP(address);
     return family !== 0 && this.#list.check(address, family === 6 ? "ipv6" : "ipv4");

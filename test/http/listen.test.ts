@@ -3,13 +3,13 @@ import { createListener, linkOf } from "../../src/http/listen.ts";
 
 // The parser counts in steps of four seconds.
 test("idle connections are closed, running requests are not", async () => {
-  const server = createListener({ host: "127.0.0.1", port: 0, idleSeconds: 4 });
+  const server = createListener({ host: "127.0.0.1", port: 0, idleSeconds: 4, proxyIdleSeconds: 12 });
   server.open(async (request) => {
     if (request.url.endsWith("/slow")) await Bun.sleep(5500);
-    server.release(request);
+    server.release(request, request.url.endsWith("/proxied"));
     return new Response("ok");
   });
-  const open = async (requests: string[]) => {
+  const open = async (requests: string[], everyMs?: number) => {
     const closed = Promise.withResolvers<string>();
     const answered = Promise.withResolvers<void>();
     let text = "";
@@ -30,16 +30,29 @@ test("idle connections are closed, running requests are not", async () => {
       socket.flush();
       if (request !== requests.at(-1)) await answered.promise;
     }
-    return closed.promise;
+    const drip = everyMs === undefined ? undefined : setInterval(() => socket.write("x"), everyMs);
+    return closed.promise.finally(() => clearInterval(drip));
   };
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const answers = (text: string) => text.split("\r\n\r\nok").length - 1;
-  const [idle, half, slow] = await Promise.all([
-    open([get("/")]),
-    open([get("/"), "GET / HTTP/1.1\r\nHo"]),
-    open([get("/"), get("/slow")]),
+  const closings: string[] = [];
+  const closed = (name: string, requests: string[], everyMs?: number) =>
+    open(requests, everyMs).then((text) => {
+      closings.push(name);
+      return answers(text);
+    });
+  const begun = [get("/"), "GET / HTTP/1.1\r\nHo"];
+  const [idle, half, slow, dripping, proxied] = await Promise.all([
+    closed("idle", [get("/")]),
+    closed("half", begun),
+    closed("slow", [get("/"), get("/slow")]),
+    // Headers that come a letter at a time take no longer than silence may.
+    closed("dripping", begun, 500),
+    closed("proxied", [get("/proxied")]),
   ]);
-  expect([idle, half, slow].map(answers)).toEqual([1, 1, 2]);
+  expect([idle, half, slow, dripping, proxied]).toEqual([1, 1, 2, 1, 1]);
+  expect(closings.slice(0, 3).sort()).toEqual(["dripping", "half", "idle"]);
+  expect(closings.at(-1)).toBe("proxied");
   expect(await server.stop(1000)).toBe(true);
 }, 30_000);
 
