@@ -23,6 +23,18 @@ export interface UsageReport {
   readonly latency: LatencyView;
 }
 
+/** Answer of `GET admin/usage?days=`: everybody's. */
+export type EverybodysUsage = Omit<UsageReport, "keys">;
+
+/** Answer of `GET usage/hours?hours=` and, of everybody, `GET admin/usage/hours?hours=`. Hours are UTC hours, as `2030-12-31T23`. */
+export interface HourlyReport {
+  /** Every hour of the span, oldest first; the last one is not over yet. */
+  readonly hours: readonly string[];
+  readonly total: UsageSumsView;
+  readonly cells: readonly (UsageSumsView & { readonly hour: string; readonly model: string })[];
+  readonly latency: LatencyView;
+}
+
 /** Percentiles of the answered requests of a span, in milliseconds; null where there were none. */
 export interface LatencyView {
   readonly p50_ms: number | null;

@@ -45,7 +45,7 @@ const ask = (model: string) =>
 
 test("to who is no admin there is nothing", async () => {
   const member = await signedIn("member");
-  for (const path of ["/admin/gateway", "/admin/usage?days=7"]) {
+  for (const path of ["/admin/gateway", "/admin/usage?days=7", "/admin/usage/hours"]) {
     const { status, json } = await member.get(path);
     expect([path, status, json.error.code]).toEqual([path, 404, "route_not_found"]);
   }
@@ -105,6 +105,26 @@ test("usage is everybody's, a deleted account's included", async () => {
   await other.post("/account/delete", { username: "leaver" });
   expect(ours(await read())).toEqual(ours(before));
   expect((await boss.get("/admin/usage?days=0")).json.error.param).toBe("days");
+});
+
+test("how fast answers were is told of everybody, by the day and by the hour", async () => {
+  const other = (await app.addAccount("slow")).id;
+  const hours = async (query = "") => (await boss.get(`/admin/usage/hours${query}`)).json;
+  const before = await hours();
+  for (const latencyMs of [3, 3, 3]) spend(app, 0, { accountId, model: "gamma", latencyMs });
+  spend(app, 0, { accountId: other, model: "gamma", latencyMs: 1_000_000 });
+  const { latency } = (await boss.get("/admin/usage?days=7")).json;
+  expect(latency.p50_ms).toBeLessThan(10_000);
+  expect(latency.p99_ms).toBeGreaterThan(800_000);
+  const after = await hours();
+  expect(after.hours).toHaveLength(24);
+  expect(after.hours.at(-1)).toBe(new Date(app.clock.now()).toISOString().slice(0, 13));
+  expect(after.total.requests - before.total.requests).toBe(4);
+  expect(after.latency.p99_ms).toBeGreaterThan(800_000);
+  const isGamma = ({ model }: { model: string }) => model === "gamma";
+  expect(after.cells.filter(isGamma)).toMatchObject([{ hour: after.hours.at(-1), requests: 4 }]);
+  expect((await hours("?hours=1")).hours).toHaveLength(1);
+  for (const wrong of ["0", "169", "x"]) expect((await hours(`?hours=${wrong}`)).error.param).toBe("hours");
 });
 
 describe.skipIf(CHROMIUM === undefined)("in a browser", () => {

@@ -76,6 +76,20 @@ test("sums stand by day, model and key, beside those of the span before", async 
   for (const { day } of json.cells) expect(json.days).toContain(day);
 });
 
+test("sums stand by hour and model, beside how fast answers were", async () => {
+  const { status, json } = await client.get("/usage/hours?hours=49");
+  expect(status).toBe(200);
+  expect(json.hours).toHaveLength(49);
+  expect(json.total).toMatchObject({ requests: 2, errors: 0, cost_usd: 0.003 });
+  expect(json.cells).toMatchObject([
+    { hour: json.hours[0], model: "beta", requests: 1 },
+    { hour: json.hours.at(-1), model: "alpha", requests: 1 },
+  ]);
+  expect(json.latency.p50_ms).toBeWithin(15, 26);
+  const hour = (await client.get("/usage/hours?hours=1")).json;
+  expect(hour.total.requests).toBe(1);
+});
+
 test("the latest requests are listed in pages, newest first", async () => {
   for (let i = 0; i < 30; i++) used("gamma", 0, { requestId: `g-${i}` });
   const first = (await client.get("/requests")).json.data;

@@ -6,9 +6,18 @@ import { dayOf, type UsageSums } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
 import type { BreakerSnapshot } from "../../upstream/breaker.ts";
 import type { GatewayView } from "../contract.ts";
-import type { UsageReport } from "../contract-usage.ts";
+import type { EverybodysUsage, HourlyReport } from "../contract-usage.ts";
 import { admin, type Endpoint } from "./endpoint.ts";
-import { daysOf, isoDay, sumsView } from "./usage-api.ts";
+import {
+  daysOf,
+  type Histogram,
+  hourlyReport,
+  hourRange,
+  hoursOf,
+  isoDay,
+  latencyView,
+  sumsView,
+} from "./usage-api.ts";
 
 /** Where an operator's figures come from. */
 export interface GatewayFigures {
@@ -35,44 +44,33 @@ export interface GatewayFigures {
 export interface GatewayApiDeps {
   readonly version: string;
   readonly clock: Clock;
-  readonly usage: Pick<UsageStore, "sumsOfDay">;
+  readonly usage: Pick<UsageStore, "sumsOfDay" | "sumsOfHour" | "latencyByModel">;
   readonly gateway: GatewayFigures;
 }
 
-type DaySums = UsageSums & { readonly model: string };
+type Sums = UsageSums & { readonly model: string };
 
-/** Past days whose sums are kept: two spans of the longest length. */
+/** Past days of which what was read is kept: two spans of the longest length. */
 const PAST_DAYS_MAX = 732;
 
 /** The endpoints. */
 export function gatewayApi(deps: GatewayApiDeps): Endpoint[] {
-  const past = new Map<number, readonly DaySums[]>();
-
-  // Days are read one by one, with the event loop between them, so that a large database delays no request.
-  const sumsOf = async (day: number, today: number): Promise<readonly DaySums[]> => {
-    const kept = past.get(day);
-    if (kept !== undefined) return kept;
-    await new Promise((resolve) => setImmediate(resolve));
-    const sums = await deps.usage.sumsOfDay(day);
-    // What was asked before midnight may be written after it.
-    if (day < today - 1) {
-      if (past.size >= PAST_DAYS_MAX) past.delete(Math.min(...past.keys()));
-      past.set(day, sums);
-    }
-    return sums;
-  };
+  const sumsOf = dayByDay((day) => deps.usage.sumsOfDay(day));
+  const latencyOf = dayByDay((day) => deps.usage.latencyByModel({ unit: "day", from: day, to: day }));
 
   return [
     admin("GET", "/admin/gateway", () => gatewayView(deps)),
 
-    admin("GET", "/admin/usage", async ({ query }): Promise<Omit<UsageReport, "keys" | "latency">> => {
+    admin("GET", "/admin/usage", async ({ query }): Promise<EverybodysUsage> => {
       const span = daysOf(query);
       const today = dayOf(deps.clock.now());
       const days = Array.from({ length: span }, (_, index) => today - span + 1 + index);
-      const cells: (DaySums & { day: number })[] = [];
+      const cells: (Sums & { day: number })[] = [];
       for (const day of days) cells.push(...(await sumsOf(day, today)).map((sums) => ({ ...sums, day })));
-      const before: DaySums[] = [];
+      const before: Sums[] = [];
       for (const day of days) before.push(...(await sumsOf(day - span, today)));
+      const latency: Histogram[] = [];
+      for (const day of days) latency.push(...(await latencyOf(day, today)));
       const models = Map.groupBy(cells, ({ model }) => model);
       return {
         days: days.map(isoDay),
@@ -80,10 +78,42 @@ export function gatewayApi(deps: GatewayApiDeps): Endpoint[] {
         before: sumsView(before),
         cells: cells.map((cell) => ({ day: isoDay(cell.day), model: cell.model, ...sumsView([cell]) })),
         models: [...models].map(([model, sums]) => ({ model, ...sumsView(sums) })),
+        latency: latencyView(latency),
       };
+    }),
+
+    admin("GET", "/admin/usage/hours", async ({ query }): Promise<HourlyReport> => {
+      const range = hourRange(deps.clock, hoursOf(query));
+      const cells: (Sums & { hour: number })[] = [];
+      const latency: Histogram[] = [];
+      for (let hour = range.fromHour; hour <= range.toHour; hour++) {
+        await othersTurn();
+        cells.push(...(await deps.usage.sumsOfHour(hour)).map((sums) => ({ ...sums, hour })));
+        latency.push(...(await deps.usage.latencyByModel({ unit: "hour", from: hour, to: hour })));
+      }
+      return hourlyReport(range, cells, latency);
     }),
   ];
 }
+
+/** What is read for each day one by one, with the event loop between them, so that a large database delays no request. */
+function dayByDay<Row>(read: (day: number) => Promise<readonly Row[]>) {
+  const past = new Map<number, readonly Row[]>();
+  return async (day: number, today: number): Promise<readonly Row[]> => {
+    const kept = past.get(day);
+    if (kept !== undefined) return kept;
+    await othersTurn();
+    const rows = await read(day);
+    // What was asked before midnight may be written after it.
+    if (day < today - 1) {
+      if (past.size >= PAST_DAYS_MAX) past.delete(Math.min(...past.keys()));
+      past.set(day, rows);
+    }
+    return rows;
+  };
+}
+
+const othersTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<GatewayView> {
   const [subsystems, database] = await Promise.all([gateway.subsystems(), gateway.database()]);

@@ -3,28 +3,42 @@ import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
 import { percentileMs } from "../../store/usage/latency.ts";
-import { dayOf, STOPPED, type UsageSums } from "../../store/usage/record.ts";
+import { dayOf, hourOf, STOPPED, type UsageSums } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
-import type { AttemptView, LatencyView, RequestView, UsageReport, UsageSumsView } from "../contract-usage.ts";
+import type { AttemptView, HourlyReport, LatencyView, RequestView, UsageReport, UsageSumsView } from "../contract-usage.ts";
 import { type Endpoint, member } from "./endpoint.ts";
 import { pageOf } from "./form.ts";
 
 export interface UsageApiDeps {
-  readonly usage: Pick<UsageStore, "sumsByDayAndModel" | "sumsByKey" | "latencyByModel" | "listRequests">;
+  readonly usage: Pick<
+    UsageStore,
+    "sumsByDayAndModel" | "sumsByHourAndModel" | "sumsByKey" | "latencyByModel" | "listRequests"
+  >;
   readonly keys: Pick<KeyStore, "listKeys">;
   readonly clock: Clock;
 }
 
 const DAYS_MAX = 366;
 const DAYS = 30;
+/** A week, as long as hourly sums are kept; see `HOURLY_KEPT_MS`. */
+const HOURS_MAX = 168;
+const HOURS = 24;
 const REQUESTS_PER_PAGE = 25;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const MICROS_PER_USD = 1_000_000;
 
 /** The endpoints. */
 export function usageApi(deps: UsageApiDeps): Endpoint[] {
   return [
     member("GET", "/usage", ({ who, query }) => usageReport(deps, who.account.id, daysOf(query))),
+
+    member("GET", "/usage/hours", async ({ who, query }): Promise<HourlyReport> => {
+      const range = hourRange(deps.clock, hoursOf(query));
+      const cells = await deps.usage.sumsByHourAndModel(who.account.id, range);
+      const latency = { unit: "hour", from: range.fromHour, to: range.toHour } as const;
+      return hourlyReport(range, cells, await deps.usage.latencyByModel(latency, who.account.id));
+    }),
 
     member("GET", "/requests", async ({ who, query }): Promise<{ data: RequestView[] }> => {
       const rows = await deps.usage.listRequests(who.account.id, { ...pageOf(query), limit: REQUESTS_PER_PAGE });
@@ -79,11 +93,40 @@ async function usageReport(deps: UsageApiDeps, accountId: string, days: number):
   };
 }
 
+/** Whole UTC hours since the epoch, both ends included. */
+interface HourRange {
+  readonly fromHour: number;
+  readonly toHour: number;
+}
+
+/** The span of so many hours that ends with the present one. */
+export function hourRange(clock: Clock, hours: number): HourRange {
+  const toHour = hourOf(clock.now());
+  return { fromHour: toHour - hours + 1, toHour };
+}
+
+/** The answer for a span. */
+export function hourlyReport(
+  { fromHour, toHour }: HourRange,
+  cells: readonly (UsageSums & { readonly hour: number; readonly model: string })[],
+  latency: readonly Histogram[],
+): HourlyReport {
+  return {
+    hours: Array.from({ length: toHour - fromHour + 1 }, (_, index) => isoHour(fromHour + index)),
+    total: sumsView(cells),
+    cells: cells.map((cell) => ({ hour: isoHour(cell.hour), model: cell.model, ...sumsView([cell]) })),
+    latency: latencyView(latency),
+  };
+}
+
+/** One bucket of a histogram of latency. */
+export type Histogram = Awaited<ReturnType<UsageStore["latencyByModel"]>>[number];
+
 /** The class of status that says how fast answers are: what failed or was stopped says something else. */
 const ANSWERED = 2;
 
 /** Percentiles of the answered requests among these histograms. */
-function latencyView(rows: Awaited<ReturnType<UsageStore["latencyByModel"]>>): LatencyView {
+export function latencyView(rows: readonly Histogram[]): LatencyView {
   const answered = rows.filter(({ statusClass }) => statusClass === ANSWERED);
   const whole = answered.map(({ bucket, requests }) => ({ bucket, count: requests }));
   const first = answered.map(({ bucket, firstBytes }) => ({ bucket, count: firstBytes }));
@@ -113,13 +156,27 @@ export function sumsView(rows: readonly UsageSums[]): UsageSumsView {
 
 /** The span that is asked for. Throws `ApiError` 400. */
 export function daysOf(query: URLSearchParams): number {
-  const text = query.get("days") ?? String(DAYS);
-  const days = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (days >= 1 && days <= DAYS_MAX) return days;
-  throw new ApiError("invalid_request", `days must be a whole number from 1 to ${DAYS_MAX}.`, { param: "days" });
+  return spanOf(query, "days", { usual: DAYS, max: DAYS_MAX });
+}
+
+/** The same in hours. */
+export function hoursOf(query: URLSearchParams): number {
+  return spanOf(query, "hours", { usual: HOURS, max: HOURS_MAX });
+}
+
+function spanOf(query: URLSearchParams, name: string, { usual, max }: { usual: number; max: number }): number {
+  const text = query.get(name) ?? String(usual);
+  const span = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (span >= 1 && span <= max) return span;
+  throw new ApiError("invalid_request", `${name} must be a whole number from 1 to ${max}.`, { param: name });
 }
 
 /** `2030-12-31` of whole days since the epoch. */
 export function isoDay(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** `2030-12-31T23` of whole hours since the epoch. */
+function isoHour(hour: number): string {
+  return new Date(hour * HOUR_MS).toISOString().slice(0, 13);
 }

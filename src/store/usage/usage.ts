@@ -194,6 +194,17 @@ function sumsOfModels({ db }: Store) {
         .all();
     },
 
+    /** Everybody's sums of one UTC hour by model, deleted accounts' included. */
+    async sumsOfHour(hour: number): Promise<(UsageSums & { model: string })[]> {
+      return db
+        .select({ model: usageHourly.model, ...SUMMED_HOURLY })
+        .from(usageHourly)
+        .where(eq(usageHourly.hour, hour))
+        .groupBy(usageHourly.model)
+        .orderBy(asc(byBytes(usageHourly.model)))
+        .all();
+    },
+
     /** Everybody's sums of one UTC day by model, deleted accounts' included. */
     async sumsOfDay(day: number): Promise<(UsageSums & { model: string })[]> {
       return db

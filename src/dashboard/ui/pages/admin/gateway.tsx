@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { GatewayView } from "../../../contract.ts";
-import type { UsageReport } from "../../../contract-usage.ts";
+import type { EverybodysUsage } from "../../../contract-usage.ts";
 import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
 import { lasting, size, When } from "../../parts/time.tsx";
@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<string, string>> = {
 /** The page. */
 export function Gateway() {
   const now = useLoad<GatewayView>("/admin/gateway");
-  const usage = useLoad<Omit<UsageReport, "keys" | "latency">>(`/admin/usage?days=${daysShown()}`);
+  const usage = useLoad<EverybodysUsage>(`/admin/usage?days=${daysShown()}`);
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState === "visible") void now.reload();
