@@ -11,6 +11,7 @@ import type { createSpenders } from "../gateway/budgets.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import type { Caller } from "../http/guards.ts";
 import { checkSubsystems } from "../status/health.ts";
+import { untrustedProxy } from "../status/untrusted-proxy.ts";
 import { accountBudgetStore } from "../store/access/account-budgets.ts";
 import { accountStore } from "../store/access/accounts.ts";
 import { auditStore } from "../store/access/audit.ts";
@@ -18,6 +19,7 @@ import { codeStore } from "../store/access/codes.ts";
 import { keyStore } from "../store/access/keys.ts";
 import type { Store } from "../store/engine/open.ts";
 import { databaseSize } from "../store/engine/size.ts";
+import { settingsStore } from "../store/settings.ts";
 import { usageStore } from "../store/usage/usage.ts";
 import { storageStore } from "../store/work/storage.ts";
 import type { createWeb } from "../web/assemble.ts";
@@ -72,6 +74,7 @@ function dashboardDeps({ store, clock, accounts, fleet, decisions, config, ...mo
       modelHealth: () => more.watch.modelHealth.view(),
       subsystems: () => checkSubsystems(more.watch.subsystems),
       database: () => databaseSize(store),
+      untrustedProxy: () => untrustedProxy(settingsStore(store), clock, config().server.trustedProxies),
       web: () => more.web.figures(),
     },
     clock,

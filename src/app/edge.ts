@@ -8,6 +8,7 @@ import { noEndpoint } from "../http/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import type { Listener } from "../http/listen.ts";
 import { TrustedProxies } from "../http/peer.ts";
+import { rememberProxy, UNTRUSTED_PROXY } from "../status/untrusted-proxy.ts";
 import type { Store } from "../store/engine/open.ts";
 import { LISTENING_SETTING, settingsStore } from "../store/settings.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -28,17 +29,18 @@ export interface EdgeServiceDeps {
   readonly direct: ReadonlyMap<string, (request: Request) => Promise<Response>>;
 }
 
-/** Login limits count by address: behind such a proxy ten bad logins would lock everybody out. */
-const UNTRUSTED_PROXY =
-  "X-Forwarded-For came from a peer outside server.trusted_proxies: if it is your proxy, name it there, else all of its clients count as one address";
-
 /** Builds the edge over all routes; `start` opens the address, so it comes after everything that answers. */
 export function createEdgeService(deps: EdgeServiceDeps) {
   const { live, log, listener } = deps;
   const routes = joinRoutes(deps.routes);
-  const proxies = live.derive(
-    ({ server }) => new TrustedProxies(server.trustedProxies, (peer) => log.warn(UNTRUSTED_PROXY, { peer })),
-  );
+  const settings = settingsStore(deps.store);
+  const sawProxy = (peer: string) => {
+    log.warn(UNTRUSTED_PROXY, { peer });
+    rememberProxy(settings, deps.store.clock, peer).catch((error: unknown) =>
+      log.error("the peer could not be remembered", { error }),
+    );
+  };
+  const proxies = live.derive(({ server }) => new TrustedProxies(server.trustedProxies, sawProxy));
   const edge = createEdge({
     paths: PATHS,
     handle: (request) => routes.fetch(request),
@@ -65,7 +67,7 @@ export function createEdgeService(deps: EdgeServiceDeps) {
     patterns: (): readonly RoutePattern[] => routes.routes,
     async start(): Promise<void> {
       listener.open(edge);
-      await settingsStore(deps.store).writeSetting(LISTENING_SETTING, listener.link);
+      await settings.writeSetting(LISTENING_SETTING, listener.link);
     },
     async stop(drainMs: number): Promise<void> {
       if (!(await listener.stop(drainMs))) log.warn("requests were cut at the drain timeout");

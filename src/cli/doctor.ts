@@ -12,6 +12,7 @@ import type { Command } from "./command.ts";
 import { checkBudgets } from "./doctor-budgets.ts";
 import { checkDecisions } from "./doctor-decisions.ts";
 import { type Finding, probeProvider } from "./doctor-provider.ts";
+import { checkProxy } from "./doctor-proxy.ts";
 import { CommandError } from "./failure.ts";
 import { ONLY_DEMO as ONLY_DEMO_ANSWERS } from "./workspace.ts";
 
@@ -31,13 +32,15 @@ export const doctor: Command = {
       const config = context.liveConfig().get();
       const { file, exists } = context.survey();
       add({ name: "config", status: "ok", message: exists ? file : "no file: defaults and the environment" });
-      add(await checkDatabase(config.dataDir));
+      const database = await checkDatabase(config.dataDir);
+      add(database);
       add(checkBrowser(config.web));
       add(await checkMail(config));
       if (config.providers.every(isEmbedded)) add(ONLY_DEMO);
       for (const finding of await Promise.all(config.providers.map(probeProvider))) add(finding);
       for (const finding of await checkDecisions(config)) add(finding);
       for (const finding of await checkBudgets(config)) add(finding);
+      if (database.status === "ok") for (const finding of await checkProxy(config)) add(finding);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       for (const message of error.message.split("\n")) add({ name: "config", status: "failed", message });

@@ -274,6 +274,8 @@ export interface GatewayView {
     readonly status: "ok" | "degraded" | "unavailable" | "disabled";
   }[];
   readonly database: { readonly bytes: number; readonly free_bytes: number; readonly log_bytes: number };
+  /** A peer outside `server.trusted_proxies` that spoke as a proxy lately. */
+  readonly untrusted_proxy: string | null;
   /** What the web tools work on: jobs, pages, single pages, conversions. */
   readonly web: readonly { readonly what: string; readonly running: number; readonly waiting: number }[];
 }

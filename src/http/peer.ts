@@ -24,7 +24,7 @@ export class TrustedProxies {
   /** The client's address and whether it came by HTTPS. */
   peer(request: Request, connected: string): { address: string; secure: boolean } {
     const own = plain(connected);
-    if (!this.#any || !this.#trusts(own)) {
+    if (!this.#any || !this.trusts(own)) {
       if (this.#untrusted !== undefined && request.headers.has("x-forwarded-for")) {
         const tell = this.#untrusted;
         this.#untrusted = undefined;
@@ -39,7 +39,7 @@ export class TrustedProxies {
       const hop = hops[i] ?? "";
       if (isIP(hop) === 0) break;
       address = hop;
-      if (!this.#trusts(hop)) break;
+      if (!this.trusts(hop)) break;
     }
     return { address, secure: request.headers.get("x-forwarded-proto")?.split(",").at(-1)?.trim() === "https" };
   }
@@ -48,10 +48,11 @@ export class TrustedProxies {
   isProxied(request: Request, connected: () => string): boolean {
     if (!request.headers.has("x-forwarded-for")) return false;
     const own = plain(connected());
-    return own === "::1" || own.startsWith("127.") || this.#trusts(own);
+    return own === "::1" || own.startsWith("127.") || this.trusts(own);
   }
 
-  #trusts(address: string): boolean {
+  /** Whether an address is one of these networks'. */
+  trusts(address: string): boolean {
     const family = isIP(address);
     return family !== 0 && this.#list.check(address, family === 6 ? "ipv6" : "ipv4");
   }

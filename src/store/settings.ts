@@ -6,6 +6,9 @@ import { settings } from "./schema.ts";
 /** Where the server that runs (or ran last) listens, as `http://127.0.0.1:8787`; written by it when it is ready. */
 export const LISTENING_SETTING = "listening_url";
 
+/** The peer outside the trusted proxies that spoke as a proxy last, and when. */
+export const UNTRUSTED_PROXY_SETTING = "untrusted_proxy";
+
 /** Verbs over the settings table. */
 export type SettingsStore = ReturnType<typeof settingsStore>;
 

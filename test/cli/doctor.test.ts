@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { FakeClock } from "../../src/base/clock.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
+import { rememberProxy } from "../../src/status/untrusted-proxy.ts";
 import { DATABASE_FILE, openStore } from "../../src/store/engine/open.ts";
+import { settingsStore } from "../../src/store/settings.ts";
 import { tempDir } from "../store/support.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { FakeTerminal } from "../support/terminal.ts";
@@ -190,6 +193,24 @@ test("budgets that models without prices slip past are named, discovered models 
     status: "warning",
     message: expect.stringContaining("no model list from broken"),
   });
+});
+
+test("a peer that spoke as a proxy is told of for some days, until it is named", async () => {
+  const cwd = tempDir();
+  const find = async (more = "") => (await doctor(`data_dir: ./data\n${REST}${more}`, cwd)).find("proxy");
+  const store = openStore({ dataDir: join(cwd, "data") });
+  const see = (daysAgo: number) =>
+    rememberProxy(settingsStore(store), new FakeClock(Date.now() - daysAgo * 86_400_000), "172.17.0.1");
+  expect(await find()).toBeUndefined();
+  await see(1);
+  expect(await find()).toMatchObject({
+    status: "warning",
+    message: expect.stringMatching(/^172\.17\.0\.1: .*trusted_proxies/),
+  });
+  expect(await find('server: {trusted_proxies: ["172.17.0.0/16"]}')).toBeUndefined();
+  await see(8);
+  expect(await find()).toBeUndefined();
+  store.close();
 });
 
 test("a misspelt quirk fails, with the name that was probably meant", async () => {

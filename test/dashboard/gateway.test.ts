@@ -1,5 +1,7 @@
 // The gateway at a glance, through the HTTP edge and in a real browser.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rememberProxy } from "../../src/status/untrusted-proxy.ts";
+import { settingsStore } from "../../src/store/settings.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
 import { spend } from "./spent.ts";
@@ -80,6 +82,13 @@ test("the parts of the program are shown", async () => {
   expect(json.subsystems).toContainEqual({ name: "database", status: "ok" });
   expect(json.database.bytes).toBeGreaterThan(4096);
   expect(json.web).toContainEqual({ what: "jobs", running: 0, waiting: 0 });
+});
+
+test("a proxy that nobody named is told of", async () => {
+  const proxy = async () => (await boss.get("/admin/gateway")).json.untrusted_proxy;
+  expect(await proxy()).toBeNull();
+  await rememberProxy(settingsStore(app.store), app.clock, "172.17.0.1");
+  expect(await proxy()).toBe("172.17.0.1");
 });
 
 test("usage is everybody's, a deleted account's included", async () => {

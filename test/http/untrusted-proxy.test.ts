@@ -1,5 +1,7 @@
 // A proxy that nobody named is told of once, when it speaks for its clients.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openStore } from "../../src/store/engine/open.ts";
+import { settingsStore, UNTRUSTED_PROXY_SETTING } from "../../src/store/settings.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
@@ -20,6 +22,9 @@ test("forwarded headers of an unknown peer are warned of once, and again after t
   expect(await warnings()).toEqual([]);
   for (let n = 0; n < 3; n++) await login({ "x-forwarded-for": "203.0.113.7" });
   expect(await warnings()).toMatchObject([{ peer: "127.0.0.1" }]);
+  const store = openStore({ dataDir: app.dataDir, create: false });
+  expect(await settingsStore(store).readSetting(UNTRUSTED_PROXY_SETTING)).toMatchObject({ peer: "127.0.0.1" });
+  store.close();
   await app.reconfigure({ server: { trusted_proxies: ["127.0.0.1"] } });
   await login({ "x-forwarded-for": "203.0.113.7" });
   expect(await warnings()).toHaveLength(1);

@@ -38,6 +38,8 @@ export interface GatewayFigures {
   };
   subsystems(): Promise<Readonly<Record<string, { readonly status: GatewayView["subsystems"][number]["status"] }>>>;
   database(): Promise<DatabaseSize>;
+  /** The address of a peer that may be a proxy nobody named. */
+  untrustedProxy(): Promise<string | undefined>;
   web(): Readonly<Record<string, { readonly running: number; readonly waiting: number }>>;
 }
 
@@ -116,7 +118,11 @@ function dayByDay<Row>(read: (day: number) => Promise<readonly Row[]>) {
 const othersTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<GatewayView> {
-  const [subsystems, database] = await Promise.all([gateway.subsystems(), gateway.database()]);
+  const [subsystems, database, proxy] = await Promise.all([
+    gateway.subsystems(),
+    gateway.database(),
+    gateway.untrustedProxy(),
+  ]);
   const [breakers, faults, catalog] = [gateway.breakers(), gateway.lastFaults(), gateway.catalog()];
   return {
     version,
@@ -144,6 +150,7 @@ async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<Gatewa
     })),
     subsystems: Object.entries(subsystems).map(([name, { status }]) => ({ name, status })),
     database: { bytes: database.bytes, free_bytes: database.freeBytes, log_bytes: database.logBytes },
+    untrusted_proxy: proxy ?? null,
     web: Object.entries(gateway.web()).map(([what, { running, waiting }]) => ({ what, running, waiting })),
   };
 }

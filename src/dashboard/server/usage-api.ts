@@ -5,7 +5,14 @@ import type { KeyStore } from "../../store/access/keys.ts";
 import { percentileMs } from "../../store/usage/latency.ts";
 import { dayOf, hourOf, STOPPED, type UsageSums } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
-import type { AttemptView, HourlyReport, LatencyView, RequestView, UsageReport, UsageSumsView } from "../contract-usage.ts";
+import type {
+  AttemptView,
+  HourlyReport,
+  LatencyView,
+  RequestView,
+  UsageReport,
+  UsageSumsView,
+} from "../contract-usage.ts";
 import { type Endpoint, member } from "./endpoint.ts";
 import { pageOf } from "./form.ts";
 

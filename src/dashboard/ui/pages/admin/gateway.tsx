@@ -58,6 +58,12 @@ export function Gateway() {
           gateway again, or add providers to its configuration.
         </Notice>
       )}
+      {gateway?.untrusted_proxy != null && (
+        <Notice kind="warn">
+          {gateway.untrusted_proxy} sends <code>X-Forwarded-For</code> and is not in <code>server.trusted_proxies</code>
+          . If it is your proxy, name it there: until then all of its clients count as one address.
+        </Notice>
+      )}
       {gateway !== undefined && <Parts gateway={gateway} />}
       <Totals report={report} />
       <ByDay report={report} />

@@ -1,0 +1,32 @@
+// A peer that spoke as a proxy does and is none of `server.trusted_proxies`: an operator may have forgotten to name it.
+import type { Clock } from "../base/clock.ts";
+import { TrustedProxies } from "../http/peer.ts";
+import { type SettingsStore, UNTRUSTED_PROXY_SETTING } from "../store/settings.ts";
+
+/** Anybody can write such headers: what was seen once is not told for ever. */
+const TOLD_MS = 7 * 86_400_000;
+
+/** What to do about it. Login limits count by address: behind such a proxy ten bad logins lock everybody out. */
+export const UNTRUSTED_PROXY =
+  "X-Forwarded-For came from a peer outside server.trusted_proxies: if it is your proxy, name it there, else all of its clients count as one address";
+
+interface Seen {
+  readonly peer: string;
+  readonly atMs: number;
+}
+
+/** Remembers that a peer was seen, also for `doctor`, which is another process. */
+export async function rememberProxy(settings: SettingsStore, clock: Clock, peer: string): Promise<void> {
+  await settings.writeSetting(UNTRUSTED_PROXY_SETTING, { peer, atMs: clock.now() } satisfies Seen);
+}
+
+/** The peer that was seen last, in the last days, unless it was named meanwhile. */
+export async function untrustedProxy(
+  settings: SettingsStore,
+  clock: Clock,
+  trusted: readonly string[],
+): Promise<string | undefined> {
+  const seen = (await settings.readSetting(UNTRUSTED_PROXY_SETTING)) as Seen | undefined;
+  if (seen === undefined || seen.atMs < clock.now() - TOLD_MS) return undefined;
+  return new TrustedProxies(trusted).trusts(seen.peer) ? undefined : seen.peer;
+}
