@@ -1,5 +1,7 @@
 // How a message names a place in the configuration and shows a value: short, on one line, and never a secret.
 
+import { KEY_BEGINNINGS } from "../vendors/look-up.ts";
+
 /** `providers.openai.api_keys[0]` */
 export function joinPath(path: string, key: string | number): string {
   if (typeof key === "number") return `${path}[${key}]`;
@@ -11,8 +13,10 @@ export function joinPath(path: string, key: string | number): string {
 const SHOWN_CHARS_MAX = 80;
 
 // Shapes of keys in use, wherever they stand: somebody may have put a key on the wrong line.
-const SECRET_SHAPE =
-  /(?:\b(?:sk|pk|rk|gsk|xai|fw|ghp|gho|tgp|key|pat)[-_][\w-]{6,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|\beyJ[\w-]{8,})/i;
+const SECRET_SHAPE = new RegExp(
+  `\\b(?:${KEY_BEGINNINGS}|(?:sk|pk|rk|ghp|gho|key|pat)[-_])[\\w-]{6,}|\\bBearer\\s+\\S+|\\beyJ[\\w-]{8,}`,
+  "i",
+);
 
 /** Does a text look as if a key stood in it? */
 export function holdsSecret(text: string): boolean {

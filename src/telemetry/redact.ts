@@ -1,6 +1,8 @@
 // Takes secrets out of text and names the fields that hold them. Two nets: the shapes that keys and tokens have, and the
 // exact secrets this installation is configured with (many providers' keys have no shape). Prefers to hide too much.
 
+import { KEY_BEGINNINGS } from "../vendors/look-up.ts";
+
 /** What stands where a secret stood. */
 export const REDACTED = "[redacted]";
 
@@ -8,8 +10,10 @@ export const REDACTED = "[redacted]";
 const EXACT_CHARS_MIN = 6;
 
 /** One cheap look decides whether the shapes below can match at all; most strings end here. */
-const GATE =
-  /sk[-_]|xai-|gsk_|pplx-|gh[a-z]_|github_pat|glpat|hf_|xox|aiza|akia|eyj|bearer|basic|@|passw|passphrase|secret|token|api[-_]?key|authorization|cookie|credential|private key/i;
+const GATE = new RegExp(
+  `${KEY_BEGINNINGS}|sk[-_]|pplx-|gh[a-z]_|github_pat|glpat|hf_|xox|akia|eyj|bearer|basic|@|passw|passphrase|secret|token|api[-_]?key|authorization|cookie|credential|private key`,
+  "i",
+);
 
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
@@ -23,8 +27,15 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${REDACTED}`],
   // The last @ before the path ends the user part, so a password may hold one.
   [/(:\/\/)[^\s/?#"']*@/g, `$1${REDACTED}@`],
-  [/(?<![A-Za-z0-9])(?:sk[-_]|xai-|gsk_|pplx-|gh[a-z]_|github_pat_|glpat-|hf_|xox[a-z]-)[\w-]{6,}/g, REDACTED],
-  [/AIza[\w-]{16,}|AKIA[0-9A-Z]{12,}/g, REDACTED],
+  [
+    // At the start of a word, or behind a percent-encoded sign.
+    new RegExp(
+      `(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2}))(?:${KEY_BEGINNINGS}|sk[-_]|pplx-|gh[a-z]_|github_pat_|glpat-|hf_|xox[a-z]-)[\\w-]{6,}`,
+      "g",
+    ),
+    REDACTED,
+  ],
+  [/AKIA[0-9A-Z]{12,}/g, REDACTED],
   // JSON Web Tokens: every header starts with {" in base64.
   [/eyJ[\w-]{6,}(?:\.[\w-]*){0,4}/g, REDACTED],
 ];

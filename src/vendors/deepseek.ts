@@ -45,6 +45,7 @@ export const deepseek: Vendor = {
     domains: ["deepseek.com"],
     traceName: "deepseek",
     variable: { name: "DEEPSEEK_API_KEY", holds: "key", alone: true },
+    keyBegins: "sk-",
     dialects: {
       "openai-chat": {
         max_tokens_field: "max_tokens",

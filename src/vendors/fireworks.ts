@@ -13,6 +13,7 @@ export const fireworks: Vendor = {
     domains: ["fireworks.ai"],
     traceName: "fireworks",
     variable: { name: "FIREWORKS_API_KEY", holds: "key", alone: true },
+    keyBegins: "fw_",
     dialects: {
       "openai-chat": {
         max_tokens_field: "max_tokens",

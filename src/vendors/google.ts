@@ -85,6 +85,7 @@ export const google: Vendor = {
     domains: ["googleapis.com"],
     traceName: "gcp.gemini",
     variable: { name: "GEMINI_API_KEY", holds: "key", alone: true },
+    keyBegins: "AIza",
     // Of the URLs it takes only its own files' (ai.google.dev/gemini-api/docs/image-understanding).
     dialects: { gemini: { image_urls: false } },
     models: {

@@ -13,6 +13,7 @@ export const groq: Vendor = {
     domains: ["groq.com"],
     traceName: "groq",
     variable: { name: "GROQ_API_KEY", holds: "key", alone: true },
+    keyBegins: "gsk_",
     dialects: {
       "openai-chat": {
         max_tokens_field: "max_completion_tokens",

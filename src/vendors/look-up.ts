@@ -12,6 +12,11 @@ export const CALLABLE: readonly CallableVendor[] = VENDORS.filter(
   (vendor): vendor is CallableVendor => vendor.api !== undefined,
 );
 
+/** The beginnings of vendors' keys, as the alternatives of a regular expression. */
+export const KEY_BEGINNINGS = [...new Set(CALLABLE.flatMap(({ api }) => api.keyBegins ?? []))]
+  .map((text) => RegExp.escape(text))
+  .join("|");
+
 /** The vendor of that name, where it has an API. */
 export function findVendor(name: string | undefined): CallableVendor | undefined {
   return CALLABLE.find((vendor) => vendor.name === name);

@@ -193,6 +193,7 @@ export const openai = {
     domains: ["openai.com"],
     traceName: "openai",
     variable: { name: "OPENAI_API_KEY", holds: "key", alone: true },
+    keyBegins: "sk-",
     dialects: {
       // `max_tokens` is deprecated there and refused by reasoning models (platform.openai.com/docs/api-reference/chat/create).
       // Completions give no reasoning there: what a history holds of it was made elsewhere.

@@ -12,6 +12,7 @@ export const openrouter: Vendor = {
     domains: ["openrouter.ai"],
     traceName: "openrouter",
     variable: { name: "OPENROUTER_API_KEY", holds: "key", alone: true },
+    keyBegins: "sk-or-",
     // Hands Anthropic's cache markers on (openrouter.ai/docs/features/prompt-caching).
     dialects: { "openai-chat": { cache_control: true, usage_include: true } },
     models: {

@@ -12,6 +12,7 @@ export const together: Vendor = {
     domains: ["together.xyz", "together.ai"],
     traceName: "together",
     variable: { name: "TOGETHER_API_KEY", holds: "key", alone: true },
+    keyBegins: "tgp_",
     dialects: { "openai-chat": { max_tokens_field: "max_tokens", developer_role: false } },
     models: {
       path: "/models",

@@ -28,6 +28,8 @@ export interface VendorApi {
   /** `gen_ai.provider.name` in traces, where the domain is one of these: of the OpenTelemetry conventions where they have one. */
   readonly traceName?: string;
   readonly variable?: Variable;
+  /** How its keys begin, where they have a beginning of their own: such a text is shown and logged nowhere. */
+  readonly keyBegins?: string;
   /** What is special about it in each protocol that it speaks. */
   readonly dialects: Readonly<Partial<Record<DialectName, Quirks>>>;
   /** Absent: as the protocol has it. */

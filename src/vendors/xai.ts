@@ -62,6 +62,7 @@ export const xai: Vendor = {
     domains: ["x.ai"],
     traceName: "x_ai",
     variable: { name: "XAI_API_KEY", holds: "key", alone: true },
+    keyBegins: "xai-",
     dialects: {
       "openai-chat": {
         max_tokens_field: "max_completion_tokens",

@@ -28,6 +28,7 @@ export const cerebras: Vendor = {
     domains: ["cerebras.ai"],
     traceName: "cerebras",
     variable: { name: "CEREBRAS_API_KEY", holds: "key", alone: true },
+    keyBegins: "csk-",
     dialects: { "openai-chat": { max_tokens_field: "max_completion_tokens", refuses: ["logit_bias"] } },
     auth: { header: "x-wafer-key" },
     models: { path: "/models", facts: { contextLength: "limits.window" } },

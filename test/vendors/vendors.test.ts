@@ -11,7 +11,9 @@ import { PACKED_METADATA } from "../../src/catalog/packed-metadata.ts";
 import { configJsonSchemaText } from "../../src/config/json-schema.ts";
 import { findPreset, presetFacts, presetsOf } from "../../src/config/presets.ts";
 import { sampleConfig } from "../../src/config/sample.ts";
+import { show } from "../../src/config/show.ts";
 import { genAiCallAttributes } from "../../src/telemetry/genai.ts";
+import { makeRedactor, REDACTED } from "../../src/telemetry/redact.ts";
 import { CARDS } from "../../src/upstream/providers/index.ts";
 import { FAMILIES, VENDORS } from "../../src/vendors/index.ts";
 import { CALLABLE, findVendor, vendorAt } from "../../src/vendors/look-up.ts";
@@ -90,6 +92,15 @@ describe.each(CALLABLE.map((vendor) => [vendor.name, vendor] as const))("the API
     const sample = sampleConfig({ dataDir: "d", host: "h", port: 1, providers: [name] });
     expect(sample).toContain(`\n  ${name}:`);
     expect(sample).toContain(variable.name);
+  });
+
+  test("has keys that are shown and logged nowhere", () => {
+    if (api.keyBegins === undefined) return;
+    const key = `${api.keyBegins}Ab3_dEf6`;
+    expect(show(`where ${key}`)).toBe("***");
+    const redact = makeRedactor([]);
+    expect(redact(`refused ${key}, as before`)).toBe(`refused ${REDACTED}, as before`);
+    expect(redact(`/models?to=%2Fx%3Fk%3D${key}`)).toBe(`/models?to=%2Fx%3Fk%3D${REDACTED}`);
   });
 
   test("is traced by its own name", () => {
