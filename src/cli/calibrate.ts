@@ -1,11 +1,13 @@
 // `sallyport calibrate`: fits a decision model's calibration on labelled rows and says what it is worth on others. Calls the
 // model's upstream itself, with or without a running server.
+
 import { systemClock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { publicError } from "../decisions/api/decide.ts";
 import { NonsenseAnswer } from "../decisions/backends/backend.ts";
+import { backendOf } from "../decisions/backends/index.ts";
 import {
   type CalibrationRun,
   type Report,
@@ -177,8 +179,8 @@ function print(
     "\nAfter, in tenths of the rows: the bar is how often the most probable answer was right, o how probable it was said to be.\n",
   );
   context.out(`${reliabilityText(reports[0]!.bins)}`);
-  if (version.spec.kind === "verbalized")
-    context.out("\nThese are probabilities a model wrote down, not ones it acts on.\n");
+  const { remark } = backendOf(version.spec);
+  if (remark !== undefined) context.out(`\n${remark}\n`);
   if (isWorse(reports[0]!))
     context.out("\nThis is worse on the rows that were not fitted: `decisions promote` will refuse it.\n");
   if (made !== undefined)

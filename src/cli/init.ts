@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { emailFault, usernameFault } from "../accounts/new-account.ts";
+import { NAMES } from "../app/names.ts";
 import { FORMATS } from "../config/formats.ts";
 import { configJsonSchemaText, JSON_SCHEMA_FILE } from "../config/json-schema.ts";
 import { findPreset, type PresetName } from "../config/presets.ts";
@@ -61,7 +62,7 @@ async function hasAccount(dataDir: string): Promise<boolean> {
 function writeFiles(file: string, text: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(join(dirname(file), JSON_SCHEMA_FILE), configJsonSchemaText());
+    writeFileSync(join(dirname(file), JSON_SCHEMA_FILE), configJsonSchemaText(NAMES));
     // Keys may be written into it one day; "wx": never over a file that came meanwhile.
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
   } catch (error) {

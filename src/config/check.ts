@@ -1,5 +1,4 @@
 // What one key cannot know alone: names that must exist elsewhere, ids that must be unique, keys that need each other.
-import { ENGINE_NAMES } from "./engine-names.ts";
 import type { Problem } from "./read.ts";
 import type { ReadConfig } from "./schema.ts";
 import { joinPath, nearest, show } from "./show.ts";
@@ -13,7 +12,6 @@ export function crossCheck(config: ReadConfig): Problem[] {
   checkLimits(config, report);
   checkOauth(config, report);
   checkBrowser(config, report);
-  checkEngines(config, report);
   return problems;
 }
 
@@ -100,15 +98,4 @@ function checkBrowser(config: ReadConfig, report: Report): void {
   if (browser.endpoint !== "" && browser.proxyAddress === "" && !allowPrivateNetworks) {
     report("web.browser.proxy_address", "is required beside endpoint, unless web.allow_private_networks is true");
   }
-}
-
-function checkEngines({ search }: ReadConfig, report: Report): void {
-  const check = (name: string, path: string) => {
-    if (ENGINE_NAMES.includes(name)) return;
-    const meant = nearest(name, ENGINE_NAMES);
-    const hint = meant === undefined ? `known: ${ENGINE_NAMES.join(", ")}` : `did you mean ${meant}?`;
-    report(path, `no search engine is called ${show(name)} (${hint})`);
-  };
-  for (const [i, name] of search.only.entries()) check(name, `search.only[${i}]`);
-  for (const name of search.engines.keys()) check(name, joinPath("search.engines", name));
 }

@@ -43,6 +43,11 @@ export type Resolved<T> = T extends DurationText | SizeText
           : { readonly [K in keyof T as ResolvedKey<K, T[K]>]: Resolved<T[K]> }
         : T;
 
+/** What the program has several of, each under a name that the configuration uses. */
+export type NameKind = "search engine" | "decision backend";
+/** The names there are. They are handed in: the rooms that know them stand above this one. */
+export type KnownNames = Readonly<Record<NameKind, readonly string[]>>;
+
 /** What read.ts looks for on a node beside TypeBox's own words. */
 export interface Annotations {
   readonly type?: string;
@@ -53,6 +58,8 @@ export interface Annotations {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly enum?: readonly string[];
+  /** The text, or the keys of the map, are names of this kind. */
+  readonly names?: NameKind;
   /** Never shown in a message, a log or a dump. */
   readonly secret?: boolean;
   /** An empty text is allowed and means "not set". */
@@ -87,12 +94,17 @@ export function entry<P extends TProperties>(description: string, properties: P)
 }
 
 /** Named entries. */
-export function map<S extends TSchema>(description: string, value: S, entries: Annotations["entries"] = {}) {
+export function map<S extends TSchema>(
+  description: string,
+  value: S,
+  { entries = {}, names }: Pick<Annotations, "entries" | "names"> = {},
+) {
   return Type.Record(Type.String({ pattern: NAME_PATTERN }), value, {
     additionalProperties: false,
     description,
     default: {},
     entries,
+    ...(names === undefined ? {} : { names }),
   });
 }
 
@@ -119,6 +131,11 @@ export function required(description: string) {
 /** Text of a format in formats.ts; an empty fallback makes an empty text allowed. */
 export function formatted(format: FormatName, description: string, fallback = "", options: Annotations = {}) {
   return Type.String({ format, description, default: fallback, blank: fallback === "", ...options });
+}
+
+/** A name of one of the things of a kind. */
+export function nameOf(kind: NameKind, description: string, fallback: string) {
+  return Type.String({ description, default: fallback, names: kind });
 }
 
 /** One element of a list of such texts. */

@@ -1,7 +1,7 @@
 // The configuration's file form as JSON Schema for editors. It is a little wider than the reader: where a value may be
 // interpolated, any text with `${` passes.
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
-import type { Annotations } from "./fields.ts";
+import type { Annotations, KnownNames } from "./fields.ts";
 import { ConfigFile } from "./schema.ts";
 
 /** What the schema is called beside a configuration file. */
@@ -14,8 +14,8 @@ const DURATION = "^\\s*\\d+(\\.\\d+)?(ms|s|m|h|d)\\s*$";
 const SIZE = "^\\s*\\d+(\\.\\d+)?(B|KiB|MiB|GiB|KB|MB|GB)\\s*$";
 
 /** The JSON Schema (draft 7, which editors know best). */
-export function configJsonSchema(): Json {
-  const root = convert(ConfigFile);
+export function configJsonSchema(names: KnownNames): Json {
+  const root = convert(ConfigFile, names);
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "sallyport.yaml",
@@ -28,11 +28,11 @@ export function configJsonSchema(): Json {
 }
 
 /** Its text as written to a file. */
-export function configJsonSchemaText(): string {
-  return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
+export function configJsonSchemaText(names: KnownNames): string {
+  return `${JSON.stringify(configJsonSchema(names), undefined, 2)}\n`;
 }
 
-function convert(schema: TSchema): Json {
+function convert(schema: TSchema, names: KnownNames): Json {
   const node = schema as TSchema & Annotations;
   const words = {
     ...(node.description === undefined ? {} : { description: node.description }),
@@ -46,18 +46,19 @@ function convert(schema: TSchema): Json {
       ...words,
       // A group whose keys are all commented out is null in YAML, as is one that is left out.
       type: node.default === undefined && schema[OptionalKind] !== "Optional" ? "object" : ["object", "null"],
-      properties: Object.fromEntries(keys.map(([key, child]) => [key, convert(child)])),
+      properties: Object.fromEntries(keys.map(([key, child]) => [key, convert(child, names)])),
       ...(needed.length === 0 ? {} : { required: needed.map(([key]) => key) }),
       additionalProperties: false,
     };
   }
   if (node.patternProperties !== undefined) {
     const [pattern = "", value] = Object.entries(node.patternProperties)[0] ?? [];
-    const child = value === undefined ? {} : convert(value);
+    const child = value === undefined ? {} : convert(value, names);
     return {
       ...words,
       type: ["object", "null"],
       patternProperties: { [pattern]: child },
+      ...(node.names === undefined ? {} : { propertyNames: { enum: names[node.names] } }),
       additionalProperties: false,
     };
   }
@@ -65,11 +66,12 @@ function convert(schema: TSchema): Json {
     return {
       ...words,
       type: node.default === undefined ? "array" : ["array", "null"],
-      items: node.items === undefined ? {} : convert(node.items),
+      items: node.items === undefined ? {} : convert(node.items, names),
       ...(node.minItems === undefined ? {} : { minItems: node.minItems }),
     };
   }
-  return { ...words, ...scalar(node) };
+  const known = node.names === undefined ? node : { ...node, enum: names[node.names] };
+  return { ...words, ...scalar(known) };
 }
 
 function scalar(node: TSchema & Annotations): Json {

@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { crossCheck } from "./check.ts";
+import type { KnownNames } from "./fields.ts";
 import { childOf, withEnvironment, withoutKey, withValue } from "./overrides.ts";
 import { EMBEDDED_PRESETS, type PresetName, presetsOf } from "./presets.ts";
 import { resolveProviders } from "./providers.ts";
@@ -29,6 +30,8 @@ export interface LoadOptions {
   /** The process's own unless a test says otherwise. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
+  /** What names the program has; absent: names are not checked. */
+  readonly names?: KnownNames | undefined;
 }
 
 /** A whole configuration, or every reason why there is none. */
@@ -56,7 +59,7 @@ export function loadConfig(options: LoadOptions = {}): LoadResult {
   if ("problem" in parsed) return { ok: false, problems: [`${label}: ${parsed.problem}`] };
   const base = file === undefined ? cwd : dirname(resolve(cwd, file));
   const readText = (path: string) => readBounded(resolve(base, path), SECRET_BYTES_MAX);
-  const reader = new Reader({ env, readFile: readText });
+  const reader = new Reader({ env, readFile: readText }, options.names);
   const { raw, warnings } = overlay(parsed.value, options, env);
   const read = reader.read(ConfigFile, raw, "") as ReadConfig;
   const problems: Problem[] = [...reader.problems];

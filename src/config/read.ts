@@ -2,7 +2,7 @@
 // (fields.ts). Every problem is collected; a value that has one is read as its default so that reading can go on.
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import { parseDurationMs, parseSizeBytes } from "../base/quantity.ts";
-import type { Annotations } from "./fields.ts";
+import type { Annotations, KnownNames } from "./fields.ts";
 import { FORMATS } from "./formats.ts";
 import { interpolate, type Surroundings } from "./interpolate.ts";
 import { holdsSecret, joinPath, kindOf, nearest, show } from "./show.ts";
@@ -30,9 +30,12 @@ export class Given {
 export class Reader {
   readonly problems: Problem[] = [];
   readonly #surroundings: Surroundings;
+  readonly #names: KnownNames | undefined;
 
-  constructor(surroundings: Surroundings) {
+  /** `names`: without them any name passes. */
+  constructor(surroundings: Surroundings, names?: KnownNames) {
     this.#surroundings = surroundings;
+    this.#names = names;
   }
 
   /** The program's form of `raw`. With problems, the result only serves to find more of them. */
@@ -85,6 +88,7 @@ export class Reader {
         this.#report(at, "is not a usable name (letters, digits, '.', '_' and '-')");
         continue;
       }
+      this.#checkName(node, key, at);
       const own = Object.hasOwn(given, key) ? given[key] : undefined;
       // An entry without keys (`demo:`) is an entry with its defaults.
       const value = schema["type"] === "object" ? withDefaults(own ?? {}, defaults[key]) : own;
@@ -144,7 +148,16 @@ export class Reader {
       this.#report(path, `expected ${outcome.expected}, got ${show(value, secret)}${hint}`, source);
       return this.#fallback(node, path);
     }
+    if (typeof outcome.value === "string") this.#checkName(node, outcome.value, path);
     return outcome.value;
+  }
+
+  #checkName({ names: kind }: Annotations, name: string, path: string): void {
+    const known = kind === undefined ? undefined : this.#names?.[kind];
+    if (known === undefined || known.includes(name)) return;
+    const meant = nearest(name, known);
+    const hint = meant === undefined ? `known: ${known.join(", ")}` : `did you mean ${meant}?`;
+    this.#report(path, `no ${kind} is called ${show(name)} (${hint})`);
   }
 
   /** A value without a schema: interpolated, otherwise as written. */

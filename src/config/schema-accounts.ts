@@ -25,13 +25,15 @@ export const Auth = section("Accounts and tokens.", {
   refresh_token_ttl: age("Life of a refresh token.", "30d", 1000),
   jwt_secret: text("Signs access tokens. Empty: made once and kept in data_dir.", "", { secret: true }),
   oauth: map("Sign-in providers by slug: github, google, or any other with an issuer.", OAuthProvider, {
-    github: {
-      authorize_url: "https://github.com/login/oauth/authorize",
-      token_url: "https://github.com/login/oauth/access_token",
-      user_url: "https://api.github.com/user",
-      emails_url: "https://api.github.com/user/emails",
+    entries: {
+      github: {
+        authorize_url: "https://github.com/login/oauth/authorize",
+        token_url: "https://github.com/login/oauth/access_token",
+        user_url: "https://api.github.com/user",
+        emails_url: "https://api.github.com/user/emails",
+      },
+      google: { issuer: "https://accounts.google.com" },
     },
-    google: { issuer: "https://accounts.google.com" },
   }),
   oauth_redirects: list("Further allowed redirect_uri values, matched exactly.", element("url")),
 });

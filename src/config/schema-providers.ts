@@ -13,6 +13,7 @@ import {
   integer,
   list,
   map,
+  nameOf,
   number,
   optional,
   required,
@@ -126,7 +127,7 @@ const DecisionModel = entry("A version of a decision model.", {
   tier: choice("The tier it needs.", "free", TIER_IDS),
   aliases: list("Names that lead to it at first; afterwards `sallyport decisions promote` rules.", required("An id.")),
   backend: entry("What answers.", {
-    kind: choice("How the answer is had.", "systemone", ["systemone", "openai-decisions", "logprobs", "verbalized"]),
+    kind: nameOf("decision backend", "How the answer is had.", "systemone"),
     routes: list(
       "Several must serve the same version.",
       entry("A way to the model.", {

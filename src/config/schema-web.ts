@@ -10,6 +10,7 @@ import {
   integer,
   list,
   map,
+  nameOf,
   number,
   optional,
   section,
@@ -71,8 +72,8 @@ const Engine = section("What differs from the built-in facts of a search engine.
 
 /** `search` */
 export const Search = section("Web search.", {
-  only: list("When not empty, only these engines run.", element("text")),
-  engines: map("By name.", Engine),
+  only: list("When not empty, only these engines run.", nameOf("search engine", "An engine.", "")),
+  engines: map("By name.", Engine, { names: "search engine" }),
   safe: flag("Asks engines for safe results.", true),
   compat: section("The shapes of other search services.", {
     anonymous: list(

@@ -77,7 +77,7 @@ describe("in a configuration", () => {
       PORT: "9000",
       ON: "true",
       T: "5s",
-      LIST: "exa,bing",
+      LIST: "github,gitlab",
       PROBE: "off",
       SHARE: "0.5",
       N: "123",
@@ -100,7 +100,7 @@ web: {dns: "\${JSON}", ports: "\${NONE:-}"}
     });
     expect(config.compaction).toMatchObject({ threshold: 0.5, enabled: false, keepLast: 12 });
     expect(config.health.probe).toBe("off");
-    expect([config.search.only, config.web.dns, config.web.ports]).toEqual([["exa", "bing"], ["1.1.1.1:53"], []]);
+    expect([config.search.only, config.web.dns, config.web.ports]).toEqual([["github", "gitlab"], ["1.1.1.1:53"], []]);
   });
   test("everywhere: lists, headers, quirks", () => {
     const [provider] = good(

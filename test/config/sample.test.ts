@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Ajv from "ajv";
+import { NAMES } from "../../src/app/names.ts";
 import { configJsonSchema, configJsonSchemaText } from "../../src/config/json-schema.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { findPreset, PRESET_NAMES } from "../../src/config/presets.ts";
 import { sampleConfig } from "../../src/config/sample.ts";
 import type { Config } from "../../src/config/schema.ts";
 
-const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(configJsonSchema());
+const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(configJsonSchema(NAMES));
 const problems = (text: string) =>
   validate(Bun.YAML.parse(text)) ? [] : (validate.errors ?? []).map((e) => e.instancePath);
 
@@ -18,7 +19,7 @@ const uncommented = (text: string) => text.replaceAll(/^(\s*)# (?=\s*(?:- )?(?:[
 
 test("docs/sallyport.schema.json is what `bun scripts/config-schema.ts` writes", async () => {
   const file = Bun.file(join(import.meta.dir, "../../docs/sallyport.schema.json"));
-  expect(await file.text()).toBe(configJsonSchemaText());
+  expect(await file.text()).toBe(configJsonSchemaText(NAMES));
 });
 
 test("the sample says what holds without it: put in, its commented-out keys change nothing", () => {

@@ -44,7 +44,7 @@ test("secretsOf knows every key that the schema calls a secret", () => {
   oauth["x-auth"] = { ...oauth["x-auth"], client_id: "c", issuer: "https://x" };
   const search = file["search"] as { engines: Record<string, object> };
   // Engines have names of their own.
-  search.engines = { exa: search.engines["x-auth"] as object };
+  search.engines = { github: search.engines["x-auth"] as object };
   const known = secretsOf(good(JSON.stringify(file)));
   for (const secret of [...secrets, "url pw"]) expect(known).toContain(secret);
 });
@@ -74,7 +74,7 @@ describe("no problem shows a secret", () => {
     `server: {host: "sk-${secret} x"}`,
     `server: {host: "Bearer ${secret}"}`,
     `sk-${secret}: 1`,
-    `search: {engines: {exa: {api_key: 5, base_url: "\${MY_API_KEY}"}}}`,
+    `search: {engines: {github: {api_key: 5, base_url: "\${MY_API_KEY}"}}}`,
     `server: {port: "\${MY_API_KEY}"}`,
     `a: [1\nb: ${secret}`,
   ];

@@ -4,7 +4,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { type BackendAnswer, type DecisionRoute, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
-import { BACKENDS } from "../backends/index.ts";
+import { backendOf } from "../backends/index.ts";
 import { calibrate } from "../calibration/calibration.ts";
 import type { DecisionVersion } from "../models/versions.ts";
 import { badQuestion, type DecisionRequest, type ParamNames, type Question } from "../questions.ts";
@@ -62,7 +62,7 @@ async function ask(
   const { spec } = version;
   try {
     refuseTooManyOptions(questions, spec.limits["options"] ?? Number.POSITIVE_INFINITY);
-    return await BACKENDS[spec.kind].answer({ state, questions, spec }, upstream);
+    return await backendOf(spec).answer({ state, questions, spec }, upstream);
   } catch (error) {
     throw inWordsOf(names, publicError(error));
   }

@@ -12,6 +12,7 @@ import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
 import { type BackendAnswer, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
 import type { Deadline } from "../backends/calls.ts";
+import { backendOf } from "../backends/index.ts";
 import type { DecisionModels } from "../models/models.ts";
 import type { DecisionVersion } from "../models/versions.ts";
 import { type DecisionRequest, readDecisionRequest } from "../questions.ts";
@@ -213,8 +214,7 @@ async function answer<R extends DecisionRequest>(
 /** Whose word the probabilities are: fitted here, freed of a prior, the upstream's own, or what a text model happens to say. */
 function calibrationOf({ calibration, spec }: DecisionVersion): "fitted" | "prior" | "upstream" | "none" {
   if (calibration.method === "fitted") return "fitted";
-  if (spec.kind === "logprobs" && spec.prior === "content_free") return "prior";
-  return spec.kind === "systemone" || spec.kind === "openai-decisions" ? "upstream" : "none";
+  return backendOf(spec).calibrationOf?.(spec) ?? "none";
 }
 
 async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRoutesDeps): Promise<DecisionVersion> {

@@ -8,11 +8,10 @@ import type { DecisionFacts } from "../../vendors/vendor.ts";
 import type { Reading } from "../calibration/calibration.ts";
 import type { Content, Question } from "../questions.ts";
 
-export type BackendKind = "systemone" | "openai-decisions" | "logprobs" | "verbalized";
-
 /** How a version is answered; part of its record. */
 export interface BackendSpec {
-  readonly kind: BackendKind;
+  /** The name of a backend. */
+  readonly kind: string;
   readonly routes: readonly DecisionRoute[];
   /** As `{ questions: 64, options: 26 }`; `options` holds for all, each backend says what else it knows. */
   readonly limits: Readonly<Record<string, number>>;
@@ -106,7 +105,20 @@ export interface BackendAnswer {
 }
 
 export interface DecisionBackend {
-  readonly kind: BackendKind;
+  /** The word that the configuration uses. */
+  readonly kind: string;
+  /** True where a text model answers: it is billed for prompts of ours, and asked in several orders. */
+  readonly asText: boolean;
+  /** True where an engine's own log-probabilities are read: its fitness is watched, and what positions gain is learned. */
+  readonly readsLogprobs?: boolean;
+  /** True where the limits decide what is asked, so that they belong to the version. */
+  readonly limitsDecide?: boolean;
+  /** What who calibrates is told of its probabilities. */
+  readonly remark?: string;
+  /** What a version without a fitted calibration rests on; absent: `none`. */
+  calibrationOf?(spec: BackendSpec): "upstream" | "prior" | "none";
+  /** What of the specification decides the answers, beside what all backends have; part of a version's hash. */
+  hashed?(spec: BackendSpec): Readonly<Record<string, unknown>>;
   /** Throws `NonsenseAnswer`, what the upstream threw, or `ApiError` 422 for what this backend cannot take. */
   answer(task: DecisionTask, upstream: Upstream): Promise<BackendAnswer>;
 }

@@ -1,15 +1,19 @@
 // The backends: one line each.
 
-import type { BackendKind, DecisionBackend } from "./backend.ts";
+import type { BackendSpec, DecisionBackend } from "./backend.ts";
 import { logprobs } from "./logprobs.ts";
 import { openaiDecisions } from "./openai-decisions.ts";
 import { systemone } from "./systemone.ts";
 import { verbalized } from "./verbalized.ts";
 
-/** By the word the configuration uses. */
-export const BACKENDS: Readonly<Record<BackendKind, DecisionBackend>> = {
-  systemone,
-  "openai-decisions": openaiDecisions,
-  logprobs,
-  verbalized,
-};
+/** Every backend. */
+export const BACKENDS: readonly DecisionBackend[] = [systemone, openaiDecisions, logprobs, verbalized];
+
+const byKind = new Map(BACKENDS.map((backend) => [backend.kind, backend]));
+
+/** The backend of a version. Throws for a kind that the check of the configuration does not know. */
+export function backendOf({ kind }: Pick<BackendSpec, "kind">): DecisionBackend {
+  const backend = byKind.get(kind);
+  if (backend === undefined) throw new Error(`no decision backend is called ${kind}`);
+  return backend;
+}

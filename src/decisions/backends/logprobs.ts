@@ -41,6 +41,11 @@ const WARM_CHARACTERS_MIN = 4000;
  */
 export const logprobs: DecisionBackend = {
   kind: "logprobs",
+  asText: true,
+  readsLogprobs: true,
+  limitsDecide: true,
+  calibrationOf: ({ prior }) => (prior === "content_free" ? "prior" : "none"),
+  hashed: ({ prior }) => (prior === "content_free" ? { prior } : {}),
   async answer(task, upstream) {
     const asked = new Asking(task, upstream);
     const jobs = task.questions.map((given) => async () => {

@@ -21,6 +21,8 @@ const QUESTIONS_MAX = 400;
 
 export const openaiDecisions: DecisionBackend = {
   kind: "openai-decisions",
+  asText: false,
+  calibrationOf: () => "upstream",
   async answer({ state, questions, spec }, upstream) {
     const input = inputOf(state);
     const calls = batches(questions, spec.limits["questions"] ?? QUESTIONS_MAX).map((batch) => async () => {

@@ -18,6 +18,8 @@ import { ASKED } from "./prompt.ts";
 /** The limit it knows: `questions` in one call. */
 export const systemone: DecisionBackend = {
   kind: "systemone",
+  asText: false,
+  calibrationOf: () => "upstream",
   async answer({ state, questions, spec }, upstream) {
     const { questions: perCall = questions.length } = spec.limits;
     const shown = textOfParts(state) ?? state;

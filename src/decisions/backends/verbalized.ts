@@ -29,6 +29,8 @@ const TOKENS_EACH = 12;
 
 export const verbalized: DecisionBackend = {
   kind: "verbalized",
+  asText: true,
+  remark: "These are probabilities a model wrote down, not ones it acts on.",
   async answer({ state, questions, spec }, upstream) {
     const usage: (Usage | undefined)[] = [];
     let last: ChatCallResult | undefined;

@@ -3,7 +3,7 @@
 
 import { sha256Hex } from "../../base/ids.ts";
 import { type BackendSpec, inParallel, type Upstream } from "../backends/backend.ts";
-import { BACKENDS } from "../backends/index.ts";
+import { backendOf } from "../backends/index.ts";
 import { type DecisionVersion, isOutdated, renewed } from "../models/versions.ts";
 import { type Content, isRecord, type Question, readDecisionRequest } from "../questions.ts";
 import { type Calibration, calibrate } from "./calibration.ts";
@@ -118,12 +118,12 @@ export async function runCalibration(
   // What is fitted is asked and read as this release does it; what the version does now is measured as it does it.
   const { spec } = renewed(version);
   const former = isOutdated(version) ? held : [];
-  const turnedRows = spec.kind === "logprobs" ? rowsToTurn(fit, spec.orders) : [];
+  const turnedRows = backendOf(spec).readsLogprobs === true ? rowsToTurn(fit, spec.orders) : [];
   const total = usable.length + turnedRows.length + former.length;
   let done = 0;
   const read = async (row: LabelledRow, spec: BackendSpec): Promise<LabelledReading> => {
     const task = { state: row.state, questions: [row.question], spec };
-    const { readings } = await BACKENDS[spec.kind].answer(task, options.upstream);
+    const { readings } = await backendOf(spec).answer(task, options.upstream);
     done += 1;
     options.asked?.(done, total);
     return { question: row.question, readings: readings[0]!, truth: row.truth };

@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { type BackendAnswer, type BackendSpec, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
-import { BACKENDS } from "../backends/index.ts";
+import { backendOf } from "../backends/index.ts";
 import { FewAlternatives } from "../backends/labels.ts";
 import type { Question } from "../questions.ts";
 
@@ -15,7 +15,7 @@ export async function probeEngine(asked: BackendSpec, upstream: Upstream): Promi
   // What is said of the mass is said here, with the bound for probes.
   const spec = { ...asked, orders: 1, minLabelMass: 0 };
   const ask = (state: string, questions: readonly Question[]) =>
-    BACKENDS.logprobs.answer({ state, questions, spec }, upstream);
+    backendOf(spec).answer({ state, questions, spec }, upstream);
   try {
     const questions = spec.limits["chosen_tokens"] === undefined ? [EASY] : [EASY, WIDE];
     const { labelMass = 1 } = await ask(CLEAR_DAY, questions);

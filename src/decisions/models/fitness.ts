@@ -2,6 +2,7 @@
 // share it share the verdict. Holds verdicts, asks nobody.
 
 import type { BackendSpec, DecisionRoute } from "../backends/backend.ts";
+import { backendOf } from "../backends/index.ts";
 import type { DecisionVersion } from "./versions.ts";
 
 /** What one verdict is about. */
@@ -14,7 +15,7 @@ export interface Engine {
 
 /** The engines of a version; [] for backends that read no log-probabilities. */
 export function enginesOf({ spec }: Pick<DecisionVersion, "spec">): Engine[] {
-  if (spec.kind !== "logprobs") return [];
+  if (backendOf(spec).readsLogprobs !== true) return [];
   const limits = Object.entries(spec.limits).sort(([a], [b]) => (a < b ? -1 : 1));
   return spec.routes.map((route) => {
     const { provider, model, path } = route;

@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { type TierId, tierIncludes } from "../../catalog/tiers.ts";
 import type { DecisionStore, Sighting, StoredVersion } from "../../store/decisions/decisions.ts";
+import { backendOf } from "../backends/index.ts";
 import type { Calibration } from "../calibration/calibration.ts";
 import {
   type DecisionModelConfig,
@@ -241,7 +242,7 @@ function reroute(version: DecisionVersion, origin: DecisionVersion): DecisionVer
   const models = (of: DecisionVersion) => [...new Set(of.spec.routes.map(({ model }) => model))].sort().join("\n");
   if (version.spec.kind !== origin.spec.kind || models(version) !== models(origin)) return version;
   const { routes, concurrency } = origin.spec;
-  const { limits } = version.spec.kind === "logprobs" ? version.spec : origin.spec;
+  const { limits } = backendOf(version.spec).limitsDecide === true ? version.spec : origin.spec;
   return { ...version, spec: { ...version.spec, routes, limits, concurrency } };
 }
 

@@ -3,7 +3,6 @@
 
 import type { TierId } from "../../catalog/tiers.ts";
 import type { StoredSighting } from "../../store/decisions/decisions.ts";
-import type { BackendKind } from "../backends/backend.ts";
 import type { BucketParameters } from "../calibration/calibration.ts";
 import { type Measurement, readMeasurement } from "../calibration/measurement.ts";
 import type { QuestionType } from "../questions.ts";
@@ -29,7 +28,7 @@ export interface ShownVersion {
   readonly tier: TierId;
   /** The floating names that lead to it now. */
   readonly aliases: readonly string[];
-  readonly backend: BackendKind;
+  readonly backend: string;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
   /** US dollars per million input tokens, as configured or publicly known; null: no price is known. */
   readonly inputPrice: number | null;

@@ -7,6 +7,7 @@ import { vendorAt } from "../../vendors/look-up.ts";
 import { measure } from "../api/budget.ts";
 import type { Spent } from "../api/decide.ts";
 import type { DecisionRoute } from "../backends/backend.ts";
+import { backendOf } from "../backends/index.ts";
 import type { DecisionRequest } from "../questions.ts";
 import type { DecisionVersion } from "./versions.ts";
 
@@ -24,7 +25,7 @@ export function decisionCostMicros(spent: Spent, version: DecisionVersion, deps:
   if (backend === undefined) return 0;
   const prices = pricesOf(version, backend.route, deps);
   // Each question is a prompt of its own to a text model, so what was sent says more than what is billed.
-  const own = version.inputPrice === undefined && readsText(version) ? backend.spent : undefined;
+  const own = version.inputPrice === undefined && backendOf(version.spec).asText ? backend.spent : undefined;
   return prices === undefined ? 0 : costMicros(prices, { ...(own ?? { inputTokens }), outputTokens: 0 });
 }
 
@@ -43,7 +44,7 @@ export async function decisionWorstCaseMicros(
   if (prices.length === 0) return 0;
   const counted = await (await measure(asked))();
   // A text model reads the state again for each question and each order of its options.
-  const calls = readsText(version) ? asked.questions.length * Math.max(1, version.spec.orders) : 1;
+  const calls = backendOf(version.spec).asText ? asked.questions.length * Math.max(1, version.spec.orders) : 1;
   const inputTokens = Math.ceil((counted + PROMPT_TOKENS) * VOCABULARY_FACTOR) * calls;
   return Math.max(...prices.map((each) => worstCostMicros(each, { inputTokens, outputTokens: 0 })));
 }
@@ -59,14 +60,10 @@ function pricesOf(
   deps: PriceDeps,
 ): Prices | undefined {
   if (version.inputPrice !== undefined) return { input: version.inputPrice, output: 0 };
-  if (readsText(version)) return inputOnly(deps.chatPrices(provider, model));
+  if (backendOf(version.spec).asText) return inputOnly(deps.chatPrices(provider, model));
   const host = URL.parse(deps.baseUrl(provider) ?? "")?.hostname ?? "";
   const known = vendorAt(host)?.api.decisions?.prices?.find((price) => price.model.test(model));
   return known === undefined ? undefined : { input: known.input, output: 0 };
-}
-
-function readsText({ spec: { kind } }: DecisionVersion): boolean {
-  return kind === "logprobs" || kind === "verbalized";
 }
 
 /** Spec: output is free. */

@@ -7,6 +7,8 @@ import type { Config } from "../../config/schema.ts";
 import type { StoredVersion } from "../../store/decisions/decisions.ts";
 import { CONFIDENCE_FORMULA } from "../api/confidence.ts";
 import type { BackendSpec } from "../backends/backend.ts";
+import { backendOf } from "../backends/index.ts";
+import { systemone } from "../backends/systemone.ts";
 import { type Calibration, readCalibration, UNCALIBRATED } from "../calibration/calibration.ts";
 import { isRecord } from "../questions.ts";
 import { FORMER_REVISION, isFormer, REVISION } from "../revision.ts";
@@ -69,7 +71,7 @@ export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibra
 export function versionOfListing({ provider, model, tier }: ListedModel): DecisionVersion {
   const route = { provider, model, path: "", priority: 1, weight: 1 };
   const spec: BackendSpec = {
-    kind: "systemone",
+    kind: systemone.kind,
     routes: [route],
     limits: {},
     orders: 1,
@@ -178,7 +180,7 @@ export const WITHOUT_CALIBRATION: Calibration = UNCALIBRATED;
 
 /** Of what decides the answers only: names, plan, an upstream's limits, concurrency and a second way to the same model do not. */
 function hashOf(spec: BackendSpec, calibration: Calibration): string {
-  const asText = spec.kind === "logprobs" || spec.kind === "verbalized";
+  const { asText, limitsDecide, hashed } = backendOf(spec);
   return sha256Hex(
     canonical({
       kind: spec.kind,
@@ -186,9 +188,9 @@ function hashOf(spec: BackendSpec, calibration: Calibration): string {
       ...(asText ? { orders: spec.orders } : {}),
       // The former one was told apart by its prompts alone.
       ...(isFormer(spec) ? (asText ? { prompt: FORMER_REVISION } : {}) : { revision: spec.revision }),
-      ...(spec.kind === "logprobs" && spec.prior === "content_free" ? { prior: spec.prior } : {}),
+      ...hashed?.(spec),
       // How many options are shown at once decides what is asked, too.
-      ...(spec.kind === "logprobs" && Object.keys(spec.limits).length > 0 ? { limits: spec.limits } : {}),
+      ...(limitsDecide === true && Object.keys(spec.limits).length > 0 ? { limits: spec.limits } : {}),
       calibration,
       confidence: CONFIDENCE_FORMULA,
     }),

@@ -1,0 +1,11 @@
+// The names that a configuration may use for what the program has several of; each list is its room's own.
+
+import type { KnownNames } from "../config/fields.ts";
+import { BACKENDS } from "../decisions/backends/index.ts";
+import { ENGINES } from "../search/engines/index.ts";
+
+/** What the configuration is checked against. */
+export const NAMES: KnownNames = {
+  "search engine": ENGINES.map(({ name }) => name),
+  "decision backend": BACKENDS.map(({ kind }) => kind),
+};
