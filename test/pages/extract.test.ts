@@ -165,6 +165,8 @@ describe("pages that need a browser", () => {
     ["a redirect on load", `<body onload="location='/new'"><p>Moving</p></body>`, "script redirect"],
     ["a redirect on a condition", "<script>if (top) location.replace(to)</script>", "script redirect"],
     ["a cookie and once more", "<script>document.cookie='a=1';location.reload()</script>", "script redirect"],
+    ["a redirect that is put together", "<script>location['hr' + 'ef'] = a + b</script>", "no text, a script"],
+    ["nothing but a script that is elsewhere", '<script src="/go.js"></script>', "no text, a script"],
     ["a script that asks where it is", "<p>Hello</p><script>if (location.href == 'x') y()</script>", undefined],
     ["a redirect in a page to be read", `${ARTICLE}<script>location.href='/new'</script>`, undefined],
     ["a short page without scripts", "<p>Hello</p>", undefined],

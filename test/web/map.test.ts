@@ -176,3 +176,73 @@ describe("POST /v1/map", () => {
     expect(answer.error).toMatchObject({ code, param });
   });
 });
+
+describe("a site that hangs", () => {
+  const never = () => new Promise<Response>(() => undefined);
+  const none = () => new Response("no", { status: 404 });
+  let silent: FakeSite;
+  let own: TestApp;
+  beforeAll(async () => {
+    silent = startFakeSite({ "/robots.txt": none });
+    own = await startTestApp({ config: webConfig([silent.host]) });
+  });
+  afterAll(async () => {
+    await own.stop();
+    await silent.stop();
+  });
+  const ask = async (timeout_ms: number) => {
+    const response = await own.post("/v1/map", { url: `${silent.url}/`, timeout_ms });
+    return { status: response.status, ...((await response.json()) as Answer) };
+  };
+
+  test("with its sitemap and its root gives an answer when the request's time is over", async () => {
+    silent.set("/sitemap.xml", never);
+    silent.set("/", never);
+    // Both were asked for, and neither ever answers: nothing but the request's own time ends it.
+    const [answer] = await Promise.all([ask(1500), silent.asked("/sitemap.xml"), silent.asked("/")]);
+    expect([answer.status, answer.error.code]).toEqual([504, "map_timeout"]);
+  });
+
+  test("with its sitemap only has the links of its root", async () => {
+    silent.set("/sitemap.xml", never);
+    silent.set("/", page("Home", ["/linked"]));
+    const [answer] = await Promise.all([ask(4000), silent.asked("/sitemap.xml")]);
+    expect(answer.success).toBe(true);
+    expect(paths(answer)).toEqual(["/", "/linked"]);
+  });
+
+  test("with its root only has what its sitemap lists", async () => {
+    silent.set("/sitemap.xml", xml(urls(`${silent.url}/a`, `${silent.url}/b`)));
+    silent.set("/", never);
+    const [answer] = await Promise.all([ask(1500), silent.asked("/")]);
+    expect(answer.success).toBe(true);
+    expect(paths(answer)).toEqual(["/", "/a", "/b"]);
+  });
+
+  test("is let go of when the client leaves", async () => {
+    const asked = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    silent.set("/sitemap.xml", none);
+    silent.set("/", (request) => {
+      request.signal.addEventListener("abort", () => left.resolve());
+      asked.resolve();
+      return never();
+    });
+    const gone = new AbortController();
+    const answer = own.call("/v1/map", {
+      method: "POST",
+      body: JSON.stringify({ url: `${silent.url}/`, timeout_ms: 60_000 }),
+      headers: { "content-type": "application/json" },
+      signal: gone.signal,
+    });
+    await asked.promise;
+    gone.abort();
+    expect(
+      await answer.then(
+        () => "answered",
+        () => "gone",
+      ),
+    ).toBe("gone");
+    await left.promise;
+  });
+});

@@ -87,6 +87,8 @@ export function needsScript(document: PageDocument): string | undefined {
     if (isRoot && visibleChars(element) < TEXT_CHARS_MIN) return "empty application root";
   }
   if (chars < TEXT_CHARS_MIN && movesOf(document).length > 0) return "script redirect";
+  // Whatever the script does, and however it is written, there is nothing else.
+  if (chars === 0 && document.scriptChars > 0) return "no text, a script";
   return chars < TEXT_CHARS_MIN && document.scriptChars >= SCRIPT_CHARS_MIN ? "little text, much script" : undefined;
 }
 

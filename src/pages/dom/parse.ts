@@ -151,6 +151,8 @@ class Builder {
     }
     if (DROPPED_TAGS.has(name) && !VOID_TAGS.has(name)) {
       if (name === "script") this.#capture = captureOf(attributes["type"] ?? "");
+      // One that is elsewhere counts as its address does.
+      if (this.#capture === "script") this.#scriptChars += attributes["src"]?.length ?? 0;
       this.#isDisplay = /mode\s*=\s*display/i.test(attributes["type"] ?? "");
       this.#captured = "";
       this.#droppedDepth = 1;
