@@ -1,6 +1,7 @@
 // The rules of the house as pure functions over files, so that each can also be seen failing on a planted violation.
 
 import { posix } from "node:path";
+import { functionsOf, usesBeforeDeclaration } from "./functions.ts";
 import { codeOf, type FileMap, type Import, importsOf } from "./source.ts";
 import { vendorNames } from "./vendor-names.ts";
 
@@ -274,6 +275,64 @@ const length = fileRule(`no file over ${LINES_MAX} lines`, (_path, text) => {
   return lines > LINES_MAX ? `${lines} lines` : false;
 });
 
+const FUNCTION_LINES_MAX = 80;
+
+/** Functions that are still longer, each as its file and name. */
+const LONG_STILL: ReadonlySet<string> = new Set([
+  "scripts/smoke.ts checkRunning",
+  "scripts/soak/upstream.ts startSoakUpstream",
+  "src/accounts/accounts.ts createAccounts",
+  "src/accounts/mail/mailer.ts createMailer",
+  "src/accounts/oauth/flow.ts oauthFlow",
+  "src/dashboard/server/routes.ts dashboardRoutes",
+  "src/dashboard/server/sign-in-api.ts signInApi",
+  "src/dashboard/ui/pages/playground.tsx Chat",
+  "src/dashboard/ui/parts/chart.tsx Bars",
+  "src/decisions/assemble.ts createDecisions",
+  "src/gateway/answer-stream.ts pump",
+  "src/gateway/open-stream.ts openLive",
+  "src/gateway/run.ts createGateway",
+  "src/jobs/runner.ts createJobRunner",
+  "src/pages/browser/browser.ts createBrowser",
+  "src/pages/browser/navigation-guard.ts tame",
+  "src/pages/robots/robots.ts createRobots",
+  "src/pages/schedule/host-scheduler.ts createManners",
+  "src/store/access/account-budgets.ts accountBudgetStore",
+  "src/store/access/accounts.ts accountStore",
+  "src/store/access/codes.ts codeStore",
+  "src/store/access/keys.ts keyStore",
+  "src/store/access/sessions.ts sessionStore",
+  "src/store/usage/sql.ts usageStatements",
+  "src/store/usage/usage.ts usageStore",
+  "src/store/work/frontier.ts frontierStore",
+  "src/store/work/jobs.ts jobStore",
+  "src/store/work/threads.ts threadStore",
+  "src/telemetry/metrics.ts createMetrics",
+  "src/tokens/merge.ts countMerged",
+  "src/web/assemble.ts createWeb",
+  "src/web/tools.ts createWebTools",
+  "src/wire/chat-completions/format.ts push",
+  "src/workers/pool.ts createPool",
+  "test/pages/render.test.ts answer",
+  "test/support/identity-servers.ts startFakeGithub",
+  "test/wire/messages-decode.test.ts test(…)",
+  "test/wire/responses-decode.test.ts test(…)",
+]);
+
+// What is handed to `describe` is a list of tests, each of which is counted.
+const functionLength = fileRule(`no function over ${FUNCTION_LINES_MAX} lines`, (path, text) => {
+  if (text.split("\n").length <= FUNCTION_LINES_MAX) return false;
+  const long = functionsOf(path, text).filter(
+    ({ name, lines, listsTests }) => lines > FUNCTION_LINES_MAX && !listsTests && !LONG_STILL.has(`${path} ${name}`),
+  );
+  return long.length > 0 && long.map(({ name, line, lines }) => `${name} in line ${line} has ${lines}`).join(", ");
+});
+
+const wiringOrder = fileRule("in app nothing is used before it exists", (path, text) => {
+  const early = path.startsWith("src/app/") ? usesBeforeDeclaration(path, text) : [];
+  return early.length > 0 && early.join(", ");
+});
+
 const header = fileRule("a header says what the file guarantees", (path, text) =>
   path.startsWith("test/") || /^(?:#![^\n]*\n)?\/[/*]/.test(text) ? false : "the first line is no comment",
 );
@@ -326,6 +385,8 @@ export const RULES: readonly Rule[] = [
   consoles,
   defaults,
   length,
+  functionLength,
+  wiringOrder,
   header,
   names,
   barrels,
