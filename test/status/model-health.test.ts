@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { createModelHealth, type ModelHealthDeps, type RequestOutcome } from "../../src/status/model-health.ts";
+import type { ModelKind } from "../../src/vendors/model-kind.ts";
 
 const fine = (latencyMs = 10): RequestOutcome => ({ status: 200, errorCode: null, latencyMs });
 const failed = (errorCode: string | null = "provider_unavailable", status = 502) => ({
@@ -21,13 +22,14 @@ interface World {
   listed?: Record<string, boolean>;
   routes?: { provider: string; model: string }[];
   probe?: ModelHealthDeps["probe"];
+  kind?: ModelKind;
 }
 
-async function judged({ outcomes = [], open = [], listed = {}, routes = TWO, probe }: World) {
+async function judged({ outcomes = [], open = [], listed = {}, routes = TWO, probe, kind = "chat" }: World) {
   const clock = new FakeClock();
   const health = createModelHealth({
     clock,
-    models: () => [{ id: "m", routes }],
+    models: () => [{ id: "m", routes, kind }],
     recent: async (_model, { sinceMs, limit }) => {
       expect(clock.now() - sinceMs).toBe(15 * 60_000);
       return outcomes.slice(0, limit);
@@ -61,6 +63,8 @@ test.each<[string, World, string]>([
   ["the probe answers", { probe: async () => true, listed: { "a/x": false, "b/y": false } }, "healthy"],
   ["the probe fails", { probe: async () => false }, "unavailable"],
   ["the probe throws", { probe: () => Promise.reject(new Error("refused")) }, "unavailable"],
+  ["what cannot chat is not probed", { probe: async () => false, kind: "embedding" }, "healthy"],
+  ["its lists speak for it", { probe: async () => true, kind: "image", listed: { "a/x": false } }, "degraded"],
   ["traffic spares the probe", { probe: async () => false, outcomes: many(3, fine()) }, "healthy"],
 ])("%s", async (_name, world, status) => {
   expect((await judged(world)).models[0]?.status as string).toBe(status);
