@@ -11,16 +11,24 @@ import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { checkBudgets } from "./doctor-budgets.ts";
 import { checkDecisions } from "./doctor-decisions.ts";
+import { checkEngines } from "./doctor-engines.ts";
 import { type Finding, probeProvider } from "./doctor-provider.ts";
 import { checkProxy } from "./doctor-proxy.ts";
-import { CommandError } from "./failure.ts";
+import { CommandError, UsageError } from "./failure.ts";
 import { ONLY_DEMO as ONLY_DEMO_ANSWERS } from "./workspace.ts";
 
 /** `sallyport doctor`. */
 export const doctor: Command = {
   summary: "check configuration, database, browser and providers",
+  usage: "[--engines [NAME]]",
+  args: [0, 1],
+  options: [{ name: "engines", summary: "ask the search engines instead: all that run, or the one of that name" }],
   details: "Exits 0 when nothing failed. A warning is no failure.",
   async run(context) {
+    const [engine] = context.args;
+    if (context.flags.has("engines")) return checkEngines(context, engine);
+    if (engine !== undefined)
+      throw new UsageError(`unexpected argument: ${engine} (a search engine? then with --engines)`);
     const findings: Finding[] = [];
     const add = (finding: Finding) => {
       findings.push(finding);

@@ -57,6 +57,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./map.ts")).map,
   },
   {
+    name: "search",
+    summary: "search the web",
+    load: async () => (await import("./search.ts")).search,
+  },
+  {
     name: "backup",
     summary: "copy the database, secrets and uploads into one file",
     load: async () => (await import("./backup.ts")).backup,

@@ -33,13 +33,14 @@ export interface Unresponsive {
  */
 export type SearchFault = "unavailable" | "failed" | "timeout" | "full";
 
-/** Thrown by a search. */
+/** Thrown by a search. The message is a sentence without its full stop; the engines that failed are put to it. */
 export class SearchError extends Error {
   override name = "SearchError";
   readonly fault: SearchFault;
   readonly unresponsive: readonly Unresponsive[];
   constructor(fault: SearchFault, message: string, unresponsive: readonly Unresponsive[] = []) {
-    super(message);
+    const why = unresponsive.map(({ name, reason }) => `${name} (${reason})`).join(", ");
+    super(why === "" ? `${message}.` : `${message}: ${why}.`);
     this.fault = fault;
     this.unresponsive = unresponsive;
   }

@@ -90,7 +90,9 @@ const ENGINE_HITS_MIN = 10;
 /** Results that an answer holds ready for the same question with a higher limit. */
 const RESULTS_MAX = 50;
 const PROBE_TIMEOUT_MS = 20_000;
-const PROBE_QUERY = "wikipedia";
+/** Found everywhere, but for places and music. */
+const PROBE_QUERY = "linux";
+const PROBE_QUERIES: Readonly<Partial<Record<Category, string>>> = { map: "Berlin", music: "Bach" };
 
 /** Builds it. */
 export function createSearch(deps: SearchDeps): Search {
@@ -120,7 +122,7 @@ export function createSearch(deps: SearchDeps): Search {
       const known = recent.get(key);
       if (known !== undefined && (known.limit >= limit || known.results.length >= limit)) return cutTo(known, limit);
       const flight = `${key} ${limit} ${timeoutMs}`;
-      if (flights.isFull(flight)) throw new SearchError("full", "Too many searches are under way. Try again soon.");
+      if (flights.isFull(flight)) throw new SearchError("full", "Too many searches are under way, try again soon");
       const answer = await flights.join(flight, signal, async (stop) => {
         const found = await searchAnew(request, { chosen, round, isSafe: config().search.safe }, stop);
         // An answer that engines are missing from may be a better one soon.
@@ -232,17 +234,17 @@ const KEYED_BONUS = 2;
 function noEngine(category: Category, suspended: readonly Unresponsive[]): SearchError {
   const message =
     suspended.length === 0
-      ? `No search engine is enabled for ${category}.`
-      : `Every search engine for ${category} is suspended after failures.`;
+      ? `No search engine is enabled for ${category}`
+      : `Every search engine for ${category} is suspended after failures`;
   return new SearchError("unavailable", message, suspended);
 }
 
 function noAnswer(isTimeUp: boolean, unresponsive: readonly Unresponsive[]): SearchError {
-  if (isTimeUp) return new SearchError("timeout", "No search engine answered in time.", unresponsive);
+  if (isTimeUp) return new SearchError("timeout", "No search engine answered in time", unresponsive);
   const isBusy = unresponsive.every(({ reason }) => reason === "busy" || reason.startsWith("suspended"));
   return isBusy
-    ? new SearchError("unavailable", "No search engine takes a request at the moment. Try again soon.", unresponsive)
-    : new SearchError("failed", "Every search engine that was asked failed.", unresponsive);
+    ? new SearchError("unavailable", "No search engine takes a request at the moment", unresponsive)
+    : new SearchError("failed", "Every search engine that was asked failed", unresponsive);
 }
 
 /** Each once, without the query itself. */
@@ -275,9 +277,10 @@ function fetchAt(baseUrl: string, web: Config["web"], made: Map<string, GuardedF
 
 async function probeEngine(used: ChosenEngine, round: RoundDeps, signal: AbortSignal): Promise<EngineProbe> {
   const startedMs = performance.now();
+  const [category = "general"] = used.engine.categories;
   const query: SearchQuery = {
-    text: PROBE_QUERY,
-    category: used.engine.categories[0] ?? "general",
+    text: PROBE_QUERIES[category] ?? PROBE_QUERY,
+    category,
     limit: ENGINE_HITS_MIN,
     page: 1,
     safe: "moderate",

@@ -1,0 +1,107 @@
+// `sallyport doctor --engines`: asks search engines live, each once, and says which are broken and since when. Reads what a
+// server wrote down about them, and changes nothing.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { whyOff } from "../search/chosen.ts";
+import { ENGINES } from "../search/engines/index.ts";
+import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
+import { settingsStore } from "../store/settings.ts";
+import { readEngineHealth } from "../web/engine-health.ts";
+import type { Context } from "./command.ts";
+import { UsageError } from "./failure.ts";
+import { searchWith } from "./search.ts";
+import { withWebTools } from "./web-tools.ts";
+
+/** What became of one engine. */
+interface Checked {
+  readonly name: string;
+  /** `warning`: it answered, and had nothing. */
+  readonly status: "ok" | "warning" | "failed";
+  readonly ms: number;
+  readonly hits: number;
+  readonly error?: string;
+  /** It has not answered a server since; ISO 8601. */
+  readonly failing_since?: string;
+  readonly last_ok?: string;
+}
+
+/** Asks the engine of that name, or all that run. Exit code 1 when one of them failed. */
+export async function checkEngines(context: Context, name: string | undefined): Promise<number> {
+  const config = context.config();
+  const all = ENGINES.map((engine) => engine.name);
+  if (name !== undefined && !all.includes(name))
+    throw new UsageError(`no search engine is called ${name}: there are ${all.join(", ")}`);
+  const off = ENGINES.filter((engine) => whyOff(engine, config.search) !== undefined);
+  const asked = name === undefined ? all.filter((one) => !off.some((engine) => engine.name === one)) : [name];
+  const known = await rememberedHealth(config.dataDir);
+  const print = (one: Checked) => {
+    if (!context.flags.has("json")) context.out(lineOf(one));
+  };
+  const checked = await withWebTools(context, "search", async (tools, signal) => {
+    const search = searchWith(tools, config, context);
+    return Promise.all(
+      asked.map(async (engine) => {
+        const one = asChecked(engine, await search.probe(engine, signal), known[engine]);
+        print(one);
+        return one;
+      }),
+    );
+  });
+  const ok = checked.every(({ status }) => status !== "failed");
+  if (context.flags.has("json")) context.out(`${JSON.stringify({ ok, engines: checked })}\n`);
+  else if (name === undefined)
+    context.out(offLines(Map.groupBy(off, (engine) => whyOff(engine, config.search) as string)));
+  return ok ? 0 : 1;
+}
+
+type Known = Awaited<ReturnType<typeof readEngineHealth>>[string];
+type Probe = Awaited<ReturnType<ReturnType<typeof searchWith>["probe"]>>;
+
+function asChecked(name: string, probe: Probe, known: Known | undefined): Checked {
+  const { hits = 0, ms = 0, error } = probe ?? {};
+  const status = error !== undefined ? "failed" : hits === 0 ? "warning" : "ok";
+  const isFailing = error !== undefined && known?.failingSinceMs !== undefined;
+  return {
+    name,
+    status,
+    ms: Math.round(ms),
+    hits,
+    ...(error === undefined ? {} : { error: `${error.kind}: ${error.message}` }),
+    ...(isFailing ? { failing_since: iso(known.failingSinceMs as number) } : {}),
+    ...(known?.lastOkAtMs === undefined ? {} : { last_ok: iso(known.lastOkAtMs) }),
+  };
+}
+
+function lineOf({ name, status, ms, hits, error, failing_since: since, last_ok: lastOk }: Checked): string {
+  const said = error ?? (hits === 0 ? "answered without a hit" : `${hits} hits`);
+  const when =
+    since === undefined ? "" : ` (failing since ${since}${lastOk === undefined ? "" : `, last answer ${lastOk}`})`;
+  return `${status.padEnd(7)}  ${name.padEnd(20)}  ${String(ms).padStart(6)} ms  ${said}${when}\n`;
+}
+
+/** Those that are not asked, by the reason why. */
+function offLines(off: ReadonlyMap<string, readonly { readonly name: string }[]>): string {
+  const lines = [...off].map(([why, engines]) => `  ${why}: ${engines.map(({ name }) => name).join(", ")}\n`);
+  return lines.length === 0 ? "" : `\nNot asked:\n${lines.join("")}`;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** What a server wrote down; nothing where none ever ran. */
+async function rememberedHealth(dataDir: string): ReturnType<typeof readEngineHealth> {
+  if (!existsSync(join(dataDir, DATABASE_FILE))) return {};
+  let store: ReturnType<typeof openStore>;
+  try {
+    store = openStore({ dataDir, create: false });
+  } catch {
+    // What is wrong with the database is what `doctor` without `--engines` tells.
+    return {};
+  }
+  try {
+    return await readEngineHealth(settingsStore(store));
+  } finally {
+    store.close();
+  }
+}
