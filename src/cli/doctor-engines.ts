@@ -73,7 +73,7 @@ function asChecked(name: string, probe: Probe, known: Known | undefined): Checke
 }
 
 function lineOf({ name, status, ms, hits, error, failing_since: since, last_ok: lastOk }: Checked): string {
-  const said = error ?? (hits === 0 ? "answered without a hit" : `${hits} hits`);
+  const said = error ?? (hits === 0 ? "answered without a hit" : `${hits} ${hits === 1 ? "hit" : "hits"}`);
   const when =
     since === undefined ? "" : ` (failing since ${since}${lastOk === undefined ? "" : `, last answer ${lastOk}`})`;
   return `${status.padEnd(7)}  ${name.padEnd(20)}  ${String(ms).padStart(6)} ms  ${said}${when}\n`;

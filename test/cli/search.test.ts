@@ -82,11 +82,11 @@ describe("doctor --engines", () => {
     site.answers("wikipedia", () => new Response("", { status: 500 }));
     const { code, out } = await sally("doctor", "--engines");
     expect(code).toBe(1);
-    expect(out).toMatch(/^ok +searxng +\d+ ms {2}1 hits$/m);
+    expect(out).toMatch(/^ok +searxng +\d+ ms {2}1 hit$/m);
     expect(out).toMatch(
       /^failed +wikipedia +\d+ ms {2}server_error: .+ \(failing since 2026-01-02T00:00:00.000Z, last answer 2026-01-01T00:00:00.000Z\)$/m,
     );
-    expect(out).toMatch(/^ {2}not in search\.only: wikidata, /m);
+    expect(out).toMatch(/^ {2}not in search\.only: .*wikidata, /m);
   });
 
   test("asks one by name", async () => {
