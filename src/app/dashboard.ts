@@ -35,7 +35,7 @@ export interface DashboardServiceDeps {
   readonly decisions: Pick<ReturnType<typeof createDecisions>, "overview" | "promote" | "choices">;
   readonly watch: Pick<ReturnType<typeof createWatch>, "subsystems" | "modelHealth">;
   readonly observer: Pick<Observer, "lastFaults">;
-  readonly web: Pick<ReturnType<typeof createWeb>, "figures">;
+  readonly web: Pick<ReturnType<typeof createWeb>, "figures" | "count">;
   uptimeSeconds(): number;
   config(): Config;
   grants(): Readonly<Record<TierId, TierGrant>>;
@@ -75,7 +75,10 @@ function dashboardDeps({ store, clock, accounts, fleet, decisions, config, ...mo
       subsystems: () => checkSubsystems(more.watch.subsystems),
       database: () => databaseSize(store),
       untrustedProxy: () => untrustedProxy(settingsStore(store), clock, config().server.trustedProxies),
-      web: () => more.web.figures(),
+      async web() {
+        await more.web.count();
+        return more.web.figures();
+      },
     },
     clock,
     version: VERSION,

@@ -18,6 +18,7 @@ import { upgradeStore } from "../store/engine/upgrade.ts";
 import { Upkeep } from "../store/engine/upkeep.ts";
 import { storeSweeps } from "../store/sweeps.ts";
 import { rateStore } from "../store/usage/rates.ts";
+import { usageStore } from "../store/usage/usage.ts";
 import { UsageWriter } from "../store/usage/writer.ts";
 import { storageStore } from "../store/work/storage.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -86,14 +87,18 @@ function addLog(add: Lifecycle["add"], log: Logger, config: () => Config): void 
 }
 
 /** Adds what writes down who used what, and what keeps the database small. */
-function addUsage({ add, config, log, clock, store, metrics, timed }: Ground & ProgramMetrics) {
-  const writer = new UsageWriter(timed(store, "flush_usage"), {
-    flushMs: config().usage.flushMs,
-    onError: (error) => log.error("usage could not be written; it is kept and tried again", { error }),
-  });
+function addUsage({ add, config, log, clock, store, metrics, time }: Ground & ProgramMetrics) {
+  const usage = usageStore(store);
+  const writer = new UsageWriter(
+    { writeUsage: (batch) => time("flush_usage", () => usage.writeUsage(batch)) },
+    {
+      flushMs: config().usage.flushMs,
+      onError: (error) => log.error("usage could not be written; it is kept and tried again", { error }),
+    },
+  );
   add("usage", {
-    stop() {
-      if (!writer.close()) log.error("usage could not be written");
+    async stop() {
+      if (!(await writer.close())) log.error("usage could not be written");
     },
   });
   add(
@@ -135,6 +140,7 @@ function addCallers(
       keys: keyStore(store),
       requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
       pendingMicros: (id) => writer.pendingCostMicros(id),
+      whenWritten: (listener) => writer.whenWritten(listener),
       rejected: () => metrics.rateLimited(),
     }),
   );

@@ -8,7 +8,6 @@ import type { ModelRoute } from "../catalog/models.ts";
 import { environment } from "../config/load.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { createOutcomes } from "../status/outcomes.ts";
-import type { Store } from "../store/engine/open.ts";
 import { STOPPED, type UsageRecord } from "../store/usage/record.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
@@ -62,13 +61,8 @@ export function createProgramMetrics(deps: {
     metrics,
     /** Models that `has` knows may be named too. */
     nameModels: (has: (model: string) => boolean) => void named.push(has),
-    /** The store with its write transactions timed. */
-    timed: (store: Store, operation: string): Store => ({
-      ...store,
-      transaction: (work) => time(metrics, operation, () => store.transaction(work)),
-    }),
-    /** The result of a look-up in the database, timed. */
-    time: <T>(operation: string, work: () => T): T => time(metrics, operation, work),
+    /** The result of a verb of the store, timed. */
+    time: <T>(operation: string, work: () => Promise<T>): Promise<T> => time(metrics, operation, work),
   };
 }
 
@@ -126,10 +120,10 @@ function reasonOf(cause: unknown): unknown {
   return cause instanceof Error && typeof code === "string" ? `${code}: ${cause.message}` : cause;
 }
 
-function time<T>(metrics: Metrics, operation: string, work: () => T): T {
+async function time<T>(metrics: Metrics, operation: string, work: () => Promise<T>): Promise<T> {
   const from = performance.now();
   try {
-    return work();
+    return await work();
   } finally {
     metrics.database(operation, (performance.now() - from) / 1000);
   }

@@ -105,7 +105,7 @@ async function addServices(lifecycle: Lifecycle, base: Foundation, { hasher, pee
   );
   add("models", {
     routes: catalogRoutes({
-      authenticate: (request) => authenticate(request).account,
+      authenticate: async (request) => (await authenticate(request)).account,
       catalog: fleet.catalog,
       tiers: grants,
     }),

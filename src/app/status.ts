@@ -6,6 +6,7 @@ import type { Fleet } from "../gateway/providers.ts";
 import { type linksOf, statusRoutes } from "../status/routes.ts";
 import type { Store } from "../store/engine/open.ts";
 import { usageStore } from "../store/usage/usage.ts";
+import type { createWeb } from "../web/assemble.ts";
 import { type createWatch, isListed } from "./health-watch.ts";
 import type { Observer } from "./observe.ts";
 
@@ -15,6 +16,7 @@ export interface StatusServiceDeps {
   readonly fleet: Fleet;
   readonly observer: Observer;
   readonly watch: ReturnType<typeof createWatch>;
+  readonly web: Pick<ReturnType<typeof createWeb>, "count">;
   readonly uptimeSeconds: () => number;
   /** Makes pseudonyms that do not lead back to an account. */
   readonly pseudonymSecret: string;
@@ -23,7 +25,7 @@ export interface StatusServiceDeps {
 
 /** Health, statistics, capabilities and metrics as a service. */
 export function createStatus(deps: StatusServiceDeps) {
-  const { config, store, fleet, observer, watch, uptimeSeconds, pseudonymSecret, links } = deps;
+  const { config, store, fleet, observer, watch, web, uptimeSeconds, pseudonymSecret, links } = deps;
   const usage = usageStore(store);
   const routes = statusRoutes({
     version: VERSION,
@@ -43,7 +45,10 @@ export function createStatus(deps: StatusServiceDeps) {
     listedModels: watch.listedCount,
     modelHealth: watch.modelHealth,
     metrics: () => config().server.metrics,
-    renderMetrics: () => observer.metrics.render(),
+    async renderMetrics() {
+      await web.count();
+      return observer.metrics.render();
+    },
   });
   return { routes };
 }

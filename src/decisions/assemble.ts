@@ -1,5 +1,6 @@
 // The decisions of a running gateway, put together: models, ways to their upstreams, the watch and the endpoints.
 
+import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Prices } from "../catalog/prices.ts";
@@ -31,8 +32,8 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   chatProvider(name: string): Provider | undefined;
   /** What is known of a chat model's prices. */
   chatPrices(provider: string, model: string): Prices | undefined;
-  authenticate(request: Request): { readonly account: { readonly tier: TierId } };
-  admit(request: Request, exchange: Exchange): DecisionCaller;
+  authenticate(request: Request): AtOnce<{ readonly account: { readonly tier: TierId } }>;
+  admit(request: Request, exchange: Exchange): AtOnce<DecisionCaller>;
   budgets: Pick<Budgets, "reserve">;
   bodyLimits(): BodyLimits;
   requestTimeoutMs(): number;

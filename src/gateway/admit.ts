@@ -1,5 +1,6 @@
 // Lets a request in: key, plan, rate limit, budget, in this order and before its body is looked at (401 before 400).
 
+import { type AtOnce, whenThere } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { requireActivePlan, type TierId } from "../catalog/tiers.ts";
@@ -9,7 +10,7 @@ import type { RateLimiter } from "../http/rpm.ts";
 import type { Budgets } from "./budgets.ts";
 
 export interface AdmitDeps {
-  authenticate(request: Request): Caller<TierId>;
+  authenticate(request: Request): AtOnce<Caller<TierId>>;
   limiter: RateLimiter;
   clock: Clock;
   /** Requests per minute of a plan. */
@@ -19,19 +20,19 @@ export interface AdmitDeps {
   rejected?(): void;
 }
 
-/** Lets a request in, or throws. `free`: it does not count against the rate limit and spends nothing. */
-export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => Caller<TierId>;
+/** Lets a request in, at once where its key is remembered, or throws. `free`: it does not count against the rate limit and spends nothing. */
+export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => AtOnce<Caller<TierId>>;
 
 /** `authenticate`, which also refuses keys of accounts whose address nobody has proved, while `mustVerify` says so. */
 export function verifiedCallers<C extends Caller>(
-  authenticate: (request: Request) => C,
+  authenticate: (request: Request) => AtOnce<C>,
   mustVerify: () => boolean,
-): (request: Request) => C {
-  return (request) => {
-    const caller = authenticate(request);
+): (request: Request) => AtOnce<C> {
+  const verified = (caller: C): C => {
     if (mustVerify()) requireVerified(caller);
     return caller;
   };
+  return (request) => whenThere(authenticate(request), verified);
 }
 
 function requireVerified({ account }: Pick<Caller, "account">): void {
@@ -40,8 +41,7 @@ function requireVerified({ account }: Pick<Caller, "account">): void {
 
 /** The guard of every endpoint that counts against the rate limit. Puts the three rate headers on the answer. */
 export function createAdmission(deps: AdmitDeps): Admit {
-  return (request, exchange, { free = false } = {}) => {
-    const caller = deps.authenticate(request);
+  const letIn = (caller: Caller<TierId>, exchange: Exchange, free: boolean): Caller<TierId> => {
     const { log } = exchange;
     log["key_id"] = caller.keyId;
     log["account_id"] = caller.accountId;
@@ -68,4 +68,6 @@ export function createAdmission(deps: AdmitDeps): Admit {
     deps.budgets.admit(caller);
     return caller;
   };
+  return (request, exchange, { free = false } = {}) =>
+    whenThere(deps.authenticate(request), (caller) => letIn(caller, exchange, free));
 }

@@ -1,11 +1,13 @@
 // Which budgets a caller's requests count against, and what a request is told that does not fit them.
 
+import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { TierBudget, TierId } from "../catalog/tiers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Budget, Hold, Refusal, Reservations } from "../http/reservations.ts";
-import type { AccountBudgetStore } from "../store/access/account-budgets.ts";
+import type { AccountBudget, AccountBudgetStore } from "../store/access/account-budgets.ts";
 import type { KeyStore } from "../store/access/keys.ts";
+import { afterSpending, leftMicros, type SpendingWindow, type Spent } from "../store/usage/spending.ts";
 
 /** A caller as far as budgets go. */
 export interface Spender {
@@ -54,12 +56,15 @@ function errorOf({ budget, why }: Refusal): ApiError {
 
 /** Where the budgets of callers are looked up. */
 export interface SpendersDeps {
-  readonly keys: Pick<KeyStore, "budgetLeftMicrosSync">;
-  readonly accounts: Pick<AccountBudgetStore, "findAccountBudgetSync" | "openAccountBudgetSync">;
+  readonly keys: Pick<KeyStore, "findKeyBudget">;
+  readonly accounts: Pick<AccountBudgetStore, "openAccountBudget">;
+  readonly clock: Clock;
   /** What accounts on a plan may spend. */
   planBudget(tier: TierId): TierBudget | undefined;
   /** Spent by a key or an account and not written down yet. */
   pendingMicros(id: string): number;
+  /** Calls back with what was spent at the moment it stops being pending. */
+  whenWritten(listener: (spent: readonly Spent[]) => void): void;
 }
 
 /** A key that requests come with, and whose it is. */
@@ -70,28 +75,58 @@ interface SpendingKey {
   readonly account: { readonly tier: TierId };
 }
 
-/** Finds the budgets of a caller; asked when its key is looked up, not for each of its requests. */
-export function createSpenders({ keys, accounts, planBudget, pendingMicros }: SpendersDeps) {
-  const ofKey = (id: string): Budget => ({
-    id,
-    of: "key",
-    leftMicros: () => (keys.budgetLeftMicrosSync(id) ?? Number.POSITIVE_INFINITY) - pendingMicros(id),
+/** Far more than the callers that are remembered, with two budgets each. */
+const WINDOWS_MAX = 40_000;
+
+/**
+ * Finds the budgets of a caller; asked when its key is looked up, not for each of its requests. What was spent is remembered
+ * from then on, and kept up with what is written, so that a request is judged without asking the database.
+ */
+export function createSpenders({ keys, accounts, clock, planBudget, pendingMicros, whenWritten }: SpendersDeps) {
+  const windows = new Map<string, SpendingWindow>();
+  let writes = 0;
+  whenWritten((spent) => {
+    writes += 1;
+    for (const one of spent) {
+      const window = windows.get(one.id);
+      if (window !== undefined) windows.set(one.id, afterSpending(window, one));
+    }
   });
-  const ofAccount = (id: string, tier: TierId): Budget => ({
+  const read = async (id: string, look: () => Promise<SpendingWindow | undefined>) => {
+    for (;;) {
+      const before = writes;
+      const window = await look();
+      // Written meanwhile: whether it is part of what was read cannot be told.
+      if (before !== writes) continue;
+      windows.delete(id);
+      if (window === undefined) return undefined;
+      if (windows.size >= WINDOWS_MAX) windows.delete(windows.keys().next().value as string);
+      windows.set(id, window);
+      return window;
+    }
+  };
+  const budget = (id: string, of: Budget["of"], known: SpendingWindow): Budget => ({
     id,
-    of: "account",
-    leftMicros() {
-      const budget = accounts.findAccountBudgetSync(id, planBudget(tier));
-      if (budget === undefined) return Number.POSITIVE_INFINITY;
-      return budget.limitMicros - budget.spentMicros - pendingMicros(id);
-    },
+    of,
+    leftMicros: () => leftMicros(windows.get(id) ?? known, clock.now()) - pendingMicros(id),
   });
-  return ({ keyId, accountId, budgetMicros, account: { tier } }: SpendingKey): readonly Budget[] | undefined => {
-    const held = accounts.openAccountBudgetSync(accountId, planBudget(tier));
+  return async (key: SpendingKey): Promise<readonly Budget[] | undefined> => {
+    const { keyId, accountId, budgetMicros, account } = key;
+    const [ofKey, ofAccount] = await Promise.all([
+      budgetMicros === null ? undefined : read(keyId, () => keys.findKeyBudget(keyId)),
+      read(accountId, async () => windowOf(await accounts.openAccountBudget(accountId, planBudget(account.tier)))),
+    ]);
     const budgets = [
-      ...(budgetMicros === null ? [] : [ofKey(keyId)]),
-      ...(held === undefined ? [] : [ofAccount(accountId, tier)]),
+      ...(ofKey === undefined ? [] : [budget(keyId, "key", ofKey)]),
+      ...(ofAccount === undefined ? [] : [budget(accountId, "account", ofAccount)]),
     ];
     return budgets.length === 0 ? undefined : budgets;
   };
+}
+
+function windowOf(budget: AccountBudget | undefined): SpendingWindow | undefined {
+  if (budget === undefined) return undefined;
+  const { limitMicros, periodMs, spentMicros, resetsAtMs } = budget;
+  const windowStartMs = periodMs === null || resetsAtMs === null ? null : resetsAtMs - periodMs;
+  return { limitMicros, periodMs, windowStartMs, spentMicros };
 }

@@ -9,6 +9,7 @@ import type { RateLimiter } from "../http/rpm.ts";
 import { accountBudgetStore } from "../store/access/account-budgets.ts";
 import type { KeyStore, LiveKey } from "../store/access/keys.ts";
 import type { Store } from "../store/engine/open.ts";
+import type { Spent } from "../store/usage/spending.ts";
 import { createAdmission, verifiedCallers } from "./admit.ts";
 import { createBudgets, createSpenders } from "./budgets.ts";
 import { takesXApiKey } from "./endpoints.ts";
@@ -22,8 +23,10 @@ export interface CallersDeps {
   requireVerifiedEmail(): boolean;
   /** Spent by a key or an account and not written down yet. */
   pendingMicros(id: string): number;
+  /** Calls back with what was spent at the moment it stops being pending. */
+  whenWritten(listener: (spent: readonly Spent[]) => void): void;
   /** Times a look-up in the database. */
-  time<T>(operation: string, work: () => T): T;
+  time<T>(operation: string, work: () => Promise<T>): Promise<T>;
   /** A request was beyond its rate limit. */
   rejected(): void;
 }
@@ -34,13 +37,15 @@ export function createCallers({ store, keys, clock, limiter, grants, pendingMicr
   const budgetsOf = createSpenders({
     keys,
     accounts: accountBudgetStore(store),
+    clock,
     planBudget: (tier) => grants()[tier].budget,
     pendingMicros,
+    whenWritten: deps.whenWritten,
   });
   const guard = keyGuard<Caller<TierId>>({
-    findLiveKey(hash) {
-      const key = time("find_live_key", () => keys.findLiveKeySync(hash)) as LiveKey<TierId> | undefined;
-      return key && { ...key, budgets: budgetsOf(key) };
+    async findLiveKey(hash) {
+      const key = (await time("find_live_key", () => keys.findLiveKey(hash))) as LiveKey<TierId> | undefined;
+      return key && { ...key, budgets: await budgetsOf(key) };
     },
     changeCounter: () => store.changeCounter(),
     clock,

@@ -46,7 +46,9 @@ export function createGateway(deps: GatewayDeps) {
   /** Answers a chat request in the given format. */
   async function handle(request: Request, format: WireFormat): Promise<Response> {
     const exchange = exchangeOf(request);
-    const caller = deps.admit(request, exchange);
+    const admitted = deps.admit(request, exchange);
+    // Mostly there at once: no turn of the event loop for it.
+    const caller = admitted instanceof Promise ? await admitted : admitted;
     const { text, body } = await readJson(request, deps.bodyLimits());
     const prompts = format.prompts?.(body);
     let hold: Hold | undefined;

@@ -1,5 +1,6 @@
 // GET and DELETE of stored answers. An answer is its account's alone; to all others it is unknown.
 
+import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
 import { pathOf } from "../http/path.ts";
 import { SSE_HEADERS } from "../http/sse-response.ts";
@@ -10,7 +11,7 @@ import { ENCRYPTED_REASONING, shownAnswer, shownItem } from "../wire/responses/s
 export interface StoredResponsesDeps {
   store: Pick<ResponseStore, "findResponse" | "deleteResponse">;
   /** Throws 401. */
-  authenticate(request: Request): { accountId: string };
+  authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
 export type StoredResponses = ReturnType<typeof createStoredResponses>;
@@ -19,7 +20,7 @@ export type StoredResponses = ReturnType<typeof createStoredResponses>;
 export function createStoredResponses({ store, authenticate }: StoredResponsesDeps) {
   return {
     async get(request: Request, id: string): Promise<Response> {
-      const { accountId } = authenticate(request);
+      const { accountId } = await authenticate(request);
       const found = await store.findResponse(accountId, id);
       if (found === undefined) throw notFound(id);
       const { searchParams } = new URL(request.url);
@@ -30,14 +31,14 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
     },
 
     /** A path that is no id, though it stands where ids do. */
-    noEndpoint(request: Request): never {
-      authenticate(request);
+    async noEndpoint(request: Request): Promise<never> {
+      await authenticate(request);
       throw new ApiError("route_not_found", `There is no ${request.method} ${pathOf(request.url)}.`);
     },
 
     /** The input items of the answer's own request, newest first as OpenAI lists them. */
     async inputItems(request: Request, id: string): Promise<Response> {
-      const { accountId } = authenticate(request);
+      const { accountId } = await authenticate(request);
       const found = await store.findResponse(accountId, id);
       if (found === undefined) throw notFound(id);
       const { searchParams } = new URL(request.url);
@@ -53,7 +54,7 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
     },
 
     async remove(request: Request, id: string): Promise<Response> {
-      const { accountId } = authenticate(request);
+      const { accountId } = await authenticate(request);
       if (!(await store.deleteResponse(accountId, id))) throw notFound(id);
       return Response.json({ id, object: "response", deleted: true });
     },

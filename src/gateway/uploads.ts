@@ -1,6 +1,7 @@
 // Uploaded images: POST, GET and DELETE /v1/files. Each belongs to an account and is unknown to all others. Clients that
 // send `anthropic-version` get that family's members beside the common ones.
 
+import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
 import { readBody } from "../http/body.ts";
@@ -13,7 +14,7 @@ export interface UploadDeps {
   /** Sets room aside; gives what ends that, undefined when there is none. */
   claim(accountId: string, bytes: number): Promise<(() => void) | undefined>;
   /** Throws 401. */
-  authenticate(request: Request): { accountId: string };
+  authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
 /** Part headers, names and the purpose beside the bytes. */
@@ -32,7 +33,7 @@ export type Uploads = ReturnType<typeof createUploads>;
 export function createUploads({ store, claim, authenticate }: UploadDeps) {
   return {
     async upload(request: Request): Promise<Response> {
-      const { accountId } = authenticate(request);
+      const { accountId } = await authenticate(request);
       exchangeOf(request).holder = accountId;
       const { content, filename, purpose } = await readUpload(request);
       const mediaType = sniffImage(content);
@@ -56,7 +57,7 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
     },
 
     async list(request: Request): Promise<Response> {
-      const { accountId } = authenticate(request);
+      const { accountId } = await authenticate(request);
       const { searchParams } = new URL(request.url);
       const limit = pageSize(searchParams.get("limit"));
       const beforeId = searchParams.get("after") ?? searchParams.get("after_id") ?? undefined;
@@ -70,7 +71,7 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
     },
 
     async get(request: Request, id: string): Promise<Response> {
-      const { accountId } = authenticate(request);
+      const { accountId } = await authenticate(request);
       const file = await store.findFile(accountId, id);
       if (file === undefined) throw fileNotFound(id);
       return Response.json(view(file, request));
@@ -78,7 +79,7 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
 
     /** The bytes, as they were uploaded. */
     async content(request: Request, id: string): Promise<Response> {
-      const { accountId } = authenticate(request);
+      const { accountId } = await authenticate(request);
       const file = await store.findFile(accountId, id);
       const bytes = file && (await store.readFile(accountId, id));
       if (file === undefined || bytes === undefined) throw fileNotFound(id);
@@ -92,7 +93,7 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
     },
 
     async remove(request: Request, id: string): Promise<Response> {
-      const { accountId } = authenticate(request);
+      const { accountId } = await authenticate(request);
       if (!(await store.deleteFile(accountId, id))) throw fileNotFound(id);
       return Response.json({
         id,

@@ -1,6 +1,7 @@
 // Who asks: reads credentials from headers and finds the key behind them, through a small cache that other processes'
 // writes empty within a quarter of a second.
 
+import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
@@ -26,7 +27,7 @@ export interface Caller<Tier extends string = string> {
 
 export interface KeyGuardDeps<C extends Caller> {
   /** The live key with this SHA-256, lower-case hex. */
-  findLiveKey(hash: string): C | undefined;
+  findLiveKey(hash: string): Promise<C | undefined>;
   /** Changes when another process has written to the database. */
   changeCounter(): number;
   clock: Clock;
@@ -40,8 +41,8 @@ const CHECK_EVERY_MS = 250;
 
 /** Authenticates API keys. */
 export interface KeyGuard<C extends Caller> {
-  /** The caller, or `ApiError` 401 `missing_api_key` / `invalid_api_key`. */
-  authenticate(request: Request): C;
+  /** The caller, at once where the key is remembered; or `ApiError` 401 `missing_api_key` / `invalid_api_key`. */
+  authenticate(request: Request): AtOnce<C>;
   /** Drops what is cached: something about keys or accounts changed in this process. */
   invalidate(): void;
 }
@@ -51,6 +52,21 @@ export function keyGuard<C extends Caller>(deps: KeyGuardDeps<C>): KeyGuard<C> {
   const cache = new Map<string, C>();
   let counter = deps.changeCounter();
   let checkedMs = 0;
+  /** Goes up whenever the cache is emptied: what was looked up before then is not to be remembered. */
+  let age = 0;
+  const forget = () => {
+    age += 1;
+    cache.clear();
+  };
+  const lookUp = async (hash: string): Promise<C> => {
+    const startedAt = age;
+    const caller = live(await deps.findLiveKey(hash), deps.clock.now());
+    if (startedAt === age) {
+      if (cache.size >= CACHE_MAX) cache.delete(cache.keys().next().value as string);
+      cache.set(hash, caller);
+    }
+    return caller;
+  };
   return {
     authenticate(request) {
       const key = presentedKey(request, deps.takesXApiKey);
@@ -60,28 +76,23 @@ export function keyGuard<C extends Caller>(deps: KeyGuardDeps<C>): KeyGuard<C> {
       if (now - checkedMs >= CHECK_EVERY_MS || now < checkedMs) {
         checkedMs = now;
         const current = deps.changeCounter();
-        if (current !== counter) cache.clear();
+        if (current !== counter) forget();
         counter = current;
       }
       const hash = sha256Hex(key);
-      let caller = cache.get(hash);
-      if (caller === undefined) {
-        // Anything that is not of our shape (a JWT, say) cannot be a key: no need to look.
-        caller = key.startsWith("sk-") ? deps.findLiveKey(hash) : undefined;
-        if (caller !== undefined) {
-          if (cache.size >= CACHE_MAX) cache.delete(cache.keys().next().value as string);
-          cache.set(hash, caller);
-        }
-      }
-      if (caller === undefined || (caller.expiresAtMs !== null && caller.expiresAtMs <= now)) {
-        throw new ApiError("invalid_api_key", "The API key is not valid: it may be mistyped, revoked or expired.");
-      }
-      return caller;
+      const known = cache.get(hash);
+      // Anything that is not of our shape (a JWT, say) cannot be a key: no need to look.
+      return known === undefined && key.startsWith("sk-") ? lookUp(hash) : live(known, now);
     },
-    invalidate() {
-      cache.clear();
-    },
+    invalidate: forget,
   };
+}
+
+/** The caller, unless there is none or its key has expired. */
+function live<C extends Caller>(caller: C | undefined, nowMs: number): C {
+  if (caller === undefined || (caller.expiresAtMs !== null && caller.expiresAtMs <= nowMs))
+    throw new ApiError("invalid_api_key", "The API key is not valid: it may be mistyped, revoked or expired.");
+  return caller;
 }
 
 /** The key of a request. */

@@ -1,5 +1,6 @@
 // The web side of a running gateway: tools, search, jobs and endpoints.
 
+import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { type BodyLimits, readJson } from "../http/body.ts";
@@ -28,8 +29,8 @@ export interface WebDeps {
   answers: AnswerStore;
   /** Makes room for what an account keeps; false when there is none. */
   makeRoom(accountId: string, bytes: number): Promise<boolean>;
-  authenticate(request: Request): WebCaller;
-  admit(request: Request, exchange: Exchange): WebCaller;
+  authenticate(request: Request): AtOnce<WebCaller>;
+  admit(request: Request, exchange: Exchange): AtOnce<WebCaller>;
   bodyLimits(): BodyLimits;
   /** Requests a minute of a client without a key. */
   anonymousRpm(): number;
@@ -111,6 +112,7 @@ export function createWeb(deps: WebDeps) {
       limits: () => deps.config().web,
     },
   });
+  let queued = 0;
   return {
     routes,
     tools,
@@ -123,13 +125,17 @@ export function createWeb(deps: WebDeps) {
       health.start();
       runner.start().catch((error: unknown) => deps.warn("left jobs could not be taken up", { error }));
     },
-    /** What is under way and what waits, now. */
+    /** What is under way and what waits; how many jobs wait is as `count` saw it last. */
     figures: (): WebFigures => ({
-      jobs: { running: runner.running(), waiting: deps.jobs.countQueuedSync() },
+      jobs: { running: runner.running(), waiting: queued },
       pages: tools.manners.load(),
       "single pages": tools.manners.singles(),
       conversions: tools.conversions(),
     }),
+    /** Counts what only the database knows, for `figures`. */
+    count: async () => {
+      queued = await deps.jobs.countQueued();
+    },
     jobsHealth: () => ({ status: "ok" as const, running: runner.running() }),
     reconfigure: () => {
       tools.reconfigure();

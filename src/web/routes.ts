@@ -2,6 +2,7 @@
 // POSTs are admitted and counted, and a search that is a GET; polls and cancellations need the key alone.
 
 import { Elysia } from "elysia";
+import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
 import { jsonInTurns } from "../base/json-turns.ts";
 import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
@@ -21,11 +22,11 @@ export interface WebCaller {
 /** What the endpoints need. */
 export interface WebRoutesDeps {
   /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
-  admit(request: Request): WebCaller;
+  admit(request: Request): AtOnce<WebCaller>;
   /** The same, but for clients that may search without a key: they are let in by their address. */
-  admitSearcher(request: Request): WebCaller;
+  admitSearcher(request: Request): AtOnce<WebCaller>;
   /** Key alone; throws 401. */
-  authenticate(request: Request): WebCaller;
+  authenticate(request: Request): AtOnce<WebCaller>;
   /** The body as a JSON object; throws 400, 408 or 413. */
   readJson(request: Request): Promise<Body>;
   /** Scheme and host under which clients reach the gateway. */
@@ -80,13 +81,13 @@ export function webRoutes(deps: WebRoutesDeps) {
       RAW,
     )
     .get("/v1/crawl/:id", async ({ request, params: { id } }) => {
-      const { accountId } = deps.authenticate(request);
+      const { accountId } = await deps.authenticate(request);
       const query = new URL(request.url).searchParams;
       const address = `${deps.publicUrl(request)}/v1/crawl/${id}`;
       return json(await pollCrawl({ id, accountId }, deps.crawls, { query, address }));
     })
     .delete("/v1/crawl/:id", async ({ request, params: { id } }) => {
-      const { accountId } = deps.authenticate(request);
+      const { accountId } = await deps.authenticate(request);
       return Response.json(await cancelCrawl({ id, accountId }, deps.crawls));
     })
     .use(searchRoutes(deps));
@@ -98,7 +99,7 @@ function searchRoutes(deps: WebRoutesDeps) {
   const compatible =
     (feature: WebFeature, answer: Answer) =>
     async ({ request }: { request: Request }) => {
-      const { accountId } = deps.admitSearcher(request);
+      const { accountId } = await deps.admitSearcher(request);
       const body = await deps.readJson(request);
       return finish(feature, request, () => answer(body, { signal: request.signal, accountId }));
     };
@@ -114,7 +115,7 @@ function searchRoutes(deps: WebRoutesDeps) {
       RAW,
     )
     .get("/searxng/search", async ({ request }) => {
-      const { accountId } = deps.admitSearcher(request);
+      const { accountId } = await deps.admitSearcher(request);
       const query = new URL(request.url).searchParams;
       return finish("search", request, () =>
         searchAsSearxng(query, deps.search, { signal: request.signal, accountId }),
@@ -136,7 +137,7 @@ function searchRoutes(deps: WebRoutesDeps) {
 function createAnswering(deps: WebRoutesDeps) {
   const admit = async (request: Request): Promise<WebCaller> => {
     try {
-      return deps.admit(request);
+      return await deps.admit(request);
     } catch (error) {
       // Whose key is good is told in its client's words, which only the body tells; nobody else's body is read.
       if (!(error instanceof ApiError) || !TOLD_AFTER_READING.has(error.status)) throw error;

@@ -106,6 +106,7 @@ const plants: Plant[] = [
   ["only vendors names a vendor", "names XAI_API_KEY", { "src/cli/a.ts": 'const hint = "set XAI_API_KEY";' }],
   ["only vendors names a vendor", "names vllm", { "src/decisions/a.ts": "const BODY = { vllm: {} };" }],
   ["only vendors names a vendor", "names claude", { "src/gateway/a.ts": 'if (family === "claude") return;' }],
+  ["who is let in is waited for", "deps.authenticate(", { "src/web/a.ts": "  deps.authenticate(request);" }],
   ["console only in cli", "console.log", { "src/main.ts": 'console.log("hello");' }],
   ["no default export", "export default", { "src/base/a.ts": "export default 1;" }],
   ["no default export", "as default", { "src/base/a.ts": "export { a as default };" }],

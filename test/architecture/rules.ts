@@ -260,6 +260,12 @@ const time = lineRule(
   (path) => path !== "src/base/clock.ts" && !path.startsWith("src/dashboard/ui/"),
 );
 
+const waitedFor = lineRule(
+  "who is let in is waited for",
+  /^\s*(?:void\s+)?(?:\w+\.)*(?:authenticate|admit|admitSearcher)\(\w*[rR]equest\b[^)]*\);/,
+  () => true,
+);
+
 const consoles = lineRule("console only in cli", /\bconsole\s*(?:\.|\[)/, (path) => !path.startsWith("src/cli/"));
 
 const defaults = lineRule(
@@ -382,6 +388,7 @@ export const RULES: readonly Rule[] = [
   providerKeys,
   vendorNames,
   time,
+  waitedFor,
   consoles,
   defaults,
   length,

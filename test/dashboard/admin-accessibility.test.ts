@@ -17,7 +17,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
     [app, browser] = await Promise.all([startAccountsApp({ config: DECISION_CONFIG }), startBrowser()]);
     await seedVersions(app.store);
     accountId = (await app.addAccount("boss", { admin: true })).id;
-    spend(app, 1, { accountId, model: "some-model" });
+    await spend(app, 1, { accountId, model: "some-model" });
   }, SLOW_MS);
   afterAll(async () => {
     await browser?.close();

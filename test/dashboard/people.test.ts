@@ -69,7 +69,7 @@ test("an account is shown with its keys and what it has used, but for the one th
   const { json: key } = await user.post("/keys", { name: "laptop" });
   const asked = { model: "demo-echo", messages: [{ role: "user", content: "hi" }] };
   expect((await user.post("/playground", asked)).status).toBe(200);
-  spend(app, 0, { accountId: id, inputTokens: 900, outputTokens: 100 });
+  await spend(app, 0, { accountId: id, inputTokens: 900, outputTokens: 100 });
   const { json, text } = await boss.get(`/admin/accounts/${id}`);
   expect(json).toMatchObject({ username: "user", tier: "free", live_keys: 1, tiers: ["free", "pro", "premium"] });
   expect(json.total_tokens).toBeGreaterThanOrEqual(1000);

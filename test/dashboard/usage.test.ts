@@ -1,7 +1,7 @@
 // What the usage page is told, by real requests and by rows of other days.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type UsageRecord, UsageTally } from "../../src/store/usage/record.ts";
-import { usageStatements } from "../../src/store/usage/sql.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { type DashboardClient, dashboardClient } from "./support.ts";
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-function used(model: string, daysAgo: number, more: Partial<UsageRecord> = {}): void {
+async function used(model: string, daysAgo: number, more: Partial<UsageRecord> = {}): Promise<void> {
   const record: UsageRecord = {
     requestId: "r",
     accountId,
@@ -48,19 +48,18 @@ function used(model: string, daysAgo: number, more: Partial<UsageRecord> = {}): 
   };
   const tally = new UsageTally();
   tally.add(record);
-  const statements = usageStatements(app.store);
-  app.store.transaction(() => {
-    statements.insertRow({ record, uid: crypto.randomUUID(), repeats: 1 });
-    for (const delta of tally.values()) statements.addSums(delta, true);
+  await usageStore(app.store).writeUsage({
+    rows: [{ record, uid: crypto.randomUUID(), repeats: 1 }],
+    sums: [...tally.values()],
   });
 }
 
 test("sums stand by day, model and key, beside those of the span before", async () => {
-  used("alpha", 0);
-  used("alpha", 6, { status: 502, errorCode: "provider_unavailable", costMicros: 0 });
-  used("beta", 2);
-  used("beta", 7);
-  used("beta", 20);
+  await used("alpha", 0);
+  await used("alpha", 6, { status: 502, errorCode: "provider_unavailable", costMicros: 0 });
+  await used("beta", 2);
+  await used("beta", 7);
+  await used("beta", 20);
   const { status, json } = await client.get("/usage?days=7");
   expect(status).toBe(200);
   expect(json.days).toHaveLength(7);
@@ -91,7 +90,7 @@ test("sums stand by hour and model, beside how fast answers were", async () => {
 });
 
 test("the latest requests are listed in pages, newest first", async () => {
-  for (let i = 0; i < 30; i++) used("gamma", 0, { requestId: `g-${i}` });
+  for (let i = 0; i < 30; i++) await used("gamma", 0, { requestId: `g-${i}` });
   const first = (await client.get("/requests")).json.data;
   expect([first.length, first[0].request_id, first[0].key]).toEqual([25, "g-29", "my key"]);
   const next = (await client.get(`/requests?before=${first.at(-1).id}`)).json.data;

@@ -90,11 +90,11 @@ test("deleting an account takes its keys, rows and uploads, and leaves the total
   const keys = keyStore(store);
   const { id: keyId } = await keys.createKey({ accountId: ann.id, name: "one" });
   const { id: keyId2 } = await keys.createKey({ accountId: ann.id, name: "two" });
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   writer.record(usageRecord({ accountId: ann.id, keyId, createdAtMs: clock.now() }));
   writer.record(usageRecord({ accountId: ann.id, keyId: keyId2, createdAtMs: clock.now() }));
   writer.record(usageRecord({ accountId: bob.id, keyId: "other", createdAtMs: clock.now() }));
-  writer.flush();
+  await writer.flush();
   const uploads = join(dataDir, "uploads", ann.id);
   mkdirSync(uploads, { recursive: true });
   writeFileSync(join(uploads, "file-1"), "picture");
@@ -123,7 +123,7 @@ test("deleting an account takes its keys, rows and uploads, and leaves the total
 
   // A request that was under way when its account went.
   writer.record(usageRecord({ accountId: ann.id, keyId, createdAtMs: clock.now() }));
-  expect(writer.close()).toBe(true);
+  expect(await writer.close()).toBe(true);
   expect((await usage.tokenTotals()).requests).toBe(4);
   expect(await usage.listRequests(ann.id)).toEqual([]);
   expect(await usage.sumsByKey("", { fromDay: day, toDay: day })).toMatchObject([{ requests: 3 }]);

@@ -3,6 +3,8 @@ import { sha256Hex } from "../../src/base/ids.ts";
 import { type Account, accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore, type NewKey } from "../../src/store/access/keys.ts";
 import { rateStore } from "../../src/store/usage/rates.ts";
+import { leftMicros } from "../../src/store/usage/spending.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
 import { UsageWriter } from "../../src/store/usage/writer.ts";
 import { freshStore, secondStore, usageRecord } from "./support.ts";
 
@@ -19,7 +21,11 @@ async function withAccount() {
   })) as Account;
   const keys = keyStore(fresh.store);
   const make = (change: Partial<NewKey> = {}) => keys.createKey({ accountId: account.id, name: "k", ...change });
-  return { ...fresh, account, keys, make };
+  const left = async (id: string) => {
+    const window = await keys.findKeyBudget(id);
+    return window && leftMicros(window, fresh.clock.now());
+  };
+  return { ...fresh, account, keys, make, left };
 }
 
 test("a key is long, random and nowhere in the database", async () => {
@@ -64,9 +70,9 @@ test("a revoked, an expired and a deleted account's key are not live", async () 
   expect(await keys.findLiveKey(sha256Hex(revoked.key))).toBeUndefined();
 
   const expiring = await make({ expiresAtMs: clock.now() + 1 });
-  expect(keys.findLiveKeySync(sha256Hex(expiring.key))).toBeDefined();
+  expect(await keys.findLiveKey(sha256Hex(expiring.key))).toBeDefined();
   clock.advance(1);
-  expect(keys.findLiveKeySync(sha256Hex(expiring.key))).toBeUndefined();
+  expect(await keys.findLiveKey(sha256Hex(expiring.key))).toBeUndefined();
 
   const orphan = await make();
   await accountStore(store).deleteAccount(account.id);
@@ -77,65 +83,65 @@ test("a revoked, an expired and a deleted account's key are not live", async () 
 test("a revocation by another process is seen by its sign", async () => {
   const { store, keys, make } = await withAccount();
   const { id, key } = await make();
-  keys.findLiveKeySync(sha256Hex(key));
+  await keys.findLiveKey(sha256Hex(key));
   const before = store.changeCounter();
   await keyStore(secondStore(store)).revokeKey(id);
   expect(store.changeCounter()).not.toBe(before);
-  expect(keys.findLiveKeySync(sha256Hex(key))).toBeUndefined();
+  expect(await keys.findLiveKey(sha256Hex(key))).toBeUndefined();
 });
 
 test("a key's last use never goes back", async () => {
   const { store, keys, make, account } = await withAccount();
   const { id } = await make();
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   for (const createdAtMs of [50, 40]) {
     writer.record(usageRecord({ accountId: account.id, keyId: id, createdAtMs }));
-    expect(writer.flush()).toBe(true);
+    expect(await writer.flush()).toBe(true);
   }
   expect((await keys.listKeys(account.id))[0]?.lastUsedAtMs).toBe(50);
 });
 
 test("a budget shrinks with usage and refills when its window ends", async () => {
-  const { store, clock, keys, make, account } = await withAccount();
+  const { store, clock, keys, make, left, account } = await withAccount();
   const { id } = await make({ budgetMicros: 100, budgetPeriodMs: HOUR_MS });
-  const writer = new UsageWriter(store);
-  const spend = (costMicros: number) => {
+  const writer = new UsageWriter(usageStore(store));
+  const spend = async (costMicros: number) => {
     writer.record(usageRecord({ accountId: account.id, keyId: id, costMicros, createdAtMs: clock.now() }));
     expect(writer.pendingCostMicros(id)).toBe(costMicros);
-    expect(writer.flush()).toBe(true);
+    expect(await writer.flush()).toBe(true);
     expect(writer.pendingCostMicros(id)).toBe(0);
   };
-  expect(keys.budgetLeftMicrosSync(id)).toBe(100);
-  spend(60);
-  spend(30);
-  expect(keys.budgetLeftMicrosSync(id)).toBe(10);
+  expect(await left(id)).toBe(100);
+  await spend(60);
+  await spend(30);
+  expect(await left(id)).toBe(10);
   clock.advance(HOUR_MS - 1);
-  spend(20);
-  expect(keys.budgetLeftMicrosSync(id)).toBe(-10);
+  await spend(20);
+  expect(await left(id)).toBe(-10);
   clock.advance(1);
-  expect(keys.budgetLeftMicrosSync(id)).toBe(100);
+  expect(await left(id)).toBe(100);
   // Two and a half windows later: the new window starts where a third one would have.
   clock.advance(2.5 * HOUR_MS);
-  spend(5);
-  expect(keys.budgetLeftMicrosSync(id)).toBe(95);
+  await spend(5);
+  expect(await left(id)).toBe(95);
   const row = (await keys.listKeys(account.id))[0];
   expect(row?.budgetWindowStartMs).toBe((row?.createdAtMs ?? 0) + 3 * HOUR_MS);
   expect(row?.lastUsedAtMs).toBe(clock.now());
   clock.advance(0.5 * HOUR_MS);
-  expect(keys.budgetLeftMicrosSync(id)).toBe(100);
-  writer.close();
+  expect(await left(id)).toBe(100);
+  await writer.close();
 });
 
 test("a budget without a period never refills, and no budget is no limit", async () => {
-  const { store, clock, keys, make, account } = await withAccount();
+  const { store, clock, make, left, account } = await withAccount();
   const { id } = await make({ budgetMicros: 100 });
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   writer.record(usageRecord({ accountId: account.id, keyId: id, costMicros: 70, createdAtMs: clock.now() }));
-  writer.close();
+  await writer.close();
   clock.advance(1000 * HOUR_MS);
-  expect(keys.budgetLeftMicrosSync(id)).toBe(30);
-  expect(keys.budgetLeftMicrosSync((await make()).id)).toBeUndefined();
-  expect(keys.budgetLeftMicrosSync("unknown")).toBeUndefined();
+  expect(await left(id)).toBe(30);
+  expect(await left((await make()).id)).toBeUndefined();
+  expect(await left("unknown")).toBeUndefined();
 });
 
 test("rate windows come back after a restart, old ones and unknown keys do not", async () => {

@@ -47,9 +47,9 @@ test("a request is kept as it was reported", async () => {
     stream: true,
     ttfbMs: null,
   });
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   writer.record(record);
-  writer.close();
+  await writer.close();
   expect(await usage.listRequests(ids[0]!)).toEqual([
     { ...record, id: 1, requestId: "r".repeat(200), uid: expect.any(String), attempts: null, repeats: 1 },
   ]);
@@ -69,7 +69,7 @@ test("every roll-up equals the sum of the rows, in whatever batches they are wri
   await fc.assert(
     fc.asyncProperty(fc.array(entry, { maxLength: 30 }), async (entries) => {
       const { store, ids, usage } = await withAccounts();
-      const writer = new UsageWriter(store, { queueMax: 4 });
+      const writer = new UsageWriter(usageStore(store), { queueMax: 4 });
       const sum = (rows: typeof entries) => rows.reduce((n, e) => n + e.inputTokens + e.outputTokens, 0);
       for (const { account, keyId, model, day, inputTokens, outputTokens, failed, flushAfter } of entries) {
         const errorCode = failed ? "x" : null;
@@ -84,9 +84,9 @@ test("every roll-up equals the sum of the rows, in whatever batches they are wri
             createdAtMs: day * DAY_MS + 5,
           }),
         );
-        if (flushAfter) writer.flush();
+        if (flushAfter) await writer.flush();
       }
-      writer.close();
+      await writer.close();
 
       const totals = await usage.tokenTotals();
       expect([totals.requests, totals.inputTokens + totals.outputTokens]).toEqual([entries.length, sum(entries)]);
@@ -126,11 +126,11 @@ test("every roll-up equals the sum of the rows, in whatever batches they are wri
 
 test("rankings put the most tokens first", async () => {
   const { store, ids, usage } = await withAccounts(3);
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   for (const [i, inputTokens] of [5, 50, 20].entries()) {
     writer.record(usageRecord({ accountId: ids[i]!, model: `m${i}`, inputTokens, outputTokens: 1 }));
   }
-  writer.close();
+  await writer.close();
   expect(await usage.topAccounts(2)).toEqual([
     { accountId: ids[1]!, totalTokens: 51 },
     { accountId: ids[2]!, totalTokens: 21 },
@@ -152,7 +152,7 @@ test("usage is written after the flush interval without being asked", async () =
   const { store, ids, usage } = await withAccounts();
   const other = secondStore(store);
   const before = other.changeCounter();
-  const writer = new UsageWriter(store, { flushMs: 1 });
+  const writer = new UsageWriter(usageStore(store), { flushMs: 1 });
   writer.record(usageRecord({ accountId: ids[0]! }));
   expect(await usage.listRequests(ids[0]!)).toEqual([]);
   while (other.changeCounter() === before) await new Promise((resolve) => setImmediate(resolve));
@@ -166,15 +166,15 @@ test("while the database is locked usage waits, beyond the queue it still counts
   store.sqlite.run("PRAGMA busy_timeout = 0");
   locker.sqlite.run("BEGIN IMMEDIATE");
   const errors: unknown[] = [];
-  const writer = new UsageWriter(store, { queueMax: 3, onError: (error) => errors.push(error) });
+  const writer = new UsageWriter(usageStore(store), { queueMax: 3, onError: (error) => errors.push(error) });
   for (let i = 0; i < 5; i++)
     writer.record(usageRecord({ accountId: ids[0]!, inputTokens: 1, outputTokens: 0, costMicros: 2 }));
-  expect(writer.flush()).toBe(false);
+  expect(await writer.flush()).toBe(false);
   expect(errors).toHaveLength(1);
   expect(writer.state).toEqual({ queued: 3, rowsWithout: 2, failures: 1 });
   expect(writer.pendingCostMicros("k")).toBe(10);
   locker.sqlite.run("ROLLBACK");
-  expect(writer.close()).toBe(true);
+  expect(await writer.close()).toBe(true);
   expect(await usage.listRequests(ids[0]!)).toHaveLength(3);
   expect(await usage.tokenTotals()).toMatchObject({ requests: 5, inputTokens: 5 });
   expect(await usage.topAccounts()).toEqual([{ accountId: ids[0]!, totalTokens: 5 }]);
@@ -183,25 +183,25 @@ test("while the database is locked usage waits, beyond the queue it still counts
 
 test("what comes after close is written at once", async () => {
   const { store, ids, usage } = await withAccounts();
-  const writer = new UsageWriter(store);
-  writer.close();
+  const writer = new UsageWriter(usageStore(store));
+  await writer.close();
   writer.record(usageRecord({ accountId: ids[0]! }));
   expect(await usage.listRequests(ids[0]!)).toHaveLength(1);
 });
 
 test("a batch larger than one transaction is written whole", async () => {
   const { store, ids, usage } = await withAccounts();
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   for (let i = 0; i < 4500; i++) writer.record(usageRecord({ accountId: ids[i % 2]! }));
-  expect(writer.close()).toBe(true);
+  expect(await writer.close()).toBe(true);
   expect((await usage.tokenTotals()).requests).toBe(4500);
 });
 
 test("old rows go in steps and their sums stay", async () => {
   const { store, clock, ids, usage } = await withAccounts();
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   for (let i = 0; i < 10; i++) writer.record(usageRecord({ accountId: ids[0]!, createdAtMs: clock.now() + i }));
-  writer.close();
+  await writer.close();
   const before = await usage.tokenTotals();
   expect(await usage.deleteRowsBefore(clock.now() + 8, 5)).toBe(5);
   expect(await usage.deleteRowsBefore(clock.now() + 8, 5)).toBe(3);
@@ -212,9 +212,9 @@ test("old rows go in steps and their sums stay", async () => {
 
 test("requests are paged newest first", async () => {
   const { store, ids, usage } = await withAccounts();
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   for (let i = 0; i < 5; i++) writer.record(usageRecord({ accountId: ids[i % 2]!, requestId: `r${i}` }));
-  writer.close();
+  await writer.close();
   const page = await usage.listRequests(ids[0]!, { limit: 2 });
   expect(page.map((row) => row.requestId)).toEqual(["r4", "r2"]);
   expect((await usage.listRequests(ids[0]!, { beforeId: page[1]!.id })).map((row) => row.requestId)).toEqual(["r0"]);
@@ -231,9 +231,10 @@ test("kill -9 while writing loses at most what came since the last flush and lea
   const script = `
     const { openStore } = await import(${JSON.stringify(join(src, "engine/open.ts"))});
     const { UsageWriter } = await import(${JSON.stringify(join(src, "usage/writer.ts"))});
+    const { usageStore } = await import(${JSON.stringify(join(src, "usage/usage.ts"))});
     const { usageRecord } = await import(${JSON.stringify(join(import.meta.dir, "records.ts"))});
     const store = openStore({ dataDir: ${JSON.stringify(dataDir)} });
-    const writer = new UsageWriter(store, { flushMs: 20 });
+    const writer = new UsageWriter(usageStore(store), { flushMs: 20 });
     let n = 0;
     setInterval(() => {
       for (let i = 0; i < 20; i++) { n += 1; writer.record(usageRecord({ createdAtMs: Date.now() })); }
@@ -270,14 +271,14 @@ test("failures beyond sixty a minute and key share one row, and every one of the
   const at = Math.floor(clock.now() / 60_000) * 60_000;
   const failure = (keyId: string, createdAtMs: number) =>
     usageRecord({ accountId, keyId, status: 429, errorCode: "rate_limit_exceeded", model: "", createdAtMs });
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   for (let i = 0; i < 100; i++) writer.record(failure("k", at));
-  writer.flush();
+  await writer.flush();
   for (let i = 0; i < 100; i++) writer.record(failure("k", at + 1));
   writer.record(failure("other", at));
   writer.record(usageRecord({ accountId, keyId: "k", createdAtMs: at }));
   writer.record(failure("k", at + 60_000));
-  writer.close();
+  await writer.close();
   const rows = await usage.listRequests(accountId, { limit: 1000 });
   expect(rows.filter(({ repeats }) => repeats > 1).map(({ keyId, repeats }) => [keyId, repeats])).toEqual([["k", 140]]);
   expect(rows).toHaveLength(60 + 1 + 1 + 1 + 1);
@@ -289,11 +290,11 @@ test("failures beyond sixty a minute and key share one row, and every one of the
 test("what the client stopped is a request and no error, and a failed call within a request is none of its own", async () => {
   const { store, ids, usage } = await withAccounts();
   const accountId = ids[0]!;
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   writer.record(usageRecord({ accountId, errorCode: "client_gone", latencyMs: 400 }));
   writer.record(usageRecord({ accountId, status: 502, errorCode: "provider_unavailable", isCall: true }));
   writer.record(usageRecord({ accountId, latencyMs: 100, ttfbMs: 20 }));
-  writer.close();
+  await writer.close();
   const createdAtMs = usageRecord().createdAtMs;
   const day = dayOf(createdAtMs);
   const sums = { requests: 2, errors: 0, inputTokens: 30 };
@@ -316,9 +317,9 @@ test("what the client stopped is a request and no error, and a failed call withi
 
 test("a deleted account's hours and histograms stay, as nobody's", async () => {
   const { store, ids, usage } = await withAccounts();
-  const writer = new UsageWriter(store);
+  const writer = new UsageWriter(usageStore(store));
   for (const accountId of ids) writer.record(usageRecord({ accountId }));
-  writer.close();
+  await writer.close();
   const hour = hourOf(usageRecord().createdAtMs);
   const span = { unit: "hour", from: hour, to: hour } as const;
   const before = await usage.latencyByModel(span);

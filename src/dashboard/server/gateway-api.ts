@@ -40,7 +40,7 @@ export interface GatewayFigures {
   database(): Promise<DatabaseSize>;
   /** The address of a peer that may be a proxy nobody named. */
   untrustedProxy(): Promise<string | undefined>;
-  web(): Readonly<Record<string, { readonly running: number; readonly waiting: number }>>;
+  web(): Promise<Readonly<Record<string, { readonly running: number; readonly waiting: number }>>>;
 }
 
 export interface GatewayApiDeps {
@@ -151,7 +151,7 @@ async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<Gatewa
     subsystems: Object.entries(subsystems).map(([name, { status }]) => ({ name, status })),
     database: { bytes: database.bytes, free_bytes: database.freeBytes, log_bytes: database.logBytes },
     untrusted_proxy: proxy ?? null,
-    web: Object.entries(gateway.web()).map(([what, { running, waiting }]) => ({ what, running, waiting })),
+    web: Object.entries(await gateway.web()).map(([what, { running, waiting }]) => ({ what, running, waiting })),
   };
 }
 

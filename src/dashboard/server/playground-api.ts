@@ -36,7 +36,12 @@ export function playgroundApi({ keys, chat, decide, decisionChoices, budgetsOf }
       accountId: account.id,
       rpm: key.rpm,
       expiresAtMs: null,
-      budgets: budgetsOf({ keyId: key.id, accountId: account.id, budgetMicros: key.budgetMicros, account: { tier } }),
+      budgets: await budgetsOf({
+        keyId: key.id,
+        accountId: account.id,
+        budgetMicros: key.budgetMicros,
+        account: { tier },
+      }),
       account: { tier, trialEndsAtMs, subscriptionUntilMs, emailVerified, admin },
     };
   };

@@ -2,6 +2,7 @@
 // One pipeline: admit, read, resolve, decide, count. Same models, same limits, same keys.
 
 import { Elysia } from "elysia";
+import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, ERRORS } from "../../base/errors.ts";
 import type { TierId } from "../../catalog/tiers.ts";
@@ -48,9 +49,9 @@ export interface DecisionExchange {
 export interface DecisionRoutesDeps {
   exchangeOf(request: Request): DecisionExchange;
   /** Key alone; throws 401. */
-  authenticate(request: Request): unknown;
+  authenticate(request: Request): AtOnce<unknown>;
   /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
-  admit(request: Request): DecisionCaller;
+  admit(request: Request): AtOnce<DecisionCaller>;
   /** Reserves what a request may cost of its caller's budgets. */
   budgets: Pick<Budgets, "reserve">;
   /** The most that a request can cost, in micro-dollars; 0 where no price is known. */
@@ -78,12 +79,12 @@ export interface DecisionRoutesDeps {
 export function decisionRoutes(deps: DecisionRoutesDeps) {
   return new Elysia()
     .get("/v1/systemone/models", async ({ request }) => {
-      deps.authenticate(request);
+      await deps.authenticate(request);
       const ids = (await listed(deps)).map(({ id }) => ({ id, type: "systemone" }));
       return Response.json({ object: "list", data: ids });
     })
     .get("/typesafe/v1/models", async ({ request }) => {
-      deps.authenticate(request);
+      await deps.authenticate(request);
       const models = (await listed(deps)).map(({ id, version }) => ({
         name: id,
         description: version.description,
@@ -165,7 +166,7 @@ async function answer<R extends DecisionRequest>(
   const exchange = deps.exchangeOf(request);
   // The name under which that format's clients look for it, on errors too.
   if (shape.path !== "/v1/decisions") exchange.headers["x-typesafe-request-id"] = exchange.requestId;
-  const caller = deps.admit(request);
+  const caller = await deps.admit(request);
   const { text, body } = await deps.readJson(request);
   const asked = shape.read(body, text);
   const version = await versionFor(asked.model, caller, deps);

@@ -1,5 +1,6 @@
 // Puts the parts of compaction together, once for a program.
 
+import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import type { ThreadStore } from "../../store/work/threads.ts";
@@ -26,7 +27,7 @@ export interface CompactionDeps {
   ask: AskDeps;
   warn(message: string, fields: Record<string, unknown>): void;
   /** Throws 401. */
-  authenticate(request: Request): { accountId: string };
+  authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
 /** Compaction and the threads that are kept. */

@@ -1,5 +1,6 @@
 // GET and DELETE of the threads that clients name. A thread is its account's alone; to all others it is unknown.
 
+import type { AtOnce } from "../../base/at-once.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { CompactionMemory } from "../compaction/memory.ts";
 import type { KeptThreads } from "./kept.ts";
@@ -10,7 +11,7 @@ export interface StoredThreadsDeps {
   /** Configuration `compaction.enabled`. */
   enabled(): boolean;
   /** Throws 401. */
-  authenticate(request: Request): { accountId: string };
+  authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
 export type StoredThreads = ReturnType<typeof createStoredThreads>;
@@ -19,7 +20,7 @@ export type StoredThreads = ReturnType<typeof createStoredThreads>;
 export function createStoredThreads({ threads, memory, enabled, authenticate }: StoredThreadsDeps) {
   return {
     async get(request: Request, threadId: string): Promise<Response> {
-      const { accountId } = authenticate(request);
+      const { accountId } = await authenticate(request);
       const name = { accountId, kind: "thread" as const, threadId };
       const found = enabled() ? await threads.find(name) : undefined;
       if (found === undefined) throw threadNotFound(threadId);
@@ -49,7 +50,7 @@ export function createStoredThreads({ threads, memory, enabled, authenticate }: 
     },
 
     async remove(request: Request, threadId: string): Promise<Response> {
-      const { accountId } = authenticate(request);
+      const { accountId } = await authenticate(request);
       memory.forget({ accountId, threadId, opening: "" });
       if (!(await threads.remove({ accountId, kind: "thread", threadId }))) throw threadNotFound(threadId);
       return Response.json({ id: threadId, object: "thread", deleted: true });

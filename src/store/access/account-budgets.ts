@@ -59,14 +59,16 @@ function readingBudgets(store: Store, byId: ById) {
   };
 
   return {
-    /** The budget of an account, on the request path of accounts that have one. */
-    findAccountBudgetSync: find,
+    /** The budget of an account whose plan has this one; undefined where it has none. */
+    async findAccountBudget(accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> {
+      return find(accountId, plan);
+    },
 
     /**
      * The same for an account that is about to spend: what it spends is counted from now on. A plan's period is taken over
      * into the running window.
      */
-    openAccountBudgetSync(accountId: string, plan: BudgetTerms | undefined): AccountBudget | undefined {
+    async openAccountBudget(accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> {
       const found = find(accountId, plan);
       if (found === undefined || found.own) return found;
       const row = byId.get({ id: accountId });
@@ -75,11 +77,6 @@ function readingBudgets(store: Store, byId: ById) {
         open.run({ id: accountId, period: found.periodMs, now: clock.now() });
       }
       return found;
-    },
-
-    /** The async spelling of `findAccountBudgetSync`. */
-    async findAccountBudget(accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> {
-      return find(accountId, plan);
     },
   };
 }

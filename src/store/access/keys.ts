@@ -5,6 +5,7 @@ import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts, apiKeys } from "../schema.ts";
+import type { SpendingWindow } from "../usage/spending.ts";
 
 /** What a new key is made of. */
 export interface NewKey {
@@ -93,7 +94,7 @@ function keyLookups({ db, clock }: Store) {
     .prepare();
   const budget = db
     .select({
-      budgetMicros: apiKeys.budgetMicros,
+      limitMicros: apiKeys.budgetMicros,
       periodMs: apiKeys.budgetPeriodMs,
       windowStartMs: apiKeys.budgetWindowStartMs,
       spentMicros: apiKeys.spentMicros,
@@ -102,30 +103,18 @@ function keyLookups({ db, clock }: Store) {
     .where(eq(apiKeys.id, sql.placeholder("id")))
     .prepare();
 
-  /** Hot path: the key with this SHA-256 (lower-case hex), unless it is revoked or expired. A cache must check `expiresAtMs` itself. */
-  const findLiveKeySync = (hash: string): LiveKey | undefined => {
-    const row = live.get({ hash });
-    return row !== undefined && (row.expiresAtMs === null || row.expiresAtMs > clock.now()) ? row : undefined;
-  };
-
   return {
-    findLiveKeySync,
-
-    /** The async spelling of `findLiveKeySync`. */
+    /** The key with this SHA-256 (lower-case hex), unless it is revoked or expired. Who remembers it must check `expiresAtMs`. */
     async findLiveKey(hash: string): Promise<LiveKey | undefined> {
-      return findLiveKeySync(hash);
+      const row = live.get({ hash });
+      return row !== undefined && (row.expiresAtMs === null || row.expiresAtMs > clock.now()) ? row : undefined;
     },
 
-    /**
-     * What a key has left of its budget, in micro-dollars and by the usage written so far; undefined when it has no
-     * budget. Hot path for keys with a budget, hence synchronous.
-     */
-    budgetLeftMicrosSync(keyId: string): number | undefined {
+    /** A key's budget and what was spent of it by the usage written so far; undefined when it has none. */
+    async findKeyBudget(keyId: string): Promise<SpendingWindow | undefined> {
       const row = budget.get({ id: keyId });
-      if (row === undefined || row.budgetMicros === null) return undefined;
-      const { periodMs, windowStartMs } = row;
-      const over = periodMs !== null && windowStartMs !== null && clock.now() >= windowStartMs + periodMs;
-      return row.budgetMicros - (over ? 0 : row.spentMicros);
+      if (row === undefined || row.limitMicros === null) return undefined;
+      return { ...row, limitMicros: row.limitMicros };
     },
   };
 }

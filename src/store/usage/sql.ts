@@ -27,8 +27,38 @@ export interface UsageRow {
   readonly repeats: number;
 }
 
+/** Usage that is written together. */
+export interface UsageBatch {
+  readonly rows: readonly UsageRow[];
+  /** Sums to add to the roll-ups, those of the rows among them. */
+  readonly sums: readonly UsageDelta[];
+}
+
+/** Builds the verb. */
+export function writingUsage(store: Store) {
+  const statements = usageStatements(store);
+  return {
+    /** Writes a batch, all of it or nothing. Usage of an account that is gone has no rows and is counted for nobody. */
+    async writeUsage({ rows, sums }: UsageBatch): Promise<void> {
+      const known = new Map<string, boolean>();
+      const isKnown = (accountId: string): boolean => {
+        let answer = known.get(accountId);
+        if (answer === undefined) {
+          answer = accountId !== "" && statements.accountExists(accountId);
+          known.set(accountId, answer);
+        }
+        return answer;
+      };
+      store.transaction(() => {
+        for (const row of rows) if (isKnown(row.record.accountId)) statements.insertRow(row);
+        for (const delta of sums) statements.addSums(delta, isKnown(delta.accountId));
+      });
+    },
+  };
+}
+
 /** Writes usage. Call within one transaction. */
-export function usageStatements(store: Store) {
+function usageStatements(store: Store) {
   const accountExists = store.sqlite.query("SELECT 1 FROM accounts WHERE id = ?");
   const addToRollups = rollupStatements(store);
   const addToTotals = totalStatements(store);

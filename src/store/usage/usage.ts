@@ -5,6 +5,7 @@ import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
 import type { UsageSums } from "./record.ts";
+import { writingUsage } from "./sql.ts";
 
 /** Tokens over all time and all models. */
 export interface TokenTotals {
@@ -64,6 +65,7 @@ export function usageStore(store: Store) {
     ...sumsOfModels(store),
     ...requestRows(store),
     ...deletingUsage(store),
+    ...writingUsage(store),
   };
 }
 

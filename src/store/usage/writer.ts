@@ -3,9 +3,10 @@
 // their own row but still count in every sum.
 
 import { uuid } from "../../base/ids.ts";
-import type { Store } from "../engine/open.ts";
 import { isFailure, type UsageRecord, UsageTally } from "./record.ts";
-import { usageStatements } from "./sql.ts";
+import type { Spent } from "./spending.ts";
+import type { UsageBatch } from "./sql.ts";
+import type { UsageStore } from "./usage.ts";
 
 /** How a writer behaves. */
 export interface UsageWriterOptions {
@@ -42,10 +43,17 @@ interface SharedRow {
   repeats: number;
 }
 
+/** What is being written, or is to be tried again as it is: what was written twice would count twice. */
+interface Flight extends UsageBatch {
+  /** How many at the head of the queue it holds. */
+  readonly queued: number;
+  /** By key and by account. */
+  readonly spent: readonly Spent[];
+}
+
 /** The one place that writes usage. */
 export class UsageWriter {
-  readonly #store: Store;
-  readonly #sql: ReturnType<typeof usageStatements>;
+  readonly #store: Pick<UsageStore, "writeUsage">;
   readonly #flushMs: number;
   readonly #queueMax: number;
   readonly #onError: (error: unknown) => void;
@@ -54,15 +62,18 @@ export class UsageWriter {
   readonly #failing = new Map<string, FailingKey>();
   #shared = new Map<string, SharedRow>();
   /** By key and by account; their ids are never the same. */
-  #pendingCost = new Map<string, number>();
+  readonly #pendingCost = new Map<string, number>();
+  #flight: Flight | undefined;
+  /** The batch under way; further ones wait for it. */
+  #writing: Promise<boolean> | undefined;
+  #written: ((spent: readonly Spent[]) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
   #rowsWithout = 0;
   #failures = 0;
 
-  constructor(store: Store, options: UsageWriterOptions = {}) {
+  constructor(store: Pick<UsageStore, "writeUsage">, options: UsageWriterOptions = {}) {
     this.#store = store;
-    this.#sql = usageStatements(store);
     this.#flushMs = options.flushMs ?? 250;
     this.#queueMax = options.queueMax ?? QUEUE_MAX;
     this.#onError = options.onError ?? (() => {});
@@ -70,17 +81,22 @@ export class UsageWriter {
 
   /** Takes one request's usage; never blocks and never throws. */
   record(record: UsageRecord): void {
-    this.#addPendingCost(record);
+    this.#addPendingCost(record, 1);
     if (isFailure(record) && !this.#hasOwnRow(record)) this.#share(record);
     else if (this.#queue.length < this.#queueMax) this.#queue.push(record);
     else this.#countOnly(record);
-    if (this.#closed) this.flush();
-    else this.#timer ??= setTimeout(() => this.#tick(), this.#flushMs);
+    if (this.#closed) void this.flush();
+    else this.#timer ??= setTimeout(() => void this.#tick(), this.#flushMs);
   }
 
   /** Cost that a key or an account has run up since the last flush; belongs on top of what the database says it spent. */
   pendingCostMicros(id: string): number {
     return this.#pendingCost.get(id) ?? 0;
+  }
+
+  /** Calls `listener` with what was spent at the moment it stops being pending. */
+  whenWritten(listener: (spent: readonly Spent[]) => void): void {
+    this.#written = listener;
   }
 
   /** Figures for metrics and health. */
@@ -89,29 +105,29 @@ export class UsageWriter {
   }
 
   /** Writes everything that waits, now. True when nothing is left. */
-  flush(): boolean {
+  async flush(): Promise<boolean> {
     while (this.#waits) {
-      if (!this.#flushBatch()) return false;
+      if (!(await this.#flushBatch())) return false;
     }
     return true;
   }
 
-  /** Flushes and stops the timer; call before closing the store. True when everything was written. */
-  close(): boolean {
+  /** Flushes and stops the timer; wait for it before closing the store. True when everything was written. */
+  async close(): Promise<boolean> {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    return this.flush();
+    return await this.flush();
   }
 
-  #tick(): void {
+  async #tick(): Promise<void> {
+    const written = await this.#flushBatch();
     this.#timer = undefined;
-    const written = this.#flushBatch();
-    if (this.#waits && !this.#closed) this.#timer = setTimeout(() => this.#tick(), written ? 0 : this.#flushMs);
+    if (this.#waits && !this.#closed) this.#timer = setTimeout(() => void this.#tick(), written ? 0 : this.#flushMs);
   }
 
   get #waits(): boolean {
-    return this.#queue.length > 0 || this.#overflow.size > 0 || this.#shared.size > 0;
+    return this.#flight !== undefined || this.#queue.length > 0 || this.#overflow.size > 0 || this.#shared.size > 0;
   }
 
   /** Whether a failure is among the first of its key in its minute. */
@@ -144,59 +160,62 @@ export class UsageWriter {
 
   #addSums(record: UsageRecord): void {
     const roomy = this.#overflow.size < OVERFLOW_GROUPS_MAX || this.#overflow.has(record);
+    if (!roomy) this.#addPendingCost(record, -1);
     this.#overflow.add(roomy ? record : { ...record, accountId: "", keyId: "" });
   }
 
-  /** One transaction; on failure everything stays as it was. */
-  #flushBatch(): boolean {
-    const batch = this.#queue.length <= BATCH_MAX ? this.#queue : this.#queue.slice(0, BATCH_MAX);
-    const overflow = this.#overflow;
-    const shared = this.#shared;
-    if (batch.length === 0 && overflow.size === 0 && shared.size === 0) return true;
+  /** Writes the next batch, or waits for the one under way. On failure everything stays as it was. */
+  #flushBatch(): Promise<boolean> {
+    this.#writing ??= this.#writeBatch().finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
+  }
+
+  async #writeBatch(): Promise<boolean> {
+    if (!this.#waits) return true;
+    this.#flight ??= this.#nextFlight();
+    const { queued, rows, sums, spent } = this.#flight;
     try {
-      this.#store.transaction(() => this.#write(batch, overflow, shared));
+      await this.#store.writeUsage({ rows, sums });
     } catch (error) {
       this.#failures += 1;
       this.#onError(error);
       return false;
     }
-    this.#queue = batch.length === this.#queue.length ? [] : this.#queue.slice(batch.length);
-    this.#overflow = new UsageTally();
-    this.#shared = new Map();
-    this.#recountPendingCost();
+    this.#flight = undefined;
+    this.#queue = queued === this.#queue.length ? [] : this.#queue.slice(queued);
+    for (const { id, costMicros } of spent) this.#changePending(id, -costMicros);
+    this.#written?.(spent);
     return true;
   }
 
-  #write(batch: readonly UsageRecord[], overflow: UsageTally, shared: ReadonlyMap<string, SharedRow>): void {
+  #nextFlight(): Flight {
+    const queued = this.#queue.slice(0, BATCH_MAX);
     const tally = new UsageTally();
-    const known = new Map<string, boolean>();
-    const isKnown = (accountId: string): boolean => {
-      let answer = known.get(accountId);
-      if (answer === undefined) {
-        answer = accountId !== "" && this.#sql.accountExists(accountId);
-        known.set(accountId, answer);
-      }
-      return answer;
-    };
-    for (const record of batch) {
-      if (isKnown(record.accountId)) this.#sql.insertRow({ record, uid: uuid(), repeats: 1 });
-      tally.add(record);
-    }
-    for (const [uid, { record, repeats }] of shared) {
-      if (isKnown(record.accountId)) this.#sql.insertRow({ record, uid, repeats });
-    }
-    for (const sums of [tally, overflow]) {
-      for (const delta of sums.values()) this.#sql.addSums(delta, isKnown(delta.accountId));
-    }
+    for (const record of queued) tally.add(record);
+    const own = queued.map((record) => ({ record, uid: uuid(), repeats: 1 }));
+    const shared = [...this.#shared].map(([uid, { record, repeats }]) => ({ record, uid, repeats }));
+    const sums = [...tally.values(), ...this.#overflow.values()];
+    this.#overflow = new UsageTally();
+    this.#shared = new Map();
+    return { queued: queued.length, rows: [...own, ...shared], sums, spent: sums.flatMap(spentIn) };
   }
 
-  #recountPendingCost(): void {
-    this.#pendingCost.clear();
-    for (const record of this.#queue) this.#addPendingCost(record);
-  }
-
-  #addPendingCost({ keyId, accountId, costMicros }: UsageRecord): void {
+  #addPendingCost({ keyId, accountId, costMicros }: UsageRecord, sign: 1 | -1): void {
     if (costMicros === 0) return;
-    for (const id of [keyId, accountId]) this.#pendingCost.set(id, this.pendingCostMicros(id) + costMicros);
+    for (const id of [keyId, accountId]) this.#changePending(id, sign * costMicros);
   }
+
+  #changePending(id: string, micros: number): void {
+    // Nobody's.
+    if (id === "") return;
+    const pending = this.pendingCostMicros(id) + micros;
+    if (pending === 0) this.#pendingCost.delete(id);
+    else this.#pendingCost.set(id, pending);
+  }
+}
+
+function spentIn({ keyId, accountId, lastAtMs: atMs, costMicros }: UsageBatch["sums"][number]): Spent[] {
+  return costMicros === 0 ? [] : [keyId, accountId].map((id) => ({ id, atMs, costMicros }));
 }

@@ -78,7 +78,7 @@ function openJobs(store: Store, { isOpen, exists }: Parts) {
     },
 
     /** How many jobs nobody has taken up yet. */
-    countQueuedSync(): number {
+    async countQueued(): Promise<number> {
       return db.select({ n: count() }).from(jobs).where(eq(jobs.state, "queued")).get()?.n ?? 0;
     },
   };
