@@ -1,12 +1,27 @@
 // What every search engine keeps, over the list of them and all stored answers.
 
 import { describe, expect, test } from "bun:test";
-import { CATEGORIES, type Parsed } from "../../src/search/engine.ts";
+import { join } from "node:path";
+import { ENGINE_PAGE, enginePage } from "../../scripts/engine-table.ts";
+import { CATEGORIES, type EngineContext, type Parsed, type SearchEngine } from "../../src/search/engine.ts";
 import { ENGINES } from "../../src/search/engines/index.ts";
-import { bodyOf, contextFor, contextOfCase, play, readSample, responseTo, sampleNames } from "./samples.ts";
+import {
+  bodyOf,
+  contextFor,
+  contextOfCase,
+  play,
+  readSample,
+  responseTo,
+  type SampleCase,
+  sampleNames,
+} from "./samples.ts";
 
 test("every engine has samples, and every sample an engine", () => {
   expect(ENGINES.map(({ name }) => name).sort()).toEqual(sampleNames());
+});
+
+test("the page of engines is what their files say (bun scripts/engine-table.ts)", async () => {
+  expect(await Bun.file(join(import.meta.dir, "../..", ENGINE_PAGE)).text()).toBe(enginePage());
 });
 
 test("names are unique, in the spelling of the configuration", () => {
@@ -102,6 +117,23 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     }
   });
 
+  test("reads by the operator's selectors, and says when it has no such one", () => {
+    for (const one of sample.cases) {
+      const base = contextOfCase(engine, one);
+      const withSelectors = (selectors: Record<string, string>) => ({
+        ...base,
+        settings: { ...base.settings, selectors },
+      });
+      const { parsed } = play(engine, one, { context: withSelectors({ ...engine.selectors }) });
+      expect(parsed).toEqual(play(engine, one).parsed);
+      if (one.name !== "full") continue;
+      const results = play(engine, one, { context: withSelectors({ results: "nowhere" }) });
+      expect(failureOf(results.parsed)?.kind).toBe("changed_markup");
+      const outcome = outcomeOf(engine, one, withSelectors({ titel: "h2" }));
+      expect(failureOf(outcome)?.message).toContain('"titel"');
+    }
+  });
+
   test("tells nothing of the body in a failure", () => {
     for (const one of sample.cases) {
       const failure = failureOf(play(engine, one).parsed);
@@ -158,6 +190,13 @@ function renaming(name: string): (text: string) => string {
 
 function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+/** What comes of a case, though it may fail before all of its answers are needed. */
+function outcomeOf(engine: SearchEngine, one: SampleCase, context: EngineContext): Parsed {
+  const [answer] = one.answers;
+  const first = engine.parse(responseTo(engine.request(context), answer!, bodyOf(engine.name, answer!)), context);
+  return first.kind === "failure" ? first : play(engine, one, { context }).parsed;
 }
 
 function lastBody(name: string, one: ReturnType<typeof readSample>["cases"][number]): string {

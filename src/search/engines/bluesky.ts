@@ -9,7 +9,7 @@ import {
   type SearchEngine,
   TIME_RANGES,
 } from "../engine.ts";
-import { parsedJson, readJson, valueAt } from "../reading/json.ts";
+import { parsedJson, readJson, selectorsOf, valueAt } from "../reading/json.ts";
 import { failed, statusFailure } from "../reading/status.ts";
 import { counted, joined } from "../reading/text.ts";
 
@@ -60,7 +60,7 @@ export const bluesky: SearchEngine = {
 function readSession(response: EngineResponse, context: EngineContext): Parsed {
   const failure = statusFailure(response, { keyed: true });
   if (failure !== undefined) return { kind: "failure", failure };
-  const token = valueAt(parsedJson(response.body), bluesky.selectors["token"] ?? "");
+  const token = valueAt(parsedJson(response.body), selectorsOf(bluesky, context)["token"] ?? "");
   if (typeof token !== "string") return failed("changed_markup", "The engine opened no session.");
   return { kind: "next", request: search(context, token), remember: { value: token, forMs: SESSION_MS } };
 }

@@ -35,7 +35,7 @@ export const brave: SearchEngine = {
     snippet: "description",
     date: "page_age|age",
     thumbnail: "thumbnail.src",
-    isLogo: "thumbnail.logo",
+    is_logo: "thumbnail.logo",
     correction: "query.altered",
   },
   request(context) {
@@ -70,7 +70,7 @@ export const brave: SearchEngine = {
       },
       isEmpty: (body) =>
         namesOf(body)?.includes("type") === true && namesOf(body)!.every((name) => OTHER_NAMES.has(name)),
-      draft: (fields) => (fields.raw("isLogo") === true ? { thumbnail: undefined } : {}),
+      draft: (fields) => (fields.raw("is_logo") === true ? { thumbnail: undefined } : {}),
       more(fields) {
         const correction = fields.literal("correction");
         return correction === "" ? {} : { corrections: [correction] };

@@ -26,8 +26,8 @@ export const nominatim: SearchEngine = {
     snippet: "display_name",
     kind: "category",
     type: "type",
-    osmType: "osm_type",
-    osmId: "osm_id",
+    osm_type: "osm_type",
+    osm_id: "osm_id",
     latitude: "lat",
     longitude: "lon",
   },
@@ -47,7 +47,7 @@ export const nominatim: SearchEngine = {
     readJson(response, context, {
       engine: nominatim,
       draft(fields) {
-        const [type, id] = [fields.literal("osmType"), fields.literal("osmId")];
+        const [type, id] = [fields.literal("osm_type"), fields.literal("osm_id")];
         if (!/^(?:node|way|relation)$/.test(type) || !/^\d+$/.test(id)) return undefined;
         return {
           url: `https://www.openstreetmap.org/${type}/${id}`,

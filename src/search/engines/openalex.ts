@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize, primaryLanguage, rangeStart } from "../address.ts";
 import { type EngineContext, type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { readJson, valueAt } from "../reading/json.ts";
+import { readJson, selectorsOf, valueAt } from "../reading/json.ts";
 import { counted, joined, oneLine } from "../reading/text.ts";
 
 const AUTHORS_MAX = 3;
@@ -52,7 +52,7 @@ export const openalex: SearchEngine = {
       markup: ["title"],
       draft(fields) {
         const authors = fields.raw("authors");
-        const path = openalex.selectors["author"] ?? "";
+        const path = selectorsOf(openalex, context)["author"] ?? "";
         const names = Array.isArray(authors) ? authors.map((one) => valueAt(one, path)) : [];
         const known = names.filter((name): name is string => typeof name === "string");
         return {

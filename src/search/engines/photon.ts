@@ -26,8 +26,8 @@ export const photon: SearchEngine = {
   selectors: {
     results: "features",
     title: "properties.name",
-    osmType: "properties.osm_type",
-    osmId: "properties.osm_id",
+    osm_type: "properties.osm_type",
+    osm_id: "properties.osm_id",
     key: "properties.osm_key",
     value: "properties.osm_value",
     street: "properties.street",
@@ -51,7 +51,7 @@ export const photon: SearchEngine = {
     readJson(response, context, {
       engine: photon,
       draft(fields) {
-        const [type, id] = [TYPES[fields.literal("osmType")], fields.literal("osmId")];
+        const [type, id] = [TYPES[fields.literal("osm_type")], fields.literal("osm_id")];
         if (type === undefined || !/^\d+$/.test(id)) return undefined;
         const street = joined([fields.literal("street"), fields.literal("house")], " ");
         return {

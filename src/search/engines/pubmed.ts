@@ -3,7 +3,7 @@
 import { address, jsonHeaders, offset, pageSize } from "../address.ts";
 import type { EngineContext, EngineRequest, EngineResponse, Parsed, SearchEngine } from "../engine.ts";
 import { isoDate } from "../reading/date.ts";
-import { parsedJson, selectorsOf, valueAt } from "../reading/json.ts";
+import { parsedJson, selectorsOf, settled, strangeSelector, valueAt } from "../reading/json.ts";
 import { type MarkupFields, readMarkup } from "../reading/markup.ts";
 import { failed, statusFailure } from "../reading/status.ts";
 import { joined } from "../reading/text.ts";
@@ -57,6 +57,8 @@ export const pubmed: SearchEngine = {
 };
 
 function readIds(response: EngineResponse, context: EngineContext): Parsed {
+  const strange = strangeSelector(pubmed, context);
+  if (strange !== undefined) return strange;
   const failure = statusFailure(response, { keyed: context.settings.apiKey !== undefined });
   if (failure !== undefined) return { kind: "failure", failure };
   const body = parsedJson(response.body);
@@ -88,19 +90,15 @@ function articles(context: EngineContext, ids: readonly string[]): EngineRequest
 function readArticles(response: EngineResponse, context: EngineContext): Parsed {
   // `ids` is the path in the first answer, which is JSON.
   const { ids: _, ...selectors } = selectorsOf(pubmed, context);
-  return readMarkup(
-    response,
-    { ...context, settings: { ...context.settings, selectors: undefined } },
-    {
-      engine: { selectors },
-      xml: true,
-      draft: (fields) => ({
-        url: /^\d+$/.test(fields.text("id")) ? `https://pubmed.ncbi.nlm.nih.gov/${fields.text("id")}/` : undefined,
-        snippet: joined([fields.texts("snippet").join(" "), fields.text("journal")]),
-        publishedAt: dateOf(fields),
-      }),
-    },
-  );
+  return readMarkup(response, settled(context), {
+    engine: { selectors },
+    xml: true,
+    draft: (fields) => ({
+      url: /^\d+$/.test(fields.text("id")) ? `https://pubmed.ncbi.nlm.nih.gov/${fields.text("id")}/` : undefined,
+      snippet: joined([fields.texts("snippet").join(" "), fields.text("journal")]),
+      publishedAt: dateOf(fields),
+    }),
+  });
 }
 
 /** Months are numbers or English; a day or month may be missing. */

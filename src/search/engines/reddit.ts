@@ -9,7 +9,7 @@ import {
   type SearchEngine,
   TIME_RANGES,
 } from "../engine.ts";
-import { parsedJson, readJson, valueAt } from "../reading/json.ts";
+import { parsedJson, readJson, selectorsOf, valueAt } from "../reading/json.ts";
 import { failed, statusFailure } from "../reading/status.ts";
 import { counted, joined, webAddress } from "../reading/text.ts";
 
@@ -62,7 +62,7 @@ function readToken(response: EngineResponse, context: EngineContext): Parsed {
   if (failure !== undefined) return { kind: "failure", failure };
   const body = parsedJson(response.body);
   if (valueAt(body, "error") !== undefined) return failed("bad_key", "The engine does not take the key.");
-  const token = valueAt(body, reddit.selectors["token"] ?? "");
+  const token = valueAt(body, selectorsOf(reddit, context)["token"] ?? "");
   if (typeof token !== "string") return failed("changed_markup", "The engine gave no token.");
   return { kind: "next", request: search(context, token), remember: { value: token, forMs: TOKEN_MS } };
 }

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders } from "../address.ts";
 import { CATEGORIES, type SafeSearch, type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { namesOf, readJson, valueAt } from "../reading/json.ts";
+import { namesOf, readJson, selectorsOf, valueAt } from "../reading/json.ts";
 import { failed } from "../reading/status.ts";
 import { oneLine } from "../reading/text.ts";
 
@@ -58,8 +58,9 @@ export const searxng: SearchEngine = {
       failure(body, { status }) {
         if (status === 403)
           return failed("blocked", "The instance refuses: json may be missing in its search.formats.");
-        const results = valueAt(body, "results");
-        const unresponsive = valueAt(body, "unresponsive_engines");
+        const selectors = selectorsOf(searxng, context);
+        const results = valueAt(body, selectors["results"] ?? "");
+        const unresponsive = valueAt(body, selectors["unresponsive"] ?? "");
         if (!Array.isArray(results) || results.length > 0 || !Array.isArray(unresponsive) || unresponsive.length === 0)
           return undefined;
         return failed("server_error", "The engines of the instance did not answer.");

@@ -12,7 +12,7 @@ import type {
   TimeRange,
 } from "../engine.ts";
 import { isoDate } from "../reading/date.ts";
-import { readItems, selectorsOf, valueAt } from "../reading/json.ts";
+import { readItems, selectorsOf, settled, strangeSelector, valueAt } from "../reading/json.ts";
 import { firstText } from "../reading/markup.ts";
 import { objectAfter } from "../reading/script.ts";
 import { failed, statusFailure } from "../reading/status.ts";
@@ -70,6 +70,8 @@ export const startpage: SearchEngine = {
   parse(response, context) {
     if (/\/sp\/captcha\b/.test(new URL(response.url).pathname))
       return failed("captcha", "The engine asks for a proof that a person is there.");
+    const strange = strangeSelector(startpage, context);
+    if (strange !== undefined) return strange;
     const failure = statusFailure(response);
     if (failure !== undefined) return { kind: "failure", failure };
     return response.request.step === SEARCH ? readResults(response, context) : readToken(response, context);
@@ -127,7 +129,7 @@ function readResults(response: EngineResponse, context: EngineContext): Parsed {
   const lists = web.map((group) => valueAt(group, selectors["results"] ?? ""));
   if (lists.length === 0 || !lists.every(Array.isArray))
     return failed("changed_markup", "The answer has no list of pages.");
-  return readItems({ results: lists.flat() }, context, {
+  return readItems({ results: lists.flat() }, settled(context), {
     engine: { selectors: { ...selectors, results: "results" } },
     markup: ["title"],
     draft(fields) {

@@ -2,7 +2,7 @@
 
 import { address, browserHeaders, cookies } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
-import { readItems, selectorsOf, valueAt } from "../reading/json.ts";
+import { readItems, selectorsOf, settled, strangeSelector, valueAt } from "../reading/json.ts";
 import { objectAfter } from "../reading/script.ts";
 import { failed, statusFailure } from "../reading/status.ts";
 import { joined, oneLine } from "../reading/text.ts";
@@ -47,6 +47,8 @@ export const youtube: SearchEngine = {
     return { method: "GET", url, headers: browserHeaders(context, { cookie: cookies({ CONSENT: "YES+" }) }) };
   },
   parse(response, context) {
+    const strange = strangeSelector(youtube, context);
+    if (strange !== undefined) return strange;
     const failure = statusFailure(response);
     if (failure !== undefined) return { kind: "failure", failure };
     const selectors = selectorsOf(youtube, context);
@@ -60,7 +62,7 @@ export const youtube: SearchEngine = {
     const videos = items.flatMap((item) => valueAt(item, selectors["video"] ?? "") ?? []);
     const isEmpty = items.some((item) => valueAt(item, selectors["none"] ?? "") !== undefined);
     if (videos.length === 0 && !isEmpty) return failed("changed_markup", "The answer holds no videos.");
-    return readItems({ videos }, context, {
+    return readItems({ videos }, settled(context), {
       engine: { selectors: { ...selectors, results: "videos" } },
       draft(fields) {
         const id = fields.literal("id");

@@ -53,6 +53,8 @@ export function readJson(response: EngineResponse, context: EngineContext, readi
 
 /** Reads hits out of JSON that was found elsewhere, such as in a page's script. */
 export function readItems(body: unknown, context: EngineContext, reading: JsonReading): Parsed {
+  const strange = strangeSelector(reading.engine, context);
+  if (strange !== undefined) return strange;
   const selectors = selectorsOf(reading.engine, context);
   const found = listsOf(body, selectors["results"] ?? "");
   const items = found ?? (reading.isEmpty?.(body) === true ? [] : undefined);
@@ -71,6 +73,22 @@ export function readItems(body: unknown, context: EngineContext, reading: JsonRe
 /** The engine's selectors with the operator's in their place. */
 export function selectorsOf(engine: Pick<SearchEngine, "selectors">, { settings }: EngineContext) {
   return settings.selectors === undefined ? engine.selectors : { ...engine.selectors, ...settings.selectors };
+}
+
+/** A selector of the operator's that the engine does not have: it would change nothing, and he would not know why. */
+export function strangeSelector(
+  engine: Pick<SearchEngine, "selectors">,
+  { settings }: EngineContext,
+): Parsed | undefined {
+  const strange = Object.keys(settings.selectors ?? {}).find((name) => !Object.hasOwn(engine.selectors, name));
+  if (strange === undefined) return undefined;
+  const known = Object.keys(engine.selectors).join(", ");
+  return failed("changed_markup", `The configuration has a selector "${strange}"; the engine has ${known}.`);
+}
+
+/** A context whose selectors are settled: they stand in the engine's own already. */
+export function settled(context: EngineContext): EngineContext {
+  return { ...context, settings: { ...context.settings, selectors: undefined } };
 }
 
 /** The body as JSON; undefined when it is none. */

@@ -5,7 +5,7 @@ import type { AnyNode, Document, Element } from "domhandler";
 import { parseDocument } from "htmlparser2";
 import type { EngineContext, EngineResponse, Parsed, SearchEngine } from "../engine.ts";
 import { isoDate } from "./date.ts";
-import { completed, type Draft, type More, selectorsOf } from "./json.ts";
+import { completed, type Draft, type More, selectorsOf, strangeSelector } from "./json.ts";
 import { failed, statusFailure } from "./status.ts";
 import { BREAKING_TAGS, HIDDEN_TAGS, oneLine, plain, webAddress } from "./text.ts";
 
@@ -38,6 +38,8 @@ export interface MarkupReading {
 
 /** Reads an HTML or XML answer. */
 export function readMarkup(response: EngineResponse, context: EngineContext, reading: MarkupReading): Parsed {
+  const strange = strangeSelector(reading.engine, context);
+  if (strange !== undefined) return strange;
   const selectors = selectorsOf(reading.engine, context);
   const broken = brokenSelector(selectors);
   if (broken !== undefined) return failed("changed_markup", `The selector "${broken}" cannot be read.`);
