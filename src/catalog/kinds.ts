@@ -2,6 +2,7 @@
 // another kind is a path in its row; discovered models of that kind are listed from then on.
 
 import { MODEL_KINDS, type ModelKind } from "../vendors/model-kind.ts";
+import { FORMATS } from "../wire/index.ts";
 
 interface KindFacts {
   /** What goes before "model" in a sentence. */
@@ -14,10 +15,10 @@ interface KindFacts {
 
 /** Every kind. */
 export const KINDS: Readonly<Record<ModelKind, KindFacts>> = {
-  // Contract §3 "catalog fields".
+  // Every client format speaks to every chat model (contract §3 "catalog fields").
   chat: {
     called: "a chat",
-    endpoints: ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/completions"],
+    endpoints: FORMATS.map(({ path }) => path),
     input: ["text"],
     output: ["text"],
   },
