@@ -15,6 +15,8 @@ export interface Copy {
   add(path: string, text: string): void;
   /** Puts a line above the first one that contains `mark`. */
   addLine(path: string, mark: string, line: string): void;
+  /** Replaces the one place that a pattern finds. */
+  replace(path: string, pattern: RegExp, text: string): void;
   /** Runs Bun there. */
   bun(...args: string[]): Promise<{ readonly ok: boolean; readonly text: string }>;
   remove(): void;
@@ -39,6 +41,13 @@ export function copyRepository(): Copy {
       if (at < 0) throw new Error(`${path} has no line with ${mark}`);
       lines.splice(at, 0, line);
       writeFileSync(file, lines.join("\n"));
+    },
+    replace(path, pattern, text) {
+      const file = join(dir, path);
+      const before = readFileSync(file, "utf8");
+      const after = before.replace(pattern, text);
+      if (after === before) throw new Error(`${path} has nothing like ${pattern}`);
+      writeFileSync(file, after);
     },
     async bun(...args) {
       const run = Bun.spawn([process.execPath, ...args], { cwd: dir, stdout: "pipe", stderr: "pipe" });

@@ -1,0 +1,159 @@
+// Recipes that promise one file and one line, performed in a copy of the repository with toys: a command, a client format, a
+// decision backend, a search engine. (The one for a vendor is vendor-recipe.test.ts.)
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Copy, copyRepository } from "./recipe.ts";
+import { RULES } from "./rules.ts";
+import { readFiles } from "./source.ts";
+
+const TIMEOUT_MS = 120_000;
+
+const COMMAND = `// \`sallyport greet\`: says hello.
+import type { Command } from "./command.ts";
+
+/** The command. */
+export const greet: Command = {
+  summary: "say hello",
+  usage: "[NAME]",
+  args: [0, 1],
+  async run({ args, out }) {
+    out(\`Hello, \${args[0] ?? "you"}!\\n\`);
+    return 0;
+  },
+};
+`;
+
+const FORMAT = `// A client format of its own path: completions under another name.
+
+import { completions } from "../completions/format.ts";
+import type { WireFormat } from "../format.ts";
+
+/** The format. */
+export const toy: WireFormat = { ...completions, name: "toy-completions", path: "/v1/toy", idPrefix: "toy-" };
+`;
+
+const BACKEND = `// Gives every option the same probability.
+
+import type { DecisionBackend } from "./backend.ts";
+
+export const even: DecisionBackend = {
+  kind: "even",
+  asText: false,
+  answer: async ({ questions, spec }) => ({
+    readings: questions.map(({ options }) => [
+      { order: options.map((_, at) => at), logProbabilities: options.map(() => -Math.log(options.length)), labelled: true },
+    ]),
+    outputTokens: 0,
+    route: spec.routes[0]!,
+  }),
+};
+`;
+
+/** Asks a running gateway of the copy what it knows of the toys. */
+const QUESTIONS = `
+import { expect, test } from "bun:test";
+import { NAMES } from "../src/app/names.ts";
+import { startGateway } from "./decisions/support.ts";
+
+test("toys answer", async () => {
+  const backend = { kind: "even", routes: [{ provider: "demo", model: "m" }] };
+  const gateway = await startGateway({ decisions: { models: [{ id: "even-1.0.0", backend }] } });
+  try {
+    const key = await gateway.key("premium");
+    const prompt = { model: "demo-echo", prompt: "hi" };
+    const answer = await gateway.post("/v1/toy", prompt, key);
+    expect([answer.status, answer.body.id?.slice(0, 4), answer.body.choices?.[0]?.text]).toEqual([200, "toy-", "hi"]);
+    expect((await gateway.post("/v1/toy", prompt, "nonsense")).status).toBe(401);
+    expect((await gateway.get("/v1/models/demo-echo", key)).body.endpoints).toContain("/v1/toy");
+    const criteria = { a: "one", b: "other" };
+    const asked = { model: "even-1.0.0", state: "s", questions: { q: { type: "choice", criteria } } };
+    const { status, body } = await gateway.post("/v1/systemone", asked, key);
+    expect([status, body.answers?.q?.probabilities]).toEqual([200, { a: 0.5, b: 0.5 }]);
+    expect(NAMES).toMatchObject({
+      "decision backend": expect.arrayContaining(["even"]),
+      "search engine": expect.arrayContaining(["toynews"]),
+    });
+  } finally {
+    await gateway.stop();
+  }
+});
+`;
+
+let copy: Copy;
+beforeAll(() => {
+  copy = copyRepository();
+  copy.add("src/cli/greet.ts", COMMAND);
+  copy.addLine(
+    "src/cli/index.ts",
+    "  {",
+    '  { name: "greet", summary: "say hello", load: async () => (await import("./greet.ts")).greet },',
+  );
+  copy.add("src/wire/toy/format.ts", FORMAT);
+  list("src/wire/index.ts", 'import { toy } from "./toy/format.ts";', "FORMATS", "toy");
+  copy.add("src/decisions/backends/even.ts", BACKEND);
+  list("src/decisions/backends/index.ts", 'import { even } from "./even.ts";', "BACKENDS", "even");
+  const engine = readFileSync(join(copy.dir, "src/search/engines/hackernews.ts"), "utf8");
+  copy.add("src/search/engines/toynews.ts", engine.replaceAll("hackernews", "toynews"));
+  copy.addLine("src/search/engines/index.ts", "./hugging-face.ts", 'import { toynews } from "./toynews.ts";');
+  copy.addLine("src/search/engines/index.ts", "  huggingFace,", "  toynews,");
+  copy.add("test/toys.test.ts", QUESTIONS);
+});
+afterAll(() => copy.remove());
+
+/** Adds a name to the end of a list that stands on one line. */
+function list(path: string, line: string, name: string, member: string): void {
+  copy.addLine(path, "import ", line);
+  copy.replace(path, new RegExp(`(export const ${name}[^\\n]*)\\];`), `$1, ${member}];`);
+}
+
+const run = async (...args: string[]) => {
+  const { ok, text } = await copy.bun(...args);
+  if (!ok) expect.unreachable(text);
+  return text;
+};
+
+test(
+  "a command is run, listed and tried with the others",
+  async () => {
+    expect(await run("src/main.ts", "greet", "Ada")).toStartWith("Hello, Ada!");
+    expect(await run("src/main.ts", "--help")).toMatch(/greet +say hello/);
+    await run("test", "test/cli/run.test.ts");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a client format, a decision backend and an engine answer, and are known where names are checked",
+  async () => {
+    await run("test", "test/toys.test.ts");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "every route of theirs opens to a key alone",
+  async () => {
+    await run("test", "test/accounts/credentials.test.ts");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a search engine is not taken without samples, and tried on them",
+  async () => {
+    const suite = ["test", "test/search/engines.test.ts", "-t", "toynews|every engine has samples"];
+    const without = await copy.bun(...suite);
+    expect([without.ok, without.text]).toEqual([false, expect.stringContaining("toynews")]);
+    const samples = join(copy.dir, "test/search/samples");
+    cpSync(join(samples, "hackernews"), join(samples, "toynews"), { recursive: true });
+    expect(await run(...suite)).toContain("toynews");
+  },
+  TIMEOUT_MS,
+);
+
+test("none of them breaks a rule of the house", async () => {
+  const files = await readFiles(copy.dir, ["src", "test", "scripts"]);
+  expect(RULES.flatMap((rule) => rule.check(files).violations)).toEqual([]);
+});
