@@ -88,7 +88,7 @@ function wordsOf(text: string): string[] {
 }
 
 /** An amount of money, in more spellings than are needed to tell kinds of pages apart. */
-const AMOUNT =
+export const AMOUNT =
   /(?:[$€£¥₹₽₩₺₴฿]|\b(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|rs\.?|r\$|kr\.?))\s?\d|\d(?:[\d.,' ]*\d)?(?:,-|,–)?\s?(?:[$€£¥₹₽₩₺₴฿]|(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|zł|kr|kč|ft|lei|руб)(?![\p{L}]))/iu;
 const PRICE_NAME = /(?:^|[^a-z])(?:price|prices|pricing|amount|preis|prix|precio|prezzo)(?![a-z])|Price(?![a-z])/;
 /** A text with an amount that is longer says more than the price. */

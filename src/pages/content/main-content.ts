@@ -13,6 +13,7 @@ import { levelGroups } from "./groups.ts";
 import { headingLevel, isInFrame, type Judged, shareOfKept, sumChars } from "./judged.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { setAside } from "./set-aside.ts";
+import { keepTiles } from "./tiles.ts";
 import type { Trace } from "./trace.ts";
 
 /** One step of choosing, and what it goes by. */
@@ -32,6 +33,7 @@ const STEPS: readonly Step[] = [
   { name: "inner-headings", because: "a heading right above kept text", run: keepInnerHeadings },
   { name: "lone-headings", because: "a heading with no kept text under it", run: dropLoneHeadings },
   { name: "fallback", because: "nothing else on the page was chosen", run: fallBack },
+  { name: "tiles", because: "the products of a collection", run: keepTiles },
   { name: "headline", because: "the headline of the page", run: keepHeadline },
   { name: "price", because: "the price beside a product's headline", run: keepPrice },
   { name: "titles", because: "the title of a kept note, or of what a reader opens", run: keepTitles },

@@ -125,6 +125,15 @@ export function isThread(document: PageDocument): boolean {
   );
 }
 
+/** Whether the page says that it is a list of products. */
+export function isCollection(document: PageDocument): boolean {
+  const own = ownAddress(document, "");
+  if (URL.canParse(own) && PRODUCT_PATH.test(new URL(own).pathname)) return false;
+  return (
+    document.structured.some((source) => SCHEMA_TYPES[3]?.test(source) === true) || URL_KINDS[1]?.test(own) === true
+  );
+}
+
 const CART =
   /add to (?:cart|bag|basket)|buy (?:it )?now|in den warenkorb|ajouter au panier|añadir al carrito|aggiungi al carrello/i;
 

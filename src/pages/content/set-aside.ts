@@ -66,7 +66,7 @@ function isWithin(element: PageElement, known: Map<PageElement, boolean>): boole
   let answer = false;
   for (let at: PageElement | null = element; at !== null && at.tag !== "body"; at = at.parentNode) {
     const found = known.get(at);
-    answer = found ?? saysAside(at);
+    answer = found ?? isNamedAside(at);
     path.push(at);
     if (answer || found !== undefined) break;
   }
@@ -74,7 +74,8 @@ function isWithin(element: PageElement, known: Map<PageElement, boolean>): boole
   return answer;
 }
 
-function saysAside({ tag, attributes, className, id }: PageElement): boolean {
+/** Whether the page sets aside what is in the element, by its tag, role or name. */
+export function isNamedAside({ tag, attributes, className, id }: PageElement): boolean {
   const role = attributes["role"] ?? "";
   if (TAGS.has(tag) || role.includes("dialog") || attributes["aria-modal"] === "true") return true;
   const name = `${className} ${id} ${role} ${attributes["data-testid"] ?? ""}`;

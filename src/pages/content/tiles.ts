@@ -1,0 +1,65 @@
+// The tiles of a shop's collection are what a reader came for, each whole: name, what it is and price. An introduction
+// alone says what there would be.
+
+import { closest, type PageElement } from "../dom/node.ts";
+import type { PageDocument } from "../dom/parse.ts";
+import type { Block } from "./blocks.ts";
+import { AMOUNT } from "./expected-parts.ts";
+import { isInFrame, type Judged } from "./judged.ts";
+import { isCollection } from "./page-traits.ts";
+import { isNamedAside } from "./set-aside.ts";
+
+/** Fewer alike parts are no collection. */
+const TILES_MIN = 4;
+/** Share of the tiles that must name a price. */
+const PRICED_SHARE = 0.75;
+/** Longer tiles are entries of a list of articles. */
+const TILE_CHARS_MAX = 400;
+/** Mean verdict below which the fitted look is sure that tiles are beside the point. */
+const VERDICT_MIN = 0.2;
+
+/** Keeps the tiles of a collection whole. */
+export function keepTiles({ document, blocks, verdicts, kept }: Judged): void {
+  if (!isCollection(document)) return;
+  for (const tiles of tileGroups(document, blocks)) {
+    const inside = [...tiles.values()].flat();
+    const mean = inside.reduce((sum, block) => sum + (verdicts[block.index] as number), 0) / inside.length;
+    if (mean < VERDICT_MIN) continue;
+    for (const block of inside) if (block.element.tag !== "button") kept.add(block);
+  }
+}
+
+/** Groups of alike parts with a link and mostly a price, each with its blocks. */
+function tileGroups(document: PageDocument, blocks: readonly Block[]): Map<PageElement, Block[]>[] {
+  const parts = new Map<PageElement, Block[]>();
+  for (const block of blocks) {
+    if (isInFrame(block)) continue;
+    for (let at: PageElement | null = block.element; at !== null && at !== document.body; at = at.parentNode) {
+      const own = parts.get(at);
+      if (own === undefined) parts.set(at, [block]);
+      else own.push(block);
+    }
+  }
+  const rows = new Map<PageElement, Map<string, Map<PageElement, Block[]>>>();
+  for (const [element, own] of parts) {
+    if (element.parentNode === null || own.length < 2 || !isTile(own)) continue;
+    const row = rows.get(element.parentNode) ?? new Map<string, Map<PageElement, Block[]>>();
+    rows.set(element.parentNode, row);
+    const key = `${element.tag}.${element.className}`;
+    row.set(key, (row.get(key) ?? new Map<PageElement, Block[]>()).set(element, own));
+  }
+  const groups: Map<PageElement, Block[]>[] = [];
+  for (const [row, kinds] of rows)
+    for (const tiles of kinds.values()) {
+      const priced = [...tiles.values()].filter((own) => own.some(({ text }) => AMOUNT.test(text))).length;
+      const isAside = isNamedAside(row) || closest(row, isNamedAside) !== undefined;
+      if (tiles.size >= TILES_MIN && priced >= tiles.size * PRICED_SHARE && !isAside) groups.push(tiles);
+    }
+  return groups;
+}
+
+function isTile(own: readonly Block[]): boolean {
+  return (
+    own.some(({ linkCount }) => linkCount > 0) && own.reduce((sum, { text }) => sum + text.length, 0) <= TILE_CHARS_MAX
+  );
+}
