@@ -98,6 +98,7 @@ const FIGURE = /^[~≈<>+−-]?\s?[$€£¥]?\s?\d[\d.,\u00a0 ]*(?:[%×x]|[kKmMb
 /** An amount with its cents, or the cents: the price of something. */
 const PRICE = /[.,]\d\d$|^0/;
 const LABEL_CHARS_MAX = 60;
+const LABEL_REPEATS_MIN = 4;
 /** Share of kept text around figures from which they are a part of it. */
 const AROUND_FIGURES_SHARE = 0.6;
 
@@ -145,7 +146,14 @@ function figurePairs(blocks: readonly Block[]): FigurePair[] {
   const alike = new Set<PageElement | null>();
   for (const [row, count] of rows)
     if (count > 1 && row?.children.filter((child) => counts.has(child)).length === count) alike.add(row);
-  return pairs.filter(({ frame }) => alike.has(frame.parentNode));
+  const labels = new Map<string, number>();
+  for (const { parts } of pairs) for (const { text } of parts) labels.set(text, (labels.get(text) ?? 0) + 1);
+  // What is said again and again is pressed: "Compare".
+  return pairs.filter(
+    ({ frame, parts }) =>
+      alike.has(frame.parentNode) &&
+      parts.every((part) => isFigure(part) || (labels.get(part.text) ?? 0) < LABEL_REPEATS_MIN),
+  );
 }
 
 function isFigure({ text }: Block): boolean {

@@ -25,8 +25,19 @@ export function keepTiles({ document, blocks, verdicts, kept }: Judged): void {
     const inside = [...tiles.values()].flat();
     const mean = inside.reduce((sum, block) => sum + (verdicts[block.index] as number), 0) / inside.length;
     if (mean < VERDICT_MIN) continue;
-    for (const block of inside) if (block.element.tag !== "button") kept.add(block);
+    const isAlike = saidByAll(tiles, inside);
+    for (const block of inside) if (block.element.tag !== "button" && !isAlike(block)) kept.add(block);
   }
+}
+
+/** What all tiles say alike is no word of any: "Quick view". */
+function saidByAll(
+  tiles: ReadonlyMap<PageElement, readonly Block[]>,
+  inside: readonly Block[],
+): (block: Block) => boolean {
+  const counts = new Map<string, number>();
+  for (const { text } of inside) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return ({ text }) => !AMOUNT.test(text) && (counts.get(text) ?? 0) >= tiles.size * PRICED_SHARE;
 }
 
 /** Groups of alike parts with a link and mostly a price, each with its blocks. */
