@@ -5,6 +5,7 @@ import { resolveModel } from "../catalog/resolve.ts";
 import type { LiveConfig } from "../config/live.ts";
 import type { AttemptDeps } from "../gateway/attempts.ts";
 import type { createCallers } from "../gateway/callers.ts";
+import { createCompact } from "../gateway/compact.ts";
 import { createCompaction } from "../gateway/compaction/assemble.ts";
 import { createTokenCount } from "../gateway/count-tokens.ts";
 import type { GatewayDeps } from "../gateway/deps.ts";
@@ -76,18 +77,21 @@ export function createChat(deps: ChatDeps) {
     authenticate,
     warn: (message, fields) => log.warn(message, fields),
   });
+  const prepare = createPrepare({
+    history: {
+      store: { ...responses, ...storage },
+      settings: () => config().responses,
+      nowMs: () => clock.now(),
+    },
+    files,
+    sealer: compaction.sealer,
+    provider: fleet.provider,
+  });
   const gateway = createGateway({
     ...pipeline,
     conversations: compaction.conversations,
     peekMs: deps.peekMs,
-    prepare: createPrepare({
-      history: {
-        store: { ...responses, ...storage },
-        settings: () => config().responses,
-        nowMs: () => clock.now(),
-      },
-      files,
-    }),
+    prepare,
     fitImages: createImageFetch(() => createFetch(createGuard(config().web, createResolve(config().web.dns)))),
     keepFailed: (error, requestId) => log.error("an answer could not be stored", { request_id: requestId, error }),
     streamOpened: metrics.streamOpened,
@@ -99,6 +103,7 @@ export function createChat(deps: ChatDeps) {
       responses: createStoredResponses({ store: responses, authenticate }),
       threads: compaction.stored,
       uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
+      compact: createCompact({ ...pipeline, ...compaction, prepare, settings: () => config().compaction }),
       countTokens: createTokenCount({ ...pipeline, files }),
     }),
     /** The endpoints that are called past the framework's router. */

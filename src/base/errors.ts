@@ -44,6 +44,7 @@ export const ERRORS = {
   max_tokens_exceeded: row(400, "invalid_request_error"),
   unsupported_parameter: row(400, "invalid_request_error"),
   context_length_exceeded: row(400, "invalid_request_error"),
+  invalid_compaction: row(400, "invalid_request_error"),
   previous_response_not_found: row(400, "invalid_request_error"),
   invalid_redirect_uri: row(400, "invalid_request_error"),
   invalid_state: row(400, "invalid_request_error"),

@@ -10,7 +10,13 @@ export type Piece =
   /** An image, a document, a sound: `label` names it. */
   | { type: "media"; label: string }
   /** The record of an earlier compaction: its text, or a value that only its maker can open. */
-  | { type: "compaction"; text: string | undefined; sealed: string | undefined };
+  | ({ type: "compaction" } & CarriedRecord);
+
+/** A record as a client carries it: readable, or sealed. */
+export interface CarriedRecord {
+  text: string | undefined;
+  sealed: string | undefined;
+}
 
 /** What a tool gave back. */
 export interface ResultPiece {
@@ -48,6 +54,20 @@ export interface EntryFormat {
   withText(element: Element, text: string): Element;
   /** A user's message. */
   userMessage(text: string): Element;
+  /**
+   * The list with the newest record that the client carries in place of what it stands for. `open` gives its text, undefined
+   * where the list is to stay. The same list where there is none.
+   */
+  expand(
+    list: readonly Element[],
+    open: (record: CarriedRecord, param: string) => string | undefined,
+  ): readonly Element[];
+  /** Whether a body asks for a record in place of an answer; with what the record is to say besides. Throws 400. */
+  asksRecord(body: Element): { wish: string | undefined } | undefined;
+  /** A body that asks for a record, as the conversation that it is of. */
+  withoutAsking(body: Element): Element;
+  /** The part of an answer that carries a record. */
+  record(record: { id: string; text: string; sealed: string }): Element;
   /** What a whole answer adds to the list when the client hands it back. */
   answer(body: Element): Element[];
   /** The same of a streamed answer's events. */

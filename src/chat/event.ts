@@ -26,6 +26,8 @@ export type FinishReason =
   | "stop_sequence"
   | "pause"
   | "context_window"
+  /** The answer is a record of the conversation. */
+  | "compaction"
   | "unknown";
 
 export interface StartEvent {

@@ -2,6 +2,7 @@
 // its budgets, breakers and a row of its own in the books.
 
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
+import type { Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { outputText } from "../chat/usage.ts";
@@ -42,6 +43,7 @@ export interface Said {
   text: string;
   /** False where a limit cut it. */
   whole: boolean;
+  usage: Usage;
 }
 
 /** A reasoning model's limit covers what it thinks before it writes. */
@@ -125,7 +127,7 @@ async function answerOf(
   );
   const choice = fold(events).choices[0];
   const said = choice?.blocks.flatMap((block) => (block.type === "text" && block.refusal !== true ? [block.text] : []));
-  return { text: (said ?? []).join("\n"), whole: choice?.reason === "stop" };
+  return { text: (said ?? []).join("\n"), whole: choice?.reason === "stop", usage };
 }
 
 function readEvents<T>(read: () => T): T {

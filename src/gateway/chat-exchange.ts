@@ -66,8 +66,10 @@ export interface Job {
   readonly thread?: ThreadRequest;
   /** What the format read the body with. */
   readonly options: DecodeOptions;
+  /** Present: a record of the conversation is the answer, and is made here. */
+  readonly asksRecord?: { readonly wish: string | undefined } | undefined;
   /** Present: the conversation may be shortened. */
-  readonly conversation?: ConversationJob;
+  readonly conversation?: ConversationJob | undefined;
 }
 
 /** A conversation that may be shortened. */

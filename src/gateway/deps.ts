@@ -2,7 +2,6 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { Catalog, CatalogModel, ModelRoute } from "../catalog/models.ts";
-import type { TierId } from "../catalog/tiers.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { BodyLimits } from "../http/body.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -40,7 +39,7 @@ export interface GatewayDeps extends AttemptDeps {
   /** Changes a request before it is routed: stored history, uploaded files, compaction. */
   prepare?(draft: Draft): Promise<Prepared | undefined>;
   /** Shortens conversations that have grown too long; absent: none is. */
-  conversations?: Pick<Conversations, "of" | "fit" | "atWall" | "answered">;
+  conversations?: Pick<Conversations, "of" | "fit" | "atWall" | "answered" | "record" | "asked">;
   /** Makes a job fit one provider: images it cannot take by URL are fetched. */
   fitImages?(job: Job, provider: Provider, signal: AbortSignal): Promise<Job>;
   /** An answer could not be stored; the client gets it all the same. */
@@ -52,7 +51,7 @@ export interface GatewayDeps extends AttemptDeps {
 /** A request that was read, resolved and checked. */
 export interface Draft {
   exchange: Exchange;
-  caller: Caller<TierId>;
+  caller: Caller;
   format: WireFormat;
   chat: ChatRequest;
   body: Readonly<Record<string, unknown>>;
@@ -68,6 +67,8 @@ export interface Prepared {
   members: Readonly<Record<string, unknown>> | undefined;
   /** Parameters that were left out here, to be told. */
   dropped?: readonly string[];
+  /** The routes that are left, where only some can take what was sent. */
+  routes?: readonly ModelRoute[];
   /** Keeps the finished answer, in the client's format; called before the client has all of it. */
   keep?: Keep;
 }

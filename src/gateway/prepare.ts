@@ -1,6 +1,10 @@
 // What is done to a request before it is routed: stored history and uploaded files take the places of their names.
 
+import type { ModelRoute } from "../catalog/models.ts";
 import type { FileStore } from "../store/work/files.ts";
+import type { Provider } from "../upstream/provider.ts";
+import { nativeRoutes, openRecord } from "./compaction/items.ts";
+import type { Sealer } from "./compaction/seal.ts";
 import type { Draft, Prepared } from "./deps.ts";
 import { expandHistory, type HistoryDeps } from "./history.ts";
 import { withFiles } from "./media.ts";
@@ -8,6 +12,8 @@ import { withFiles } from "./media.ts";
 export interface PrepareDeps {
   history: HistoryDeps;
   files: FileStore;
+  sealer: Sealer;
+  provider(name: string): Provider | undefined;
 }
 
 /** Members that may have been changed. */
@@ -15,19 +21,22 @@ const MEMBERS = ["messages", "input", "previous_response_id"] as const;
 
 /** Builds the step; undefined when there was nothing to do. */
 export function createPrepare(deps: PrepareDeps): (draft: Draft) => Promise<Prepared | undefined> {
-  return async ({ caller, format, body, chat, options }) => {
+  return async (draft) => {
+    const { caller, format, body, chat, options } = draft;
     if (format.storesAnswers !== true) {
       const filled = await withFiles(deps.files, caller.accountId, body);
-      if (filled === body) return undefined;
-      return { chat: format.decode(filled, options), members: changed(filled, body) };
+      const { body: open, routes } = withRecords(deps, draft, filled);
+      if (open === body) return routes === undefined ? undefined : { chat, members: {}, routes };
+      return { chat: format.decode(open, options), members: changed(open, body), ...(routes ? { routes } : {}) };
     }
     const { body: expanded, portableInput, keep } = await expandHistory(deps.history, caller.accountId, body);
     const filled = await withFiles(deps.files, caller.accountId, expanded);
-    const read = filled === body ? chat : format.decode(filled, options);
-    const members = changed(filled, body);
+    const { body: open, routes } = withRecords(deps, draft, filled);
+    const read = open === body ? chat : format.decode(open, options);
+    const members = changed(open, body);
     if (portableInput !== undefined) {
       const portable = await withFiles(deps.files, caller.accountId, { input: portableInput });
-      members["input"] = portable["input"];
+      members["input"] = withRecords(deps, draft, portable).body["input"];
     }
     const dropped: string[] = [];
     if (body["background"] === true) {
@@ -36,7 +45,31 @@ export function createPrepare(deps: PrepareDeps): (draft: Draft) => Promise<Prep
       dropped.push("background");
     }
     const stored = { ...read, store: keep !== undefined };
-    return { chat: stored, members, dropped, ...(keep === undefined ? {} : { keep }) };
+    const more = { ...(keep === undefined ? {} : { keep }), ...(routes === undefined ? {} : { routes }) };
+    return { chat: stored, members, dropped, ...more };
+  };
+}
+
+/** The body with records that clients carry opened; the same where there is none. A vendor's own leave its routes alone. */
+function withRecords(
+  { sealer, provider }: PrepareDeps,
+  { caller, format, routes }: Draft,
+  body: Readonly<Record<string, unknown>>,
+): { body: Readonly<Record<string, unknown>>; routes?: readonly ModelRoute[] } {
+  const { entries } = format;
+  if (entries === undefined || !Array.isArray(body[entries.member])) return { body };
+  const list = entries.list(body);
+  let native: readonly ModelRoute[] | undefined;
+  const opened = entries.expand(list, (record, param) => {
+    const able = nativeRoutes(routes, format, provider);
+    const isNative = able.length > 0;
+    const text = openRecord(record, { sealer, accountId: caller.accountId, isNative, param });
+    if (text === undefined) native = able;
+    return text;
+  });
+  return {
+    body: opened === list ? body : { ...body, [entries.member]: opened },
+    ...(native === undefined ? {} : { routes: native }),
   };
 }
 

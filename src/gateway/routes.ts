@@ -18,19 +18,21 @@ export interface GatewayRoutesDeps {
   responses: StoredResponses;
   uploads: Uploads;
   threads: StoredThreads;
+  /** `POST /v1/responses/compact` */
+  compact(request: Request): Promise<Response>;
   /** `POST /v1/messages/count_tokens` */
   countTokens(request: Request): Promise<Response>;
 }
 
 /** `POST` routes of every client format, stored answers, files, and the endpoints that only say no. */
-export function gatewayRoutes({ gateway, responses, uploads, threads, countTokens }: GatewayRoutesDeps) {
+export function gatewayRoutes({ gateway, responses, uploads, threads, compact, countTokens }: GatewayRoutesDeps) {
   const app = new Elysia();
   for (const format of FORMATS) {
     app.post(format.path, ({ request }) => gateway.handle(request, format), { parse: "none" });
   }
   return app
     .post("/v1/messages/count_tokens", ({ request }) => countTokens(request), { parse: "none" })
-    .post("/v1/responses/compact", ({ request }) => responses.noEndpoint(request), { parse: "none" })
+    .post("/v1/responses/compact", ({ request }) => compact(request), { parse: "none" })
     .post("/v1/responses/input_tokens", ({ request }) => responses.noEndpoint(request), { parse: "none" })
     .get("/v1/responses", ({ request }) => responses.refuseUpgrade(request))
     .get("/v1/responses/:id", ({ request, params }) => responses.get(request, params.id))

@@ -11,6 +11,7 @@ import type { Hold } from "../http/reservations.ts";
 import { traceHeaders } from "../telemetry/span.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import { headerText } from "./accounting.ts";
+import { answerRecord } from "./answer-record.ts";
 import { answerStreaming } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
 import { answerId, decodeOptions, forwardedHeaders, type Job } from "./chat-exchange.ts";
@@ -94,6 +95,7 @@ export function createGateway(deps: GatewayDeps) {
     const options = decodeOptions(request);
     const chat = format.decode(body, options);
     const job = await makeJob({ ...read, chat, options });
+    if (job.asksRecord !== undefined) return answerRecord(deps, request, job);
     return chat.stream ? answerStreaming(deps, request, job) : answerWhole(deps, request, job);
   }
 
@@ -109,6 +111,8 @@ export function createGateway(deps: GatewayDeps) {
     exchange.headers["x-sallyport-model"] = headerText(model.id);
     const thread = threadOf(format, body);
     const conversation = deps.conversations?.of(chat, format);
+    const asked = deps.conversations?.asked(body, format, prepared?.routes ?? routes);
+    const open = asked?.routes ?? prepared?.routes ?? routes;
     const { accountId, budgets } = caller;
     const defaults = defaultsFor(chat, model, format);
     // The last thing before a provider is called: what is refused before costs nothing.
@@ -122,9 +126,10 @@ export function createGateway(deps: GatewayDeps) {
       body,
       chat,
       model,
-      routes: thread === undefined ? routes : routesOfThread(thread, routes, { ...deps, accountId }),
+      routes: thread === undefined ? open : routesOfThread(thread, open, { ...deps, accountId }),
       ...(thread === undefined ? {} : { thread }),
       ...(conversation === undefined ? {} : { conversation }),
+      ...(asked?.asksRecord === undefined ? {} : { asksRecord: asked.asksRecord }),
       options,
       defaults,
       hold,

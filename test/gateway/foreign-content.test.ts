@@ -132,8 +132,6 @@ describe("what has no text is refused by its path", () => {
     ["an upload in a tool result", inResult(upload), "messages[2].content[0].content[0]"],
     ["a video", chat([hi, { type: "video_url", video_url: { url: "https://v.test" } }]), "messages[0].content[1]"],
     ["an approval", responses({ type: "mcp_approval_response", approve: true, approval_request_id: "a" }), "input[0]"],
-    ["a summary that is sealed", responses({ type: "compaction", encrypted_content: "x" }), "input[0]"],
-    ["a wish for a summary", responses({ type: "compaction_trigger" }), "input[0]"],
   ];
   describe.each(CASES)("%s", (_name, one, param) => {
     test.each(others(one))("over %s", async (model) => {

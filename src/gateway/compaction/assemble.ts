@@ -49,7 +49,9 @@ export function createCompaction(deps: CompactionDeps) {
     tokens,
     windows: new Windows(),
     threads,
+    sealer,
     settings: deps.settings,
+    provider: deps.ask.provider,
     model: deps.model,
     ask: (question, options) => askModel(deps.ask, question, { ...options, stopping: stopping.signal }),
     keepFailed: (error, requestId) => deps.warn("a thread could not be kept", { request_id: requestId, error }),
@@ -63,6 +65,8 @@ export function createCompaction(deps: CompactionDeps) {
   return {
     conversations,
     stored,
+    sealer,
+    threads,
     /** Ends summaries that are made beforehand. */
     async stop() {
       stopping.abort(new Error("The program stops."));

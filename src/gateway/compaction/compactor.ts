@@ -9,7 +9,7 @@ import { type ConversationRecord, parseRecord, recordText } from "./record.ts";
 import { cutMiddle, firstUserAt, type Shape, shapeList, wordsOf } from "./shape.ts";
 import type { Space } from "./space.ts";
 import { tailStart } from "./split.ts";
-import { recordWithout, type SummaryWork, summarise } from "./summarise.ts";
+import { latestOf, recordWithout, type SummaryWork, summarise } from "./summarise.ts";
 
 /** What was done, as the response header says it. */
 export type CompactionAction = "cleared" | "reused" | "compacted" | "truncated";
@@ -96,17 +96,36 @@ export class Compactor {
     return this.#apply(conversation, measure, made);
   }
 
-  /** Compacts everything before the tail, whatever its length. Undefined when there is nothing before it. */
+  /** Compacts everything before the last messages, whatever its length. Undefined when there is nothing before them. */
   async compactAll(conversation: Conversation): Promise<Shortened | undefined> {
     const measure = await this.#measure(conversation);
     const tail = tailStart(measure.list, { keepLast: conversation.keepLast, tokens: 0 });
+    const first = firstUserAt(measure.list);
+    const said = measure.list.slice(0, tail).filter(({ entry }, at) => entry.role !== "system" && at !== first);
+    if (said.length === 0) return undefined;
     const before = await this.#deps.memory.match(measure.name, measure.list);
-    if (tail === 0 || firstUserAt(measure.list) === tail - 1) return undefined;
-    if (before !== undefined && before.upTo >= tail) {
+    if (before?.record !== undefined && before.upTo >= tail) {
       return this.#apply(conversation, measure, { compaction: before, action: "reused" });
     }
-    const { compaction, action } = await this.#summarised(conversation, measure, { before, tail });
-    return this.#apply(conversation, measure, { compaction, action });
+    return this.#apply(conversation, measure, await this.#summarised(conversation, measure, { before, tail }));
+  }
+
+  /** A record of all that was said, to stand for the whole of it. */
+  async record(conversation: Conversation): Promise<{ text: string; tokens: number; before: number }> {
+    const { tokens, memory, failed } = this.#deps;
+    const { list, name, total } = await this.#measure(conversation);
+    const known = await memory.match(name, list);
+    const previous = known?.record === undefined ? undefined : parseRecord(known.record);
+    const middle = list.slice(known?.upTo ?? 0);
+    let record: ConversationRecord | undefined;
+    try {
+      record = await summarise(tokens, conversation.work, { middle, previous });
+    } catch (error) {
+      failed(error, conversation.threadId);
+    }
+    record ??= latestOf(middle, previous, conversation.space);
+    const text = recordText(record, conversation.space.window * NAMES_CHARS_PER_TOKEN);
+    return { text, tokens: await tokens.count(text), before: total };
   }
 
   /** Tokens of a conversation as counted here, before any correction. */

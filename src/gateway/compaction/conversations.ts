@@ -8,13 +8,16 @@ import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { contextCounts } from "../../upstream/context-counts.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
+import type { Provider } from "../../upstream/provider.ts";
 import { answerElements } from "../../wire/assembled.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import type { Payer, Question, Said } from "../ask.ts";
 import type { ConversationJob, Job } from "../chat-exchange.ts";
 import type { KeptThreads } from "../threads/kept.ts";
 import type { Compactor, Conversation, Shortened } from "./compactor.ts";
+import { nativeRoutes } from "./items.ts";
 import type { TokenMemory } from "./measure.ts";
+import type { Sealer } from "./seal.ts";
 import { type Space, spaceOf } from "./space.ts";
 import type { SummaryWork } from "./summarise.ts";
 import type { Windows } from "./windows.ts";
@@ -24,13 +27,30 @@ export interface ConversationsDeps {
   tokens: TokenMemory;
   windows: Windows;
   threads: KeptThreads;
+  sealer: Sealer;
   /** Configuration `compaction`. */
   settings(): { enabled: boolean; threshold: number; keepLast: number; model: string };
+  provider(name: string): Provider | undefined;
   /** A model by its id, for summaries. */
   model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
   ask(question: Question, options: { payer: Payer; timeoutMs: number }): Promise<Said>;
   /** A thread could not be kept. */
   keepFailed(error: unknown, requestId: string): void;
+}
+
+/** A conversation as far as its record goes. */
+export type RecordSource = Pick<
+  Job,
+  "exchange" | "caller" | "model" | "routes" | "body" | "format" | "members" | "conversation" | "asksRecord"
+>;
+
+/** What a compaction at once came to. */
+export interface CompactedNow {
+  list: Element[] | undefined;
+  /** Tokens of it all. */
+  before: number;
+  after: number;
+  usage: Usage;
 }
 
 /** How long a summary may take. */
@@ -52,6 +72,23 @@ export class Conversations {
   of(chat: ChatRequest, format: WireFormat): ConversationJob | undefined {
     if (chat.threadId === undefined || chat.threadId === "" || format.entries === undefined) return undefined;
     return this.#deps.settings().enabled ? { threadId: chat.threadId } : undefined;
+  }
+
+  /**
+   * Whether the answer is to be a record, where it is asked for: made by the routes that know how, else here. Undefined for
+   * most requests. Throws 400 for a request in the wrong place.
+   */
+  asked(
+    body: Element,
+    format: WireFormat,
+    routes: readonly ModelRoute[],
+  ): { asksRecord?: Job["asksRecord"]; routes?: readonly ModelRoute[] } | undefined {
+    const asksRecord = format.entries?.asksRecord(body);
+    if (asksRecord === undefined) return undefined;
+    const native = nativeRoutes(routes, format, this.#deps.provider);
+    if (native.length > 0) return { routes: native };
+    // What nobody can do is refused by name, where the request is translated.
+    return this.#deps.settings().enabled ? { asksRecord } : undefined;
   }
 
   /** The request as it may go up: the same, at once, while it is short. */
@@ -89,6 +126,52 @@ export class Conversations {
         ? halfOf(sent)
         : spaceOf(window, settings().threshold, job.chat.maxTokens);
     return this.#shorten(conversation.shortened?.job ?? job, space, { atWall: true });
+  }
+
+  /** The record that a client asked for, sealed for its account, and what it cost. Throws 400 where a call is open. */
+  async record(source: RecordSource): Promise<{ text: string; sealed: string; usage: Usage }> {
+    const { compactor, sealer } = this.#deps;
+    const { conversation, usage } = this.#accounted(source);
+    const last = conversation.list.at(-1);
+    const isOpen = last !== undefined && conversation.format.entry(last).pieces.some(({ type }) => type === "call");
+    if (isOpen && conversation.format.member === "messages") {
+      throw new ApiError("invalid_request", "A conversation that ends with an open tool call cannot be compacted.", {
+        param: "compaction",
+      });
+    }
+    const { text } = await compactor.record(conversation);
+    return { text, sealed: sealer.sealText(text, source.caller.accountId), usage };
+  }
+
+  /** Compacts all but the last messages; `list` is undefined where there is nothing before them. */
+  async compactNow(source: RecordSource): Promise<CompactedNow> {
+    const { conversation, usage } = this.#accounted(source);
+    const before = await this.tokensOf(source);
+    const done = await this.#deps.compactor.compactAll(conversation);
+    return { list: done?.list, before, after: done?.after ?? before, usage };
+  }
+
+  /** Tokens of a conversation, as its model counts. */
+  async tokensOf(source: RecordSource): Promise<number> {
+    const { compactor, tokens } = this.#deps;
+    return tokens.own(source.model.id, await compactor.counted(this.#accounted(source).conversation));
+  }
+
+  /** A conversation whose summaries are added up. */
+  #accounted(source: RecordSource): { conversation: Conversation; usage: Usage } {
+    const window = this.#deps.windows.of(source.model) ?? source.model.contextLength;
+    const usage: Usage = { inputTokens: 0, outputTokens: 0 };
+    const conversation = this.#conversation(source, spaceOf(window, this.#deps.settings().threshold));
+    if (conversation === undefined) throw new Error("The format has no list of messages.");
+    const { ask } = conversation.work;
+    conversation.work.wish = source.asksRecord?.wish;
+    conversation.work.ask = async (prompt, maxTokens) => {
+      const said = await ask(prompt, maxTokens);
+      usage.inputTokens += said.usage?.inputTokens ?? 0;
+      usage.outputTokens += said.usage?.outputTokens ?? 0;
+      return said;
+    };
+    return { conversation, usage };
   }
 
   /** There is an answer: counts are learned, and the thread is kept. Never throws. */
@@ -137,12 +220,13 @@ export class Conversations {
   }
 
   /** The client's list: as it came, or as it was filled in here. */
-  #list(job: Job): readonly Element[] | undefined {
-    const { body, members, format } = job.conversation?.shortened?.job ?? job;
-    return format.entries?.list({ ...body, ...members });
+  #list(job: RecordSource): readonly Element[] | undefined {
+    const { body, members, format, asksRecord } = job.conversation?.shortened?.job ?? job;
+    const whole = { ...body, ...members };
+    return format.entries?.list(asksRecord === undefined ? whole : format.entries.withoutAsking(whole));
   }
 
-  #conversation(job: Job, space: Space): Conversation | undefined {
+  #conversation(job: RecordSource, space: Space): Conversation | undefined {
     const { entries } = job.format;
     const list = this.#list(job);
     if (entries === undefined || list === undefined) return undefined;
@@ -160,7 +244,7 @@ export class Conversations {
   }
 
   /** Who summarises: the configured model, else the request's own. */
-  #work({ model, routes, caller, exchange }: Job): SummaryWork {
+  #work({ model, routes, caller, exchange }: RecordSource): SummaryWork {
     const { settings, windows, ask } = this.#deps;
     const configured = settings().model === "" ? undefined : this.#deps.model(settings().model);
     const by = configured ?? { model, routes };

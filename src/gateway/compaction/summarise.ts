@@ -1,16 +1,20 @@
 // A new record: what a model makes of the messages, part by part, merged into the record before, and the ledger by rule.
 
 import { type Entry, textOf } from "../../chat/entries.ts";
+import type { Usage } from "../../chat/event.ts";
 import { emptyLedger, enter, enterMedia, type Ledger } from "./ledger.ts";
 import type { Measured, TokenMemory } from "./measure.ts";
 import { partsFor, type SummaryPrompt, summaryOf, summaryPrompt } from "./prompt.ts";
 import { type ConversationRecord, recordOf } from "./record.ts";
+import type { Space } from "./space.ts";
 
 /** What a model answered. */
 export interface SummaryAnswer {
   text: string;
   /** False where a limit cut it. */
   whole: boolean;
+  /** What it cost, where that is told. */
+  usage?: Usage;
 }
 
 /** Asks the summarising model; throws when nobody answers. */
@@ -74,6 +78,20 @@ export function recordWithout(
     omitted: (record?.omitted ?? 0) + rest.length,
   };
 }
+
+/** The record where no summary can be had and nothing else is kept: the latest words themselves. */
+export function latestOf(
+  middle: readonly Measured[],
+  previous: ConversationRecord | undefined,
+  { record: tokens }: Space,
+): ConversationRecord {
+  const bare = recordWithout(middle, previous);
+  const chars = Math.floor((tokens / 2) * LATEST_CHARS_PER_TOKEN);
+  const latest = partsFor(takeRecord(middle, previous).rest, chars).at(-1) ?? "";
+  return { ...bare, summary: `${bare.summary}\n\n## Latest messages\n${latest}`.trim() };
+}
+
+const LATEST_CHARS_PER_TOKEN = 3;
 
 /** A record among the messages, as a client hands it back, is the one to go on from. */
 function takeRecord(

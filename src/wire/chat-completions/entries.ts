@@ -27,6 +27,11 @@ export const chatEntries: EntryFormat = {
   },
   withText: (element, text) => ({ ...element, content: text }),
   userMessage: (text) => ({ role: "user", content: text }),
+  // The format has no compaction of its own.
+  expand: (list) => list,
+  asksRecord: () => undefined,
+  withoutAsking: (body) => body,
+  record: ({ text }) => ({ role: "assistant", content: text }),
   answer(body) {
     const [choice] = listIn(body, "choices");
     return isFields(choice) && isFields(choice["message"]) ? [choice["message"]] : [];

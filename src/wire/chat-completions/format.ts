@@ -23,6 +23,7 @@ const REASONS: Readonly<Record<FinishReason, string>> = {
   stop_sequence: "stop",
   pause: "stop",
   context_window: "length",
+  compaction: "stop",
   unknown: "stop",
 };
 

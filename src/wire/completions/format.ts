@@ -72,6 +72,7 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   stop_sequence: "stop",
   pause: "stop",
   context_window: "length",
+  compaction: "stop",
   unknown: "stop",
 };
 

@@ -1,8 +1,17 @@
 // The messages of a messages request as compaction reads and changes them.
 
-import type { Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
+import type { CarriedRecord, Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
 import { isFields } from "../check.ts";
-import { isBound, MEDIA, mediaLabel, parsedFields, resultPiece, textIn, unknownPiece } from "../entry-pieces.ts";
+import {
+  isBound,
+  listIn,
+  MEDIA,
+  mediaLabel,
+  parsedFields,
+  resultPiece,
+  textIn,
+  unknownPiece,
+} from "../entry-pieces.ts";
 
 /** The list of messages. */
 export const messagesEntries: EntryFormat = {
@@ -32,6 +41,14 @@ export const messagesEntries: EntryFormat = {
   },
   withText: (element, text) => ({ ...element, content: [...mediaOf(element), { type: "text", text }] }),
   userMessage: (text) => ({ role: "user", content: [{ type: "text", text }] }),
+  expand,
+  asksRecord({ compaction }) {
+    if (!isFields(compaction) || compaction["type"] !== "summarize") return undefined;
+    const wish = compaction["instructions"];
+    return { wish: typeof wish === "string" ? wish : undefined };
+  },
+  withoutAsking: ({ compaction: _compaction, ...body }) => body,
+  record: ({ text, sealed }) => ({ type: "compaction", content: text, encrypted_content: sealed }),
   answer: ({ content }) => (Array.isArray(content) ? [{ role: "assistant", content }] : []),
   streamed: ofEvents,
 };
@@ -39,6 +56,54 @@ export const messagesEntries: EntryFormat = {
 function isBoundThinking(block: Element): boolean {
   if (block["type"] === "thinking") return isBound(block["signature"]);
   return block["type"] === "redacted_thinking" && isBound(block["data"]);
+}
+
+/** All before the newest record is in it. A block without content is a record that failed, and says nothing. */
+function expand(
+  list: readonly Element[],
+  open: (record: CarriedRecord, param: string) => string | undefined,
+): readonly Element[] {
+  for (let at = list.length - 1; at >= 0; at--) {
+    const element = list[at]!;
+    const blocks = listIn(element, "content");
+    const j = blocks.findLastIndex((block) => isFields(block) && block["type"] === "compaction" && isSaid(block));
+    const block = blocks[j];
+    if (!isFields(block)) continue;
+    const text = open(carriedBy(block), `messages[${at}].content[${j}]`);
+    if (text === undefined) return list;
+    const rest = blocks.slice(j + 1);
+    const left = rest.length === 0 ? [] : [{ ...element, content: rest }];
+    return [messagesEntries.userMessage(text), ...left, ...list.slice(at + 1)];
+  }
+  return withoutFailed(list, open);
+}
+
+/** The list without records that failed, which only the protocol's own upstreams pass over. */
+function withoutFailed(
+  list: readonly Element[],
+  open: (record: CarriedRecord, param: string) => string | undefined,
+): readonly Element[] {
+  const isFailed = (block: unknown) => isFields(block) && block["type"] === "compaction";
+  const at = list.findIndex((element) => listIn(element, "content").some(isFailed));
+  if (at < 0 || open({ text: "", sealed: undefined }, `messages[${at}]`) === undefined) return list;
+  return list.flatMap((element) => {
+    const blocks = listIn(element, "content");
+    if (!blocks.some(isFailed)) return [element];
+    const content = blocks.filter((block) => !isFailed(block));
+    return content.length === 0 ? [] : [{ ...element, content }];
+  });
+}
+
+function isSaid(block: Element): boolean {
+  return typeof block["content"] === "string" || typeof block["encrypted_content"] === "string";
+}
+
+function carriedBy(block: Element): CarriedRecord {
+  const { content, encrypted_content: sealed } = block;
+  return {
+    text: typeof content === "string" ? content : undefined,
+    sealed: typeof sealed === "string" ? sealed : undefined,
+  };
 }
 
 function entry(element: Element): Entry {
@@ -70,11 +135,7 @@ function pieceOf(block: Element): Piece {
     case "tool_result":
       return resultOf(block);
     case "compaction":
-      return {
-        type: "compaction",
-        text: typeof block["content"] === "string" ? block["content"] : undefined,
-        sealed: typeof block["encrypted_content"] === "string" ? block["encrypted_content"] : undefined,
-      };
+      return { type: "compaction", ...carriedBy(block) };
     default:
       return MEDIA.has(block["type"]) ? { type: "media", label: mediaLabel(block) } : unknownPiece(block);
   }

@@ -24,6 +24,7 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   stop_sequence: "stop_sequence",
   pause: "pause_turn",
   context_window: "model_context_window_exceeded",
+  compaction: "compaction",
   unknown: "end_turn",
 };
 

@@ -1,7 +1,7 @@
 // The input items of a responses request as compaction reads and changes them.
 
-import type { Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
-import { isFields } from "../check.ts";
+import type { CarriedRecord, Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
+import { isFields, reject } from "../check.ts";
 import { contentPieces, isBound, listIn, MEDIA, resultPiece, textIn, unknownPiece } from "../entry-pieces.ts";
 import { uncarry } from "../seal-envelopes.ts";
 import { inputItems } from "./references.ts";
@@ -32,6 +32,22 @@ export const responsesEntries: EntryFormat = {
     return { ...element, content: [...media, { type: "input_text", text }] };
   },
   userMessage: (text) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] }),
+  expand,
+  asksRecord(body) {
+    const items = inputItems(body);
+    const at = items.findIndex((item) => isFields(item) && item["type"] === TRIGGER);
+    if (at < 0) return undefined;
+    if (at < items.length - 1) {
+      const param = `input[${at}]`;
+      reject(param, `Invalid '${param}': a '${TRIGGER}' item must be the last one of the input.`);
+    }
+    return { wish: undefined };
+  },
+  withoutAsking: (body) => ({
+    ...body,
+    input: inputItems(body).filter((item) => !isFields(item) || item["type"] !== TRIGGER),
+  }),
+  record: ({ id, sealed }) => ({ id, type: "compaction", encrypted_content: sealed }),
   answer: (body) => listIn(body, "output").filter(isFields),
   streamed(events) {
     const last = events.findLast(({ response }) => isFields(response))?.["response"];
@@ -41,6 +57,24 @@ export const responsesEntries: EntryFormat = {
 
 /** Results that may be any text. */
 const PLAIN_OUTPUTS: ReadonlySet<unknown> = new Set(["function_call_output", "custom_tool_call_output"]);
+
+/** Asks for a record of the input. */
+const TRIGGER = "compaction_trigger";
+const RECORDS: ReadonlySet<unknown> = new Set(["compaction", "compaction_summary"]);
+
+/** What the user and the developer said before a record stays: those who carry it keep it beside the record, or drop it. */
+function expand(
+  list: readonly Element[],
+  open: (record: CarriedRecord, param: string) => string | undefined,
+): readonly Element[] {
+  const at = list.findLastIndex((item) => RECORDS.has(item["type"]));
+  const item = list[at];
+  if (item === undefined) return list;
+  const text = open({ text: undefined, sealed: textIn(item, "encrypted_content") }, `input[${at}].encrypted_content`);
+  if (text === undefined) return list;
+  const before = list.slice(0, at).filter((one) => ["user", "system"].includes(entry(one).role));
+  return [...before, responsesEntries.userMessage(text), ...list.slice(at + 1)];
+}
 
 function entry(item: Element): Entry {
   const type = item["type"] ?? "message";

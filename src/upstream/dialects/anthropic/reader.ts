@@ -332,6 +332,7 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   stop_sequence: "stop_sequence",
   tool_use: "tool_calls",
   pause_turn: "pause",
+  compaction: "compaction",
   refusal: "refusal",
   model_context_window_exceeded: "context_window",
 };

@@ -1,0 +1,166 @@
+// POST /v1/responses/compact: a compaction now, of a stored thread or of the input that comes with the request. The second is
+// answered as OpenAI's own endpoint does, and stored nowhere.
+
+import { ApiError } from "../base/errors.ts";
+import { prefixedId } from "../base/ids.ts";
+import { requireModel } from "../catalog/resolve.ts";
+import type { Element, EntryFormat } from "../chat/entries.ts";
+import type { Usage } from "../chat/event.ts";
+import { readJson } from "../http/body.ts";
+import { exchangeOf } from "../http/exchange.ts";
+import type { WireFormat } from "../wire/format.ts";
+import { FORMATS } from "../wire/index.ts";
+import { responses } from "../wire/responses/format.ts";
+import { decodeOptions } from "./chat-exchange.ts";
+import type { Conversations, RecordSource } from "./compaction/conversations.ts";
+import type { GatewayDeps } from "./deps.ts";
+import type { KeptThreads } from "./threads/kept.ts";
+import { threadNotFound } from "./threads/stored-threads.ts";
+
+export interface CompactDeps
+  extends Pick<GatewayDeps, "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "prepare" | "clock"> {
+  conversations: Conversations;
+  threads: KeptThreads;
+  /** Configuration `compaction`. */
+  settings(): { enabled: boolean; keepLast: number };
+}
+
+/** What an answer says beside what everyone says. */
+interface CompactAnswer {
+  compacted: boolean;
+  messagesBefore: number;
+  messagesAfter: number;
+  tokensBefore: number;
+  tokensAfter: number;
+  output: readonly Element[];
+  usage: Usage;
+}
+
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
+
+/** Builds the handler. */
+export function createCompact(deps: CompactDeps): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const exchange = exchangeOf(request);
+    const caller = deps.admit(request, exchange);
+    const { body } = await readJson(request, deps.bodyLimits());
+    const threadId = threadOf(body);
+    if (!deps.settings().enabled) throw threadNotFound(threadId ?? "");
+    if (typeof body["model"] !== "string" || body["model"] === "") {
+      throw new ApiError("invalid_request", "Missing required parameter: 'model'.", { param: "model" });
+    }
+    const { model, routes } = requireModel(deps.catalog(), body["model"], {
+      tier: caller.account.tier,
+      isDecisionModel: deps.isDecisionModel,
+    });
+    exchange.log["model"] = model.id;
+    const asked = { exchange, caller, model, routes, body };
+    const answer =
+      threadId === undefined ? await ofInput(deps, request, asked) : await ofThread(deps, { ...asked, threadId });
+    return Response.json({
+      id: prefixedId("resp_"),
+      object: "response.compaction",
+      created_at: Math.floor(deps.clock.now() / 1000),
+      ...(threadId === undefined ? {} : { thread_id: threadId }),
+      model: model.id,
+      compacted: answer.compacted,
+      messages_before: answer.messagesBefore,
+      messages_after: answer.messagesAfter,
+      tokens_before: answer.tokensBefore,
+      tokens_after: answer.tokensAfter,
+      output: answer.output,
+      usage: usageOf(answer.usage),
+    });
+  };
+}
+
+function threadOf(body: Element): string | undefined {
+  for (const name of ["thread_id", "conversation_id"]) {
+    const id = body[name];
+    if (id === undefined || id === null) continue;
+    if (typeof id !== "string" || id === "") {
+      throw new ApiError("invalid_request", `Invalid '${name}': expected a string.`, { param: name });
+    }
+    return id;
+  }
+  return undefined;
+}
+
+type Asked = Omit<RecordSource, "format" | "members" | "conversation" | "asksRecord">;
+
+async function ofThread(deps: CompactDeps, asked: Asked & { threadId: string }): Promise<CompactAnswer> {
+  const { threadId, caller } = asked;
+  const found = await deps.threads.find({ accountId: caller.accountId, kind: "thread", threadId });
+  const format = found && FORMATS.find(({ name }) => name === found.text.format);
+  if (found === undefined || format?.entries === undefined) throw threadNotFound(threadId);
+  const list = found.text.messages;
+  const source = { ...asked, format, members: { [format.entries.member]: list }, conversation: { threadId } };
+  const done = await deps.conversations.compactNow(source);
+  return {
+    compacted: done.list !== undefined,
+    messagesBefore: list.length,
+    messagesAfter: (done.list ?? list).length,
+    tokensBefore: done.before,
+    tokensAfter: done.after,
+    output: done.list ?? list,
+    usage: done.usage,
+  };
+}
+
+async function ofInput(deps: CompactDeps, request: Request, asked: Asked): Promise<CompactAnswer> {
+  const { exchange, caller, model, routes, body } = asked;
+  const options = decodeOptions(request);
+  const entries = entriesOf(responses);
+  const chat = responses.decode(body, options);
+  const prepared = await deps.prepare?.({ exchange, caller, format: responses, chat, body, options, model, routes });
+  const list = entries.list({ ...body, ...prepared?.members });
+  const source = { ...asked, format: responses, members: { input: list }, conversation: { threadId: undefined } };
+  const tokensBefore = await deps.conversations.tokensOf(source);
+  if (list.length <= deps.settings().keepLast) {
+    const same = { messagesBefore: list.length, messagesAfter: list.length, tokensBefore, tokensAfter: tokensBefore };
+    return { compacted: false, ...same, output: list, usage: NO_USAGE };
+  }
+  const { text, sealed, usage } = await deps.conversations.record({ ...source, asksRecord: { wish: undefined } });
+  const users = keptUsers(list, entries);
+  const output = [...users, entries.record({ id: prefixedId("cmp_"), text, sealed })];
+  const short = [...users, entries.userMessage(text)];
+  return {
+    compacted: true,
+    messagesBefore: list.length,
+    messagesAfter: output.length,
+    tokensBefore,
+    tokensAfter: await deps.conversations.tokensOf({ ...source, members: { input: short } }),
+    output,
+    usage,
+  };
+}
+
+function entriesOf({ entries }: WireFormat): EntryFormat {
+  if (entries === undefined) throw new Error("The format has no list of messages.");
+  return entries;
+}
+
+/** Characters of the user's own messages that are kept; the newest, and the first, which says the task. */
+const USER_CHARS_MAX = 80_000;
+
+function keptUsers(list: readonly Element[], entries: EntryFormat): Element[] {
+  const users = list.filter((element) => element["role"] === "user" && entries.entry(element).role === "user");
+  const kept: Element[] = [];
+  let chars = 0;
+  for (const user of users.toReversed()) {
+    chars += JSON.stringify(user).length;
+    if (chars > USER_CHARS_MAX && user !== users[0]) continue;
+    kept.push(user);
+  }
+  return kept.reverse();
+}
+
+function usageOf({ inputTokens, outputTokens }: Usage): Record<string, unknown> {
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: inputTokens + outputTokens,
+  };
+}
