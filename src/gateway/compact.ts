@@ -42,7 +42,7 @@ const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 export function createCompact(deps: CompactDeps): (request: Request) => Promise<Response> {
   return async (request) => {
     const exchange = exchangeOf(request);
-    const caller = deps.admit(request, exchange);
+    const caller = await deps.admit(request, exchange);
     const { body } = await readJson(request, deps.bodyLimits());
     const threadId = threadOf(body);
     if (!deps.settings().enabled) throw threadNotFound(threadId ?? "");
