@@ -99,6 +99,7 @@ function oldestTexts({ db }: Store): (accountId: string) => OldText[] {
     .prepare();
   const oldThreads = db
     .select({
+      kind: threads.kind,
       threadId: threads.threadId,
       atMs: threads.updatedAtMs,
       bytes: sql<number>`octet_length(${threads.threadId}) + octet_length(${threads.state})`,
@@ -115,12 +116,12 @@ function oldestTexts({ db }: Store): (accountId: string) => OldText[] {
         bytes,
         drop: () => void db.delete(responses).where(eq(responses.id, id)).run(),
       })),
-      ...oldThreads.all({ accountId: owner }).map(({ threadId, atMs, bytes }) => ({
+      ...oldThreads.all({ accountId: owner }).map(({ kind, threadId, atMs, bytes }) => ({
         atMs,
         bytes,
         drop() {
           db.delete(threads)
-            .where(and(eq(threads.accountId, owner), eq(threads.threadId, threadId)))
+            .where(and(eq(threads.accountId, owner), eq(threads.kind, kind), eq(threads.threadId, threadId)))
             .run();
         },
       })),

@@ -1,6 +1,7 @@
 // Conversations that are kept, and the summaries that stand for their earlier parts. A thread belongs to one account; what it
 // says is sealed by the gateway, and here no more than bytes.
-import { and, desc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
+import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { threadSummaries, threads } from "./schema.ts";
 
@@ -27,19 +28,16 @@ const LIST_MAX = 200;
 
 /** Builds the verbs. */
 export function threadStore(store: Store) {
-  const { db, clock, sqlite } = store;
+  return { ...threadVerbs(store), ...summaryVerbs(store) };
+}
+
+function threadVerbs({ db, clock, sqlite }: Store) {
   const deleteOld = sqlite.query(
-    "DELETE FROM threads WHERE rowid IN (SELECT rowid FROM threads WHERE expires_at <= ? LIMIT ?)",
+    `DELETE FROM threads WHERE (account_id, kind, thread_id) IN
+       (SELECT account_id, kind, thread_id FROM threads WHERE expires_at <= ? LIMIT ?)`,
   );
   const own = ({ accountId, kind, threadId }: ThreadName) =>
     and(eq(threads.accountId, accountId), eq(threads.kind, kind), eq(threads.threadId, threadId));
-  const summaryOf = ({ accountId, kind, threadId }: ThreadName) =>
-    and(
-      eq(threadSummaries.accountId, accountId),
-      eq(threadSummaries.kind, kind),
-      eq(threadSummaries.threadId, threadId),
-    );
-
   return {
     /** Stores the thread's state in place of the last one. */
     async saveThread(thread: Omit<Thread, "createdAtMs" | "updatedAtMs">): Promise<void> {
@@ -74,7 +72,7 @@ export function threadStore(store: Store) {
         })
         .from(threads)
         .where(and(eq(threads.accountId, accountId), eq(threads.kind, kind), gt(threads.expiresAtMs, clock.now())))
-        .orderBy(desc(threads.updatedAtMs))
+        .orderBy(desc(threads.updatedAtMs), desc(byBytes(threads.threadId)))
         .limit(Math.min(limit, LIST_MAX))
         .all();
     },
@@ -84,6 +82,22 @@ export function threadStore(store: Store) {
       return db.delete(threads).where(own(name)).returning({ id: threads.threadId }).all().length > 0;
     },
 
+    /** Deletes some of the expired threads; gives how many, 0 when none is left. */
+    async deleteExpiredThreads(): Promise<number> {
+      return deleteOld.run(clock.now(), DELETE_BATCH).changes;
+    },
+  };
+}
+
+function summaryVerbs(store: Store) {
+  const { db } = store;
+  const summaryOf = ({ accountId, kind, threadId }: ThreadName) =>
+    and(
+      eq(threadSummaries.accountId, accountId),
+      eq(threadSummaries.kind, kind),
+      eq(threadSummaries.threadId, threadId),
+    );
+  return {
     /** Stores a summary of a thread that is stored, or one that has changed; of many the oldest goes. */
     async saveSummary(summary: ThreadSummary): Promise<void> {
       store.transaction(() => {
@@ -98,7 +112,7 @@ export function threadStore(store: Store) {
           .select({ id: threadSummaries.id })
           .from(threadSummaries)
           .where(summaryOf(summary))
-          .orderBy(desc(threadSummaries.createdAtMs), desc(threadSummaries.id))
+          .orderBy(desc(threadSummaries.createdAtMs), desc(byBytes(threadSummaries.id)))
           .offset(SUMMARIES_MAX)
           .limit(DELETE_BATCH)
           .all();
@@ -116,13 +130,8 @@ export function threadStore(store: Store) {
         .select()
         .from(threadSummaries)
         .where(summaryOf(name))
-        .orderBy(threadSummaries.createdAtMs, threadSummaries.id)
+        .orderBy(asc(threadSummaries.createdAtMs), asc(byBytes(threadSummaries.id)))
         .all();
-    },
-
-    /** Deletes some of the expired threads; gives how many, 0 when none is left. */
-    async deleteExpiredThreads(): Promise<number> {
-      return deleteOld.run(clock.now(), DELETE_BATCH).changes;
     },
   };
 }

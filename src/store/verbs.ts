@@ -1,0 +1,70 @@
+// Every verb of the store, by domain: what the rest of the program may ask for, and what an engine has to offer. The contract
+// suite (test/store/contract) walks this list on every engine.
+import { type AccountBudgetStore, accountBudgetStore } from "./access/account-budgets.ts";
+import { type AccountStore, accountStore } from "./access/accounts.ts";
+import { type AuditStore, auditStore } from "./access/audit.ts";
+import { type CodeStore, codeStore } from "./access/codes.ts";
+import { type IdentityStore, identityStore } from "./access/identities.ts";
+import { type KeyStore, keyStore } from "./access/keys.ts";
+import { type SessionStore, sessionStore } from "./access/sessions.ts";
+import { type DecisionStore, decisionStore } from "./decisions/decisions.ts";
+import type { Store } from "./engine/open.ts";
+import { type SecretStore, secretStore } from "./secrets.ts";
+import { type SettingsStore, settingsStore } from "./settings.ts";
+import { type RateStore, rateStore } from "./usage/rates.ts";
+import { type UsageStore, usageStore } from "./usage/usage.ts";
+import { type AnswerStore, answerStore } from "./work/answers.ts";
+import { type FileStore, fileStore } from "./work/files.ts";
+import { type FrontierStore, frontierStore } from "./work/frontier.ts";
+import { type JobStore, jobStore } from "./work/jobs.ts";
+import { type ResponseStore, responseStore } from "./work/responses.ts";
+import { type StorageStore, storageStore } from "./work/storage.ts";
+import { type ThreadStore, threadStore } from "./work/threads.ts";
+
+/** The verbs. Each gives a promise. */
+export interface Verbs {
+  readonly accounts: AccountStore;
+  readonly budgets: AccountBudgetStore;
+  readonly audit: AuditStore;
+  readonly codes: CodeStore;
+  readonly identities: IdentityStore;
+  readonly keys: KeyStore;
+  readonly sessions: SessionStore;
+  readonly decisions: DecisionStore;
+  readonly secrets: SecretStore;
+  readonly settings: SettingsStore;
+  readonly rates: RateStore;
+  readonly usage: UsageStore;
+  readonly answers: AnswerStore;
+  readonly files: FileStore;
+  readonly frontier: FrontierStore;
+  readonly jobs: JobStore;
+  readonly responses: ResponseStore;
+  readonly storage: StorageStore;
+  readonly threads: ThreadStore;
+}
+
+/** The verbs over an open SQLite database. `storageLimitBytes`: how much an account may keep. */
+export function verbsOf(store: Store, storageLimitBytes: () => number): Verbs {
+  return {
+    accounts: accountStore(store),
+    budgets: accountBudgetStore(store),
+    audit: auditStore(store),
+    codes: codeStore(store),
+    identities: identityStore(store),
+    keys: keyStore(store),
+    sessions: sessionStore(store),
+    decisions: decisionStore(store),
+    secrets: secretStore(store),
+    settings: settingsStore(store),
+    rates: rateStore(store),
+    usage: usageStore(store),
+    answers: answerStore(store),
+    files: fileStore(store),
+    frontier: frontierStore(store),
+    jobs: jobStore(store),
+    responses: responseStore(store),
+    storage: storageStore(store, storageLimitBytes),
+    threads: threadStore(store),
+  };
+}

@@ -1,0 +1,399 @@
+// Keys, sessions, what proves something once, and the audit log.
+import { expect } from "bun:test";
+import { sha256Hex } from "../../../src/base/ids.ts";
+import { type Contract, made, TEXTS, type World } from "./world.ts";
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+const keys: Contract<"keys"> = {
+  findLiveKey: {
+    "basics: with its limits and its account's plan": async ({ verbs, account }) => {
+      const accountId = await account();
+      const { id, key } = await verbs.keys.createKey({ accountId, name: "k", rpm: 7, budgetMicros: 5 });
+      expect(await verbs.keys.findLiveKey(sha256Hex(key))).toEqual({
+        keyId: id,
+        accountId,
+        rpm: 7,
+        expiresAtMs: null,
+        budgetMicros: 5,
+        account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: false, admin: false },
+      });
+      for (const hash of ["", "x", sha256Hex(key).toUpperCase(), "a\u0000"])
+        expect(await verbs.keys.findLiveKey(hash)).toBeUndefined();
+    },
+    "time: until it expires, to the millisecond": async ({ verbs, account, clock }) => {
+      const { key } = await verbs.keys.createKey({
+        accountId: await account(),
+        name: "k",
+        expiresAtMs: clock.now() + 1,
+      });
+      expect(await verbs.keys.findLiveKey(sha256Hex(key))).toBeDefined();
+      clock.advance(1);
+      expect(await verbs.keys.findLiveKey(sha256Hex(key))).toBeUndefined();
+    },
+    "cascade: not after its account": async ({ verbs, account }) => {
+      const accountId = await account();
+      const { key } = await verbs.keys.createKey({ accountId, name: "k" });
+      await verbs.accounts.deleteAccount(accountId);
+      expect(await verbs.keys.findLiveKey(sha256Hex(key))).toBeUndefined();
+    },
+  },
+  findKeyBudget: {
+    "basics: none where there is none": async ({ verbs, account, clock }) => {
+      const accountId = await account();
+      const { id } = await verbs.keys.createKey({ accountId, name: "k" });
+      expect(await verbs.keys.findKeyBudget(id)).toBeUndefined();
+      expect(await verbs.keys.findKeyBudget("nothing")).toBeUndefined();
+      const budget = { budgetMicros: 9, budgetPeriodMs: HOUR_MS };
+      const other = await verbs.keys.createKey({ accountId, name: "k", ...budget });
+      const windowStartMs = clock.now();
+      expect(await verbs.keys.findKeyBudget(other.id)).toEqual({
+        limitMicros: 9,
+        periodMs: HOUR_MS,
+        windowStartMs,
+        spentMicros: 0,
+      });
+    },
+  },
+  createKey: {
+    "concurrency: no two are one": async ({ verbs, account, again }) => {
+      const [accountId, other] = [await account(), await again()];
+      const all = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => (n % 2 ? verbs : other).keys.createKey({ accountId, name: "k" })),
+      );
+      expect(new Set(all.map(({ key }) => key)).size).toBe(10);
+      expect(await verbs.keys.listKeys(accountId)).toHaveLength(10);
+    },
+    "cascade: none for an account that is not there": async ({ verbs }) => {
+      await expect(verbs.keys.createKey({ accountId: "nobody", name: "k" })).rejects.toThrow();
+    },
+    "text: a name comes back as it was": async ({ verbs, account }) => {
+      const accountId = await account();
+      for (const name of TEXTS) await verbs.keys.createKey({ accountId, name });
+      expect((await verbs.keys.listKeys(accountId)).map(({ name }) => name)).toEqual(TEXTS);
+    },
+  },
+  houseKey: {
+    "concurrency: one for an account": async ({ verbs, account, again }) => {
+      const [accountId, other] = [await account(), await again()];
+      const all = await Promise.all([1, 2, 3].map((n) => (n % 2 ? verbs : other).keys.houseKey(accountId, "p")));
+      expect(new Set(all.map(({ id }) => id)).size).toBe(1);
+    },
+  },
+  countLiveKeys: {
+    "basics: of each account, without revoked ones and the program's own": async ({ verbs, account }) => {
+      const [a, b] = [await account("a"), await account("b")];
+      await verbs.keys.houseKey(a, "p");
+      for (let n = 0; n < 2; n++) await verbs.keys.createKey({ accountId: a, name: "k" });
+      await verbs.keys.revokeKey((await verbs.keys.createKey({ accountId: a, name: "k" })).id);
+      expect([...(await verbs.keys.countLiveKeys([a, b, "x"]))]).toEqual([[a, 2]]);
+      expect((await verbs.keys.countLiveKeys([])).size).toBe(0);
+    },
+  },
+  listKeys: {
+    "order: the oldest first": async ({ verbs, account }) => {
+      const accountId = await account();
+      for (const name of ["z", "A", "m"]) await verbs.keys.createKey({ accountId, name });
+      expect((await verbs.keys.listKeys(accountId)).map(({ name }) => name)).toEqual(["z", "A", "m"]);
+    },
+  },
+  revokeKey: {
+    "concurrency: once, and only the owner's": async ({ verbs, account, again }) => {
+      const [accountId, other] = [await account(), await again()];
+      const { id, key } = await verbs.keys.createKey({ accountId, name: "k" });
+      expect(await verbs.keys.revokeKey(id, { accountId: "other" })).toBe(false);
+      const all = await Promise.all([verbs.keys.revokeKey(id), other.keys.revokeKey(id, { accountId })]);
+      expect(all.sort()).toEqual([false, true]);
+      expect(await other.keys.findLiveKey(sha256Hex(key))).toBeUndefined();
+    },
+  },
+  revokeAllKeys: {
+    "basics: every live one but the program's own": async ({ verbs, account }) => {
+      const [a, b] = [await account("a"), await account("b")];
+      const house = await verbs.keys.houseKey(a, "p");
+      for (const accountId of [a, a, b]) await verbs.keys.createKey({ accountId, name: "k" });
+      expect(await verbs.keys.revokeAllKeys(a)).toBe(2);
+      expect(await verbs.keys.revokeAllKeys(a)).toBe(0);
+      const left = (await verbs.keys.listKeys(a)).filter(({ revokedAtMs }) => revokedAtMs === null);
+      expect(left.map(({ id }) => id)).toEqual([house.id]);
+      expect((await verbs.keys.countLiveKeys([b])).get(b)).toBe(1);
+    },
+  },
+};
+
+const newSession = ({ clock }: World, accountId: string, more = {}) => ({
+  accountId,
+  expiresAtMs: clock.now() + HOUR_MS,
+  userAgent: "ua",
+  address: "::1",
+  ...more,
+});
+
+const rotation = ({ clock }: World, hash: string, nextHash: string, graceMs = 0) => ({
+  hash,
+  nextHash,
+  nextExpiresAtMs: clock.now() + HOUR_MS,
+  graceMs,
+});
+
+const sessions: Contract<"sessions"> = {
+  createSession: {
+    "concurrency: many at once are all there": async (world) => {
+      const [accountId, other] = [await world.account(), await world.again()];
+      await Promise.all(
+        Array.from({ length: 8 }, (_, n) =>
+          (n % 2 ? world.verbs : other).sessions.createSession(newSession(world, accountId, { refreshHash: `r${n}` })),
+        ),
+      );
+      expect(await world.verbs.sessions.listSessions(accountId)).toHaveLength(8);
+    },
+    "cascade: none for an account that is not there": async (world) => {
+      await expect(world.verbs.sessions.createSession(newSession(world, "nobody"))).rejects.toThrow();
+    },
+  },
+  rotateRefresh: {
+    "concurrency: of two refreshes one wins, and the family ends": async (world) => {
+      const [accountId, other] = [await world.account(), await world.again()];
+      await world.verbs.sessions.createSession(newSession(world, accountId, { refreshHash: "r0" }));
+      const all = await Promise.all([
+        world.verbs.sessions.rotateRefresh(rotation(world, "r0", "a")),
+        other.sessions.rotateRefresh(rotation(world, "r0", "b")),
+      ]);
+      expect(all.map(({ kind }) => kind).sort()).toEqual(["reused", "rotated"]);
+      expect(await world.verbs.sessions.listSessions(accountId)).toEqual([]);
+    },
+    "time: a grace and a life end to the millisecond": async (world) => {
+      const { verbs, clock } = world;
+      const accountId = await world.account();
+      await verbs.sessions.createSession(newSession(world, accountId, { refreshHash: "r0" }));
+      await verbs.sessions.rotateRefresh(rotation(world, "r0", "r1", 10));
+      clock.advance(9);
+      expect(await verbs.sessions.rotateRefresh(rotation(world, "r0", "x", 10))).toMatchObject({ kind: "repeated" });
+      clock.advance(HOUR_MS - 9);
+      expect(await verbs.sessions.rotateRefresh(rotation(world, "r1", "r2"))).toEqual({ kind: "expired" });
+      expect(await verbs.sessions.rotateRefresh(rotation(world, "R1", "r2"))).toEqual({ kind: "unknown" });
+    },
+  },
+  useCookieSession: {
+    "time: while it lives, and its use is noted": async (world) => {
+      const { verbs, clock } = world;
+      const accountId = await world.account();
+      const { id } = await verbs.sessions.createSession(newSession(world, accountId, { cookieHash: "c" }));
+      clock.advance(HOUR_MS - 1);
+      expect(await verbs.sessions.useCookieSession("c")).toMatchObject({ id, lastUsedAtMs: clock.now() });
+      clock.advance(1);
+      expect(await verbs.sessions.useCookieSession("c")).toBeUndefined();
+      expect(await verbs.sessions.useCookieSession("C")).toBeUndefined();
+    },
+  },
+  listSessions: {
+    "order: the one used last first, then the newest": async (world) => {
+      const { verbs, clock } = world;
+      const accountId = await world.account();
+      const ids: string[] = [];
+      for (let n = 0; n < 4; n++) {
+        ids.push((await verbs.sessions.createSession(newSession(world, accountId, { cookieHash: `c${n}` }))).id);
+        if (n === 1) clock.advance(1);
+      }
+      expect((await verbs.sessions.listSessions(accountId)).map(({ id }) => id)).toEqual(ids.toReversed());
+    },
+    "text: what a browser calls itself comes back": async (world) => {
+      const accountId = await world.account();
+      for (const userAgent of TEXTS)
+        await world.verbs.sessions.createSession(newSession(world, accountId, { userAgent }));
+      const listed = (await world.verbs.sessions.listSessions(accountId)).map(({ userAgent }) => userAgent);
+      expect(listed.sort()).toEqual([...TEXTS].sort());
+    },
+  },
+  hasSession: {
+    "basics: of this account, ended or not": async (world) => {
+      const accountId = await world.account();
+      const { id } = await world.verbs.sessions.createSession(newSession(world, accountId));
+      await world.verbs.sessions.revokeSession(id, accountId);
+      expect(await world.verbs.sessions.hasSession(id, accountId)).toBe(true);
+      expect(await world.verbs.sessions.hasSession(id, "other")).toBe(false);
+    },
+  },
+  revokeByRefresh: {
+    "concurrency: once": async (world) => {
+      const [accountId, other] = [await world.account(), await world.again()];
+      await world.verbs.sessions.createSession(newSession(world, accountId, { refreshHash: "r" }));
+      expect(await world.verbs.sessions.revokeByRefresh("r", "other")).toBe(false);
+      const all = await Promise.all([world.verbs, other].map((own) => own.sessions.revokeByRefresh("r", accountId)));
+      expect(all.sort()).toEqual([false, true]);
+    },
+  },
+  revokeSession: {
+    "concurrency: once": async (world) => {
+      const [accountId, other] = [await world.account(), await world.again()];
+      const { id } = await world.verbs.sessions.createSession(newSession(world, accountId));
+      const all = await Promise.all([world.verbs, other].map((own) => own.sessions.revokeSession(id, accountId)));
+      expect(all.sort()).toEqual([false, true]);
+    },
+  },
+  revokeAllSessions: {
+    "basics: all but one; they leave no trace": async (world) => {
+      const accountId = await world.account();
+      const start = async () => (await world.verbs.sessions.createSession(newSession(world, accountId))).id;
+      const [first, second, ended] = [await start(), await start(), await start()];
+      await world.verbs.sessions.revokeSession(ended, accountId);
+      expect(await world.verbs.sessions.revokeAllSessions(accountId, first)).toBe(1);
+      expect(await world.verbs.sessions.hasSession(second, accountId)).toBe(false);
+      expect(await world.verbs.sessions.revokeAllSessions(accountId)).toBe(1);
+    },
+  },
+  deleteExpiredSessions: {
+    "time: a week after their end": async (world) => {
+      const accountId = await world.account();
+      await world.verbs.sessions.createSession(newSession(world, accountId, { refreshHash: "r" }));
+      world.clock.advance(HOUR_MS + 7 * DAY_MS);
+      expect(await world.verbs.sessions.deleteExpiredSessions()).toBe(0);
+      world.clock.advance(1);
+      expect(await world.verbs.sessions.deleteExpiredSessions()).toBeGreaterThan(0);
+      expect(await world.verbs.sessions.deleteExpiredSessions()).toBe(0);
+    },
+  },
+};
+
+const ticket = ({ clock }: World, hash: string, more = {}) => ({
+  kind: "oauth_code" as const,
+  hash,
+  payload: { "a\u0000b": TEXTS },
+  expiresAtMs: clock.now() + 10,
+  ...more,
+});
+
+const codes: Contract<"codes"> = {
+  putVerificationCode: {
+    "concurrency: one within the gap": async ({ verbs, account, again, clock }) => {
+      const [accountId, other] = [await account(), await again()];
+      const put = { accountId, expiresAtMs: clock.now() + 10, gapMs: 5 };
+      const all = await Promise.all(
+        [verbs, other].map((own, n) => own.codes.putVerificationCode({ ...put, codeHash: `c${n}` })),
+      );
+      expect(all.filter(({ stored }) => stored)).toHaveLength(1);
+      clock.advance(5);
+      expect(await verbs.codes.putVerificationCode({ ...put, codeHash: "c" })).toEqual({ stored: true });
+    },
+  },
+  tryVerificationCode: {
+    "concurrency: at most the limit is judged": async ({ verbs, account, again, clock }) => {
+      const [accountId, other] = [await account(), await again()];
+      await verbs.codes.putVerificationCode({ accountId, codeHash: "r", expiresAtMs: clock.now() + 10, gapMs: 0 });
+      const guess = (n: number) =>
+        (n % 2 ? verbs : other).codes.tryVerificationCode({ accountId, codeHash: `g${n}`, triesMax: 3 });
+      const all = await Promise.all([1, 2, 3, 4, 5, 6].map(guess));
+      expect(all.filter((one) => one === "wrong")).toHaveLength(3);
+    },
+    "time: not from its end on": async ({ verbs, account, clock }) => {
+      const accountId = await account();
+      await verbs.codes.putVerificationCode({ accountId, codeHash: "r", expiresAtMs: clock.now() + 10, gapMs: 0 });
+      clock.advance(10);
+      expect(await verbs.codes.tryVerificationCode({ accountId, codeHash: "r", triesMax: 3 })).toBe("wrong");
+    },
+  },
+  issueTicket: {
+    "concurrency: a hash is issued once": async (world) => {
+      const other = await world.again();
+      const all = await Promise.allSettled(
+        [world.verbs, other].map((own) => own.codes.issueTicket(ticket(world, "t"))),
+      );
+      expect(all.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    },
+  },
+  takeTicket: {
+    "concurrency: one gets it": async (world) => {
+      const other = await world.again();
+      await world.verbs.codes.issueTicket(ticket(world, "t"));
+      expect(await other.codes.takeTicket("oauth_state", "t")).toBeUndefined();
+      const all = await Promise.all([world.verbs, other].map((own) => own.codes.takeTicket("oauth_code", "t")));
+      expect(all.filter((one) => one !== undefined)).toHaveLength(1);
+    },
+    "order: which one is taken is told by its hash": async (world) => {
+      for (const hash of ["b", "B", "a"])
+        await world.verbs.codes.issueTicket(ticket(world, hash, { payload: { hash } }));
+      expect((await world.verbs.codes.takeTicket("oauth_code", "B"))?.payload).toEqual({ hash: "B" });
+    },
+    "text: what it carries comes back, NUL too": async (world) => {
+      await world.verbs.codes.issueTicket(ticket(world, "t"));
+      expect((await world.verbs.codes.takeTicket("oauth_code", "t"))?.payload).toEqual({ "a\u0000b": TEXTS });
+    },
+  },
+  dropTickets: {
+    "basics: an account's of some kinds, or all": async (world) => {
+      const accountId = await world.account();
+      await world.verbs.codes.issueTicket(ticket(world, "a", { accountId }));
+      await world.verbs.codes.issueTicket(ticket(world, "b", { accountId, kind: "password_reset" }));
+      await world.verbs.codes.dropTickets(accountId, ["password_reset"]);
+      expect(await world.verbs.codes.peekTicket("oauth_code", "a")).toBeDefined();
+      await world.verbs.codes.dropTickets(accountId);
+      expect(await world.verbs.codes.peekTicket("oauth_code", "a")).toBeUndefined();
+    },
+  },
+  peekTicket: {
+    "time: until its end": async (world) => {
+      await world.verbs.codes.issueTicket(ticket(world, "t"));
+      world.clock.advance(9);
+      expect(await world.verbs.codes.peekTicket("oauth_code", "t")).toBeDefined();
+      world.clock.advance(1);
+      expect(await world.verbs.codes.peekTicket("oauth_code", "t")).toBeUndefined();
+    },
+  },
+  createInvite: {
+    "concurrency: one account uses it up": async ({ verbs, again }) => {
+      const other = await again();
+      await verbs.codes.createInvite({ hash: "i", createdBy: null, note: "日本" });
+      const all = await Promise.all(
+        [verbs, other].map((own, n) =>
+          own.accounts.createAccount({ username: `u${n}`, email: `u${n}@x`, tier: "free", inviteHash: "i" }),
+        ),
+      );
+      expect(all.filter((one) => "id" in one)).toHaveLength(1);
+      expect((await verbs.codes.listInvites())[0]?.note).toBe("日本");
+    },
+  },
+  isInviteOpen: {
+    "time: until it ends": async ({ verbs, clock }) => {
+      await verbs.codes.createInvite({ hash: "i", createdBy: null, expiresAtMs: clock.now() + 1 });
+      expect(await verbs.codes.isInviteOpen("i")).toBe(true);
+      expect(await verbs.codes.isInviteOpen("I")).toBe(false);
+      clock.advance(1);
+      expect(await verbs.codes.isInviteOpen("i")).toBe(false);
+    },
+  },
+  listInvites: {
+    "order: the newest first": async ({ verbs }) => {
+      for (const hash of ["z", "A", "m"]) await verbs.codes.createInvite({ hash, createdBy: null, note: hash });
+      expect((await verbs.codes.listInvites()).map(({ note }) => note)).toEqual(["m", "A", "z"]);
+    },
+    "cascade: it outlives who made it": async ({ verbs, account }) => {
+      const createdBy = await account();
+      await verbs.codes.createInvite({ hash: "i", createdBy });
+      await verbs.accounts.deleteAccount(createdBy);
+      expect(await verbs.codes.listInvites()).toMatchObject([{ createdBy: null }]);
+    },
+  },
+  deleteInvite: {
+    "basics: while nobody has used it": async ({ verbs }) => {
+      const { id } = await verbs.codes.createInvite({ hash: "i", createdBy: null });
+      made(await verbs.accounts.createAccount({ username: "u", email: "u@x", tier: "free", inviteHash: "i" }));
+      expect(await verbs.codes.deleteInvite(id)).toBe(false);
+      expect(await verbs.codes.deleteInvite((await verbs.codes.createInvite({ hash: "j", createdBy: null })).id)).toBe(
+        true,
+      );
+    },
+  },
+  deleteExpiredCodes: {
+    "time: from their end on": async (world) => {
+      await world.verbs.codes.issueTicket(ticket(world, "t"));
+      world.clock.advance(10);
+      expect(await world.verbs.codes.deleteExpiredCodes()).toBe(0);
+      world.clock.advance(1);
+      expect(await world.verbs.codes.deleteExpiredCodes()).toBe(1);
+    },
+  },
+};
+
+/** Cases of the verbs over access. */
+export const accessContract = { keys, sessions, codes };

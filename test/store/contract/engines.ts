@@ -1,0 +1,54 @@
+// The engines that the contract is held against. Another one is one more entry: how it is opened, and whether it is there.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FakeClock } from "../../../src/base/clock.ts";
+import { openStore, type Store } from "../../../src/store/engine/open.ts";
+import { type Verbs, verbsOf } from "../../../src/store/verbs.ts";
+
+/** A database that nobody else uses. */
+export interface Opened {
+  readonly verbs: Verbs;
+  readonly clock: FakeClock;
+  /** The verbs over a connection of their own, as another process has. */
+  again(): Promise<Verbs>;
+  close(): Promise<void>;
+}
+
+/** A database that the store can keep its tables in. */
+export interface Engine {
+  readonly name: string;
+  /** Whether it can be reached here. */
+  available(): Promise<boolean>;
+  open(): Promise<Opened>;
+}
+
+/** What an account may keep, in every test of the contract. */
+export const STORAGE_BYTES = 10_000;
+
+const sqlite: Engine = {
+  name: "SQLite",
+  available: async () => true,
+  async open() {
+    const dir = mkdtempSync(join(tmpdir(), "sallyport-contract-"));
+    const clock = new FakeClock();
+    const stores: Store[] = [];
+    const connect = async () => {
+      const store = openStore({ dataDir: join(dir, "data"), clock });
+      stores.push(store);
+      return verbsOf(store, () => STORAGE_BYTES);
+    };
+    return {
+      verbs: await connect(),
+      clock,
+      again: connect,
+      async close() {
+        for (const store of stores.reverse()) store.close();
+        rmSync(dir, { recursive: true, force: true });
+      },
+    };
+  },
+};
+
+/** Every engine. */
+export const ENGINES: readonly Engine[] = [sqlite];

@@ -1,0 +1,64 @@
+// What a case of the contract starts from, and what it has to be: a claim about one verb, of one kind.
+import type { FakeClock } from "../../../src/base/clock.ts";
+import type { Account } from "../../../src/store/access/accounts.ts";
+import type { Verbs } from "../../../src/store/verbs.ts";
+
+/** An empty database, its clock, and hands to fill it. */
+export interface World {
+  readonly verbs: Verbs;
+  readonly clock: FakeClock;
+  /** Another connection, as another process has. */
+  again(): Promise<Verbs>;
+  /** Makes an account of this name; gives its id. */
+  account(name?: string): Promise<string>;
+}
+
+/**
+ * What a case is about: `basics` what the verb does; `concurrency` many callers at once; `cascade` what goes with its owner;
+ * `paging`; `order`, by bytes for text; `time` what ends and when; `text` letters of every kind.
+ */
+export type Kind = "basics" | "concurrency" | "cascade" | "paging" | "order" | "time" | "text";
+
+/** The cases of a verb: `kind: claim` and what shows it. */
+export type Cases = Readonly<Record<`${Kind}: ${string}`, (world: World) => Promise<void>>>;
+
+/** The cases of every verb of a domain; a verb without any does not compile. */
+export type Contract<Domain extends keyof Verbs> = Readonly<Record<keyof Verbs[Domain], Cases>>;
+
+/** Texts that fold, sort or measure otherwise than they look: any of them must come back as it was. */
+export const TEXTS = [
+  "",
+  "a'b\"c",
+  "Straße",
+  "e\u0301",
+  "\u00e9",
+  "日本語",
+  "👩‍👩‍👧‍👦",
+  "\u202eabc",
+  "ﬁ",
+  "%_\\",
+  "I\u0307ı",
+  "\uffff",
+  "𐀀",
+];
+
+/** Texts of one length in the order of their bytes, which is no alphabet's: capitals first, and U+FFFF before U+10000. */
+export const BY_BYTES = ["B", "Z", "_", "a", "b", "z", "ä", "é", "日", "\uffff", "𐀀"];
+
+/** The account that an answer holds; fails where it was refused. */
+export function made(account: Account | object): Account {
+  if (!("id" in account)) throw new Error(`refused: ${JSON.stringify(account)}`);
+  return account as Account;
+}
+
+/** A world over opened verbs. */
+export function worldOf(opened: { verbs: Verbs; clock: FakeClock; again(): Promise<Verbs> }): World {
+  const { verbs, clock } = opened;
+  return {
+    verbs,
+    clock,
+    again: () => opened.again(),
+    account: async (name = "ann") =>
+      made(await verbs.accounts.createAccount({ username: name, email: `${name}@x.example`, tier: "free" })).id,
+  };
+}
