@@ -132,35 +132,7 @@ async function checkRunning(server: Server, own: { key: string; email: string; d
       equal((answer.headers.get("x-request-id") ?? "") !== "", true);
       equal((await answer.json()).error.code, "missing_api_key");
     });
-    await check("a chat completion", async () => {
-      const answer = await chat(server.url, key, { content: "hello out there" });
-      equal(answer.status, 200);
-      const { choices, created } = await answer.json();
-      contains(choices[0].message.content, "hello out there");
-      equal(Math.abs(created - Date.now() / 1000) < 60, true, `created ${created}`);
-    });
-    await check("every client format is answered", async () => {
-      const messages = [{ role: "user", content: "hello out there" }];
-      const bodies = {
-        messages: { max_tokens: 100, messages },
-        responses: { input: "hello out there" },
-        completions: { prompt: "hello out there" },
-      };
-      for (const [path, body] of Object.entries(bodies)) {
-        const answer = await post(`${server.url}/v1/${path}`, key, body);
-        equal(answer.status, 200, path);
-        contains(await answer.text(), "hello out there");
-      }
-    });
-    await check("a streamed chat completion", async () => {
-      const answer = await chat(server.url, key, { content: "hello out there", stream: true });
-      equal(answer.status, 200);
-      const frames = (await answer.text()).split("\n\n").filter((frame) => frame.startsWith("data: "));
-      equal(frames.at(-1), "data: [DONE]");
-      const chunks = frames.slice(0, -1).map((frame) => JSON.parse(frame.slice(6)));
-      const text = chunks.map((chunk) => chunk.choices[0]?.delta?.content ?? "").join("");
-      contains(text, "hello out there");
-    });
+    await checkAnswers(server, key);
     await check("a key made beside the running server works, revoked it does not", async () => {
       const made = JSON.parse(
         (await sallyport("key", "create", "--account", email, "--name", "second", "--json", ...data)).stdout,
@@ -199,6 +171,39 @@ async function checkRunning(server: Server, own: { key: string; email: string; d
   } finally {
     server.child.kill("SIGKILL");
   }
+}
+
+/** Whole and streamed, in every client format. */
+async function checkAnswers(server: Server, key: string): Promise<void> {
+  await check("a chat completion", async () => {
+    const answer = await chat(server.url, key, { content: "hello out there" });
+    equal(answer.status, 200);
+    const { choices, created } = await answer.json();
+    contains(choices[0].message.content, "hello out there");
+    equal(Math.abs(created - Date.now() / 1000) < 60, true, `created ${created}`);
+  });
+  await check("every client format is answered", async () => {
+    const messages = [{ role: "user", content: "hello out there" }];
+    const bodies = {
+      messages: { max_tokens: 100, messages },
+      responses: { input: "hello out there" },
+      completions: { prompt: "hello out there" },
+    };
+    for (const [path, body] of Object.entries(bodies)) {
+      const answer = await post(`${server.url}/v1/${path}`, key, body);
+      equal(answer.status, 200, path);
+      contains(await answer.text(), "hello out there");
+    }
+  });
+  await check("a streamed chat completion", async () => {
+    const answer = await chat(server.url, key, { content: "hello out there", stream: true });
+    equal(answer.status, 200);
+    const frames = (await answer.text()).split("\n\n").filter((frame) => frame.startsWith("data: "));
+    equal(frames.at(-1), "data: [DONE]");
+    const chunks = frames.slice(0, -1).map((frame) => JSON.parse(frame.slice(6)));
+    const text = chunks.map((chunk) => chunk.choices[0]?.delta?.content ?? "").join("");
+    contains(text, "hello out there");
+  });
 }
 
 /** All of it comes out of the executable. */

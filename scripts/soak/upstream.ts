@@ -63,17 +63,6 @@ export function startSoakUpstream(options: SoakOptions): SoakUpstream {
   const deeds = new Map<Deed, number>();
   let open = 0;
 
-  const pick = (prompt: string): Deed => {
-    if (prompt.includes(REFUSE)) return "refuse";
-    if (prompt.includes(HANG)) return "hang";
-    let mark = options.random();
-    for (const [deed, share] of Object.entries(options.odds) as [Deed, number][]) {
-      mark -= share;
-      if (mark < 0) return deed;
-    }
-    return "answer";
-  };
-
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -81,31 +70,24 @@ export function startSoakUpstream(options: SoakOptions): SoakUpstream {
     async fetch(request) {
       const body = (await request.json()) as { stream?: boolean };
       const prompt = JSON.stringify(body);
-      const deed = pick(prompt);
+      const deed = pick(prompt, options);
       deeds.set(deed, (deeds.get(deed) ?? 0) + 1);
-      switch (deed) {
-        case "status":
-          return failure(options.random() < 0.5 ? 500 : 503);
-        case "limited":
-          return failure(429, { "retry-after-ms": "30" });
-        case "refuse":
-          return failure(400);
-        case "garbage":
-          return new Response("<html>oops</html>", { headers: { "content-type": "text/html" } });
-        case "empty":
-          return new Response("");
-        case "stall":
-          await new Promise<void>((resolve) => request.signal.addEventListener("abort", () => resolve()));
-          return new Response("");
-        default:
-      }
+      const failed = await failureOf(deed, request, options);
+      if (failed !== undefined) return failed;
       const id = randomUUID();
       const pieces = [`${id}: `, ...words(options.words ?? 1 + Math.floor(options.random() * 60), options.random)];
       if (deed === "hang") pieces.splice(Math.ceil(pieces.length / 2), pieces.length, LEAVE);
       const usage = { input: 5 + Math.floor(options.random() * 50), output: pieces.length };
       if (body.stream === true) {
         open++;
-        return new Response(stream(id, { deed, pieces, usage }), { headers: { "content-type": "text/event-stream" } });
+        const end = once(() => open--);
+        told.set(id, {
+          text: pieces.join(""),
+          deed,
+          inputTold: options.protocol === "anthropic" ? usage.input : undefined,
+        });
+        const frames = stream({ deed, pieces, usage }, { options, charge, end });
+        return new Response(frames, { headers: { "content-type": "text/event-stream" } });
       }
       const whole = JSON.stringify(wholeAnswer(options.protocol, pieces.join(""), usage));
       if (deed !== "answer") return cut(whole);
@@ -115,62 +97,10 @@ export function startSoakUpstream(options: SoakOptions): SoakUpstream {
     },
   });
 
-  function charge({ input, output }: { input: number; output: number }): void {
+  function charge({ input, output }: Usage): void {
     charged.input += input;
     charged.output += output;
     charged.answers++;
-  }
-
-  /** Frames one at a time, so that what was sent is known. */
-  function stream(
-    id: string,
-    { deed, pieces, usage }: { deed: Deed; pieces: string[]; usage: { input: number; output: number } },
-  ): ReadableStream<Uint8Array> {
-    const encoder = new TextEncoder();
-    const frames = streamFrames(options.protocol, pieces, usage);
-    // Failures come after the opening and some content, but before the cost is told.
-    const breaksAt =
-      deed === "cut-early"
-        ? 0
-        : deed === "answer"
-          ? Number.POSITIVE_INFINITY
-          : frames.opening + (deed === "hang" ? pieces.length : Math.ceil(pieces.length / 2));
-    let at = 0;
-    let over = false;
-    const end = () => {
-      if (!over) open--;
-      over = true;
-    };
-    told.set(id, {
-      text: pieces.join(""),
-      deed,
-      inputTold: options.protocol === "anthropic" ? usage.input : undefined,
-    });
-    return new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          if (options.paceMs !== undefined) await Bun.sleep(options.paceMs);
-          if (at >= breaksAt) {
-            if (deed === "hang") return new Promise<void>(() => {});
-            // What was sent may still be on its way: a reset would overtake it.
-            if (deed === "cut-late") await Bun.sleep(50);
-            end();
-            if (deed === "error-late") controller.enqueue(encoder.encode(frames.error));
-            if (deed === "error-late") return controller.close();
-            return controller.error(new Error("cut"));
-          }
-          const frame = frames.all[at++];
-          if (frame === undefined) {
-            end();
-            return controller.close();
-          }
-          if (frame.charges) charge(usage);
-          controller.enqueue(encoder.encode(frame.text));
-        },
-        cancel: end,
-      },
-      { highWaterMark: 0 },
-    );
   }
 
   return {
@@ -181,6 +111,94 @@ export function startSoakUpstream(options: SoakOptions): SoakUpstream {
     open: () => open,
     stop: () => server.stop(true),
   };
+}
+
+interface Usage {
+  input: number;
+  output: number;
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
+
+/** Frames one at a time, so that what was sent is known. */
+function stream(
+  { deed, pieces, usage }: { deed: Deed; pieces: string[]; usage: Usage },
+  { options, charge, end }: { options: SoakOptions; charge(usage: Usage): void; end(): void },
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const frames = streamFrames(options.protocol, pieces, usage);
+  // Failures come after the opening and some content, but before the cost is told.
+  const breaksAt =
+    deed === "cut-early"
+      ? 0
+      : deed === "answer"
+        ? Number.POSITIVE_INFINITY
+        : frames.opening + (deed === "hang" ? pieces.length : Math.ceil(pieces.length / 2));
+  let at = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (options.paceMs !== undefined) await Bun.sleep(options.paceMs);
+        if (at >= breaksAt) {
+          if (deed === "hang") return new Promise<void>(() => {});
+          // What was sent may still be on its way: a reset would overtake it.
+          if (deed === "cut-late") await Bun.sleep(50);
+          end();
+          if (deed === "error-late") controller.enqueue(encoder.encode(frames.error));
+          if (deed === "error-late") return controller.close();
+          return controller.error(new Error("cut"));
+        }
+        const frame = frames.all[at++];
+        if (frame === undefined) {
+          end();
+          return controller.close();
+        }
+        if (frame.charges) charge(usage);
+        controller.enqueue(encoder.encode(frame.text));
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** What is done with a request. */
+function pick(prompt: string, options: SoakOptions): Deed {
+  if (prompt.includes(REFUSE)) return "refuse";
+  if (prompt.includes(HANG)) return "hang";
+  let mark = options.random();
+  for (const [deed, share] of Object.entries(options.odds) as [Deed, number][]) {
+    mark -= share;
+    if (mark < 0) return deed;
+  }
+  return "answer";
+}
+
+/** The answer of a request that gets none of ours. */
+async function failureOf(deed: Deed, request: Request, options: SoakOptions): Promise<Response | undefined> {
+  switch (deed) {
+    case "status":
+      return failure(options.random() < 0.5 ? 500 : 503);
+    case "limited":
+      return failure(429, { "retry-after-ms": "30" });
+    case "refuse":
+      return failure(400);
+    case "garbage":
+      return new Response("<html>oops</html>", { headers: { "content-type": "text/html" } });
+    case "empty":
+      return new Response("");
+    case "stall":
+      await new Promise<void>((resolve) => request.signal.addEventListener("abort", () => resolve()));
+      return new Response("");
+    default:
+      return undefined;
+  }
 }
 
 function failure(status: number, headers: Record<string, string> = {}): Response {

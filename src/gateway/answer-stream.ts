@@ -5,7 +5,7 @@ import { type Limit, limit } from "../base/limit.ts";
 import type { AnswerFault } from "../chat/answer-fault.ts";
 import type { ChatEvent } from "../chat/event.ts";
 import { asApiError } from "../http/errors.ts";
-import { sseResponse } from "../http/sse-response.ts";
+import { type SseSource, sseResponse } from "../http/sse-response.ts";
 import { STOPPED } from "../store/usage/record.ts";
 import { withKey } from "../upstream/ask.ts";
 import { outcomeOfFault } from "../upstream/breaker.ts";
@@ -74,94 +74,112 @@ interface LiveJobAnswer extends LiveAnswer {
   job: Job;
 }
 
-function pump(
-  deps: GatewayDeps,
-  flow: {
-    request: Request;
-    job: Job;
-    opening: Promise<LiveJobAnswer>;
-    live: LiveJobAnswer | undefined;
-    abort: AbortController;
-  },
-): Response {
-  const { job } = flow;
-  const { exchange } = job;
-  let { live } = flow;
-  let failed = false;
-  let settled = false;
-  let kept = false;
-  let opened = live !== undefined;
-  let ttfbMs: number | null = null;
-  // Read once it is complete, where the conversation is kept.
-  const heard: string[] | undefined = job.conversation === undefined ? undefined : [];
-  exchange.streaming = true;
-  deps.streamOpened?.();
+interface Flow {
+  request: Request;
+  job: Job;
+  opening: Promise<LiveJobAnswer>;
+  live: LiveJobAnswer | undefined;
+  abort: AbortController;
+}
 
-  const settle = (gone: boolean) => {
-    if (settled) return;
-    settled = true;
-    deps.streamClosed?.();
-    if (gone) exchange.log["client_gone"] = true;
-    if (live !== undefined) {
-      settleLive(deps, { job, live, gone, ttfbMs });
-      if (!gone && live.relay.fault === undefined && heard !== undefined) {
-        deps.conversations?.answered(live.job, { text: heard.join(""), usage: live.relay.usage });
+function pump(deps: GatewayDeps, flow: Flow): Response {
+  const { job, request } = flow;
+  return sseResponse(new AnswerPump(deps, flow), { keepalive: job.format.keepalive, signal: request.signal });
+}
+
+/** Gives the client what the upstream says, and writes down what it came to: once, however it ends. */
+class AnswerPump implements SseSource {
+  readonly #deps: GatewayDeps;
+  readonly #flow: Flow;
+  #live: LiveJobAnswer | undefined;
+  #failed = false;
+  #settled = false;
+  #kept = false;
+  #opened: boolean;
+  #ttfbMs: number | null = null;
+  /** Read once it is complete, where the conversation is kept. */
+  readonly #heard: string[] | undefined;
+
+  constructor(deps: GatewayDeps, flow: Flow) {
+    const { job, live } = flow;
+    this.#deps = deps;
+    this.#flow = flow;
+    this.#live = live;
+    this.#opened = live !== undefined;
+    this.#heard = job.conversation === undefined ? undefined : [];
+    job.exchange.streaming = true;
+    deps.streamOpened?.();
+  }
+
+  async next(): Promise<string | undefined> {
+    if (this.#failed) return undefined;
+    const { job, opening } = this.#flow;
+    if (!this.#opened) {
+      this.#opened = true;
+      // The headers go out with the first bytes, and the longest wait is over.
+      return job.format.keepalive;
+    }
+    if (this.#live === undefined) {
+      try {
+        this.#live = await opening;
+      } catch (error) {
+        return this.#settled ? undefined : this.#fail(error);
       }
     }
-    exchange.finish(200);
-  };
+    const live = this.#live;
+    const text = await live.next();
+    // Before the client has the end: it may ask for the answer at once.
+    if (!this.#kept && job.keep !== undefined && live.relay.answer !== undefined) {
+      this.#kept = true;
+      const hidden = live.request.hidesEncrypted === true;
+      await keepAnswer(this.#deps, job, live.relay.answer, { provider: live.turn.provider, hidden });
+    }
+    if (text !== undefined) this.#heard?.push(text);
+    if (text === undefined) this.#settle(false);
+    else this.#ttfbMs ??= performance.now() - job.exchange.startedMs;
+    return text;
+  }
 
-  return sseResponse(
-    {
-      async next() {
-        if (failed) return undefined;
-        if (!opened) {
-          opened = true;
-          // The headers go out with the first bytes, and the longest wait is over.
-          return job.format.keepalive;
-        }
-        if (live === undefined) {
-          try {
-            live = await flow.opening;
-          } catch (error) {
-            if (settled) return undefined;
-            failed = true;
-            exchange.log["error"] = asApiError(error).apiCode;
-            settle(false);
-            return job.format
-              .writer(dressOf(job, undefined))
-              .fail({ ...asApiError(error).body(), request_id: exchange.requestId });
-          }
-        }
-        const text = await live.next();
-        // Before the client has the end: it may ask for the answer at once.
-        if (!kept && job.keep !== undefined && live.relay.answer !== undefined) {
-          kept = true;
-          const hidden = live.request.hidesEncrypted === true;
-          await keepAnswer(deps, job, live.relay.answer, { provider: live.turn.provider, hidden });
-        }
-        if (text !== undefined) heard?.push(text);
-        if (text === undefined) settle(false);
-        else ttfbMs ??= performance.now() - exchange.startedMs;
-        return text;
-      },
-      cancel() {
-        flow.abort.abort(new ApiError("request_timeout", "The client went away."));
-        live?.cancel();
-        // An upstream that begins in this very moment has nobody to speak to, but what it spent still counts.
-        if (live === undefined) {
-          const hold = job.hold?.share();
-          void flow.opening.then(abandon, () => undefined).finally(() => hold?.release());
-        }
-        settle(true);
-      },
-    },
-    { keepalive: job.format.keepalive, signal: flow.request.signal },
-  );
+  cancel(): void {
+    const { job, opening, abort } = this.#flow;
+    abort.abort(new ApiError("request_timeout", "The client went away."));
+    this.#live?.cancel();
+    // An upstream that begins in this very moment has nobody to speak to, but what it spent still counts.
+    if (this.#live === undefined) {
+      const hold = job.hold?.share();
+      const abandon = (live: LiveJobAnswer) => {
+        live.cancel();
+        settleLive(this.#deps, { job, live, gone: true, ttfbMs: this.#ttfbMs });
+      };
+      void opening.then(abandon, () => undefined).finally(() => hold?.release());
+    }
+    this.#settle(true);
+  }
 
-  function abandon(late: LiveJobAnswer): void {
-    late.cancel();
-    settleLive(deps, { job, live: late, gone: true, ttfbMs });
+  /** No route gave an answer, and the headers have gone out. */
+  #fail(error: unknown): string {
+    const { job } = this.#flow;
+    const { exchange, format } = job;
+    this.#failed = true;
+    exchange.log["error"] = asApiError(error).apiCode;
+    this.#settle(false);
+    return format.writer(dressOf(job, undefined)).fail({ ...asApiError(error).body(), request_id: exchange.requestId });
+  }
+
+  #settle(gone: boolean): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const { job } = this.#flow;
+    const live = this.#live;
+    this.#deps.streamClosed?.();
+    if (gone) job.exchange.log["client_gone"] = true;
+    if (live !== undefined) {
+      settleLive(this.#deps, { job, live, gone, ttfbMs: this.#ttfbMs });
+      if (!gone && live.relay.fault === undefined && this.#heard !== undefined) {
+        this.#deps.conversations?.answered(live.job, { text: this.#heard.join(""), usage: live.relay.usage });
+      }
+    }
+    job.exchange.finish(200);
   }
 }
 

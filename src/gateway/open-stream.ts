@@ -40,45 +40,12 @@ export async function openLive(
   streamed: FrameRelay,
   options: OpenOptions,
 ): Promise<LiveAnswer> {
-  let relay = streamed;
   const { provider } = turn;
   const response = await callProvider(provider, request, { ...options, headers: turn.headers });
   const body = new BodyReader(response, provider.timeoutsMs.idle);
-  const cutter = new FrameCutter();
-  let pending = "";
-  let ended = false;
-  let isFirst = true;
-  let begun = false;
-
-  const take = (chunk: Uint8Array | undefined): void => {
-    if (chunk === undefined) {
-      pending += relay.push(cutter.end()) + relay.end();
-      ended = true;
-    } else {
-      const block = cutter.push(chunk);
-      if (!begun && block.includes("data:")) {
-        begun = true;
-        options.begun();
-      }
-      pending += relay.push(block);
-    }
-    if (ended || (!relay.finished && relay.fault === undefined)) return;
-    // What the upstream still has to say after the end is nobody's; the terminator may be ours to send.
-    pending += relay.end();
-    ended = true;
-  };
-
+  const intake = new Intake(streamed, options.begun);
   try {
-    while (!ended && !relay.committed && pending.length < OPENING_CHARS_MAX) {
-      const chunk = await body.read();
-      if (isFirst && chunk !== undefined && isJson(chunk)) {
-        relay = options.whole(await eventsOfWhole(provider, body, chunk));
-        take(undefined);
-        break;
-      }
-      isFirst = false;
-      take(chunk);
-    }
+    await readOpening(intake, { body, provider, options });
   } catch (error) {
     body.cancel();
     if (options.signal.aborted) throw options.signal.reason;
@@ -86,23 +53,12 @@ export async function openLive(
       ? error
       : new UpstreamFault("unavailable", "The provider's answer broke off.", { cause: error });
   }
+  const { relay } = intake;
   if (relay.fault !== undefined && !relay.committed) {
     body.cancel();
     throw faultOfAnswer(relay.fault);
   }
-  if (ended) letGo();
-
-  function handOver(): string {
-    const text = pending;
-    pending = "";
-    return text;
-  }
-
-  /** A whole answer's connection is worth keeping for the next call; a broken one's is not, and what was cut short is ended. */
-  function letGo(): void {
-    if (relay.fault === undefined && relay.cutShort !== true) void body.drain();
-    else body.cancel();
-  }
+  if (intake.ended) letGo(relay, body);
 
   return {
     turn,
@@ -110,23 +66,88 @@ export async function openLive(
     request,
     responseHeaders: response.headers,
     async next() {
-      if (pending !== "") return handOver();
-      if (ended) return undefined;
+      if (intake.pending !== "") return intake.handOver();
+      if (intake.ended) return undefined;
       try {
-        take(await body.read());
+        intake.take(await body.read());
       } catch {
         // Whatever broke the connection, the client learns it by the family's own error event.
-        ended = true;
-        pending += relay.end();
+        intake.ended = true;
+        intake.pending += relay.end();
       }
-      if (ended) letGo();
-      return handOver();
+      if (intake.ended) letGo(relay, body);
+      return intake.handOver();
     },
     cancel() {
-      ended = true;
+      intake.ended = true;
       body.cancel();
     },
   };
+}
+
+/** Pushes what is read through the relay and holds what comes out. */
+class Intake {
+  relay: FrameRelay;
+  /** The client's text that nobody has taken yet. */
+  pending = "";
+  ended = false;
+  readonly #cutter = new FrameCutter();
+  /** Undefined once the upstream's first event was told of. */
+  #begun: (() => void) | undefined;
+
+  constructor(relay: FrameRelay, begun: () => void) {
+    this.relay = relay;
+    this.#begun = begun;
+  }
+
+  take(chunk: Uint8Array | undefined): void {
+    const { relay } = this;
+    if (chunk === undefined) {
+      this.pending += relay.push(this.#cutter.end()) + relay.end();
+      this.ended = true;
+    } else {
+      const block = this.#cutter.push(chunk);
+      if (this.#begun !== undefined && block.includes("data:")) {
+        this.#begun();
+        this.#begun = undefined;
+      }
+      this.pending += relay.push(block);
+    }
+    if (this.ended || (!relay.finished && relay.fault === undefined)) return;
+    // What the upstream still has to say after the end is nobody's; the terminator may be ours to send.
+    this.pending += relay.end();
+    this.ended = true;
+  }
+
+  handOver(): string {
+    const text = this.pending;
+    this.pending = "";
+    return text;
+  }
+}
+
+/** Reads until there is content, an end, or more of an opening than any has. */
+async function readOpening(
+  intake: Intake,
+  { body, provider, options }: { body: BodyReader; provider: Provider; options: OpenOptions },
+): Promise<void> {
+  let isFirst = true;
+  while (!intake.ended && !intake.relay.committed && intake.pending.length < OPENING_CHARS_MAX) {
+    const chunk = await body.read();
+    if (isFirst && chunk !== undefined && isJson(chunk)) {
+      intake.relay = options.whole(await eventsOfWhole(provider, body, chunk));
+      intake.take(undefined);
+      return;
+    }
+    isFirst = false;
+    intake.take(chunk);
+  }
+}
+
+/** A whole answer's connection is worth keeping for the next call; a broken one's is not, and what was cut short is ended. */
+function letGo(relay: FrameRelay, body: BodyReader): void {
+  if (relay.fault === undefined && relay.cutShort !== true) void body.drain();
+  else body.cancel();
 }
 
 /** Of a whole answer where a stream was asked for this much is read. */

@@ -83,15 +83,10 @@ class Stopping extends Error {}
 /** Makes a runner; nothing runs before `start`. */
 export function createJobRunner(deps: RunnerDeps): JobRunner {
   const running = new Map<string, Running>();
-  const waiters = new Map<string, Set<() => void>>();
+  const waiters = createWaiters();
   let poll: ReturnType<typeof setInterval> | undefined;
   let isClaiming = false;
   let isStopped = false;
-
-  const notify = (id: string) => {
-    for (const done of waiters.get(id) ?? []) done();
-    waiters.delete(id);
-  };
 
   const claim = async (): Promise<void> => {
     if (isClaiming || isStopped) return;
@@ -117,54 +112,14 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
   const begin = (job: ClaimedJob) => {
     const abort = new AbortController();
     const winding = new AbortController();
-    const done = work(job, { abort, winding: winding.signal })
+    const done = runJob(deps, job, { abort, winding: winding.signal })
       .catch((error: unknown) => deps.problem("a job could not be ended; its lease will run out", error))
       .finally(() => {
         running.delete(job.id);
-        notify(job.id);
+        waiters.tell(job.id);
         void claim();
       });
     running.set(job.id, { abort, winding, done });
-  };
-
-  const work = async (
-    job: ClaimedJob,
-    { abort, winding }: { abort: AbortController; winding: AbortSignal },
-  ): Promise<void> => {
-    const kind = deps.kinds.find(({ name }) => name === job.kind) as JobKind;
-    const renew = setInterval(() => {
-      deps.store.renewJob(job.id, deps.owner, LEASE_MS).then(
-        (mine) => (mine ? undefined : abort.abort(new Cancelled("The job is not ours any more."))),
-        (error: unknown) => deps.problem("a job's lease could not be renewed", error),
-      );
-    }, RENEW_MS);
-    const limit = setTimeout(
-      () => abort.abort(new JobTimeout("The job took longer than it may.")),
-      Math.max(0, job.deadlineAtMs - deps.clock.now()),
-    );
-    let outcome: JobOutcome;
-    try {
-      outcome = await kind.run(
-        {
-          ...job,
-          winding,
-          saveProgress: async (progress) => {
-            if (!(await deps.store.saveProgress(job.id, deps.owner, progress)))
-              abort.abort(new Cancelled("The job has ended."));
-          },
-        },
-        abort.signal,
-      );
-    } catch (error) {
-      const cause: unknown = abort.signal.aborted ? abort.signal.reason : error;
-      if (cause instanceof Cancelled || cause instanceof Stopping) return;
-      if (!(cause instanceof JobTimeout)) deps.problem("a job failed", cause);
-      outcome = { state: "failed", error: kind.failure(cause) };
-    } finally {
-      clearInterval(renew);
-      clearTimeout(limit);
-    }
-    await deps.store.finishJob(job.id, deps.owner, { ...outcome, ttlMs: deps.ttlMs() });
   };
 
   return {
@@ -177,17 +132,7 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
     wake: () => void claim(),
     running: () => running.size,
     cancel: (id) => running.get(id)?.abort.abort(new Cancelled("The job was cancelled.")),
-    settled: (id, ms) => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const set = waiters.get(id) ?? new Set();
-      waiters.set(id, set.add(resolve));
-      const timer = setTimeout(resolve, ms);
-      return promise.finally(() => {
-        clearTimeout(timer);
-        set.delete(resolve);
-        if (set.size === 0 && waiters.get(id) === set) waiters.delete(id);
-      });
-    },
+    settled: waiters.settled,
     stop: async () => {
       isStopped = true;
       clearInterval(poll);
@@ -199,6 +144,70 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
       for (const { abort } of jobs) abort.abort(reason);
       await within(STOP_WAIT_MS, all);
       await deps.store.releaseJobs(deps.owner);
+    },
+  };
+}
+
+/** Runs one job under a lease that is renewed, and stores how it ended. */
+async function runJob(
+  deps: RunnerDeps,
+  job: ClaimedJob,
+  { abort, winding }: { abort: AbortController; winding: AbortSignal },
+): Promise<void> {
+  const kind = deps.kinds.find(({ name }) => name === job.kind) as JobKind;
+  const renew = setInterval(() => {
+    deps.store.renewJob(job.id, deps.owner, LEASE_MS).then(
+      (mine) => (mine ? undefined : abort.abort(new Cancelled("The job is not ours any more."))),
+      (error: unknown) => deps.problem("a job's lease could not be renewed", error),
+    );
+  }, RENEW_MS);
+  const limit = setTimeout(
+    () => abort.abort(new JobTimeout("The job took longer than it may.")),
+    Math.max(0, job.deadlineAtMs - deps.clock.now()),
+  );
+  let outcome: JobOutcome;
+  try {
+    outcome = await kind.run(
+      {
+        ...job,
+        winding,
+        saveProgress: async (progress) => {
+          if (!(await deps.store.saveProgress(job.id, deps.owner, progress)))
+            abort.abort(new Cancelled("The job has ended."));
+        },
+      },
+      abort.signal,
+    );
+  } catch (error) {
+    const cause: unknown = abort.signal.aborted ? abort.signal.reason : error;
+    if (cause instanceof Cancelled || cause instanceof Stopping) return;
+    if (!(cause instanceof JobTimeout)) deps.problem("a job failed", cause);
+    outcome = { state: "failed", error: kind.failure(cause) };
+  } finally {
+    clearInterval(renew);
+    clearTimeout(limit);
+  }
+  await deps.store.finishJob(job.id, deps.owner, { ...outcome, ttlMs: deps.ttlMs() });
+}
+
+/** Those who wait for the end of a job. */
+function createWaiters() {
+  const waiters = new Map<string, Set<() => void>>();
+  return {
+    tell(id: string): void {
+      for (const done of waiters.get(id) ?? []) done();
+      waiters.delete(id);
+    },
+    settled(id: string, ms: number): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const set = waiters.get(id) ?? new Set();
+      waiters.set(id, set.add(resolve));
+      const timer = setTimeout(resolve, ms);
+      return promise.finally(() => {
+        clearTimeout(timer);
+        set.delete(resolve);
+        if (set.size === 0 && waiters.get(id) === set) waiters.delete(id);
+      });
     },
   };
 }

@@ -57,71 +57,13 @@ const DATABASE_SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const modelLabel = options.modelLabel ?? ((model) => model);
-  const requests = registry.counter("sallyport_requests_total", "Finished HTTP requests.", ["route", "status"]);
-  const seconds = registry.histogram(
-    "sallyport_request_duration_seconds",
-    "From the request to the last byte of its answer.",
-    ["route"],
-    REQUEST_SECONDS,
-  );
-  const firstBytes = registry.histogram(
-    "sallyport_first_byte_seconds",
-    "From the request to the first byte of a streamed answer.",
-    ["route"],
-    FIRST_BYTE_SECONDS,
-  );
-  const errors = registry.counter("sallyport_errors_total", "Errors told to clients.", ["code"]);
-  const upstream = registry.counter("sallyport_upstream_requests_total", "Tries at providers.", [
-    "provider",
-    "outcome",
-  ]);
-  const upstreamSeconds = registry.histogram(
-    "sallyport_upstream_duration_seconds",
-    "From a try at a provider to its end.",
-    ["provider"],
-    REQUEST_SECONDS,
-  );
-  const retries = registry.counter(
-    "sallyport_upstream_retries_total",
-    "Tries that failed and were followed by another.",
-    ["provider"],
-  );
-  const tokens = registry.counter("sallyport_tokens_total", "Tokens; cached, cache_write and reasoning are parts.", [
-    "model",
-    "kind",
-  ]);
-  const cost = registry.counter("sallyport_cost_usd_total", "Cost of the tokens by the known prices.", ["model"]);
-  const rejected = registry.counter("sallyport_rate_limited_total", "Requests over their key's rate.", []).get();
-  const database = registry.histogram(
-    "sallyport_database_seconds",
-    "Time of database work on the request path and behind it.",
-    ["operation"],
-    DATABASE_SECONDS,
-  );
-  const engines = registry.counter("sallyport_search_engine_requests_total", "Questions to search engines.", [
-    "engine",
-    "outcome",
-  ]);
-  const engineSeconds = registry.histogram(
-    "sallyport_search_engine_duration_seconds",
-    "From a question to a search engine to its end.",
-    ["engine"],
-    ENGINE_SECONDS,
-  );
+  const { requests, seconds, firstBytes, errors, rejected, database } = ownSeries(registry);
+  const { upstream, upstreamSeconds, retries, tokens, cost } = upstreamSeries(registry);
+  const { engines, engineSeconds } = searchSeries(registry);
+  const statusName = statusNamer();
   let openStreams = 0;
   registry.gauge("sallyport_open_streams", "Streamed answers under way.", [], () => [[[], openStreams]]);
   addProcess(registry, options);
-
-  // One string per status, made once.
-  const statusNames = new Map<number, string>();
-  const statusName = (status: number): string => {
-    let name = statusNames.get(status);
-    if (name === undefined) {
-      name = status >= 100 && status <= 599 ? String(status) : "other";
-      if (statusNames.size < 600) statusNames.set(status, name);
-    }
-    return name;
-  };
 
   return {
     request(route, status, took) {
@@ -158,6 +100,80 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     gauge: (name, help, labels, read) => registry.gauge(name, help, labels, read),
     render: () => registry.render(),
+  };
+}
+
+function ownSeries(registry: Registry) {
+  return {
+    requests: registry.counter("sallyport_requests_total", "Finished HTTP requests.", ["route", "status"]),
+    seconds: registry.histogram(
+      "sallyport_request_duration_seconds",
+      "From the request to the last byte of its answer.",
+      ["route"],
+      REQUEST_SECONDS,
+    ),
+    firstBytes: registry.histogram(
+      "sallyport_first_byte_seconds",
+      "From the request to the first byte of a streamed answer.",
+      ["route"],
+      FIRST_BYTE_SECONDS,
+    ),
+    errors: registry.counter("sallyport_errors_total", "Errors told to clients.", ["code"]),
+    rejected: registry.counter("sallyport_rate_limited_total", "Requests over their key's rate.", []).get(),
+    database: registry.histogram(
+      "sallyport_database_seconds",
+      "Time of database work on the request path and behind it.",
+      ["operation"],
+      DATABASE_SECONDS,
+    ),
+  };
+}
+
+function upstreamSeries(registry: Registry) {
+  return {
+    upstream: registry.counter("sallyport_upstream_requests_total", "Tries at providers.", ["provider", "outcome"]),
+    upstreamSeconds: registry.histogram(
+      "sallyport_upstream_duration_seconds",
+      "From a try at a provider to its end.",
+      ["provider"],
+      REQUEST_SECONDS,
+    ),
+    retries: registry.counter("sallyport_upstream_retries_total", "Tries that failed and were followed by another.", [
+      "provider",
+    ]),
+    tokens: registry.counter("sallyport_tokens_total", "Tokens; cached, cache_write and reasoning are parts.", [
+      "model",
+      "kind",
+    ]),
+    cost: registry.counter("sallyport_cost_usd_total", "Cost of the tokens by the known prices.", ["model"]),
+  };
+}
+
+function searchSeries(registry: Registry) {
+  return {
+    engines: registry.counter("sallyport_search_engine_requests_total", "Questions to search engines.", [
+      "engine",
+      "outcome",
+    ]),
+    engineSeconds: registry.histogram(
+      "sallyport_search_engine_duration_seconds",
+      "From a question to a search engine to its end.",
+      ["engine"],
+      ENGINE_SECONDS,
+    ),
+  };
+}
+
+/** One string per status, made once. */
+function statusNamer(): (status: number) => string {
+  const names = new Map<number, string>();
+  return (status) => {
+    let name = names.get(status);
+    if (name === undefined) {
+      name = status >= 100 && status <= 599 ? String(status) : "other";
+      if (names.size < 600) names.set(status, name);
+    }
+    return name;
   };
 }
 

@@ -6,7 +6,7 @@ import type { Config } from "../config/schema.ts";
 import { type BodyLimits, readJson } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { JobKind } from "../jobs/kind.ts";
-import { createJobRunner } from "../jobs/runner.ts";
+import { createJobRunner, type JobRunner } from "../jobs/runner.ts";
 import { hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
 import { ENGINES } from "../search/engines/index.ts";
 import { createSearch } from "../search/run.ts";
@@ -87,31 +87,7 @@ export function createWeb(deps: WebDeps) {
     rpm: deps.anonymousRpm,
     rejected: deps.metrics.rateLimited,
   });
-  const routes = webRoutes({
-    admit: (request) => deps.admit(request, exchangeOf(request)),
-    admitSearcher: (request) =>
-      (request.headers.has("authorization") ? undefined : anonymous(exchangeOf(request))) ??
-      deps.admit(request, exchangeOf(request)),
-    authenticate: deps.authenticate,
-    readJson: async (request) => (await readJson(request, deps.bodyLimits())).body,
-    pages: tools,
-    search: { search, pages: tools },
-    map: { ...tools, userAgent: () => deps.config().web.userAgent },
-    publicUrl: (request) => deps.config().server.publicUrl || new URL(request.url).origin,
-    clientGone: (request) => {
-      exchangeOf(request).log["client_gone"] = true;
-    },
-    unexpected: (request, error) =>
-      deps.warn("a web request failed unexpectedly", { request_id: exchangeOf(request).requestId, error }),
-    crawls: {
-      guard: tools.guard,
-      jobs: store,
-      makeRoom: deps.makeRoom,
-      runner,
-      clock: deps.clock,
-      limits: () => deps.config().web,
-    },
-  });
+  const routes = webRoutes(routesDeps(deps, { tools, search, store, runner, anonymous }));
   let queued = 0;
   return {
     routes,
@@ -145,6 +121,44 @@ export function createWeb(deps: WebDeps) {
       await health.stop();
       await runner.stop();
       await tools.close();
+    },
+  };
+}
+
+function routesDeps(
+  deps: WebDeps,
+  parts: {
+    tools: ReturnType<typeof createWebTools>;
+    search: ReturnType<typeof createSearch>;
+    store: JobStore & FrontierStore & AnswerStore;
+    runner: JobRunner;
+    anonymous: ReturnType<typeof createAnonymous>;
+  },
+): Parameters<typeof webRoutes>[0] {
+  const { tools, search, store, runner, anonymous } = parts;
+  return {
+    admit: (request) => deps.admit(request, exchangeOf(request)),
+    admitSearcher: (request) =>
+      (request.headers.has("authorization") ? undefined : anonymous(exchangeOf(request))) ??
+      deps.admit(request, exchangeOf(request)),
+    authenticate: deps.authenticate,
+    readJson: async (request) => (await readJson(request, deps.bodyLimits())).body,
+    pages: tools,
+    search: { search, pages: tools },
+    map: { ...tools, userAgent: () => deps.config().web.userAgent },
+    publicUrl: (request) => deps.config().server.publicUrl || new URL(request.url).origin,
+    clientGone: (request) => {
+      exchangeOf(request).log["client_gone"] = true;
+    },
+    unexpected: (request, error) =>
+      deps.warn("a web request failed unexpectedly", { request_id: exchangeOf(request).requestId, error }),
+    crawls: {
+      guard: tools.guard,
+      jobs: store,
+      makeRoom: deps.makeRoom,
+      runner,
+      clock: deps.clock,
+      limits: () => deps.config().web,
     },
   };
 }

@@ -64,21 +64,15 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
   });
   // A remote browser's door outlives a change of configuration: pages under way still use it, and its port is taken.
   const doors = new Map<string, Door>();
-  let isBrowserBroken = false;
-  /** Told once, until it starts again: pages that would need it are given as they were sent. */
-  const browserStarted = (error?: unknown) => {
-    if (error !== undefined && !isBrowserBroken)
-      warn("the browser could not be started", { error: error instanceof Error ? (error.cause ?? error) : error });
-    isBrowserBroken = error !== undefined;
-  };
-  let parts = assemble(web(), doors, browserStarted);
+  const browserState = createBrowserState(warn);
+  let parts = assemble(web(), doors, browserState.started);
   const old = new Map<Renderer, ReturnType<typeof setTimeout>>();
   const retire = (renderer: Renderer) => {
-    const timer = setTimeout(() => {
+    const close = () => {
       old.delete(renderer);
       void renderer.close();
-    }, RETIRED_MS);
-    old.set(renderer, timer);
+    };
+    old.set(renderer, setTimeout(close, RETIRED_MS));
   };
   // Everybody holds these; what is behind them is exchanged.
   const guard: Guard = {
@@ -89,33 +83,15 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
   const judge = createRobotsJudge(clock);
   const readRobots = () => createRobots({ fetch, clock, userAgent: () => web().userAgent, judge });
   let robots = readRobots();
-  const claimOf = async (url: string, signal?: AbortSignal): Promise<Claim> => {
-    const { perHostDelayMs, respectRobots } = web();
-    // What is no address is refused by the guard.
-    if (!URL.canParse(url)) return { host: "", delayMs: 0 };
-    const { crawlDelayMs } = respectRobots ? await robots.rulesFor(url, signal) : { crawlDelayMs: 0 };
-    return { host: siteKey(url), delayMs: Math.max(perHostDelayMs, crawlDelayMs) };
-  };
-  // A host's own delay is meant for its pages; what lists them is read once.
-  const sitemapClaim = async (url: string): Promise<Claim> => ({
-    host: URL.canParse(url) ? siteKey(url) : "",
-    delayMs: web().perHostDelayMs,
-  });
-  /** A sitemap that robots.txt names is read as any other address: when that allows it. */
-  const obey: SitemapDeps["obey"] = async (url, { home, signal }) => {
-    if (!web().respectRobots) return;
-    // The robots.txt of a place that may not be asked is not asked for either.
-    await guard.check(url, { purpose: purposeOf(url, home), signal });
-    const rules = await robots.rulesFor(url, signal);
-    await rules.check(url, signal);
-  };
+  const rulesFor: Robots["rulesFor"] = (url, signal) => robots.rulesFor(url, signal);
+  const { claimOf, sitemapClaim, obey } = claimsOf({ web, guard, rulesFor });
   const load = createLoader({
     fetch: politeFetch(fetch, { manners, claimOf }),
     converter,
     get renderer() {
       return parts.renderer === undefined ? undefined : politeRenderer(parts.renderer, { manners, claimOf });
     },
-    robots: { rulesFor: (url, signal) => robots.rulesFor(url, signal) },
+    robots: { rulesFor },
     settings: () => ({
       userAgent: web().userAgent,
       pageBytesMax: web().maxPageBytes,
@@ -134,16 +110,16 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     conversions: () => converter.load(),
     readSitemaps: (starts, options) =>
       readSitemaps({ fetch: politeFetch(fetch, { manners, claimOf: sitemapClaim }), converter, obey }, starts, options),
-    robots: { rulesFor: (url, signal) => robots.rulesFor(url, signal) },
+    robots: { rulesFor },
     reconfigure: () => {
       if (JSON.stringify(web()) === parts.made) return;
       if (parts.renderer !== undefined) retire(parts.renderer);
-      isBrowserBroken = false;
-      parts = assemble(web(), doors, browserStarted);
+      browserState.forget();
+      parts = assemble(web(), doors, browserState.started);
       robots = readRobots();
     },
     browserHealth: () => ({
-      status: parts.renderer === undefined ? "disabled" : isBrowserBroken ? "degraded" : "ok",
+      status: parts.renderer === undefined ? "disabled" : browserState.isBroken() ? "degraded" : "ok",
     }),
     close: async () => {
       converter.close();
@@ -153,6 +129,46 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
       await Promise.all([...doors.values()].map((door) => door.close()));
     },
   };
+}
+
+/** Whether the browser started when it was needed last; told once, until it starts again: pages are then given as they were sent. */
+function createBrowserState(warn: WebToolsDeps["warn"]) {
+  let isBroken = false;
+  return {
+    started(error?: unknown): void {
+      if (error !== undefined && !isBroken)
+        warn("the browser could not be started", { error: error instanceof Error ? (error.cause ?? error) : error });
+      isBroken = error !== undefined;
+    },
+    isBroken: () => isBroken,
+    forget(): void {
+      isBroken = false;
+    },
+  };
+}
+
+/** What a page and a sitemap have to wait for at their host, and whether a sitemap may be read. */
+function claimsOf({ web, guard, rulesFor }: { web(): Config["web"]; guard: Guard } & Pick<Robots, "rulesFor">) {
+  const claimOf = async (url: string, signal?: AbortSignal): Promise<Claim> => {
+    const { perHostDelayMs, respectRobots } = web();
+    // What is no address is refused by the guard.
+    if (!URL.canParse(url)) return { host: "", delayMs: 0 };
+    const { crawlDelayMs } = respectRobots ? await rulesFor(url, signal) : { crawlDelayMs: 0 };
+    return { host: siteKey(url), delayMs: Math.max(perHostDelayMs, crawlDelayMs) };
+  };
+  // A host's own delay is meant for its pages; what lists them is read once.
+  const sitemapClaim = async (url: string): Promise<Claim> => ({
+    host: URL.canParse(url) ? siteKey(url) : "",
+    delayMs: web().perHostDelayMs,
+  });
+  /** A sitemap that robots.txt names is read as any other address: when that allows it. */
+  const obey: SitemapDeps["obey"] = async (url, { home, signal }) => {
+    if (!web().respectRobots) return;
+    // The robots.txt of a place that may not be asked is not asked for either.
+    await guard.check(url, { purpose: purposeOf(url, home), signal });
+    await (await rulesFor(url, signal)).check(url, signal);
+  };
+  return { claimOf, sitemapClaim, obey };
 }
 
 function assemble(web: Config["web"], doors: Map<string, Door>, started: (error?: unknown) => void) {

@@ -83,107 +83,133 @@ interface Thread<Input, Output> {
 
 /** Makes a pool; no thread runs until the first task. */
 export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPool<Input, Output> {
-  const threads = new Set<Thread<Input, Output>>();
-  const waiting: Task<Input, Output>[] = [];
-  const { queueMax = QUEUE_MAX, weigh = () => 0, weightMax = Number.POSITIVE_INFINITY } = options;
-  const { idleMs = IDLE_MS } = options;
-  let nextId = 1;
-  let isClosed = false;
-
-  const retire = (thread: Thread<Input, Output>) => {
-    threads.delete(thread);
-    clearTimeout(thread.timer);
-    thread.idle?.cancel();
-    thread.worker.terminate();
+  const pool = new Pool<Input, Output>(options);
+  return {
+    run: (input, runOptions) => pool.run(input, runOptions),
+    load: () => pool.load(),
+    close: () => pool.close(),
   };
+}
 
-  /** Ends the thread's task; the thread lives on unless `kill`. */
-  const settle = (thread: Thread<Input, Output>, outcome: { output: Output } | { error: unknown; kill: boolean }) => {
+/** How a task ends. `kill`: its thread ends with it. */
+type Outcome<Output> = { output: Output } | { error: unknown; kill: boolean };
+
+class Pool<Input, Output> implements WorkerPool<Input, Output> {
+  readonly #options: PoolOptions<Input>;
+  readonly #threads = new Set<Thread<Input, Output>>();
+  readonly #waiting: Task<Input, Output>[] = [];
+  #nextId = 1;
+  #isClosed = false;
+
+  constructor(options: PoolOptions<Input>) {
+    this.#options = options;
+  }
+
+  async run(input: Input, options: RunOptions): Promise<Output> {
+    options.signal?.throwIfAborted();
+    if (this.#isClosed) throw new TaskFailed("The pool is closed.");
+    if (this.#isFull(input, options)) throw new PoolFull("Too much work is waiting.");
+    const { promise, resolve, reject } = Promise.withResolvers<Output>();
+    const task: Task<Input, Output> = { id: this.#nextId++, input, options, resolve, reject };
+    const stop = () => this.#abandon(task, options.signal?.reason);
+    options.signal?.addEventListener("abort", stop, { once: true });
+    this.#waiting.push(task);
+    this.#pump();
+    return promise.finally(() => options.signal?.removeEventListener("abort", stop));
+  }
+
+  load(): { running: number; waiting: number } {
+    return {
+      running: [...this.#threads].filter(({ task }) => task !== undefined).length,
+      waiting: this.#waiting.length,
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const thread of [...this.#threads]) {
+      thread.task?.reject(new TaskFailed("The pool was closed."));
+      this.#retire(thread);
+    }
+    for (const task of this.#waiting.splice(0)) task.reject(new TaskFailed("The pool was closed."));
+  }
+
+  #isFull(input: Input, { later }: RunOptions): boolean {
+    const { queueMax = QUEUE_MAX, weigh = () => 0, weightMax = Number.POSITIVE_INFINITY } = this.#options;
+    const weight = this.#waiting.reduce((sum, task) => sum + weigh(task.input), 0);
+    const isTooMuch = later !== true && this.#waiting.length > 0 && weight + weigh(input) > weightMax;
+    return this.#waiting.length >= queueMax || isTooMuch;
+  }
+
+  #pump(): void {
+    const { size } = this.#options;
+    while (this.#waiting.length > 0 && !this.#isClosed) {
+      const idle = [...this.#threads].find((thread) => thread.task === undefined);
+      if (idle === undefined && this.#threads.size >= size) return;
+      const urgent = this.#waiting.findIndex((candidate) => candidate.options.later !== true);
+      const [task] = this.#waiting.splice(Math.max(0, urgent), 1) as [Task<Input, Output>];
+      this.#give(idle ?? this.#spawn(), task);
+    }
+  }
+
+  #give(thread: Thread<Input, Output>, task: Task<Input, Output>): void {
+    thread.task = task;
+    thread.idle?.cancel();
+    thread.timer = setTimeout(
+      () => this.#settle(thread, { error: new TaskTimeout("The work took too long and was stopped."), kill: true }),
+      task.options.timeoutMs,
+    );
+    const message: TaskMessage<Input> = { id: task.id, input: task.input };
+    try {
+      thread.worker.postMessage(message, task.options.transfer ?? []);
+    } catch (error) {
+      this.#settle(thread, { error, kill: false });
+    }
+  }
+
+  #spawn(): Thread<Input, Output> {
+    const worker = this.#options.start();
+    const thread: Thread<Input, Output> = { worker, task: undefined, timer: undefined, idle: undefined, done: 0 };
+    thread.worker.onmessage = (event: MessageEvent<TaskAnswer<Output>>) => {
+      if (event.data.id !== thread.task?.id) return;
+      if ("output" in event.data) this.#settle(thread, { output: event.data.output });
+      else this.#settle(thread, { error: new TaskFailed(event.data.error), kill: false });
+    };
+    thread.worker.onerror = (event) => this.#settle(thread, { error: new TaskFailed(event.message), kill: true });
+    // An idle thread must not keep the program alive.
+    (thread.worker as Worker & { unref?: () => void }).unref?.();
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  /** Ends the thread's task. */
+  #settle(thread: Thread<Input, Output>, outcome: Outcome<Output>): void {
     const task = thread.task;
     thread.task = undefined;
     clearTimeout(thread.timer);
     thread.done++;
-    if (("kill" in outcome && outcome.kill) || thread.done >= TASKS_PER_THREAD_MAX) retire(thread);
-    else thread.idle = limit(idleMs, () => retire(thread));
+    if (("kill" in outcome && outcome.kill) || thread.done >= TASKS_PER_THREAD_MAX) this.#retire(thread);
+    else thread.idle = limit(this.#options.idleMs ?? IDLE_MS, () => this.#retire(thread));
     if ("output" in outcome) task?.resolve(outcome.output);
     else task?.reject(outcome.error);
-    pump();
-  };
+    this.#pump();
+  }
 
-  const spawn = (): Thread<Input, Output> => {
-    const worker = options.start();
-    const thread: Thread<Input, Output> = { worker, task: undefined, timer: undefined, idle: undefined, done: 0 };
-    thread.worker.onmessage = (event: MessageEvent<TaskAnswer<Output>>) => {
-      if (event.data.id !== thread.task?.id) return;
-      if ("output" in event.data) settle(thread, { output: event.data.output });
-      else settle(thread, { error: new TaskFailed(event.data.error), kill: false });
-    };
-    thread.worker.onerror = (event) => settle(thread, { error: new TaskFailed(event.message), kill: true });
-    // An idle thread must not keep the program alive.
-    (thread.worker as Worker & { unref?: () => void }).unref?.();
-    threads.add(thread);
-    return thread;
-  };
-
-  const pump = () => {
-    while (waiting.length > 0 && !isClosed) {
-      const idle = [...threads].find((thread) => thread.task === undefined);
-      if (idle === undefined && threads.size >= options.size) return;
-      const urgent = waiting.findIndex((candidate) => candidate.options.later !== true);
-      const [task] = waiting.splice(Math.max(0, urgent), 1) as [Task<Input, Output>];
-      const thread = idle ?? spawn();
-      thread.task = task;
-      thread.idle?.cancel();
-      thread.timer = setTimeout(
-        () => settle(thread, { error: new TaskTimeout("The work took too long and was stopped."), kill: true }),
-        task.options.timeoutMs,
-      );
-      const message: TaskMessage<Input> = { id: task.id, input: task.input };
-      try {
-        thread.worker.postMessage(message, task.options.transfer ?? []);
-      } catch (error) {
-        settle(thread, { error, kill: false });
-      }
-    }
-  };
-
-  const abandon = (task: Task<Input, Output>, reason: unknown) => {
-    const at = waiting.indexOf(task);
+  #abandon(task: Task<Input, Output>, reason: unknown): void {
+    const at = this.#waiting.indexOf(task);
     if (at >= 0) {
-      waiting.splice(at, 1);
+      this.#waiting.splice(at, 1);
       task.reject(reason);
       return;
     }
-    const thread = [...threads].find((candidate) => candidate.task === task);
-    if (thread !== undefined) settle(thread, { error: reason, kill: true });
-  };
+    const thread = [...this.#threads].find((candidate) => candidate.task === task);
+    if (thread !== undefined) this.#settle(thread, { error: reason, kill: true });
+  }
 
-  return {
-    run: async (input, runOptions) => {
-      runOptions.signal?.throwIfAborted();
-      if (isClosed) throw new TaskFailed("The pool is closed.");
-      const weight = waiting.reduce((sum, task) => sum + weigh(task.input), 0);
-      const isTooMuch = runOptions.later !== true && waiting.length > 0 && weight + weigh(input) > weightMax;
-      if (waiting.length >= queueMax || isTooMuch) throw new PoolFull("Too much work is waiting.");
-      const { promise, resolve, reject } = Promise.withResolvers<Output>();
-      const task: Task<Input, Output> = { id: nextId++, input, options: runOptions, resolve, reject };
-      const stop = () => abandon(task, runOptions.signal?.reason);
-      runOptions.signal?.addEventListener("abort", stop, { once: true });
-      waiting.push(task);
-      pump();
-      return promise.finally(() => runOptions.signal?.removeEventListener("abort", stop));
-    },
-    load: () => ({
-      running: [...threads].filter(({ task }) => task !== undefined).length,
-      waiting: waiting.length,
-    }),
-    close: () => {
-      isClosed = true;
-      for (const thread of [...threads]) {
-        thread.task?.reject(new TaskFailed("The pool was closed."));
-        retire(thread);
-      }
-      for (const task of waiting.splice(0)) task.reject(new TaskFailed("The pool was closed."));
-    },
-  };
+  #retire(thread: Thread<Input, Output>): void {
+    this.#threads.delete(thread);
+    clearTimeout(thread.timer);
+    thread.idle?.cancel();
+    thread.worker.terminate();
+  }
 }

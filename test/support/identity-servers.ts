@@ -26,7 +26,7 @@ export interface FakeGithub {
 
 /** Checks all that GitHub checks: client, redirect address, single use of the code, PKCE. */
 export function startFakeGithub(): FakeGithub {
-  const codes = new Map<string, { challenge: string; redirectUri: string }>();
+  const codes: Codes = new Map();
   const tokens = new Set<string>();
   const asked: string[] = [];
   const state: Pick<FakeGithub, "person" | "meanwhile"> = {
@@ -39,43 +39,8 @@ export function startFakeGithub(): FakeGithub {
     async fetch(request) {
       const url = new URL(request.url);
       asked.push(url.pathname);
-      if (url.pathname === "/login/oauth/authorize") {
-        const {
-          client_id,
-          redirect_uri = "",
-          code_challenge = "",
-          code_challenge_method,
-          state,
-        } = Object.fromEntries(url.searchParams);
-        if (client_id !== CLIENT_ID || code_challenge_method !== "S256") return new Response("bad", { status: 400 });
-        const code = crypto.randomUUID();
-        codes.set(code, { challenge: code_challenge, redirectUri: redirect_uri });
-        const back = new URL(redirect_uri);
-        // As GitHub does: it names an issuer though it publishes no metadata.
-        for (const [name, value] of Object.entries({ code, state, iss: "https://github.com/login/oauth" })) {
-          back.searchParams.set(name, value ?? "");
-        }
-        return Response.redirect(back.href, 302);
-      }
-      if (url.pathname === "/login/oauth/access_token") {
-        const form = new URLSearchParams(await request.text());
-        const code = codes.get(form.get("code") ?? "");
-        codes.delete(form.get("code") ?? "");
-        const challenge = createHash("sha256")
-          .update(form.get("code_verifier") ?? "")
-          .digest("base64url");
-        const good =
-          form.get("client_id") === CLIENT_ID &&
-          form.get("client_secret") === CLIENT_SECRET &&
-          code?.challenge === challenge &&
-          code.redirectUri === form.get("redirect_uri") &&
-          request.headers.get("accept")?.includes("application/json");
-        // GitHub's refusals are a 200.
-        if (!good) return Response.json({ error: "bad_verification_code" });
-        const token = `gho_${crypto.randomUUID()}`;
-        tokens.add(token);
-        return Response.json({ access_token: token, token_type: "bearer", scope: "read:user,user:email" });
-      }
+      if (url.pathname === "/login/oauth/authorize") return authorize(url, codes);
+      if (url.pathname === "/login/oauth/access_token") return grant(request, codes, tokens);
       const token = request.headers.get("authorization")?.replace("Bearer ", "") ?? "";
       if (!tokens.has(token) || !request.headers.has("user-agent")) return new Response("{}", { status: 401 });
       const { id, login, emails } = state.person;
@@ -111,6 +76,48 @@ export function startFakeGithub(): FakeGithub {
     asked,
     stop: () => server.stop(true),
   };
+}
+
+/** What a code was given out for. */
+type Codes = Map<string, { challenge: string; redirectUri: string }>;
+
+function authorize(url: URL, codes: Codes): Response {
+  const {
+    client_id,
+    redirect_uri = "",
+    code_challenge = "",
+    code_challenge_method,
+    state,
+  } = Object.fromEntries(url.searchParams);
+  if (client_id !== CLIENT_ID || code_challenge_method !== "S256") return new Response("bad", { status: 400 });
+  const code = crypto.randomUUID();
+  codes.set(code, { challenge: code_challenge, redirectUri: redirect_uri });
+  const back = new URL(redirect_uri);
+  // As GitHub does: it names an issuer though it publishes no metadata.
+  for (const [name, value] of Object.entries({ code, state, iss: "https://github.com/login/oauth" })) {
+    back.searchParams.set(name, value ?? "");
+  }
+  return Response.redirect(back.href, 302);
+}
+
+async function grant(request: Request, codes: Codes, tokens: Set<string>): Promise<Response> {
+  const form = new URLSearchParams(await request.text());
+  const code = codes.get(form.get("code") ?? "");
+  codes.delete(form.get("code") ?? "");
+  const challenge = createHash("sha256")
+    .update(form.get("code_verifier") ?? "")
+    .digest("base64url");
+  const good =
+    form.get("client_id") === CLIENT_ID &&
+    form.get("client_secret") === CLIENT_SECRET &&
+    code?.challenge === challenge &&
+    code.redirectUri === form.get("redirect_uri") &&
+    request.headers.get("accept")?.includes("application/json");
+  // GitHub's refusals are a 200.
+  if (!good) return Response.json({ error: "bad_verification_code" });
+  const token = `gho_${crypto.randomUUID()}`;
+  tokens.add(token);
+  return Response.json({ access_token: token, token_type: "bearer", scope: "read:user,user:email" });
 }
 
 export interface FakeIssuer {

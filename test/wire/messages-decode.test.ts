@@ -269,51 +269,7 @@ describe("reads", () => {
         },
       ],
     });
-    expect(chat.messages as unknown).toEqual([
-      { role: "user", content: [{ type: "text", text: "go" }] },
-      {
-        role: "assistant",
-        content: [
-          { type: "reasoning", text: "Hm\u2028", signature: "Eq+/==", origin: "anthropic-messages" },
-          { type: "reasoning", text: "", signature: "only", origin: "anthropic-messages" },
-          { type: "reasoning", text: "unsigned" },
-          { type: "reasoning", text: "", redacted: "cmVk", origin: "anthropic-messages" },
-          { type: "text", text: "Both." },
-          { type: "tool-call", callId: "a", name: "f", kind: "function", arguments: '{"x":[1,"ü"]}' },
-          {
-            type: "opaque",
-            origin: "anthropic-messages",
-            value: { type: "server_tool_use", id: "s", name: "web_search", input: {} },
-          },
-          {
-            type: "tool-call",
-            callId: "b",
-            name: "g",
-            kind: "function",
-            arguments: "{}",
-            cacheControl: { type: "ephemeral" },
-          },
-        ],
-      },
-      {
-        role: "tool",
-        content: [
-          { type: "tool-result", callId: "a", content: [{ type: "text", text: "ok" }] },
-          {
-            type: "tool-result",
-            callId: "b",
-            isError: true,
-            content: [
-              { type: "text", text: "no" },
-              { type: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } },
-              { type: "opaque", origin: "anthropic-messages", value: { type: "tool_reference", tool_name: "h" } },
-            ],
-            cacheControl: { type: "ephemeral" },
-          },
-        ],
-      },
-      { role: "user", content: [{ type: "text", text: "go on" }] },
-    ]);
+    expect(chat.messages as unknown).toEqual(TOOL_LOOP_READ);
   });
 
   test.each<[string | undefined, boolean]>([
@@ -358,3 +314,50 @@ describe("reads", () => {
     expectRejected(() => decodeCountTokens({ model: "m" }, {}), "messages");
   });
 });
+
+/** The messages of a tool loop. */
+const TOOL_LOOP_READ = [
+  { role: "user", content: [{ type: "text", text: "go" }] },
+  {
+    role: "assistant",
+    content: [
+      { type: "reasoning", text: "Hm\u2028", signature: "Eq+/==", origin: "anthropic-messages" },
+      { type: "reasoning", text: "", signature: "only", origin: "anthropic-messages" },
+      { type: "reasoning", text: "unsigned" },
+      { type: "reasoning", text: "", redacted: "cmVk", origin: "anthropic-messages" },
+      { type: "text", text: "Both." },
+      { type: "tool-call", callId: "a", name: "f", kind: "function", arguments: '{"x":[1,"ü"]}' },
+      {
+        type: "opaque",
+        origin: "anthropic-messages",
+        value: { type: "server_tool_use", id: "s", name: "web_search", input: {} },
+      },
+      {
+        type: "tool-call",
+        callId: "b",
+        name: "g",
+        kind: "function",
+        arguments: "{}",
+        cacheControl: { type: "ephemeral" },
+      },
+    ],
+  },
+  {
+    role: "tool",
+    content: [
+      { type: "tool-result", callId: "a", content: [{ type: "text", text: "ok" }] },
+      {
+        type: "tool-result",
+        callId: "b",
+        isError: true,
+        content: [
+          { type: "text", text: "no" },
+          { type: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } },
+          { type: "opaque", origin: "anthropic-messages", value: { type: "tool_reference", tool_name: "h" } },
+        ],
+        cacheControl: { type: "ephemeral" },
+      },
+    ],
+  },
+  { role: "user", content: [{ type: "text", text: "go on" }] },
+];

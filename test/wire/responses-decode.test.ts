@@ -216,67 +216,7 @@ describe("reads", () => {
         { type: "shell_call_output", call_id: "z", output: [] },
       ),
     );
-    expect(chat.messages as unknown).toEqual([
-      { role: "user", content: [{ type: "text", text: "go" }] },
-      {
-        role: "assistant",
-        content: [
-          {
-            type: "reasoning",
-            text: "",
-            itemId: "rs_1",
-            encrypted: "gA==",
-            summary: ["S"],
-            origin: "openai-responses",
-          },
-          { type: "opaque", origin: "openai-responses", value: search },
-          { type: "text", text: "Both." },
-          { type: "tool-call", callId: "a", name: "f", kind: "function", arguments: '{"x": 1}', itemId: "fc_1" },
-          {
-            type: "tool-call",
-            callId: "b",
-            name: "patch",
-            kind: "custom",
-            arguments: "free",
-            namespace: "n",
-            itemId: "ctc_1",
-          },
-        ],
-      },
-      {
-        role: "tool",
-        content: [
-          { type: "tool-result", kind: "function", callId: "a", content: [{ type: "text", text: "ok" }] },
-          {
-            type: "tool-result",
-            kind: "custom",
-            callId: "b",
-            content: [
-              { type: "text", text: "see" },
-              { type: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } },
-            ],
-          },
-        ],
-      },
-      {
-        role: "assistant",
-        content: [
-          { type: "reasoning", text: "raw" },
-          { type: "opaque", origin: "openai-responses", value: { type: "item_reference", id: "msg_9" } },
-          { type: "opaque", origin: "openai-responses", value: { id: "msg_8" } },
-        ],
-      },
-      {
-        role: "user",
-        content: [
-          {
-            type: "opaque",
-            origin: "openai-responses",
-            value: { type: "shell_call_output", call_id: "z", output: [] },
-          },
-        ],
-      },
-    ]);
+    expect(chat.messages as unknown).toEqual(TOOL_LOOP_READ);
   });
 
   test("tools of every kind, flat and nested, at the top and in the input", () => {
@@ -350,3 +290,70 @@ describe("reads", () => {
     expect(decode({ input: [], previous_response_id: "resp_1" }).messages).toEqual([]);
   });
 });
+
+/** The messages of a tool loop. */
+const TOOL_LOOP_READ = [
+  { role: "user", content: [{ type: "text", text: "go" }] },
+  {
+    role: "assistant",
+    content: [
+      {
+        type: "reasoning",
+        text: "",
+        itemId: "rs_1",
+        encrypted: "gA==",
+        summary: ["S"],
+        origin: "openai-responses",
+      },
+      {
+        type: "opaque",
+        origin: "openai-responses",
+        value: { type: "web_search_call", id: "ws_1", status: "completed" },
+      },
+      { type: "text", text: "Both." },
+      { type: "tool-call", callId: "a", name: "f", kind: "function", arguments: '{"x": 1}', itemId: "fc_1" },
+      {
+        type: "tool-call",
+        callId: "b",
+        name: "patch",
+        kind: "custom",
+        arguments: "free",
+        namespace: "n",
+        itemId: "ctc_1",
+      },
+    ],
+  },
+  {
+    role: "tool",
+    content: [
+      { type: "tool-result", kind: "function", callId: "a", content: [{ type: "text", text: "ok" }] },
+      {
+        type: "tool-result",
+        kind: "custom",
+        callId: "b",
+        content: [
+          { type: "text", text: "see" },
+          { type: "image", source: { kind: "base64", mediaType: "image/png", data: "AAAA" } },
+        ],
+      },
+    ],
+  },
+  {
+    role: "assistant",
+    content: [
+      { type: "reasoning", text: "raw" },
+      { type: "opaque", origin: "openai-responses", value: { type: "item_reference", id: "msg_9" } },
+      { type: "opaque", origin: "openai-responses", value: { id: "msg_8" } },
+    ],
+  },
+  {
+    role: "user",
+    content: [
+      {
+        type: "opaque",
+        origin: "openai-responses",
+        value: { type: "shell_call_output", call_id: "z", output: [] },
+      },
+    ],
+  },
+];

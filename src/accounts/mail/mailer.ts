@@ -40,116 +40,135 @@ const STOP_MS = 5000;
 
 /** Makes a mailer. */
 export function createMailer(options: MailerOptions): Mailer {
-  const { log, queueMax = QUEUE_MAX, tries = TRIES, backoff = BACKOFF, stopMs = STOP_MS } = options;
-  let transport = options.transport();
-  let running = 0;
-  let delivered = 0;
-  let failed = 0;
-  let failing = false;
-  let stopped = false;
-  const ready: Waiting[] = [];
-  const later = new Set<ReturnType<typeof setTimeout>>();
-  let whenIdle: (() => void)[] = [];
-
-  const queued = () => ready.length + later.size + running;
-
-  const again = (waiting: Waiting, error: unknown): void => {
-    const tried = waiting.tried + 1;
-    failing = true;
-    if (tried >= tries || isHopeless(error)) {
-      failed++;
-      log.error("a mail could not be sent and is given up", { subject: waiting.mail.subject, tries: tried, error });
-      return;
-    }
-    const waitMs = backoffMs(waiting.tried, backoff, Math.random);
-    log.warn("a mail could not be sent; it is tried again", { subject: waiting.mail.subject, wait_ms: waitMs, error });
-    const timer = setTimeout(() => {
-      later.delete(timer);
-      ready.push({ mail: waiting.mail, tried });
-      pump();
-    }, waitMs);
-    // Waiting alone is no reason for the process to live.
-    timer.unref();
-    later.add(timer);
-  };
-
-  const deliver = async (waiting: Waiting): Promise<void> => {
-    try {
-      const file = await transport.deliver(waiting.mail, options.from());
-      delivered++;
-      failing = false;
-      if (file !== undefined) {
-        log.info("no mail server is configured (email.smtp_url): a mail was written to a file", { file });
-      }
-    } catch (error) {
-      again(waiting, error);
-    } finally {
-      running--;
-      pump();
-    }
-  };
-
-  const pump = (): void => {
-    while (!stopped && running < CONCURRENCY) {
-      const next = ready.shift();
-      if (next === undefined) break;
-      running++;
-      void deliver(next);
-    }
-    if (running === 0 && (stopped || queued() === 0)) {
-      const told = whenIdle;
-      whenIdle = [];
-      for (const resolve of told) resolve();
-    }
-  };
-
-  const idle = () =>
-    new Promise<void>((resolve) => {
-      whenIdle.push(resolve);
-      pump();
-    });
-
-  return {
-    send(mail) {
-      if (stopped || queued() >= queueMax) {
-        failed++;
-        log.error("a mail could not be queued and is lost", { subject: mail.subject, queued: queued() });
-        return false;
-      }
-      ready.push({ mail, tried: 0 });
-      // Not before the caller's own work is done.
-      setImmediate(pump);
-      return true;
-    },
-    state: () => ({
-      status: failing ? "degraded" : "ok",
-      transport: transport.kind,
-      queued: queued(),
-      delivered,
-      failed,
-    }),
-    reconfigured() {
-      transport = options.transport();
-    },
-    idle,
-    async stop() {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, stopMs);
-      });
-      for (const waits of later) clearTimeout(waits);
-      const lost = later.size;
-      later.clear();
-      await Promise.race([idle(), late]);
-      clearTimeout(timer);
-      stopped = true;
-      const left = lost + ready.length + running;
-      if (left > 0) log.error("mails were lost at the stop", { mails: left });
-    },
-  };
+  return new MailQueue(options);
 }
 
 interface Waiting {
   readonly mail: Mail;
   readonly tried: number;
+}
+
+class MailQueue implements Mailer {
+  readonly #options: MailerOptions;
+  #transport: MailTransport;
+  #running = 0;
+  #delivered = 0;
+  #failed = 0;
+  #failing = false;
+  #stopped = false;
+  readonly #ready: Waiting[] = [];
+  readonly #later = new Set<ReturnType<typeof setTimeout>>();
+  #whenIdle: (() => void)[] = [];
+
+  constructor(options: MailerOptions) {
+    this.#options = options;
+    this.#transport = options.transport();
+  }
+
+  send(mail: Mail): boolean {
+    const { log, queueMax = QUEUE_MAX } = this.#options;
+    if (this.#stopped || this.#queued() >= queueMax) {
+      this.#failed++;
+      log.error("a mail could not be queued and is lost", { subject: mail.subject, queued: this.#queued() });
+      return false;
+    }
+    this.#ready.push({ mail, tried: 0 });
+    // Not before the caller's own work is done.
+    setImmediate(() => this.#pump());
+    return true;
+  }
+
+  state(): ReturnType<Mailer["state"]> {
+    return {
+      status: this.#failing ? "degraded" : "ok",
+      transport: this.#transport.kind,
+      queued: this.#queued(),
+      delivered: this.#delivered,
+      failed: this.#failed,
+    };
+  }
+
+  reconfigured(): void {
+    this.#transport = this.#options.transport();
+  }
+
+  idle(): Promise<void> {
+    return new Promise<void>((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#pump();
+    });
+  }
+
+  async stop(): Promise<void> {
+    const { log, stopMs = STOP_MS } = this.#options;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, stopMs);
+    });
+    for (const waits of this.#later) clearTimeout(waits);
+    const lost = this.#later.size;
+    this.#later.clear();
+    await Promise.race([this.idle(), late]);
+    clearTimeout(timer);
+    this.#stopped = true;
+    const left = lost + this.#ready.length + this.#running;
+    if (left > 0) log.error("mails were lost at the stop", { mails: left });
+  }
+
+  #queued(): number {
+    return this.#ready.length + this.#later.size + this.#running;
+  }
+
+  #pump(): void {
+    while (!this.#stopped && this.#running < CONCURRENCY) {
+      const next = this.#ready.shift();
+      if (next === undefined) break;
+      this.#running++;
+      void this.#deliver(next);
+    }
+    if (this.#running === 0 && (this.#stopped || this.#queued() === 0)) {
+      const told = this.#whenIdle;
+      this.#whenIdle = [];
+      for (const resolve of told) resolve();
+    }
+  }
+
+  async #deliver(waiting: Waiting): Promise<void> {
+    const { log, from } = this.#options;
+    try {
+      const file = await this.#transport.deliver(waiting.mail, from());
+      this.#delivered++;
+      this.#failing = false;
+      if (file !== undefined) {
+        log.info("no mail server is configured (email.smtp_url): a mail was written to a file", { file });
+      }
+    } catch (error) {
+      this.#again(waiting, error);
+    } finally {
+      this.#running--;
+      this.#pump();
+    }
+  }
+
+  #again(waiting: Waiting, error: unknown): void {
+    const { log, tries = TRIES, backoff = BACKOFF } = this.#options;
+    const { mail } = waiting;
+    const tried = waiting.tried + 1;
+    this.#failing = true;
+    if (tried >= tries || isHopeless(error)) {
+      this.#failed++;
+      log.error("a mail could not be sent and is given up", { subject: mail.subject, tries: tried, error });
+      return;
+    }
+    const waitMs = backoffMs(waiting.tried, backoff, Math.random);
+    log.warn("a mail could not be sent; it is tried again", { subject: mail.subject, wait_ms: waitMs, error });
+    const timer = setTimeout(() => {
+      this.#later.delete(timer);
+      this.#ready.push({ mail, tried });
+      this.#pump();
+    }, waitMs);
+    // Waiting alone is no reason for the process to live.
+    timer.unref();
+    this.#later.add(timer);
+  }
 }

@@ -117,12 +117,29 @@ interface Trip {
 
 /** Builds the verbs. */
 export function oauthFlow(deps: OAuthDeps): OAuth {
-  const { clock, accounts, identities, codes, audit, secret } = deps;
-  const built = new Map<string, { readonly config: OAuthConfig; readonly provider: SignInProvider }>();
+  const flow: Flow = { ...deps, providerOf: providerLookUp(deps) };
+  const { codes, pairs } = deps;
+  return {
+    begin: (start) => begin(flow, start),
+    comeBack: (back) => comeBack(flow, back),
+    redeem: (input) => redeem(flow, input),
+    exchange: async (input, client) => pairs.start(await redeem(flow, input), client),
+    unlink: (account, slug, client) => unlink(flow, account, { slug, client }),
+    peekPending: async (token) => pendingIn(await codes.peekTicket("pending_identity", sha256Hex(token))),
+    takePending: async (token) => pendingIn(await codes.takeTicket("pending_identity", sha256Hex(token))),
+  };
+}
 
-  const providerOf = (slug: string): SignInProvider | undefined => {
-    const config = deps.providers().get(slug);
-    if (config === undefined) return undefined;
+interface Flow extends OAuthDeps {
+  /** Throws `ApiError` 404 where no such provider is switched on. */
+  providerOf(slug: string): SignInProvider;
+}
+
+function providerLookUp({ clock, providers }: OAuthDeps): Flow["providerOf"] {
+  const built = new Map<string, { readonly config: OAuthConfig; readonly provider: SignInProvider }>();
+  return (slug) => {
+    const config = providers().get(slug);
+    if (config === undefined) throw new ApiError("oauth_provider_not_found", "There is no such sign-in provider here.");
     // Kept as long as its entry is the same one: a reload makes new entries.
     const known = built.get(slug);
     if (known?.config === config) return known.provider;
@@ -130,166 +147,166 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
     built.set(slug, { config, provider });
     return provider;
   };
+}
 
-  const issue = async (kind: "oauth_code" | "pending_identity", ticket: TicketParts): Promise<string> => {
-    const token = randomText(TOKEN_CHARS);
-    await codes.issueTicket({ kind, hash: sha256Hex(token), ...ticket });
-    return token;
-  };
+async function begin(
+  flow: Flow,
+  { slug, redirectUri: asked, clientState, who, place, client }: Begin,
+): Promise<Onward> {
+  const provider = flow.providerOf(slug);
+  const redirectUri = asked ?? place.dashboardUrl;
+  const toDashboard = redirectUri === place.dashboardUrl;
+  if (!toDashboard && !flow.redirects().includes(redirectUri)) {
+    throw new ApiError("invalid_redirect_uri", "This redirect_uri is not allowed here.", { param: "redirect_uri" });
+  }
+  if (clientState !== undefined && clientState.length > CLIENT_STATE_CHARS_MAX) {
+    throw new ApiError("invalid_request", `state must have at most ${CLIENT_STATE_CHARS_MAX} characters.`, {
+      param: "state",
+    });
+  }
+  countTrip(flow, client);
+  const secrets = newTrip(flow.secret);
+  const callbackUrl = `${place.baseUrl}/v1/auth/oauth/${slug}/callback`;
+  const sessionId = who?.sessionId ?? null;
+  const trip: Trip = { slug, redirectUri, callbackUrl, clientState: clientState ?? null, toDashboard, sessionId };
+  let location: string;
+  try {
+    location = await provider.authorizationUrl({ ...secrets, redirectUri: callbackUrl });
+  } catch (cause) {
+    flow.failed("a sign-in provider could not be reached", { provider: slug, error: cause });
+    throw new ApiError("provider_unavailable", "The sign-in provider cannot be reached. Try again later.", { cause });
+  }
+  await flow.codes.issueTicket({
+    kind: "oauth_state",
+    hash: secrets.hash,
+    accountId: who?.account.id ?? null,
+    payload: { ...trip },
+    expiresAtMs: flow.clock.now() + TRIP_MS,
+  });
+  return { location, cookie: secrets.cookie };
+}
 
-  /** Links; the error for the redirect target, or undefined. */
-  const link = async (accountId: string, slug: string, { person, client }: Arrival): Promise<string | undefined> => {
-    const { subject, email } = person;
-    const outcome = await identities.linkIdentity(accountId, { provider: slug, subject, email });
-    if (outcome === "taken") return "identity_taken";
-    if (outcome === "linked") {
-      await audit.addAudit({ accountId, event: "identity_linked", ...client, detail: { provider: slug } });
-    }
-    return undefined;
-  };
+/** Throws 429 where one address has begun too many. */
+function countTrip({ begun }: Flow, client: Client): void {
+  const attempt = begun.begin([`oauth:${addressName(client.address)}`]);
+  if (attempt.allowed) return;
+  const { retryAfterSeconds } = attempt;
+  throw new ApiError("too_many_attempts", "Too many sign-ins were begun. Try again later.", { retryAfterSeconds });
+}
 
-  /** The account that this person is, or is found to be: then it is linked. */
-  const accountOf = async (slug: string, arrival: Arrival): Promise<{ id: string } | { error: string }> => {
-    const { person } = arrival;
-    const known = await identities.findAccountOfIdentity(slug, person.subject);
-    if (known !== undefined) return { id: known };
-    if (person.email === null || !person.emailVerified) return { error: "account_not_found" };
-    const account = await accounts.findAccountByEmail(person.email);
-    // Both sides must have proved the address: else whoever signs up first with another's address gets their identity.
-    if (account?.emailVerified !== true || !isSameMailbox(account.email, person.email))
-      return { error: "account_not_found" };
-    const error = await link(account.id, slug, arrival);
-    return error === undefined ? { id: account.id } : { error };
-  };
+async function comeBack(flow: Flow, { slug, search, browserCookies, place, client }: Return): Promise<Onward> {
+  const provider = flow.providerOf(slug);
+  const query = new URLSearchParams(search);
+  const secrets = tripOf(query.get("state") ?? "", flow.secret);
+  if (secrets === undefined) throw invalidState();
+  const { name, value } = secrets.cookie;
+  // A link that was begun elsewhere and sent to somebody would sign them in to, or link them to, another's account.
+  if (browserCookies !== undefined && browserCookies.get(name) !== value) throw invalidState();
+  const ticket = await flow.codes.takeTicket("oauth_state", secrets.hash);
+  const trip = ticket === undefined ? undefined : tripIn(ticket);
+  if (ticket === undefined || trip === undefined || trip.slug !== slug) throw invalidState();
 
-  const arrive = async (slug: string, trip: Trip, accountId: string | null, arrival: Arrival): Promise<Told> => {
-    if (accountId !== null) {
-      // Asking the provider takes seconds, in which the owner may have thrown out whoever began this.
-      if (!(await deps.sessions.hasSession(trip.sessionId ?? "", accountId))) throw invalidState();
-      const error = await link(accountId, slug, arrival);
-      return error === undefined ? { linked: slug } : { error };
-    }
-    const found = await accountOf(slug, arrival);
-    if ("id" in found) {
-      await audit.addAudit({ accountId: found.id, event: "login", ...arrival.client, detail: { provider: slug } });
-      const expiresAtMs = clock.now() + CODE_MS;
-      return { code: await issue("oauth_code", { accountId: found.id, payload: { provider: slug }, expiresAtMs }) };
-    }
-    if (found.error !== "account_not_found" || !trip.toDashboard) return { error: found.error };
-    const pending: PendingIdentity = { provider: slug, ...arrival.person };
-    const expiresAtMs = clock.now() + PENDING_MS;
-    return { pending: await issue("pending_identity", { payload: { ...pending }, expiresAtMs }) };
-  };
+  const onward = (parameters: Told): Onward => ({
+    location: destination(trip, parameters, place),
+    cookie: secrets.cookie,
+  });
+  const refused = query.get("error");
+  if (refused !== null) return onward({ error: /^[a-z_]{1,64}$/.test(refused) ? refused : "provider_error" });
+  let person: Person;
+  try {
+    person = await provider.person({ ...secrets, redirectUri: trip.callbackUrl }, search);
+  } catch (error) {
+    flow.failed("a sign-in provider's answer could not be used", { provider: slug, error });
+    return onward({ error: "provider_error" });
+  }
+  return onward(await arrive(flow, trip, { accountId: ticket.accountId, person, client }));
+}
 
-  const redeem: OAuth["redeem"] = async ({ code, provider }) => {
-    if (providerOf(provider) === undefined) throw unknownProvider();
-    const ticket = await codes.takeTicket("oauth_code", sha256Hex(code));
-    if (ticket === undefined || ticket.accountId === null || ticket.payload["provider"] !== provider) {
-      throw new ApiError("invalid_code", "The code is not valid: it may have been used, or it is too old.", {
-        param: "code",
-      });
-    }
-    return ticket.accountId;
-  };
+async function arrive(flow: Flow, trip: Trip, arrival: Arrival): Promise<Told> {
+  const { slug } = trip;
+  const { accountId } = arrival;
+  if (accountId !== null) {
+    // Asking the provider takes seconds, in which the owner may have thrown out whoever began this.
+    if (!(await flow.sessions.hasSession(trip.sessionId ?? "", accountId))) throw invalidState();
+    const error = await link(flow, accountId, { slug, ...arrival });
+    return error === undefined ? { linked: slug } : { error };
+  }
+  const found = await accountOf(flow, slug, arrival);
+  const now = flow.clock.now();
+  if ("id" in found) {
+    await flow.audit.addAudit({ accountId: found.id, event: "login", ...arrival.client, detail: { provider: slug } });
+    const ticket = { accountId: found.id, payload: { provider: slug }, expiresAtMs: now + CODE_MS };
+    return { code: await issue(flow, "oauth_code", ticket) };
+  }
+  if (found.error !== "account_not_found" || !trip.toDashboard) return { error: found.error };
+  const pending: PendingIdentity = { provider: slug, ...arrival.person };
+  return { pending: await issue(flow, "pending_identity", { payload: { ...pending }, expiresAtMs: now + PENDING_MS }) };
+}
 
-  return {
-    async begin({ slug, redirectUri: asked, clientState, who, place, client }) {
-      const provider = providerOf(slug);
-      if (provider === undefined) throw unknownProvider();
-      const redirectUri = asked ?? place.dashboardUrl;
-      const toDashboard = redirectUri === place.dashboardUrl;
-      if (!toDashboard && !deps.redirects().includes(redirectUri)) {
-        throw new ApiError("invalid_redirect_uri", "This redirect_uri is not allowed here.", { param: "redirect_uri" });
-      }
-      if (clientState !== undefined && clientState.length > CLIENT_STATE_CHARS_MAX) {
-        throw new ApiError("invalid_request", `state must have at most ${CLIENT_STATE_CHARS_MAX} characters.`, {
-          param: "state",
-        });
-      }
-      const attempt = deps.begun.begin([`oauth:${addressName(client.address)}`]);
-      if (!attempt.allowed) {
-        const { retryAfterSeconds } = attempt;
-        throw new ApiError("too_many_attempts", "Too many sign-ins were begun. Try again later.", {
-          retryAfterSeconds,
-        });
-      }
-      const secrets = newTrip(secret);
-      const callbackUrl = `${place.baseUrl}/v1/auth/oauth/${slug}/callback`;
-      const sessionId = who?.sessionId ?? null;
-      const trip: Trip = { slug, redirectUri, callbackUrl, clientState: clientState ?? null, toDashboard, sessionId };
-      let location: string;
-      try {
-        location = await provider.authorizationUrl({ ...secrets, redirectUri: callbackUrl });
-      } catch (cause) {
-        deps.failed("a sign-in provider could not be reached", { provider: slug, error: cause });
-        throw new ApiError("provider_unavailable", "The sign-in provider cannot be reached. Try again later.", {
-          cause,
-        });
-      }
-      await codes.issueTicket({
-        kind: "oauth_state",
-        hash: secrets.hash,
-        accountId: who?.account.id ?? null,
-        payload: { ...trip },
-        expiresAtMs: clock.now() + TRIP_MS,
-      });
-      return { location, cookie: secrets.cookie };
-    },
+/** The account that this person is, or is found to be: then it is linked. */
+async function accountOf(flow: Flow, slug: string, arrival: Arrival): Promise<{ id: string } | { error: string }> {
+  const { person } = arrival;
+  const known = await flow.identities.findAccountOfIdentity(slug, person.subject);
+  if (known !== undefined) return { id: known };
+  if (person.email === null || !person.emailVerified) return { error: "account_not_found" };
+  const account = await flow.accounts.findAccountByEmail(person.email);
+  // Both sides must have proved the address: else whoever signs up first with another's address gets their identity.
+  if (account?.emailVerified !== true || !isSameMailbox(account.email, person.email))
+    return { error: "account_not_found" };
+  const error = await link(flow, account.id, { slug, ...arrival });
+  return error === undefined ? { id: account.id } : { error };
+}
 
-    async comeBack({ slug, search, browserCookies, place, client }) {
-      const provider = providerOf(slug);
-      if (provider === undefined) throw unknownProvider();
-      const query = new URLSearchParams(search);
-      const secrets = tripOf(query.get("state") ?? "", secret);
-      if (secrets === undefined) throw invalidState();
-      const { name, value } = secrets.cookie;
-      // A link that was begun elsewhere and sent to somebody would sign them in to, or link them to, another's account.
-      if (browserCookies !== undefined && browserCookies.get(name) !== value) throw invalidState();
-      const ticket = await codes.takeTicket("oauth_state", secrets.hash);
-      const trip = ticket === undefined ? undefined : tripIn(ticket);
-      if (ticket === undefined || trip === undefined || trip.slug !== slug) throw invalidState();
+/** Links; the error for the redirect target, or undefined. */
+async function link(
+  { identities, audit }: Flow,
+  accountId: string,
+  { slug, person, client }: Pick<Arrival, "person" | "client"> & { readonly slug: string },
+): Promise<string | undefined> {
+  const { subject, email } = person;
+  const outcome = await identities.linkIdentity(accountId, { provider: slug, subject, email });
+  if (outcome === "taken") return "identity_taken";
+  if (outcome === "linked") {
+    await audit.addAudit({ accountId, event: "identity_linked", ...client, detail: { provider: slug } });
+  }
+  return undefined;
+}
 
-      const onward = (parameters: Told): Onward => ({
-        location: destination(trip, parameters, place),
-        cookie: secrets.cookie,
-      });
-      const refused = query.get("error");
-      if (refused !== null) return onward({ error: /^[a-z_]{1,64}$/.test(refused) ? refused : "provider_error" });
-      let person: Person;
-      try {
-        person = await provider.person({ ...secrets, redirectUri: trip.callbackUrl }, search);
-      } catch (error) {
-        deps.failed("a sign-in provider's answer could not be used", { provider: slug, error });
-        return onward({ error: "provider_error" });
-      }
-      return onward(await arrive(slug, trip, ticket.accountId, { person, client }));
-    },
+async function issue({ codes }: Flow, kind: "oauth_code" | "pending_identity", ticket: TicketParts): Promise<string> {
+  const token = randomText(TOKEN_CHARS);
+  await codes.issueTicket({ kind, hash: sha256Hex(token), ...ticket });
+  return token;
+}
 
-    redeem,
-    exchange: async (input, client) => deps.pairs.start(await redeem(input), client),
+async function redeem(flow: Flow, { code, provider }: { code: string; provider: string }): Promise<string> {
+  flow.providerOf(provider);
+  const ticket = await flow.codes.takeTicket("oauth_code", sha256Hex(code));
+  if (ticket === undefined || ticket.accountId === null || ticket.payload["provider"] !== provider) {
+    throw new ApiError("invalid_code", "The code is not valid: it may have been used, or it is too old.", {
+      param: "code",
+    });
+  }
+  return ticket.accountId;
+}
 
-    async unlink(account, slug, client) {
-      const outcome = await identities.unlinkIdentity(account.id, slug);
-      if (outcome === "not_linked") {
-        throw new ApiError("oauth_provider_not_found", "This provider is not linked to the account.");
-      }
-      if (outcome === "last_way_in") {
-        throw new ApiError("invalid_request", "This is the last way to sign in to the account: set a password first.");
-      }
-      await audit.addAudit({
-        accountId: account.id,
-        event: "identity_unlinked",
-        ...client,
-        detail: { provider: slug },
-      });
-    },
-
-    peekPending: async (token) => pendingIn(await codes.peekTicket("pending_identity", sha256Hex(token))),
-    takePending: async (token) => pendingIn(await codes.takeTicket("pending_identity", sha256Hex(token))),
-  };
+async function unlink(
+  { identities, audit }: Flow,
+  { id: accountId }: Account,
+  { slug, client }: { readonly slug: string; readonly client: Client },
+): Promise<void> {
+  const outcome = await identities.unlinkIdentity(accountId, slug);
+  if (outcome === "not_linked") {
+    throw new ApiError("oauth_provider_not_found", "This provider is not linked to the account.");
+  }
+  if (outcome === "last_way_in") {
+    throw new ApiError("invalid_request", "This is the last way to sign in to the account: set a password first.");
+  }
+  await audit.addAudit({ accountId, event: "identity_unlinked", ...client, detail: { provider: slug } });
 }
 
 interface Arrival {
+  /** Whom the provider is to be linked to; null where somebody signs in. */
+  readonly accountId: string | null;
   readonly person: Person;
   readonly client: Client;
 }
@@ -315,10 +332,6 @@ function tripIn({ payload }: Ticket): Trip {
 
 function pendingIn(ticket: Ticket | undefined): PendingIdentity | undefined {
   return ticket?.payload as PendingIdentity | undefined;
-}
-
-function unknownProvider(): ApiError {
-  return new ApiError("oauth_provider_not_found", "There is no such sign-in provider here.");
 }
 
 function invalidState(): ApiError {

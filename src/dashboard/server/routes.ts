@@ -62,26 +62,8 @@ const PROVIDER_NAMES: Readonly<Record<string, string>> = { github: "GitHub", goo
 export function dashboardRoutes(deps: DashboardDeps) {
   const { accounts } = deps;
 
-  const profile = async (account: Account): Promise<Profile> => ({
-    ...(await accounts.profile(account)),
-    storage: storageView(await deps.storageOf(account.id)),
-    subscription_until:
-      account.subscriptionUntilMs === null ? null : new Date(account.subscriptionUntilMs).toISOString(),
-    has_password: account.passwordHash !== null,
-    tier_rpm: isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0,
-    budget: budgetView(await deps.budgetOf(account)),
-  });
-
-  const boot = async (request: Request, account: Account | undefined): Promise<Boot> => ({
-    profile: account === undefined ? null : await profile(account),
-    signup: account === undefined && (await accounts.isEmpty()) ? "first" : deps.signup(),
-    must_verify: deps.mustVerify(),
-    mail: deps.mail(),
-    providers: deps.oauthProviders().map((slug) => ({ slug, name: PROVIDER_NAMES[slug] ?? capitalised(slug) })),
-    base_url: placeOf(request, deps).baseUrl,
-    version: deps.version,
-  });
-
+  const profile = (account: Account) => profileOf(deps, account);
+  const boot = (request: Request, account: Account | undefined) => bootOf(deps, request, account);
   const endpoints: Endpoint[] = [
     ...signInApi({ ...deps, profile, boot }),
     ...keysApi(deps),
@@ -94,45 +76,6 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...peopleApi(deps),
     member("GET", "/models", async ({ who }) => ({ data: deps.models().map((model) => choice(model, who.account)) })),
   ];
-
-  const answer = async (endpoint: Endpoint, request: Request, params: Record<string, string>): Promise<Response> => {
-    setHeaders(request, NO_STORE);
-    if (endpoint.method !== "GET") {
-      const { publicUrl, dashboardUrl } = deps.urls();
-      refuseForeign(request, [publicUrl, dashboardUrl]);
-    }
-    const who = await visitorOf(request, accounts);
-    exchangeOf(request).holder = who?.account.id;
-    const at = request.url.indexOf("?");
-    const visit: Visit = {
-      request,
-      client: clientOf(request),
-      params,
-      query: new URLSearchParams(at < 0 ? "" : request.url.slice(at)),
-      body: async () => {
-        const { body } = await readJson(request, BODY_LIMITS);
-        // A body may take minutes: whoever was thrown out meanwhile must not make a key with it.
-        if (who !== undefined && (await visitorOf(request, accounts)) === undefined) throw signedOut(request);
-        return body;
-      },
-      secure: isSecure(request, deps),
-      cookies: [],
-      who,
-    };
-    let given: unknown;
-    if (endpoint.as === "anyone") given = await endpoint.run(visit);
-    else {
-      if (who === undefined) throw signedOut(request);
-      // To everybody else there is no such thing.
-      if (endpoint.as === "admin" && !who.account.admin) {
-        throw noEndpoint(request);
-      }
-      given = await endpoint.run({ ...visit, who });
-    }
-    const response = given instanceof Response ? given : Response.json(given);
-    for (const cookie of visit.cookies) response.headers.append("set-cookie", cookie);
-    return response;
-  };
 
   const page = async (request: Request): Promise<Response> => {
     setHeaders(request, NO_STORE);
@@ -154,11 +97,81 @@ export function dashboardRoutes(deps: DashboardDeps) {
     routes.route(
       endpoint.method,
       API + endpoint.path,
-      ({ request, params }: { request: Request; params: Record<string, string> }) => answer(endpoint, request, params),
+      ({ request, params }: { request: Request; params: Record<string, string> }) =>
+        answer(deps, endpoint, { request, params }),
       { parse: "none" },
     );
   }
   return routes;
+}
+
+async function profileOf(deps: DashboardDeps, account: Account): Promise<Profile> {
+  return {
+    ...(await deps.accounts.profile(account)),
+    storage: storageView(await deps.storageOf(account.id)),
+    subscription_until:
+      account.subscriptionUntilMs === null ? null : new Date(account.subscriptionUntilMs).toISOString(),
+    has_password: account.passwordHash !== null,
+    tier_rpm: isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0,
+    budget: budgetView(await deps.budgetOf(account)),
+  };
+}
+
+async function bootOf(deps: DashboardDeps, request: Request, account: Account | undefined): Promise<Boot> {
+  const { accounts } = deps;
+  return {
+    profile: account === undefined ? null : await profileOf(deps, account),
+    signup: account === undefined && (await accounts.isEmpty()) ? "first" : deps.signup(),
+    must_verify: deps.mustVerify(),
+    mail: deps.mail(),
+    providers: deps.oauthProviders().map((slug) => ({ slug, name: PROVIDER_NAMES[slug] ?? capitalised(slug) })),
+    base_url: placeOf(request, deps).baseUrl,
+    version: deps.version,
+  };
+}
+
+async function answer(
+  deps: DashboardDeps,
+  endpoint: Endpoint,
+  { request, params }: Pick<Visit, "request" | "params">,
+): Promise<Response> {
+  const { accounts } = deps;
+  setHeaders(request, NO_STORE);
+  if (endpoint.method !== "GET") {
+    const { publicUrl, dashboardUrl } = deps.urls();
+    refuseForeign(request, [publicUrl, dashboardUrl]);
+  }
+  const who = await visitorOf(request, accounts);
+  exchangeOf(request).holder = who?.account.id;
+  const at = request.url.indexOf("?");
+  const visit: Visit = {
+    request,
+    client: clientOf(request),
+    params,
+    query: new URLSearchParams(at < 0 ? "" : request.url.slice(at)),
+    body: async () => {
+      const { body } = await readJson(request, BODY_LIMITS);
+      // A body may take minutes: whoever was thrown out meanwhile must not make a key with it.
+      if (who !== undefined && (await visitorOf(request, accounts)) === undefined) throw signedOut(request);
+      return body;
+    },
+    secure: isSecure(request, deps),
+    cookies: [],
+    who,
+  };
+  let given: unknown;
+  if (endpoint.as === "anyone") given = await endpoint.run(visit);
+  else {
+    if (who === undefined) throw signedOut(request);
+    // To everybody else there is no such thing.
+    if (endpoint.as === "admin" && !who.account.admin) {
+      throw noEndpoint(request);
+    }
+    given = await endpoint.run({ ...visit, who });
+  }
+  const response = given instanceof Response ? given : Response.json(given);
+  for (const cookie of visit.cookies) response.headers.append("set-cookie", cookie);
+  return response;
 }
 
 /** On the exchange, so that a refusal has them too. */

@@ -16,14 +16,11 @@ export interface SignInApiDeps extends PlaceDeps {
 
 /** The endpoints. */
 export function signInApi(deps: SignInApiDeps): Endpoint[] {
+  return [...sessionApi(deps), ...oauthApi(deps), ...mailApi(deps)];
+}
+
+function sessionApi(deps: SignInApiDeps): Endpoint[] {
   const { accounts } = deps;
-
-  const admit = async (visit: Visit, accountId: string): Promise<void> => {
-    // What this browser was signed in with before would live on unseen.
-    if (visit.who !== undefined) await accounts.logout(visit.who, undefined, visit.client);
-    visit.cookies.push(sessionCookie(await accounts.cookies.start(accountId, visit.client), visit));
-  };
-
   return [
     anyone("GET", "/session", ({ request, who }) => deps.boot(request, who?.account)),
 
@@ -40,7 +37,7 @@ export function signInApi(deps: SignInApiDeps): Endpoint[] {
         },
         visit.client,
       );
-      await admit(visit, account.id);
+      await admit(accounts, visit, account.id);
       return deps.profile(account);
     }),
 
@@ -48,7 +45,7 @@ export function signInApi(deps: SignInApiDeps): Endpoint[] {
       const body = await visit.body();
       const login = requiredText(body, "username_or_email", "username", "email");
       const account = await accounts.signIn({ login, password: requiredText(body, "password") }, visit.client);
-      await admit(visit, account.id);
+      await admit(accounts, visit, account.id);
       return deps.profile(account);
     }),
 
@@ -57,11 +54,17 @@ export function signInApi(deps: SignInApiDeps): Endpoint[] {
       visit.cookies.push(sessionCookie({ value: "", seconds: 0 }, visit));
       return { success: true };
     }),
+  ];
+}
 
+/** Providers: the end of a sign-in, a person without an account, and linking. */
+function oauthApi(deps: SignInApiDeps): Endpoint[] {
+  const { accounts } = deps;
+  return [
     anyone("POST", "/oauth/exchange", async (visit) => {
       const body = await visit.body();
       const code = requiredText(body, "code");
-      await admit(visit, await accounts.oauth.redeem({ code, provider: requiredText(body, "provider") }));
+      await admit(accounts, visit, await accounts.oauth.redeem({ code, provider: requiredText(body, "provider") }));
       return { success: true };
     }),
 
@@ -88,7 +91,12 @@ export function signInApi(deps: SignInApiDeps): Endpoint[] {
       visit.cookies.push(cookieOf(onward, { seconds: COOKIE_SECONDS, secure: visit.secure }));
       return { authorization_url: onward.location };
     }),
+  ];
+}
 
+/** What a mail has to do with: forgotten passwords and the address's verification. */
+function mailApi({ accounts }: SignInApiDeps): Endpoint[] {
+  return [
     anyone("POST", "/password/forgot", async (visit) => {
       accounts.passwordReset.request(requiredText(await visit.body(), "email"), visit.client);
       return { success: true };
@@ -108,6 +116,12 @@ export function signInApi(deps: SignInApiDeps): Endpoint[] {
       return accounts.verification.verifyCode(visit.who.account, code, visit.client);
     }),
   ];
+}
+
+async function admit(accounts: Accounts, visit: Visit, accountId: string): Promise<void> {
+  // What this browser was signed in with before would live on unseen.
+  if (visit.who !== undefined) await accounts.logout(visit.who, undefined, visit.client);
+  visit.cookies.push(sessionCookie(await accounts.cookies.start(accountId, visit.client), visit));
 }
 
 /** A field that pages send empty when nobody filled it in. */

@@ -154,16 +154,12 @@ export function createBrowser(
   let current: Promise<Browser> | undefined;
   let isClosed = false;
   let hasRun = false;
-  const uses = new Map<Browser, { pages: number; open: number; isOld: boolean }>();
   const memory = settings.endpoint === "" ? watchPages(settings.pageBytesMax ?? Number.POSITIVE_INFINITY) : undefined;
-  const watch = () => {
-    if ([...uses.values()].some(({ open }) => open > 0)) memory?.start();
-    else memory?.stop();
-  };
+  const uses = createUses(memory);
   /** The end of a browser that grew old; two at once are twice the memory. */
   let renewal: Promise<void> | undefined;
   const makeOld = (browser: Browser) => {
-    const use = uses.get(browser);
+    const use = uses.of(browser);
     if (use === undefined || use.isOld) return;
     use.isOld = true;
     current = undefined;
@@ -177,10 +173,9 @@ export function createBrowser(
     const starting = launchPatiently(settings, hasRun).then((browser) => {
       started();
       hasRun = true;
-      uses.set(browser, { pages: 0, open: 0, isOld: false });
+      uses.add(browser);
       browser.on("disconnected", () => {
-        uses.delete(browser);
-        watch();
+        uses.remove(browser);
         // An old browser's end says nothing about the one after it.
         if (current === starting) current = undefined;
       });
@@ -188,7 +183,6 @@ export function createBrowser(
     });
     return starting;
   };
-  const closeQuietly = (browser: Browser) => browser.close().catch(() => undefined);
 
   return {
     get: async () => {
@@ -212,28 +206,53 @@ export function createBrowser(
       throw new PageError("no_browser", "The browser ends as soon as it is started.");
     },
     used: (browser) => {
-      const use = uses.get(browser);
+      const use = uses.opened(browser, 1);
       if (use === undefined) return;
       use.pages++;
-      use.open++;
-      watch();
       if (use.pages >= PAGES_PER_BROWSER_MAX) makeOld(browser);
     },
     lost: makeOld,
     released: (browser) => {
-      const use = uses.get(browser);
-      if (use === undefined) return;
-      use.open--;
-      watch();
-      if (use.isOld && use.open === 0) void closeQuietly(browser);
+      const use = uses.opened(browser, -1);
+      if (use?.isOld === true && use.open === 0) void closeQuietly(browser);
     },
     close: async () => {
       isClosed = true;
       // One that is just starting is waited for: nobody else would end it.
       await current?.catch(() => undefined);
       current = undefined;
-      await Promise.all([...uses.keys()].map(closeQuietly));
+      await Promise.all(uses.browsers().map(closeQuietly));
     },
+  };
+}
+
+function closeQuietly(browser: Browser): Promise<void> {
+  return browser.close().catch(() => undefined);
+}
+
+/** How the browsers that run are used. Memory is watched while any of them shows a page. */
+function createUses(memory: ReturnType<typeof watchPages> | undefined) {
+  const uses = new Map<Browser, { pages: number; open: number; isOld: boolean }>();
+  const watch = () => {
+    if ([...uses.values()].some(({ open }) => open > 0)) memory?.start();
+    else memory?.stop();
+  };
+  return {
+    add: (browser: Browser) => void uses.set(browser, { pages: 0, open: 0, isOld: false }),
+    remove(browser: Browser): void {
+      uses.delete(browser);
+      watch();
+    },
+    of: (browser: Browser) => uses.get(browser),
+    /** Counts so many more pages as open. */
+    opened(browser: Browser, more: number) {
+      const use = uses.get(browser);
+      if (use === undefined) return undefined;
+      use.open += more;
+      watch();
+      return use;
+    },
+    browsers: () => [...uses.keys()],
   };
 }
 

@@ -1,6 +1,6 @@
 // Restrains a page while it is shown: what it may ask for, where its main document may go, and what it may open.
 
-import type { BrowserContext, Page, Request, Route } from "playwright-core";
+import type { BrowserContext, Frame, Page, Request, Response, Route } from "playwright-core";
 import { BlockedAddress, type Guard } from "../../net/guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
 import { PageError } from "../page-error.ts";
@@ -42,116 +42,149 @@ const STAYING = new Set([204, 205]);
 
 /** Puts the restraints on; they hold as long as the page. */
 export function tame(context: BrowserContext, page: Page, options: TamingOptions): Tamed {
-  const { way, guard } = options;
-  const going = new Map<Request, () => void>();
-  const stayed = Promise.withResolvers<void>();
-  const judging: Promise<unknown>[] = [];
-  let requests = 0;
-  let places = 0;
-  let refusal: unknown;
-  let isRefused = false;
-  let status: number | undefined;
-  let answered: { url: string; status: number } | undefined;
-
-  const isMain = (request: Request): boolean => {
-    try {
-      return request.isNavigationRequest() && request.frame() === page.mainFrame();
-    } catch {
-      // A frame that is not there yet is a pop-up's.
-      return false;
-    }
-  };
-  const mayGo = async (request: Request): Promise<boolean> => {
-    if (++requests > REQUESTS_MAX || !/^https?:/.test(request.url())) return false;
-    const isMainDocument = isMain(request);
-    if (!isMainDocument && options.isTextOnly && HEAVY.has(request.resourceType())) return false;
-    if (way !== undefined) return true;
-    return guard.check(request.url(), { purpose: isMainDocument ? "navigation" : "subresource" }).then(
-      () => true,
-      (error: unknown) => {
-        if (isMainDocument && error instanceof BlockedAddress) isRefused = true;
-        return !(error instanceof BlockedAddress);
-      },
-    );
-  };
-  /** A page that a script sends where nobody is stays as it is: what it shows is worth more than the browser's word on that. */
-  const leadsNowhere = async (request: Request): Promise<boolean> => {
-    if (status === undefined || !isMain(request)) return false;
-    const checked = await guard.check(request.url()).catch((error: unknown) => error);
-    if (checked instanceof BlockedAddress) isRefused = true;
-    return checked instanceof Error;
-  };
-  /** Whether the main document may go on; the first is what was asked for. */
-  const mayGoOn = async (request: Request): Promise<boolean> => {
-    if (!isMain(request) || places++ === 0) return true;
-    await judge(request);
-    return refusal === undefined;
-  };
-  const decide = async (route: Route) => {
-    if (!(await mayGo(route.request()))) return route.abort();
-    if (!(await leadsNowhere(route.request())) && (await mayGoOn(route.request()))) return route.continue();
-    await route.abort("aborted");
-    stayed.resolve();
-  };
-  const quietly = (work: Promise<unknown>) => void work.catch(() => undefined);
-  const ended = (request: Request) => {
-    going.get(request)?.();
-    going.delete(request);
-  };
-
+  const restraints = new Restraints(page, options);
   // A route of a page that is closing cannot be answered any more.
-  const isOn = context.route("**/*", (route) => decide(route).catch(() => undefined));
+  const isOn = context.route("**/*", (route) => restraints.decide(route).catch(() => undefined));
   quietly(isOn);
-  page.on("request", (request) => {
-    if (!isMain(request)) return;
-    answered = undefined;
-    if (way !== undefined) going.set(request, way.navigating(request.url()));
-    // Redirects are followed without a word to the route.
-    else if (request.redirectedFrom() !== null) quietly(guard.check(request.url()).catch(refuse));
-    if (request.redirectedFrom() === null) return;
-    places++;
-    judging.push(judge(request));
-  });
-  page.on("requestfailed", ended);
-  page.on("response", (response) => {
-    const isStaying = STAYING.has(response.status()) || (response.status() >= 300 && response.status() < 400);
-    if (isStaying) ended(response.request());
-    else if (isMain(response.request())) {
-      status = response.status();
-      answered = { url: response.url(), status };
-    }
-  });
-  page.on("framenavigated", (frame) => {
-    if (frame !== page.mainFrame()) return;
-    going.clear();
-    way?.arrived(frame.url());
-  });
+  page.on("request", (request) => restraints.begun(request));
+  page.on("requestfailed", (request) => restraints.ended(request));
+  page.on("response", (response) => restraints.answeredBy(response));
+  page.on("framenavigated", (frame) => restraints.navigated(frame));
   page.on("dialog", (dialog) => quietly(dialog.dismiss()));
   context.on("page", (other) => {
     if (other !== page) quietly(other.close());
   });
-
-  async function judge(request: Request): Promise<void> {
-    if (refusal !== undefined) return;
-    if (places > PLACES_MAX) refusal = new PageError("upstream", "The page leads on too often.");
-    else
-      await options.onRedirect(request.url()).catch((error: unknown) => {
-        refusal ??= error;
-      });
-  }
-  function refuse(error: unknown): void {
-    if (error instanceof BlockedAddress) isRefused = true;
-  }
   return {
     isOn,
-    stayed: stayed.promise,
-    status: () => status,
-    answered: () => answered,
-    judged: () => Promise.all(judging),
-    throwIfRefused: () => {
-      if (refusal !== undefined) throw refusal;
-      if (isRefused || way?.isRefused === true)
-        throw new BlockedAddress("address", "The page leads to an address that may not be fetched.");
-    },
+    stayed: restraints.stayed.promise,
+    status: () => restraints.status,
+    answered: () => restraints.answered,
+    judged: () => Promise.all(restraints.judging),
+    throwIfRefused: () => restraints.throwIfRefused(),
   };
+}
+
+function quietly(work: Promise<unknown>): void {
+  work.catch(() => undefined);
+}
+
+/** What is known of a page's requests, and what is decided by it. */
+class Restraints {
+  readonly stayed = Promise.withResolvers<void>();
+  readonly judging: Promise<unknown>[] = [];
+  status: number | undefined;
+  answered: { url: string; status: number } | undefined;
+  readonly #page: Page;
+  readonly #options: TamingOptions;
+  readonly #going = new Map<Request, () => void>();
+  #requests = 0;
+  #places = 0;
+  #refusal: unknown;
+  #isRefused = false;
+
+  constructor(page: Page, options: TamingOptions) {
+    this.#page = page;
+    this.#options = options;
+  }
+
+  /** Lets a request go, or not. */
+  async decide(route: Route): Promise<void> {
+    const request = route.request();
+    if (!(await this.#mayGo(request))) return route.abort();
+    if (!(await this.#leadsNowhere(request)) && (await this.#mayGoOn(request))) return route.continue();
+    await route.abort("aborted");
+    this.stayed.resolve();
+  }
+
+  begun(request: Request): void {
+    if (!this.#isMain(request)) return;
+    const { way, guard } = this.#options;
+    this.answered = undefined;
+    if (way !== undefined) this.#going.set(request, way.navigating(request.url()));
+    // Redirects are followed without a word to the route.
+    else if (request.redirectedFrom() !== null)
+      quietly(guard.check(request.url()).catch((error: unknown) => this.#noteBlocked(error)));
+    if (request.redirectedFrom() === null) return;
+    this.#places++;
+    this.judging.push(this.#judge(request));
+  }
+
+  ended(request: Request): void {
+    this.#going.get(request)?.();
+    this.#going.delete(request);
+  }
+
+  answeredBy(response: Response): void {
+    const status = response.status();
+    const isStaying = STAYING.has(status) || (status >= 300 && status < 400);
+    if (isStaying) this.ended(response.request());
+    else if (this.#isMain(response.request())) {
+      this.status = status;
+      this.answered = { url: response.url(), status };
+    }
+  }
+
+  navigated(frame: Frame): void {
+    if (frame !== this.#page.mainFrame()) return;
+    this.#going.clear();
+    this.#options.way?.arrived(frame.url());
+  }
+
+  throwIfRefused(): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#isRefused || this.#options.way?.isRefused === true)
+      throw new BlockedAddress("address", "The page leads to an address that may not be fetched.");
+  }
+
+  #isMain(request: Request): boolean {
+    try {
+      return request.isNavigationRequest() && request.frame() === this.#page.mainFrame();
+    } catch {
+      // A frame that is not there yet is a pop-up's.
+      return false;
+    }
+  }
+
+  async #mayGo(request: Request): Promise<boolean> {
+    const { isTextOnly, way, guard } = this.#options;
+    if (++this.#requests > REQUESTS_MAX || !/^https?:/.test(request.url())) return false;
+    const isMainDocument = this.#isMain(request);
+    if (!isMainDocument && isTextOnly && HEAVY.has(request.resourceType())) return false;
+    if (way !== undefined) return true;
+    return guard.check(request.url(), { purpose: isMainDocument ? "navigation" : "subresource" }).then(
+      () => true,
+      (error: unknown) => {
+        if (isMainDocument) this.#noteBlocked(error);
+        return !(error instanceof BlockedAddress);
+      },
+    );
+  }
+
+  /** A page that a script sends where nobody is stays as it is: what it shows is worth more than the browser's word on that. */
+  async #leadsNowhere(request: Request): Promise<boolean> {
+    if (this.status === undefined || !this.#isMain(request)) return false;
+    const checked = await this.#options.guard.check(request.url()).catch((error: unknown) => error);
+    this.#noteBlocked(checked);
+    return checked instanceof Error;
+  }
+
+  /** Whether the main document may go on; the first is what was asked for. */
+  async #mayGoOn(request: Request): Promise<boolean> {
+    if (!this.#isMain(request) || this.#places++ === 0) return true;
+    await this.#judge(request);
+    return this.#refusal === undefined;
+  }
+
+  async #judge(request: Request): Promise<void> {
+    if (this.#refusal !== undefined) return;
+    if (this.#places > PLACES_MAX) this.#refusal = new PageError("upstream", "The page leads on too often.");
+    else
+      await this.#options.onRedirect(request.url()).catch((error: unknown) => {
+        this.#refusal ??= error;
+      });
+  }
+
+  #noteBlocked(error: unknown): void {
+    if (error instanceof BlockedAddress) this.#isRefused = true;
+  }
 }

@@ -62,7 +62,8 @@ const NO_RULES: Found = {
 const UNREACHED: ReadonlySet<FetchFault> = new Set(["dns", "connect", "tls", "reset", "timeout"]);
 
 /** Makes a reader with a cache of its own. */
-export function createRobots({ fetch: get, clock, userAgent, judge }: RobotsDeps): Robots {
+export function createRobots(deps: RobotsDeps): Robots {
+  const { clock, userAgent, judge } = deps;
   /** In the order they were asked for. */
   const cache = new Map<string, { rules: Promise<RobotsRules>; untilMs: number; bytes: number }>();
 
@@ -70,7 +71,7 @@ export function createRobots({ fetch: get, clock, userAgent, judge }: RobotsDeps
     const url = `${origin}/robots.txt`;
     let answer: Fetched;
     try {
-      answer = await ask(url);
+      answer = await ask(url, deps);
     } catch (error) {
       // A refused address, or too many redirects, is a file that is not there.
       if (!(error instanceof FetchError) || !UNREACHED.has(error.fault)) return NO_RULES;
@@ -90,24 +91,6 @@ export function createRobots({ fetch: get, clock, userAgent, judge }: RobotsDeps
       return asFound(await judge.read(url, beginningOf(body), productToken(userAgent())));
     } catch (error) {
       return refusing(error, error instanceof PageError ? UNREAD_KEPT_MS : 0);
-    }
-  };
-
-  /** Server errors are tried again while there is time. */
-  const ask = async (url: string): Promise<Fetched> => {
-    const endsMs = performance.now() + TIMEOUT_MS;
-    const leftMs = () => Math.max(1, endsMs - performance.now());
-    for (let attempt = 1; ; attempt++) {
-      const answer = await get(url, {
-        bytesMax: BYTES_MAX,
-        timeoutMs: leftMs(),
-        headers: { "user-agent": userAgent() },
-      });
-      const { status, headers, body } = answer;
-      if (status < 500 || attempt >= TRIES_MAX || isChallenge(status, headers, body)) return answer;
-      const waitMs = retryAfterMs(headers.get("retry-after"), attempt);
-      if (waitMs >= leftMs()) return answer;
-      await pause(waitMs, new AbortController().signal);
     }
   };
 
@@ -142,6 +125,24 @@ export function createRobots({ fetch: get, clock, userAgent, judge }: RobotsDeps
       return untilAborted(isFresh ? known.rules : remember(origin), signal);
     },
   };
+}
+
+/** Server errors are tried again while there is time. */
+async function ask(url: string, { fetch: get, userAgent }: Pick<RobotsDeps, "fetch" | "userAgent">): Promise<Fetched> {
+  const endsMs = performance.now() + TIMEOUT_MS;
+  const leftMs = () => Math.max(1, endsMs - performance.now());
+  for (let attempt = 1; ; attempt++) {
+    const answer = await get(url, {
+      bytesMax: BYTES_MAX,
+      timeoutMs: leftMs(),
+      headers: { "user-agent": userAgent() },
+    });
+    const { status, headers, body } = answer;
+    if (status < 500 || attempt >= TRIES_MAX || isChallenge(status, headers, body)) return answer;
+    const waitMs = retryAfterMs(headers.get("retry-after"), attempt);
+    if (waitMs >= leftMs()) return answer;
+    await pause(waitMs, new AbortController().signal);
+  }
 }
 
 function asFound({ allows, crawlDelayMs, sitemaps, bytes }: JudgedFile): Found {

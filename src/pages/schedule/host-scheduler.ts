@@ -93,167 +93,205 @@ const RANKS: Readonly<Record<Lane, number>> = { browser: 0, singles: 1, jobs: 2 
 
 /** Makes them. The places are asked for each time: they may change. */
 export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>): Manners {
-  const hosts = new Map<string, Host>();
-  /** By account, and by account and job; only of those that wait or work. */
-  const shares = new Map<string, Share>();
+  const turns = new Turns(clock, placesMax);
+  return {
+    ask: async (claim, signal) => {
+      await turns.wait({ lane: undefined, owners: [], claim }, signal);
+      return once(() => turns.leave(claim.host));
+    },
+    work: ({ accountId, id }, claim, signal) =>
+      turns.take({ lane: "jobs", owners: [accountId, `${accountId} ${id}`], claim }, signal),
+    visit: (accountId, claim, signal) =>
+      turns.take({ lane: "singles", owners: [`singles of ${accountId}`], claim }, signal),
+    show: (accountId, claim, signal) =>
+      turns.take({ lane: "browser", owners: [`browser of ${accountId}`], claim }, signal),
+    load: () => ({ running: turns.working.jobs, waiting: turns.waiting.size }),
+    singles: () => ({ running: turns.working.singles, waiting: turns.waitingSingles() }),
+  };
+}
+
+/** Who waits, who works, and who goes next. */
+class Turns {
   /** In the order they came. */
-  const waiting = new Set<Waiter>();
-  const working = { jobs: 0, singles: 0, browser: 0 };
-  let turns = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  readonly waiting = new Set<Waiter>();
+  readonly working = { jobs: 0, singles: 0, browser: 0 };
+  readonly #placesMax: Readonly<Record<Lane, () => number>>;
+  readonly #hosts: Hosts;
+  readonly #shares = new Shares();
+  #turns = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  const waitMs = (claim: Claim | undefined): number => {
-    const host = claim === undefined ? undefined : hosts.get(claim.host);
-    if (host === undefined || claim === undefined) return 0;
-    if (host.active >= PER_HOST_MAX) return Number.POSITIVE_INFINITY;
-    // A clock that was set back must not silence a host for as long.
-    host.lastMs = Math.min(host.lastMs, clock.now());
-    return Math.max(0, host.lastMs + Math.max(host.delayMs, claim.delayMs) - clock.now());
-  };
+  constructor(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>) {
+    this.#placesMax = placesMax;
+    this.#hosts = new Hosts(clock);
+  }
 
-  /** Whether there is a place, where that is needed. */
-  const isFree = ({ lane, owners }: Waiter): boolean => {
-    if (lane === undefined) return true;
-    const free = placesMax[lane]() - working[lane];
-    if (lane === "jobs" || free <= 0) return free > 0;
-    return (shares.get(owners[0] as string)?.active ?? 0) <= SHARE_OF_FREE * free;
-  };
-
-  const shareOf = (name: string): Share => {
-    const share = shares.get(name) ?? { active: 0, waiting: 0, served: 0 };
-    shares.set(name, share);
-    return share;
-  };
-
-  /** Changes what the owners have. */
-  const book = (owners: readonly string[], change: (share: Share) => void): void => {
-    for (const name of owners) {
-      const share = shareOf(name);
-      change(share);
-      if (share.active === 0 && share.waiting === 0) shares.delete(name);
-    }
-  };
-
-  /** Whether the first goes before the second, which came earlier. */
-  const goesBefore = (one: Waiter, other: Waiter): boolean => {
-    if (one.lane !== other.lane) return rankOf(one) < rankOf(other);
-    const level = one.owners.findIndex((owner, index) => owner !== other.owners[index]);
-    if (level < 0) return false;
-    const [mine, theirs] = [shareOf(one.owners[level] as string), shareOf(other.owners[level] as string)];
-    return mine.active < theirs.active || (mine.active === theirs.active && mine.served < theirs.served);
-  };
-
-  const start = ({ lane, owners, claim, go }: Waiter): void => {
-    turns++;
-    if (lane !== undefined) working[lane]++;
-    book(owners, (share) => {
-      share.waiting--;
-      share.active++;
-      share.served = turns;
-    });
-    if (claim !== undefined) {
-      const active = (hosts.get(claim.host)?.active ?? 0) + 1;
-      hosts.delete(claim.host);
-      hosts.set(claim.host, { active, lastMs: clock.now(), delayMs: claim.delayMs });
-      if (hosts.size > HOSTS_MAX) forgetOne();
-    }
-    go();
-  };
-
-  /** The one that was asked longest ago, and is not asked now. */
-  const forgetOne = (): void => {
-    for (const [name, { active }] of hosts)
-      if (active === 0) {
-        hosts.delete(name);
-        return;
-      }
-  };
-
-  const pump = (): void => {
-    clearTimeout(timer);
-    for (;;) {
-      let first: Waiter | undefined;
-      let soonestMs = Number.POSITIVE_INFINITY;
-      for (const waiter of waiting) {
-        if (!isFree(waiter)) continue;
-        const ms = waitMs(waiter.claim);
-        if (ms > 0) soonestMs = Math.min(soonestMs, ms);
-        else if (first === undefined || goesBefore(waiter, first)) first = waiter;
-      }
-      if (first === undefined) {
-        if (Number.isFinite(soonestMs)) timer = setTimeout(pump, Math.ceil(soonestMs));
-        return;
-      }
-      waiting.delete(first);
-      start(first);
-    }
-  };
-
-  const waitingSingles = (): number => {
-    let count = 0;
-    for (const { lane } of waiting) if (lane === "singles") count++;
-    return count;
-  };
-
-  const isCrowded = ({ lane, owners }: Omit<Waiter, "go">): boolean => {
-    if (waiting.size >= WAITING_MAX) return true;
-    if (lane !== "singles") return false;
-    const own = shares.get(owners[0] as string)?.waiting ?? 0;
-    return waitingSingles() >= SINGLES_WAITING_MAX || own >= SINGLES_WAITING_EACH_MAX;
-  };
-
-  const turn = async (what: Omit<Waiter, "go">, signal: AbortSignal | undefined): Promise<void> => {
+  /** Resolves when it is the waiter's turn. Throws `PoolFull` when too many wait, or the signal's reason. */
+  async wait(what: Omit<Waiter, "go">, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (isCrowded(what)) throw new PoolFull("Too many pages are waiting to be asked for.");
+    if (this.#isCrowded(what)) throw new PoolFull("Too many pages are waiting to be asked for.");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { ...what, go: resolve };
     const stop = () => {
-      if (!waiting.delete(waiter)) return;
-      book(what.owners, (share) => share.waiting--);
+      if (!this.waiting.delete(waiter)) return;
+      this.#shares.change(what.owners, (share) => share.waiting--);
       reject(signal?.reason);
     };
-    waiting.add(waiter);
-    book(what.owners, (share) => share.waiting++);
+    this.waiting.add(waiter);
+    this.#shares.change(what.owners, (share) => share.waiting++);
     signal?.addEventListener("abort", stop, { once: true });
     // Where the newcomer cannot go nobody else can who could not before.
-    if (isFree(waiter) && Number.isFinite(waitMs(what.claim))) pump();
+    if (this.#isFree(waiter) && Number.isFinite(this.#hosts.waitMs(what.claim))) this.#pump();
     await promise.finally(() => signal?.removeEventListener("abort", stop));
-  };
+  }
 
-  const leave = (name: string | undefined): void => {
-    const host = name === undefined ? undefined : hosts.get(name);
-    if (host === undefined || name === undefined) return;
-    host.active--;
-    if (host.active === 0 && host.delayMs === 0) hosts.delete(name);
-    pump();
-  };
-
-  const take = async (what: Omit<Waiter, "go"> & { lane: Lane }, signal?: AbortSignal): Promise<PageTurn> => {
-    await turn(what, signal);
-    const leaveHost = once(() => leave(what.claim?.host));
+  /** The same for a page that keeps its place until its end. */
+  async take(what: Omit<Waiter, "go"> & { lane: Lane }, signal?: AbortSignal): Promise<PageTurn> {
+    await this.wait(what, signal);
+    const leaveHost = once(() => this.leave(what.claim?.host));
     return {
       leaveHost,
       end: once(() => {
         leaveHost();
-        working[what.lane]--;
-        book(what.owners, (share) => share.active--);
-        pump();
+        this.working[what.lane]--;
+        this.#shares.change(what.owners, (share) => share.active--);
+        this.#pump();
       }),
     };
-  };
+  }
 
-  return {
-    ask: async (claim, signal) => {
-      await turn({ lane: undefined, owners: [], claim }, signal);
-      return once(() => leave(claim.host));
-    },
-    work: ({ accountId, id }, claim, signal) =>
-      take({ lane: "jobs", owners: [accountId, `${accountId} ${id}`], claim }, signal),
-    visit: (accountId, claim, signal) => take({ lane: "singles", owners: [`singles of ${accountId}`], claim }, signal),
-    show: (accountId, claim, signal) => take({ lane: "browser", owners: [`browser of ${accountId}`], claim }, signal),
-    load: () => ({ running: working.jobs, waiting: waiting.size }),
-    singles: () => ({ running: working.singles, waiting: waitingSingles() }),
-  };
+  /** The request to the host is over. */
+  leave(host: string | undefined): void {
+    if (host !== undefined && this.#hosts.leave(host)) this.#pump();
+  }
+
+  waitingSingles(): number {
+    let count = 0;
+    for (const { lane } of this.waiting) if (lane === "singles") count++;
+    return count;
+  }
+
+  #pump(): void {
+    clearTimeout(this.#timer);
+    for (;;) {
+      let first: Waiter | undefined;
+      let soonestMs = Number.POSITIVE_INFINITY;
+      for (const waiter of this.waiting) {
+        if (!this.#isFree(waiter)) continue;
+        const ms = this.#hosts.waitMs(waiter.claim);
+        if (ms > 0) soonestMs = Math.min(soonestMs, ms);
+        else if (first === undefined || this.#goesBefore(waiter, first)) first = waiter;
+      }
+      if (first === undefined) {
+        if (Number.isFinite(soonestMs)) this.#timer = setTimeout(() => this.#pump(), Math.ceil(soonestMs));
+        return;
+      }
+      this.waiting.delete(first);
+      this.#start(first);
+    }
+  }
+
+  #start({ lane, owners, claim, go }: Waiter): void {
+    this.#turns++;
+    if (lane !== undefined) this.working[lane]++;
+    this.#shares.change(owners, (share) => {
+      share.waiting--;
+      share.active++;
+      share.served = this.#turns;
+    });
+    if (claim !== undefined) this.#hosts.enter(claim);
+    go();
+  }
+
+  /** Whether there is a place, where that is needed. */
+  #isFree({ lane, owners }: Waiter): boolean {
+    if (lane === undefined) return true;
+    const free = this.#placesMax[lane]() - this.working[lane];
+    if (lane === "jobs" || free <= 0) return free > 0;
+    return this.#shares.of(owners[0] as string).active <= SHARE_OF_FREE * free;
+  }
+
+  /** Whether the first goes before the second, which came earlier. */
+  #goesBefore(one: Waiter, other: Waiter): boolean {
+    if (one.lane !== other.lane) return rankOf(one) < rankOf(other);
+    const level = one.owners.findIndex((owner, index) => owner !== other.owners[index]);
+    if (level < 0) return false;
+    const [mine, theirs] = [one, other].map(({ owners }) => this.#shares.of(owners[level] as string)) as [Share, Share];
+    return mine.active < theirs.active || (mine.active === theirs.active && mine.served < theirs.served);
+  }
+
+  #isCrowded({ lane, owners }: Omit<Waiter, "go">): boolean {
+    if (this.waiting.size >= WAITING_MAX) return true;
+    if (lane !== "singles") return false;
+    const own = this.#shares.of(owners[0] as string).waiting;
+    return this.waitingSingles() >= SINGLES_WAITING_MAX || own >= SINGLES_WAITING_EACH_MAX;
+  }
+}
+
+/** What accounts, and jobs of accounts, have of the places; kept only of those that wait or work. */
+class Shares {
+  readonly #shares = new Map<string, Share>();
+
+  of(name: string): Readonly<Share> {
+    return this.#shares.get(name) ?? NO_SHARE;
+  }
+
+  /** Changes what the owners have. */
+  change(owners: readonly string[], change: (share: Share) => void): void {
+    for (const name of owners) {
+      const share = this.#shares.get(name) ?? { ...NO_SHARE };
+      change(share);
+      if (share.active === 0 && share.waiting === 0) this.#shares.delete(name);
+      else this.#shares.set(name, share);
+    }
+  }
+}
+
+const NO_SHARE: Readonly<Share> = { active: 0, waiting: 0, served: 0 };
+
+/** When each host may be asked again. */
+class Hosts {
+  readonly #clock: Clock;
+  readonly #hosts = new Map<string, Host>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How long a request to it has to wait; for ever while too many are under way. */
+  waitMs(claim: Claim | undefined): number {
+    const host = claim === undefined ? undefined : this.#hosts.get(claim.host);
+    if (host === undefined || claim === undefined) return 0;
+    if (host.active >= PER_HOST_MAX) return Number.POSITIVE_INFINITY;
+    // A clock that was set back must not silence a host for as long.
+    host.lastMs = Math.min(host.lastMs, this.#clock.now());
+    return Math.max(0, host.lastMs + Math.max(host.delayMs, claim.delayMs) - this.#clock.now());
+  }
+
+  enter({ host, delayMs }: Claim): void {
+    const active = (this.#hosts.get(host)?.active ?? 0) + 1;
+    this.#hosts.delete(host);
+    this.#hosts.set(host, { active, lastMs: this.#clock.now(), delayMs });
+    if (this.#hosts.size > HOSTS_MAX) this.#forgetOne();
+  }
+
+  /** False for a host that is not asked. */
+  leave(name: string): boolean {
+    const host = this.#hosts.get(name);
+    if (host === undefined) return false;
+    host.active--;
+    if (host.active === 0 && host.delayMs === 0) this.#hosts.delete(name);
+    return true;
+  }
+
+  /** The one that was asked longest ago, and is not asked now. */
+  #forgetOne(): void {
+    for (const [name, { active }] of this.#hosts)
+      if (active === 0) {
+        this.#hosts.delete(name);
+        return;
+      }
+  }
 }
 
 function rankOf({ lane }: Waiter): number {

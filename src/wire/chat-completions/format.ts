@@ -225,18 +225,8 @@ class ChatWriter implements EventWriter {
         const annotations = annotationsOf(event.annotations);
         return annotations.length === 0 ? "" : this.#chunk(event.choice, { annotations });
       }
-      case "tool-start": {
-        const { opening, line } = this.#line(event.choice);
-        const custom = event.kind === "custom";
-        const call = { index: line.calls.size, custom, fed: false };
-        line.calls.set(event.id, call);
-        const body = custom
-          ? { custom: { name: event.name, input: "" } }
-          : { function: { name: event.name, arguments: "" } };
-        const seal = extraContentOf(event, this.#exchange.source);
-        const tool_calls = [{ index: call.index, id: event.callId, type: event.kind, ...body, ...seal }];
-        return opening + this.#chunk(event.choice, { tool_calls });
-      }
+      case "tool-start":
+        return this.#callStarts(event);
       case "tool-delta":
         return this.#arguments(event.choice, event.id, event.text);
       case "tool-end": {
@@ -258,6 +248,19 @@ class ChatWriter implements EventWriter {
       default:
         return "";
     }
+  }
+
+  #callStarts(event: Extract<ChatEvent, { type: "tool-start" }>): string {
+    const { opening, line } = this.#line(event.choice);
+    const custom = event.kind === "custom";
+    const call = { index: line.calls.size, custom, fed: false };
+    line.calls.set(event.id, call);
+    const body = custom
+      ? { custom: { name: event.name, input: "" } }
+      : { function: { name: event.name, arguments: "" } };
+    const seal = extraContentOf(event, this.#exchange.source);
+    const tool_calls = [{ index: call.index, id: event.callId, type: event.kind, ...body, ...seal }];
+    return opening + this.#chunk(event.choice, { tool_calls });
   }
 
   end(): string {

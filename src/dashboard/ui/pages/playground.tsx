@@ -1,5 +1,6 @@
 // Trying models: a conversation that streams, what each answer used and cost, and the same request as a command line.
 import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { DecisionChoice, Listing, ModelChoice } from "../../contract.ts";
 import { type Answer, ask, type Question } from "../chat-stream.ts";
@@ -114,45 +115,9 @@ function Chat({ turns, running }: { turns: Signal<readonly Turn[]>; running: Sig
   return (
     <>
       {models.problem.value !== undefined && <Notice kind="danger">{models.problem.value}</Notice>}
-      <section class="card" aria-label="Settings">
-        <div class="grid">
-          <ModelSelect list={list} model={model} chosen={chosen} />
-          <div class="field">
-            <label for="temperature">Temperature</label>
-            <input
-              id="temperature"
-              type="number"
-              min={0}
-              max={2}
-              step="0.1"
-              placeholder="0.7, or the model's own"
-              value={temperature.value}
-              onInput={(event) => (temperature.value = event.currentTarget.value)}
-            />
-          </div>
-          <div class="field">
-            <label for="max-tokens">Max output tokens</label>
-            <input
-              id="max-tokens"
-              type="number"
-              min={1}
-              placeholder="4096, or the model's limit"
-              value={maxTokens.value}
-              onInput={(event) => (maxTokens.value = event.currentTarget.value)}
-            />
-          </div>
-        </div>
-        <div class="field">
-          <label for="system">System prompt</label>
-          <textarea
-            id="system"
-            rows={2}
-            placeholder="None"
-            value={system.value}
-            onInput={(event) => (system.value = event.currentTarget.value)}
-          />
-        </div>
-      </section>
+      <Settings {...{ system, maxTokens, temperature }}>
+        <ModelSelect list={list} model={model} chosen={chosen} />
+      </Settings>
       <Conversation turns={turns.value} busy={running.value !== undefined} />
       <Composer draft={draft} running={running} submit={submit} />
       {model !== undefined && (
@@ -168,6 +133,56 @@ function Chat({ turns, running }: { turns: Signal<readonly Turn[]>; running: Sig
         />
       )}
     </>
+  );
+}
+
+function Settings(props: {
+  system: Signal<string>;
+  maxTokens: Signal<string>;
+  temperature: Signal<string>;
+  children: ComponentChildren;
+}) {
+  const { system, maxTokens, temperature } = props;
+  return (
+    <section class="card" aria-label="Settings">
+      <div class="grid">
+        {props.children}
+        <div class="field">
+          <label for="temperature">Temperature</label>
+          <input
+            id="temperature"
+            type="number"
+            min={0}
+            max={2}
+            step="0.1"
+            placeholder="0.7, or the model's own"
+            value={temperature.value}
+            onInput={(event) => (temperature.value = event.currentTarget.value)}
+          />
+        </div>
+        <div class="field">
+          <label for="max-tokens">Max output tokens</label>
+          <input
+            id="max-tokens"
+            type="number"
+            min={1}
+            placeholder="4096, or the model's limit"
+            value={maxTokens.value}
+            onInput={(event) => (maxTokens.value = event.currentTarget.value)}
+          />
+        </div>
+      </div>
+      <div class="field">
+        <label for="system">System prompt</label>
+        <textarea
+          id="system"
+          rows={2}
+          placeholder="None"
+          value={system.value}
+          onInput={(event) => (system.value = event.currentTarget.value)}
+        />
+      </div>
+    </section>
   );
 }
 

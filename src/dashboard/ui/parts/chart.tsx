@@ -89,21 +89,34 @@ export function Bars(props: {
           ))}
         </ul>
       </figcaption>
-      {/* Around the table: a table is as tall as its rows, whatever it is told. */}
-      <div class="off-screen">
-        <table>
-          <caption>{what} by day</caption>
-          <tbody>
-            {days.map((day, index) => (
-              <tr key={day}>
-                <th scope="row">{day}</th>
-                <td>{format(totals[index] ?? 0)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Figures {...{ days, totals, what, format }} />
     </figure>
+  );
+}
+
+/** The same for who cannot see it. */
+function Figures(props: {
+  days: readonly string[];
+  totals: readonly number[];
+  what: string;
+  format: (value: number) => string;
+}) {
+  const { days, totals, what, format } = props;
+  return (
+    // Around the table: a table is as tall as its rows, whatever it is told.
+    <div class="off-screen">
+      <table>
+        <caption>{what} by day</caption>
+        <tbody>
+          {days.map((day, index) => (
+            <tr key={day}>
+              <th scope="row">{day}</th>
+              <td>{format(totals[index] ?? 0)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
