@@ -1,5 +1,5 @@
 // Trials that take too long for the test suite, each with the real program and providers that fail.
-// Usage: bun scripts/soak.ts [load MINUTES [SEED] | kill | drain | aborts | hostile | all MINUTES] [--binary FILE]
+// Usage: bun scripts/soak.ts [load MINUTES [SEED] | kill | drain | aborts | hostile | search | all MINUTES] [--binary FILE]
 //   load    mixed load with providers failing at random: every answer must be whole or properly refused, and the books
 //           must hold what the providers charged
 //   kill    kill -9 under load, three times over: the database is sound and lacks at most a second's worth
@@ -7,6 +7,7 @@
 //   aborts  1,500 streams whose clients leave: memory stays flat and no provider is left talking
 //   hostile crawls, PDFs and bodies made to stall the gateway or to fill its memory: others are answered meanwhile, and
 //           memory is bounded. A minute; for a machine with nothing else to do
+//   search  what a search takes beyond its slowest engine, 50 at once, and 10,000 with engines that fail: memory is bounded
 
 import { parseArgs } from "node:util";
 import { aborts } from "./soak/aborts.ts";
@@ -14,6 +15,7 @@ import { drain } from "./soak/drain.ts";
 import { hostile } from "./soak/hostile.ts";
 import { kill } from "./soak/kill.ts";
 import { load } from "./soak/load.ts";
+import { search } from "./soak/search.ts";
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { binary: { type: "string" } } });
 const [trial = "all", minutes = "1", seed = String(Date.now() % 1e6)] = positionals;
@@ -25,6 +27,7 @@ const trials: Record<string, () => Promise<string[]>> = {
   drain: () => drain({ binary }),
   aborts: () => aborts({ binary }),
   hostile: () => hostile({ binary }),
+  search: () => search({ binary, seed: Number(seed) }),
 };
 const chosen = trial === "all" ? Object.keys(trials) : [trial];
 let failures = 0;

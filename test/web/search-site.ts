@@ -46,6 +46,8 @@ export interface SearchSite extends FakeSite {
   /** What an engine answers from now on. */
   lists(engine: string, hits: readonly Listed[]): void;
   answers(engine: string, page: SitePage): void;
+  /** Hits in an engine's own format. */
+  shapes(engine: string, hits: readonly Listed[]): unknown;
   /** How often an engine was asked. */
   asked(path: string, times?: number): Promise<void>;
   askedEngine(engine: string): number;
@@ -67,6 +69,7 @@ export function startSearchSite(pages: Record<string, SitePage> = {}): SearchSit
   return {
     ...site,
     lists,
+    shapes: (engine, hits) => ENGINES[engine]?.answer(hits),
     answers: (engine, page) => site.set(pathOf(engine), page),
     askedEngine: (engine) => site.hits.filter((hit) => hit.split("?", 1)[0] === pathOf(engine)).length,
     config: (engines, more = {}) => ({
