@@ -71,9 +71,12 @@ rmSync(outfile, { force: true });
 const pages = mkdtempSync(join(tmpdir(), "sallyport-pages-"));
 const built = await Bun.build({
   // Threads are entries of their own; the program finds them by their path below src/.
-  entrypoints: ["src/main.ts", "src/pages/convert/worker.ts", "src/pages/robots/worker.ts"].map((path) =>
-    join(root, path),
-  ),
+  entrypoints: [
+    "src/main.ts",
+    "src/pages/convert/worker.ts",
+    "src/pages/robots/worker.ts",
+    "src/search/answers/worker.ts",
+  ].map((path) => join(root, path)),
   target: "bun",
   plugins: [inlinePlaywrightFiles, await embedPages(pages)],
   // Bytecode needs the esm format: with the other one an entry module that exports something crashes at start.

@@ -45,7 +45,7 @@ export async function checkEngines(context: Context, name: string | undefined): 
         print(one);
         return one;
       }),
-    );
+    ).finally(search.close);
   });
   const ok = checked.every(({ status }) => status !== "failed");
   if (context.flags.has("json")) context.out(`${JSON.stringify({ ok, engines: checked })}\n`);

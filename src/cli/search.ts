@@ -34,13 +34,10 @@ export const search: Command = {
       language: flags.text("language"),
       timeout_seconds: flags.integer("timeout-seconds", 5, 60),
     };
-    const answer = await withWebTools(context, "search", (tools, signal) =>
-      searchWeb(
-        body,
-        { search: searchWith(tools, context.config(), context), pages: tools },
-        { signal, accountId: "" },
-      ),
-    ).finally(line.clear);
+    const answer = await withWebTools(context, "search", (tools, signal) => {
+      const engines = searchWith(tools, context.config(), context);
+      return searchWeb(body, { search: engines, pages: tools }, { signal, accountId: "" }).finally(engines.close);
+    }).finally(line.clear);
     for (const { name, reason } of answer["unresponsive_engines"] as { name: string; reason: string }[])
       line.note(`${name} did not answer: ${reason}`);
     if (flags.has("json")) context.out(`${JSON.stringify(answer)}\n`);

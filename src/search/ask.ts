@@ -4,6 +4,8 @@ import type { Clock } from "../base/clock.ts";
 import { pause } from "../base/retry.ts";
 import { FetchError, type GuardedFetch } from "../net/fetch.ts";
 import { BlockedAddress } from "../net/guard.ts";
+import { PoolFull } from "../workers/pool.ts";
+import type { AnswerReader } from "./answers/read.ts";
 import type { ChosenEngine } from "./chosen.ts";
 import type { EngineContext, EngineRequest, EngineResponse, Hit, Remember, SearchQuery } from "./engine.ts";
 import type { Failure } from "./failure.ts";
@@ -14,6 +16,7 @@ export interface AskDeps {
   readonly clock: Clock;
   readonly pace: Pace;
   readonly memory: EngineMemory;
+  readonly reader: Pick<AnswerReader, "read">;
   /** How this engine's addresses are fetched. */
   fetchFor(chosen: ChosenEngine): GuardedFetch;
 }
@@ -49,7 +52,7 @@ export async function askEngine(
       if (!(await inTurn(chosen, deps, endsMs - performance.now(), signal))) return { failure: BUSY };
       if (step === 0) begun?.();
       const response = await send(request, deps.fetchFor(chosen), { leftMs: endsMs - performance.now(), signal });
-      const parsed = engine.parse(response, context);
+      const parsed = await deps.reader.read(engine, response, context, signal);
       if (parsed.kind === "hits")
         return { hits: parsed.hits, suggestions: parsed.suggestions ?? [], corrections: parsed.corrections ?? [] };
       if (parsed.kind === "failure") {
@@ -145,6 +148,7 @@ function failureOf(error: unknown): Failure {
       return { kind: "changed_markup", message: "The engine's answer is larger than any page of results." };
     return { kind: "network", message: error.message };
   }
+  if (error instanceof PoolFull) return { kind: "busy", message: "Too many answers are waiting to be read." };
   if (error instanceof BlockedAddress) return { kind: "network", message: error.message };
   throw error;
 }

@@ -5,6 +5,7 @@ import type { Config } from "../config/schema.ts";
 import { createFetch, type GuardedFetch } from "../net/fetch.ts";
 import { createGuard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
+import { createAnswerReader } from "./answers/read.ts";
 import { askEngine, EngineMemory } from "./ask.ts";
 import { asUsed, type ChosenEngine, chooseEngines, ofCategory, type WhyOff, whyOff } from "./chosen.ts";
 import type { Category, SafeSearch, SearchEngine, SearchQuery, TimeRange } from "./engine.ts";
@@ -70,6 +71,8 @@ export interface Search {
   readonly health: Pick<HealthBook, "snapshot" | "restore">;
   /** Takes the configuration as it is now. */
   reconfigure(): void;
+  /** Ends its threads; searches under way fail. */
+  close(): void;
 }
 
 /** What search needs. */
@@ -100,10 +103,12 @@ export function createSearch(deps: SearchDeps): Search {
   const recent = new RecentAnswers<SearchAnswer & { readonly limit: number }>(clock);
   const flights = new SharedWork<SearchAnswer>(SEARCHES_MAX);
   const own = new Map<string, GuardedFetch>();
+  const reader = createAnswerReader();
   const round: RoundDeps = {
     clock,
     pace: new Pace(clock),
     memory: new EngineMemory(clock),
+    reader,
     fetchFor: ({ settings: { baseUrl } }) => (baseUrl === undefined ? deps.fetch : fetchAt(baseUrl, config().web, own)),
     suspensions: new Suspensions(clock),
     health: new HealthBook(clock),
@@ -155,6 +160,7 @@ export function createSearch(deps: SearchDeps): Search {
       round.memory.clear();
       round.suspensions.forget();
     },
+    close: () => reader.close(),
   };
 }
 

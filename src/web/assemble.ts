@@ -119,6 +119,7 @@ export function createWeb(deps: WebDeps) {
     },
     stop: async () => {
       await health.stop();
+      search.close();
       await runner.stop();
       await tools.close();
     },

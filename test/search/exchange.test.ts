@@ -6,6 +6,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { createFetch } from "../../src/net/fetch.ts";
 import { createGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
+import { createAnswerReader } from "../../src/search/answers/read.ts";
 import { type AskDeps, askEngine, EngineMemory } from "../../src/search/ask.ts";
 import { asUsed, type ChosenEngine } from "../../src/search/chosen.ts";
 import type { SearchEngine } from "../../src/search/engine.ts";
@@ -32,7 +33,11 @@ beforeAll(() => {
     },
   });
 });
-afterAll(() => server.stop(true));
+const reader = createAnswerReader();
+afterAll(async () => {
+  reader.close();
+  await server.stop(true);
+});
 
 const loaded = loadConfig({ env: {}, cwd: import.meta.dir });
 if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
@@ -40,7 +45,7 @@ const { web, search } = loaded.config;
 const deps = (): AskDeps => {
   const clock = new FakeClock();
   const fetch = createFetch(createGuard({ ...web, allowPrivateNetworks: true }, createResolve([])));
-  return { clock, pace: new Pace(clock), memory: new EngineMemory(clock), fetchFor: () => fetch };
+  return { clock, pace: new Pace(clock), memory: new EngineMemory(clock), reader, fetchFor: () => fetch };
 };
 
 function chosenAtServer(engine: SearchEngine): ChosenEngine {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { FetchError, type GuardedFetch } from "../../src/net/fetch.ts";
+import { createAnswerReader } from "../../src/search/answers/read.ts";
 import { EngineMemory } from "../../src/search/ask.ts";
 import type { ChosenEngine } from "../../src/search/chosen.ts";
 import type { SearchQuery } from "../../src/search/engine.ts";
@@ -36,7 +37,13 @@ async function suggested(
     return { url, status, headers: new Headers(), body: new TextEncoder().encode(body), chain: [url] };
   };
   const clock = new FakeClock();
-  const deps = { clock, pace: new Pace(clock), memory: new EngineMemory(clock), fetchFor: () => fetch };
+  const deps = {
+    clock,
+    pace: new Pace(clock),
+    memory: new EngineMemory(clock),
+    reader: createAnswerReader(),
+    fetchFor: () => fetch,
+  };
   let last: readonly string[] = [];
   for (let at = 0; at < times; at++) {
     const { signal } = new AbortController();

@@ -150,7 +150,10 @@ export function startToys(
       config = configOf(list, url, changed);
       running.reconfigure();
     },
-    stop: () => server.stop(true),
+    async stop() {
+      running.close();
+      await server.stop(true);
+    },
   };
 }
 

@@ -1,0 +1,56 @@
+// Reads what engines answer: small answers and JSON at once, large pages in a thread with a deadline, since streams do not wait
+// for them.
+
+import { availableParallelism } from "node:os";
+import { createPool, TaskTimeout } from "../../workers/pool.ts";
+import { startThread } from "../../workers/start.ts";
+import type { EngineContext, EngineResponse, Parsed, SearchEngine } from "../engine.ts";
+import { ENGINES } from "../engines/index.ts";
+import type { ReadTask } from "./task.ts";
+
+/** Reads answers. */
+export interface AnswerReader {
+  /** What the engine makes of its answer. Throws `PoolFull`, or the signal's reason. */
+  read(engine: SearchEngine, response: EngineResponse, context: EngineContext, signal: AbortSignal): Promise<Parsed>;
+  close(): void;
+}
+
+/** Markup up to here takes some milliseconds. */
+const MARKUP_CHARS_MAX = 32_000;
+/** JSON is read ten times as fast. */
+const CHARS_MAX = 512_000;
+/** Half a megabyte of markup takes two tenths of a second. */
+const TIMEOUT_MS = 5000;
+const THREADS_MAX = 2;
+/** Of answers that wait for a thread. */
+const WAITING_CHARS_MAX = 64_000_000;
+
+/** Makes one; its threads start when first needed. */
+export function createAnswerReader(): AnswerReader {
+  const pool = createPool<ReadTask, Parsed>({
+    start: () => startThread("./search/answers/worker.ts", new URL("./worker.ts", import.meta.url)),
+    size: Math.min(THREADS_MAX, availableParallelism()),
+    weigh: ({ response }) => response.body.length,
+    weightMax: WAITING_CHARS_MAX,
+  });
+  return {
+    async read(engine, response, context, signal) {
+      // The thread knows the engines of the list.
+      if (!isLarge(response.body) || !ENGINES.includes(engine)) return engine.parse(response, context);
+      const task = { engine: engine.name, response: { ...response, headers: [...response.headers] }, context };
+      try {
+        return await pool.run(task, { timeoutMs: TIMEOUT_MS, signal });
+      } catch (error) {
+        if (!(error instanceof TaskTimeout)) throw error;
+        const message = "The engine's answer takes too long to read.";
+        return { kind: "failure", failure: { kind: "changed_markup", message } };
+      }
+    },
+    close: () => pool.close(),
+  };
+}
+
+function isLarge(body: string): boolean {
+  if (body.length <= MARKUP_CHARS_MAX) return false;
+  return body.length > CHARS_MAX || /^\s*</.test(body);
+}

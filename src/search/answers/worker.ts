@@ -1,0 +1,13 @@
+// The thread that reads engines' answers too large for the event loop. An entry of its own in the built program.
+
+import { serveTasks } from "../../workers/serve.ts";
+import type { Parsed } from "../engine.ts";
+import { ENGINES } from "../engines/index.ts";
+import type { ReadTask } from "./task.ts";
+
+serveTasks<ReadTask, Parsed>(({ engine: name, response, context }) => {
+  const engine = ENGINES.find((one) => one.name === name);
+  if (engine === undefined) throw new Error(`There is no search engine ${name}.`);
+  const headers = new Headers(response.headers.map(([key, value]): [string, string] => [key, value]));
+  return engine.parse({ ...response, headers }, context);
+});

@@ -1,0 +1,47 @@
+import { afterAll, expect, test } from "bun:test";
+import { createAnswerReader } from "../../src/search/answers/read.ts";
+import { ENGINES } from "../../src/search/engines/index.ts";
+import { bodyOf, contextFor, readSample, responseTo } from "./samples.ts";
+
+const reader = createAnswerReader();
+afterAll(() => reader.close());
+
+const mojeek = ENGINES.find(({ name }) => name === "mojeek")!;
+const context = contextFor(mojeek);
+const full = readSample("mojeek").cases.find(({ name }) => name === "full")!;
+
+/** The stored page, made larger by markup without meaning. */
+function pageOf(chars: number) {
+  const [answer] = full.answers;
+  const body = bodyOf("mojeek", answer!);
+  const more = "<div class=x><span>noise</span></div>".repeat(Math.ceil(chars / 37));
+  return responseTo(mojeek.request(context), answer!, body.replace("</body>", `${more}</body>`));
+}
+
+test("a large page is read in a thread, and means the same there", async () => {
+  const { signal } = new AbortController();
+  const parsed = await reader.read(mojeek, pageOf(300_000), context, signal);
+  expect(parsed).toEqual({ ...mojeek.parse(pageOf(0), context) });
+  expect(parsed.kind).toBe("hits");
+});
+
+test("the event loop goes on meanwhile", async () => {
+  const { signal } = new AbortController();
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const beat = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  }, 5);
+  const startedMs = performance.now();
+  await reader.read(mojeek, pageOf(3_000_000), context, signal);
+  clearInterval(beat);
+  expect(longestMs).toBeLessThan((performance.now() - startedMs) / 2);
+});
+
+test("nobody waits for it any more", async () => {
+  const stop = new AbortController();
+  const read = reader.read(mojeek, pageOf(300_000), context, stop.signal);
+  stop.abort(new Error("gone"));
+  await expect(read).rejects.toThrow("gone");
+});
