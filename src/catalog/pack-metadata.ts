@@ -4,6 +4,7 @@
 import { calcPrice, findProvider, type MatchLogic, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
 import { MODEL_CONFIGS } from "llm-zoo";
 import { CALLABLE } from "../vendors/look-up.ts";
+import { kindByName, type ModelKind } from "../vendors/model-kind.ts";
 import type { PublicFigures } from "../vendors/vendor.ts";
 import type { PriceRow, Prices } from "./prices.ts";
 
@@ -41,24 +42,28 @@ function packVendor({ prices, limits = "" }: PublicFigures): PackedVendor {
       .find((price) => price?.model.id === model.id);
     return {
       match: model.match,
-      prices: found ? pricesOf(found.model_price) : undefined,
+      prices: found ? pricesOf(found.model_price, model.id) : undefined,
       context: model.context_window,
     };
   });
   return { url: provider.api_pattern, models, limits: limitsOf(limits) };
 }
 
-/** Ids that a rule may accept: some vendors' do not accept the package's own name for the model. */
+/** Candidate ids for a rule: some rules do not accept the package's own id of the model. */
 function idsOf(rule: Match): string[] {
   if ("or" in rule) return rule.or.flatMap(idsOf);
   if ("and" in rule || "regex" in rule) return [];
   return Object.values(rule);
 }
 
-function pricesOf(model: ModelPrice): Prices | undefined {
+const INPUT_ONLY: ReadonlySet<string> = new Set(["embedding", "rerank"] satisfies ModelKind[]);
+
+function pricesOf(model: ModelPrice, id: string): Prices | undefined {
+  // Their output is not billed by the token.
+  const free = INPUT_ONLY.has(kindByName(id) ?? "") ? 0 : undefined;
   const row = (above?: number): PriceRow | undefined => {
     const input = priceAt(model["input_mtok"], above);
-    const output = priceAt(model["output_mtok"], above);
+    const output = priceAt(model["output_mtok"], above) ?? free;
     if (input === undefined || output === undefined) return undefined;
     const cacheRead = priceAt(model["cache_read_mtok"], above);
     const cacheWrite = priceAt(model["cache_write_mtok"], above);

@@ -38,6 +38,13 @@ test.each([
   expect(lookUp(baseUrl, model)?.prices?.input).toBeGreaterThan(0);
 });
 
+test.each([
+  [OPENAI, "text-embedding-3-small"],
+  ["https://generativelanguage.googleapis.com/v1beta", "gemini-embedding-001"],
+])("%s %s costs by its input alone", (baseUrl, model) => {
+  expect(lookUp(baseUrl, model)?.prices).toEqual({ input: expect.any(Number), output: 0 });
+});
+
 test("long prompts have their own row", () => {
   const prices = lookUp("https://generativelanguage.googleapis.com/v1beta", "gemini-2.5-pro")?.prices;
   expect(prices).toEqual({
