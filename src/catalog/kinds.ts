@@ -1,13 +1,13 @@
-// What the kinds of model mean to clients: which endpoints take them, what goes in and what comes out. An endpoint for
-// another kind is a path in its row; discovered models of that kind are listed from then on.
+// What the kinds of model mean to clients: the endpoints that accept them, their input and output. When an endpoint for a
+// kind is added, its path goes into the row here, and discovered models of that kind are listed.
 
 import { MODEL_KINDS, type ModelKind } from "../vendors/model-kind.ts";
 import { FORMATS } from "../wire/index.ts";
 
 interface KindFacts {
-  /** What goes before "model" in a sentence. */
+  /** Stands before "model" in a message. */
   readonly called: string;
-  /** Every model of the kind answers all of them, the first is named in errors. Empty: no endpoint here takes the kind. */
+  /** Every model of the kind serves all of them; errors name the first. Empty: no endpoint accepts the kind. */
   readonly endpoints: readonly string[];
   readonly input: readonly string[];
   readonly output: readonly string[];

@@ -232,7 +232,7 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     description: pick("description") ?? "",
     kind,
     tier: isTierId(entry.tier) ? entry.tier : (provider?.discoverTier ?? "free"),
-    // A model that nothing here can ask is not offered, unless the operator lists it.
+    // A model that no endpoint accepts is not listed, unless the operator lists it.
     visibility: entry.visibility ?? (KINDS[kind].endpoints.length === 0 ? "hidden" : "list"),
     aliases: entry.aliases ?? [],
     contextLength: contextLength ?? UNKNOWN_MODEL.contextLength,
@@ -253,7 +253,7 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
   };
 }
 
-/** A model that was listed is of the kind that the list says; of others the name tells, where it tells a kind that is here. */
+/** The kind that the provider lists; for models that it does not list, the kind that the name says, if the catalog has it. */
 function kindOf(upstreamModel: string, found: DiscoveredModel | undefined): ModelKind {
   const said = found === undefined ? kindByName(upstreamModel) : found.kind;
   return isModelKind(said) ? said : "chat";

@@ -4,22 +4,22 @@
 /** A protocol of chat models. */
 export type DialectName = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
 
-/** How a credential goes up. */
+/** How a credential is sent. */
 export interface Auth {
-  /** In small letters. */
+  /** Header name, lower case. */
   readonly header: string;
-  /** The word "Bearer" stands before the key. */
+  /** The value is `Bearer KEY` rather than the key alone. */
   readonly bearer?: boolean;
-  /** What begins so is no key but a token, and goes as a bearer in `authorization`. */
+  /** A credential with this prefix is a token, sent as `authorization: Bearer`. */
   readonly tokensBegin?: string;
 }
 
-/** The key as most vendors take it. */
+/** What most vendors expect. */
 const BEARER: Auth = { header: "authorization", bearer: true };
 
-/** What holds for every server that speaks a protocol, unless its vendor's file says otherwise. */
+/** Defaults for every server that speaks a protocol; a vendor's file may differ. */
 interface ProtocolFacts {
-  /** What a server is called of which nothing else is known. */
+  /** Name of the card for servers of no known vendor. */
   readonly generic: string;
   readonly auth: Auth;
   /** Sent with every request. */

@@ -1,5 +1,5 @@
-// What a vendor's file says. Data only: what is done with it is told where it is used (upstream/providers for requests and
-// model lists, config/presets for the configuration, catalog/pack-metadata for prices, telemetry/genai for traces).
+// What a vendor's file contains. Data only; it is used by upstream/providers (requests, model lists), config/presets
+// (configuration), catalog/pack-metadata (prices) and telemetry/genai (traces).
 
 import type { ModelFamily } from "./model-family.ts";
 import type { ListedKind, ModelKind } from "./model-kind.ts";
@@ -8,55 +8,55 @@ import type { Quirks } from "./quirks.ts";
 
 /** One vendor: its API where it can be called, its models wherever they are served. */
 export interface Vendor {
-  /** In small letters. Names the preset of the configuration where there is an `api`. */
+  /** Lower case. With an `api` it is also the name of the preset in the configuration. */
   readonly name: string;
-  /** As it writes itself. */
+  /** The name as the vendor writes it. */
   readonly title: string;
   readonly api?: VendorApi;
-  /** Models that bear its names; the first family that a name belongs to has it. */
+  /** Its families of models, wherever they are served. The first family whose pattern fits a name applies. */
   readonly families?: readonly ModelFamily[];
 }
 
 /** An API, or a server that people run themselves. */
 export interface VendorApi {
-  /** How it speaks unless the configuration says otherwise. */
+  /** The protocol used unless the configuration says otherwise. */
   readonly kind: ProviderKind;
   /** With its version segment, as the vendor's own SDK takes it; "" where only the operator can know it. */
   readonly baseUrl: string;
-  /** The domains that it answers on; absent for servers that people run themselves. */
+  /** The domains of the API; absent for servers that people run themselves. */
   readonly domains?: readonly string[];
-  /** `gen_ai.provider.name` in traces, where the domain is one of these: of the OpenTelemetry conventions where they have one. */
+  /** `gen_ai.provider.name` in traces of calls to these domains; the OpenTelemetry name where there is one. */
   readonly traceName?: string;
   readonly variable?: Variable;
-  /** How its keys begin, where they have a beginning of their own: such a text is shown and logged nowhere. */
+  /** Prefix of its API keys, if they have one: text that starts with it is never shown or logged. */
   readonly keyBegins?: string;
-  /** What is special about it in each protocol that it speaks. */
+  /** Each protocol that it speaks, with its quirks there. */
   readonly dialects: Readonly<Partial<Record<DialectName, Quirks>>>;
-  /** Absent: as the protocol has it. */
+  /** Absent: as usual for the protocol. */
   readonly auth?: Auth;
-  /** Absent: it lists nothing that can be asked for. */
+  /** Absent: it has no usable model list. */
   readonly models?: ModelList;
-  /** Where the public packages of prices and limits know it. */
+  /** Its names in the public packages of prices and limits. */
   readonly figures?: PublicFigures;
-  /** What it seals for one account it reads for every other. */
+  /** Signed or encrypted reasoning of one account is accepted from every other account. */
   readonly portableSeals?: boolean;
-  /** It signs all thinking, and refuses what has no signature. */
+  /** It signs all thinking, and refuses thinking without a signature. */
   readonly signsThinking?: boolean;
   readonly decisions?: DecisionFacts;
-  /** It is part of the program: which code answers (upstream/providers), and for which models. */
+  /** Set for a provider inside the program: the code that answers (upstream/providers), and its models. */
   readonly embedded?: { readonly answeredBy: EmbeddedName; readonly models: readonly DiscoveredModel[] };
-  /** What people must know to set it up; a sentence of the table in docs/reference/providers.md. */
+  /** What people must know to set it up, as a sentence for docs/reference/providers.md. */
   readonly note?: string;
 }
 
-/** The providers that are part of the program. */
+/** The providers inside the program. */
 export type EmbeddedName = "demo";
 
 /** An environment variable that people have set for the vendor's own tools. */
 export interface Variable {
   readonly name: string;
   readonly holds: "key" | "address";
-  /** It makes a provider when nothing is configured. */
+  /** This variable alone makes a provider when nothing is configured. */
   readonly alone: boolean;
 }
 
@@ -64,29 +64,29 @@ export interface Variable {
 export interface PublicFigures {
   /** The provider's id in the package of prices. */
   readonly prices: string;
-  /** Whose models the package of limits is asked for; `everyone`: it serves all of them, by names with their makers'. */
+  /** The owner whose models are looked up in the package of limits; `everyone`: an aggregator that serves all owners' models. */
   readonly limits?: string | { readonly everyone: true };
 }
 
 /** How it answers typed decisions. */
 export interface DecisionFacts {
-  /** Members of a chat request that keep a model from thinking before its letter. */
+  /** Members of a chat request that stop a model from thinking before it answers with a letter. */
   readonly body?: Readonly<Record<string, unknown>>;
-  /** It scores no tokens by id, but shows this many of the most probable ones. */
+  /** Tokens cannot be scored by id; this many of the most probable ones are requested instead. */
   readonly shownTokens?: number;
-  /** Its decision endpoint takes nothing but text, and always wants to be told what is asked. */
+  /** Its decision endpoint accepts text only, and requires instructions. */
   readonly textOnly?: boolean;
   /** Public prices of decision models: US dollars per million input tokens. */
   readonly prices?: readonly { readonly model: RegExp; readonly input: number }[];
 }
 
 /**
- * Where an entry of a model list says something: a member's path (`meta.n_ctx`), the first of several that says it, or a
- * member that is the word or a list with it.
+ * Where to find a value in an entry of a model list: the path of a member (`meta.n_ctx`), the first of several paths that
+ * has one, or true if a member equals the word or is a list that contains it.
  */
 export type Place = string | readonly string[] | { readonly member: string; readonly word: string };
 
-/** What a list says of its models beside their ids. */
+/** What a model list can say about a model beside its id. */
 export type ListedFact =
   | "name"
   | "description"
@@ -96,18 +96,18 @@ export type ListedFact =
   | "supportsVision"
   | "supportsReasoning";
 
-/** How its model list reads: `{data:[…]}`, `{models:[…]}` or a bare list of entries. */
+/** How to read its model list, which is `{data:[…]}`, `{models:[…]}` or an array. */
 export interface ModelList {
   /** Relative to the base URL. */
   readonly path: string;
   /** Absent: `id`. */
   readonly id?: Place;
-  /** Stands before ids in the list and not in requests. */
+  /** Prefix of ids in the list that requests do not have. */
   readonly idPrefix?: string;
   readonly facts?: Readonly<Partial<Record<ListedFact, Place>>>;
-  /** What makes an entry a model of a kind. Where the list does not say it, the id does. */
+  /** Where the list says the kind of a model. If it does not, the id decides. */
   readonly kinds?: Readonly<Partial<Record<ModelKind, Place>>>;
-  /** False for models that cannot be asked. */
+  /** False for models that cannot be used. */
   readonly active?: Place;
 }
 
@@ -123,6 +123,6 @@ export interface DiscoveredModel {
   supportsReasoning?: boolean;
   /** When the model came out. */
   createdSeconds?: number;
-  /** Absent: it chats. */
+  /** Absent: a chat model. */
   kind?: ListedKind;
 }
