@@ -3,6 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { LiveConfig } from "../config/live.ts";
+import { Affinity } from "../gateway/affinity.ts";
 import type { AttemptDeps } from "../gateway/attempts.ts";
 import type { createCallers } from "../gateway/callers.ts";
 import { createCompact } from "../gateway/compact.ts";
@@ -59,12 +60,14 @@ export function createChat(deps: ChatDeps) {
   const config = () => live.get();
   const responses = responseStore(store);
   const files = fileStore(store);
+  const reasoning = new ReasoningMemory();
   const pipeline = {
     ...calls,
     catalog: fleet.catalog,
     provider: fleet.provider,
     isDecisionModel,
-    reasoning: new ReasoningMemory(),
+    reasoning,
+    affinity: new Affinity({ provider: fleet.provider, minterOf: (value) => reasoning.minterOf(value) }),
     threads: new UpstreamThreads(),
   };
   const compaction = createCompaction({

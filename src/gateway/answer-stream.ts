@@ -51,6 +51,7 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
     trace: job.trace,
     chat: job.chat,
     family: job.format.dialect,
+    first: job.stay?.first,
   });
   let live: LiveJobAnswer | undefined;
   try {
@@ -220,7 +221,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
     translation({ push: () => undefined, end: (out) => void out.push(...events) });
   try {
     const open = (secret: string) => openLive(turn, built, relay, { signal, secret, begun, whole });
-    return Object.assign(await withKey(provider, deps.clock, open), { job });
+    return Object.assign(await withKey(provider, deps.clock, open, job.stay?.choice(route)), { job });
   } catch (error) {
     // A failed attempt that cost tokens counts once, under the model that spent them.
     if (relay.usage !== undefined)

@@ -37,6 +37,7 @@ export async function answerWhole(deps: GatewayDeps, request: Request, job: Job)
       trace: job.trace,
       chat: job.chat,
       family: job.format.dialect,
+      first: job.stay?.first,
     });
   } finally {
     deadline.cancel();
@@ -53,7 +54,12 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, given: Job, signal: Abor
     job.refusedReasoning.mayAskAgain({ error, route, provider, built, rebuild: build }, deps.reasoning);
   let asked: Asked;
   try {
-    asked = await askProvider(provider, built, { clock: deps.clock, signal, headers: turn.headers });
+    asked = await askProvider(provider, built, {
+      clock: deps.clock,
+      signal,
+      headers: turn.headers,
+      choice: job.stay?.choice(route),
+    });
   } catch (error) {
     if (mayAskAgain(error)) return wholeFrom(deps, turn, job, signal);
     const shorter = await deps.conversations?.atWall(job, error);

@@ -34,6 +34,8 @@ export interface TryOptions<T> {
   /** The turn is ended by `tryRoutes` when this throws; else by whoever sees the answer's end. */
   attempt(turn: Turn): Promise<T>;
   trace?: CallTrace;
+  /** The route that is tried first while its provider is well. */
+  first?: Pick<ModelRoute, "provider" | "model"> | undefined;
   /** What is asked, where that decides by which protocol a provider is spoken to. */
   chat?: ChatRequest;
   /** The client's protocol, where it is also a provider's. */
@@ -64,7 +66,7 @@ export async function tryRoutes<T>(
   deps: AttemptDeps,
   options: TryOptions<T>,
 ): Promise<T> {
-  const candidates = candidatesOf(routes, deps, options.chat);
+  const candidates = candidatesOf(routes, deps, options);
   let last: Failure | undefined;
   for (let round = 0; ; round++) {
     for (const candidate of candidates) {
@@ -155,9 +157,17 @@ function permitOf(provider: Provider, deps: AttemptDeps): Permit | undefined {
   return breaker === undefined ? FREE : breaker.acquire();
 }
 
-function candidatesOf(routes: readonly ModelRoute[], deps: AttemptDeps, chat: ChatRequest | undefined): Candidate[] {
+function candidatesOf(
+  routes: readonly ModelRoute[],
+  deps: AttemptDeps,
+  { chat, first }: Pick<TryOptions<unknown>, "chat" | "first">,
+): Candidate[] {
   const out: Candidate[] = [];
-  const ordered = routes.length === 1 ? routes : orderRoutes(routes, { random: deps.random });
+  let ordered = routes.length === 1 ? routes : orderRoutes(routes, { random: deps.random });
+  if (first !== undefined && routes.length > 1 && deps.breakers.get(first.provider)?.refuses !== true) {
+    const isFirst = ({ provider, model }: ModelRoute) => provider === first.provider && model === first.model;
+    ordered = [...ordered.filter(isFirst), ...ordered.filter((route) => !isFirst(route))];
+  }
   for (const route of ordered) {
     const named = deps.provider(route.provider);
     if (named === undefined) continue;

@@ -13,6 +13,7 @@ import type { Hold } from "../http/reservations.ts";
 import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
+import type { Stay } from "./affinity.ts";
 import { AnswerNotes } from "./answer-notes.ts";
 import { CallNames } from "./call-names.ts";
 import { inClientTerms } from "./client-terms.ts";
@@ -64,6 +65,8 @@ export interface Job {
   readonly refusedReasoning: RefusedReasoning;
   /** Present: the answer belongs to a conversation that its upstream holds. */
   readonly thread?: ThreadRequest;
+  /** Where the conversation stays; absent where there is nothing to choose. */
+  readonly stay?: Stay | undefined;
   /** What the format read the body with. */
   readonly options: DecodeOptions;
   /** Present: a record of the conversation is the answer, and is made here. */

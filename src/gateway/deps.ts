@@ -10,6 +10,7 @@ import type { UsageRecord } from "../store/usage/record.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import type { Admit } from "./admit.ts";
+import type { Affinity } from "./affinity.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Job, Keep } from "./chat-exchange.ts";
@@ -34,6 +35,8 @@ export interface GatewayDeps extends AttemptDeps {
   record(usage: UsageRecord): void;
   /** What is remembered of the reasoning that went through. */
   reasoning: ReasoningMemory;
+  /** Where conversations stay. */
+  affinity: Affinity;
   /** What is remembered of conversations that upstreams hold. */
   threads: UpstreamThreads;
   /** Changes a request before it is routed: stored history, uploaded files, compaction. */

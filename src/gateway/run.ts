@@ -114,6 +114,7 @@ export function createGateway(deps: GatewayDeps) {
     const asked = deps.conversations?.asked(body, format, prepared?.routes ?? routes);
     const open = asked?.routes ?? prepared?.routes ?? routes;
     const { accountId, budgets } = caller;
+    const stay = deps.affinity.stayOf({ accountId, chat, body, model, routes: open });
     const defaults = defaultsFor(chat, model, format);
     // The last thing before a provider is called: what is refused before costs nothing.
     const hold =
@@ -130,6 +131,7 @@ export function createGateway(deps: GatewayDeps) {
       ...(thread === undefined ? {} : { thread }),
       ...(conversation === undefined ? {} : { conversation }),
       ...(asked?.asksRecord === undefined ? {} : { asksRecord: asked.asksRecord }),
+      ...(stay === undefined ? {} : { stay }),
       options,
       defaults,
       hold,

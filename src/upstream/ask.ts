@@ -13,6 +13,15 @@ export interface AskOptions {
   readonly signal: AbortSignal;
   /** Further headers, as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>>;
+  readonly choice?: KeyChoice | undefined;
+}
+
+/** Which of a provider's keys is taken, where it is not just the next one. */
+export interface KeyChoice {
+  /** Fingerprint (`Bun.hash`) of the key, which is passed over while it rests. */
+  readonly wanted: number | bigint | undefined;
+  /** The key that worked. */
+  used(secret: string): void;
 }
 
 /** One whole answer. */
@@ -27,22 +36,26 @@ export interface Asked {
  */
 export function askProvider(provider: Provider, request: UpstreamRequest, options: AskOptions): Promise<Asked> {
   const { clock, signal, headers } = options;
-  return withKey(provider, clock, async (secret) => {
-    const call = headers === undefined ? { signal, secret } : { signal, secret, headers };
-    const response = await callProvider(provider, request, call);
+  const call = async (secret: string): Promise<Asked> => {
+    const how = headers === undefined ? { signal, secret } : { signal, secret, headers };
+    const response = await callProvider(provider, request, how);
     return { headers: response.headers, text: await readAnswer(provider, response, signal) };
-  });
+  };
+  return withKey(provider, clock, call, options.choice);
 }
 
-/** Runs a call with the provider's next key. A key that is refused or limited is passed over for a while. */
+/** Runs a call with the provider's next key, or the one of choice. A key that is refused or limited is passed over for a while. */
 export async function withKey<T>(
   provider: Provider,
   clock: Pick<Clock, "now">,
   call: (secret: string) => Promise<T>,
+  choice?: KeyChoice | undefined,
 ): Promise<T> {
-  const secret = provider.keys.take(clock.now());
+  const secret = provider.keys.take(clock.now(), choice?.wanted);
   try {
-    return await call(secret);
+    const answer = await call(secret);
+    choice?.used(secret);
+    return answer;
   } catch (error) {
     if (error instanceof UpstreamFault && (error.kind === "auth" || error.kind === "rate_limited")) {
       const ms = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;

@@ -70,9 +70,17 @@ export class KeyRing {
     return this.#keys.length;
   }
 
-  /** The next key that is not resting; the one whose rest ends first when all are; "" when there is none. */
-  take(nowMs: number): string {
+  /**
+   * The next key that is not resting; the one whose rest ends first when all are; "" when there is none. `wanted`: the
+   * fingerprint of the one to take while it does not rest.
+   */
+  take(nowMs: number, wanted?: number | bigint): string {
     if (this.#keys.length <= 1) return this.#keys[0] ?? "";
+    if (wanted !== undefined) {
+      const at = this.#keys.findIndex((key) => Bun.hash(key) === wanted);
+      const key = this.#keys[at];
+      if (key !== undefined && (this.#restUntil[at] ?? 0) <= nowMs) return key;
+    }
     let best = this.#next % this.#keys.length;
     for (let i = 0; i < this.#keys.length; i++) {
       const at = (this.#next + i) % this.#keys.length;

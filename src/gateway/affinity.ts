@@ -1,0 +1,133 @@
+// Keeps a conversation with the route and the credential that it began with: prompt caches are there, and what some models
+// think is bound to the account that they thought it for. A first turn is routed by weight; later ones follow. In memory,
+// bounded: what is forgotten is routed by weight again.
+
+import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
+import type { ChatMessage, ChatRequest } from "../chat/request.ts";
+import type { KeyChoice } from "../upstream/ask.ts";
+import type { Provider } from "../upstream/provider.ts";
+
+/** Conversations that are remembered; some dozens of bytes each. */
+const CONVERSATIONS_MAX = 50_000;
+
+/** Where a conversation is. */
+interface Place {
+  provider: string;
+  /** The model as the provider knows it. */
+  model: string;
+  /** Fingerprint of the credential. */
+  key: number | bigint;
+}
+
+/** What one request follows. */
+export interface Stay {
+  /** The route that it began with. */
+  readonly first: Pick<ModelRoute, "provider" | "model"> | undefined;
+  /** Which of a route's credentials is taken, and what is remembered when it works. */
+  choice(route: ModelRoute): KeyChoice;
+}
+
+/** A request, as far as its place goes. */
+export interface Staying {
+  accountId: string;
+  chat: ChatRequest;
+  body: Readonly<Record<string, unknown>>;
+  model: CatalogModel;
+  routes: readonly ModelRoute[];
+}
+
+export interface AffinityDeps {
+  provider(name: string): Provider | undefined;
+  /** The provider that minted a sealed value, where that was seen. */
+  minterOf(value: string): string | undefined;
+}
+
+/** The memory. */
+export class Affinity {
+  readonly #deps: AffinityDeps;
+  readonly #places = new Map<number | bigint, Place>();
+
+  constructor(deps: AffinityDeps) {
+    this.#deps = deps;
+  }
+
+  /** What a request follows; undefined where there is nothing to choose, or nothing to go by. */
+  stayOf(request: Staying): Stay | undefined {
+    const { routes } = request;
+    const only = routes.length === 1 ? routes[0] : undefined;
+    if (only !== undefined && (this.#deps.provider(only.provider)?.keys.size ?? 1) <= 1) return undefined;
+    const name = nameOf(request);
+    const place = name === undefined ? undefined : this.#places.get(name);
+    if (name === undefined) return undefined;
+    return {
+      first: place ?? this.#minterOf(request),
+      choice: ({ provider, model }) => ({
+        wanted: place?.provider === provider ? place.key : undefined,
+        used: (secret) => this.#used(name, { provider, model, key: Bun.hash(secret) }, routes),
+      }),
+    };
+  }
+
+  /** A conversation moves for good only when what it began with is no more. */
+  #used(name: number | bigint, now: Place, routes: readonly ModelRoute[]): void {
+    const before = this.#places.get(name);
+    const isThere =
+      before !== undefined &&
+      routes.some(({ provider, model }) => provider === before.provider && model === before.model);
+    this.#places.delete(name);
+    this.#places.set(name, isThere ? before : now);
+    if (this.#places.size <= CONVERSATIONS_MAX) return;
+    const oldest = this.#places.keys().next().value;
+    if (oldest !== undefined) this.#places.delete(oldest);
+  }
+
+  /** The route whose provider sealed the latest reasoning. */
+  #minterOf({ chat, routes }: Staying): ModelRoute | undefined {
+    const minter = latestMinter(chat.messages, (value) => this.#deps.minterOf(value));
+    if (minter === undefined) return undefined;
+    return routes.find((route) => this.#deps.provider(route.provider)?.minter === minter);
+  }
+}
+
+function latestMinter(
+  messages: readonly ChatMessage[],
+  minterOf: (value: string) => string | undefined,
+): string | undefined {
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at]!;
+    if (message.role !== "assistant") continue;
+    for (const part of message.content) {
+      if (part.type !== "reasoning" && part.type !== "tool-call") continue;
+      const value = part.signature ?? ("encrypted" in part ? part.encrypted : undefined);
+      const minter = part.minter ?? (value === undefined ? undefined : minterOf(value));
+      if (minter !== undefined) return minter;
+    }
+  }
+  return undefined;
+}
+
+/** A fingerprint of the conversation, of its account and model; undefined on a first turn that has no name. */
+function nameOf({ accountId, chat, body, model }: Staying): number | bigint | undefined {
+  const said = chat.threadId ?? body["prompt_cache_key"] ?? userOf(body);
+  if (typeof said === "string" && said !== "") return Bun.hash(`name\u0000${accountId}\u0000${model.id}\u0000${said}`);
+  let hash: number | bigint = Bun.hash(`opening\u0000${accountId}\u0000${model.id}`);
+  for (const message of chat.messages) {
+    hash = Bun.hash(textOf(message), BigInt(hash));
+    if (message.role === "assistant") return hash;
+  }
+  return undefined;
+}
+
+function userOf({ metadata }: Readonly<Record<string, unknown>>): unknown {
+  return typeof metadata === "object" && metadata !== null && "user_id" in metadata ? metadata.user_id : undefined;
+}
+
+/** What is said and called in a message: reasoning may be handed back in other forms. */
+function textOf({ role, content }: ChatMessage): string {
+  let text: string = role;
+  for (const part of content) {
+    if (part.type === "text") text += `\u0000${part.text}`;
+    else if (part.type === "tool-call") text += `\u0000${part.callId}`;
+  }
+  return text;
+}

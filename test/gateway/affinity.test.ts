@@ -1,0 +1,121 @@
+// A conversation keeps the route and the credential that it began with while they are well; first turns are routed by weight.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { say } from "../support/fake-model.ts";
+import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";
+
+let upstreams: FakeUpstream[];
+let app: TestApp;
+let calls: string[];
+let down: Set<string>;
+let limited: Set<string>;
+beforeAll(async () => {
+  upstreams = ["a", "b", "c"].map((name) => startUpstream((received) => answer(name, received)));
+  app = await startTestApp({
+    config: {
+      providers: Object.fromEntries(
+        ["a", "b", "c"].map((name, at) => [
+          name,
+          {
+            kind: "anthropic",
+            base_url: upstreams[at]?.baseUrl,
+            api_keys: [1, 2, 3].map((n) => `${name}-${n}`),
+            discover: false,
+            retry: { attempts: 1 },
+          },
+        ]),
+      ),
+      models: [{ id: "m", routes: ["a", "b", "c"].map((provider) => ({ provider, model: "up" })) }],
+      tiers: { premium: { rpm: 1_000_000 } },
+    },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  for (const upstream of upstreams) await upstream.stop();
+});
+beforeEach(() => {
+  calls = [];
+  down = new Set();
+  limited = new Set();
+});
+
+function answer(name: string, received: Received): Response {
+  const key = received.headers.get("x-api-key") ?? "";
+  if (down.has(name)) return new Response("{}", { status: 503 });
+  if (limited.has(key)) return new Response("{}", { status: 429, headers: { "retry-after": "60" } });
+  calls.push(key);
+  return say(received, { text: "Well, hello there." });
+}
+
+const ask = async (path: string, body: Record<string, unknown>) => {
+  const answered = await app.post(path, { model: "m", ...body });
+  expect(answered.status).toBe(200);
+  await answered.text();
+};
+const chat = (more: Record<string, unknown>) =>
+  ask("/v1/chat/completions", { messages: [{ role: "user", content: "hi" }], ...more });
+const turns = (n: number, opening: string) => [
+  { role: "user", content: opening },
+  { role: "assistant", content: `Well, ${opening}` },
+  ...Array.from({ length: n }, (_, i) => ({ role: i % 2 ? "assistant" : "user", content: `turn ${i}` })),
+];
+const TIMES = [1, 2, 3, 4, 5, 6];
+
+test.each<[string, (name: string) => Promise<void>]>([
+  ["thread_id", (name) => chat({ thread_id: name })],
+  ["conversation_id", (name) => chat({ conversation_id: name })],
+  ["prompt_cache_key", (name) => chat({ prompt_cache_key: name })],
+  [
+    "prompt_cache_key of responses, streamed",
+    (name) => ask("/v1/responses", { input: "hi", prompt_cache_key: name, stream: true }),
+  ],
+  [
+    "metadata.user_id",
+    (name) =>
+      ask("/v1/messages", { max_tokens: 9, messages: [{ role: "user", content: "hi" }], metadata: { user_id: name } }),
+  ],
+])("by %s", async (kind, send) => {
+  const places = new Set<string>();
+  for (let conversation = 0; conversation < 12; conversation++) {
+    calls = [];
+    for (const _ of TIMES) await send(`${kind} ${conversation}`);
+    expect(new Set(calls).size).toBe(1);
+    places.add(String(calls[0]));
+  }
+  // Conversations are shared out.
+  expect(places.size).toBeGreaterThan(2);
+});
+
+test("by what was said through the first answer", async () => {
+  const places = new Set<string>();
+  for (let conversation = 0; conversation < 12; conversation++) {
+    calls = [];
+    for (const turn of TIMES) await chat({ messages: turns(turn * 2 - 1, `opening ${conversation}`) });
+    expect(new Set(calls).size).toBe(1);
+    places.add(String(calls[0]));
+  }
+  expect(places.size).toBeGreaterThan(2);
+});
+
+test("first turns of equal words are routed by weight", async () => {
+  for (let i = 0; i < 30; i++) await chat({});
+  expect(new Set(calls).size).toBeGreaterThan(4);
+});
+
+test("it goes elsewhere while its place is not well, and back when it is", async () => {
+  await chat({ thread_id: "moving" });
+  const [began = ""] = calls;
+  limited.add(began);
+  await chat({ thread_id: "moving" });
+  expect(calls.at(-1)).not.toBe(began);
+  // The key rests; the provider is the same one.
+  expect(calls.at(-1)?.[0]).toBe(began.slice(0, 1));
+  down.add(began.slice(0, 1));
+  await chat({ thread_id: "moving" });
+  expect(calls.at(-1)?.[0]).not.toBe(began.slice(0, 1));
+  down.clear();
+  await chat({ thread_id: "moving" });
+  expect(calls.at(-1)?.[0]).toBe(began.slice(0, 1));
+});
