@@ -22,7 +22,7 @@ export interface WatchDeps {
   fleet: Pick<Fleet, "catalog" | "breakers" | "listed">;
   writer: Pick<UsageWriter, "state">;
   observer: Observer;
-  web: Pick<ReturnType<typeof createWeb>, "figures" | "jobsHealth"> & {
+  web: Pick<ReturnType<typeof createWeb>, "figures" | "jobsHealth" | "engines"> & {
     readonly tools: { browserHealth(): SubsystemState | Promise<SubsystemState> };
   };
   store: Pick<Store, "ping">;
@@ -124,6 +124,16 @@ function addGauges({ observer, fleet, writer, web }: WatchDeps): void {
     "sallyport_single_pages",
     "Single pages and maps under way, and those that wait for a place or their host.",
     "single pages",
+  );
+  metrics.gauge(
+    "sallyport_search_engine_suspended",
+    "1 while a search engine is left alone after failures, of those that run.",
+    ["engine"],
+    () =>
+      web
+        .engines()
+        .filter(({ whyOff }) => whyOff === undefined)
+        .map(({ name, suspended }) => [[name], suspended === undefined ? 0 : 1]),
   );
   flow("sallyport_conversions", "Pages that are converted, and pages that wait for a thread.", "conversions");
   plain("sallyport_models", "Models in the catalog.", () => fleet.catalog().models.length);

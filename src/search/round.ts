@@ -21,6 +21,8 @@ const NEXT_WIDTH = 3;
 const SHARE = 0.1;
 /** The round says itself when the time is up; a request's own limit only follows. */
 const AFTER_END_MS = 1000;
+/** What is taken of one engine's hits. */
+const HITS_MAX = 100;
 /** Pictures and places are found by more than the words in their titles. */
 const WORDLESS: ReadonlySet<Category> = new Set<Category>(["images", "map"]);
 
@@ -175,8 +177,9 @@ class Round {
 
   #succeeded({ chosen, isLate, startedMs }: Running, asked: Exclude<Asked, { failure: Failure }>): void {
     const { name, weight, network } = chosen;
-    this.#rankings.push({ engine: name, weight, hits: asked.hits });
-    for (const { url } of asked.hits) if (URL.canParse(url)) this.#pages.add(pageKey(url));
+    const hits = asked.hits.slice(0, HITS_MAX);
+    this.#rankings.push({ engine: name, weight, hits });
+    for (const { url } of hits) if (URL.canParse(url)) this.#pages.add(pageKey(url));
     for (const suggestion of asked.suggestions) this.#suggestions.add(suggestion);
     for (const correction of asked.corrections) this.#corrections.add(correction);
     this.#failures.delete(name);

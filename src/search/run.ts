@@ -117,7 +117,9 @@ export function createSearch(deps: SearchDeps): Search {
   };
   const used = (engine: SearchEngine) => asUsed(engine, config().search, config().web.userAgent);
   const choose = () => chooseEngines(deps.engines, config().search, config().web.userAgent);
+  const settings = () => JSON.stringify([config().search, [...config().search.engines], config().web]);
   let chosen = choose();
+  let made = settings();
   return {
     health: round.health,
     running: () => flights.running,
@@ -154,6 +156,9 @@ export function createSearch(deps: SearchDeps): Search {
       return engine === undefined ? undefined : probeEngine(used(engine), round, signal);
     },
     reconfigure() {
+      // What is known of the engines is not thrown away for a change that does not concern them.
+      if (settings() === made) return;
+      made = settings();
       chosen = choose();
       own.clear();
       recent.clear();
@@ -253,16 +258,21 @@ function noAnswer(isTimeUp: boolean, unresponsive: readonly Unresponsive[]): Sea
     : new SearchError("failed", "Every search engine that was asked failed", unresponsive);
 }
 
-/** Each once, without the query itself. */
+/** Each once, without the query itself, and no more than anybody reads. */
 function distinct(texts: readonly string[], query: string): string[] {
   const seen = new Set([query.toLowerCase()]);
-  return texts.filter((text) => {
+  const kept = texts.filter((text) => {
     const key = text.toLowerCase();
-    if (seen.has(key)) return false;
+    if (seen.has(key) || text.length > HINT_CHARS_MAX) return false;
     seen.add(key);
     return true;
   });
+  return kept.slice(0, HINTS_MAX);
 }
+
+/** Suggestions and corrections, of each. */
+const HINTS_MAX = 20;
+const HINT_CHARS_MAX = 300;
 
 function cutTo(answer: SearchAnswer, limit: number): SearchAnswer {
   const { results, suggestions, corrections, unresponsive } = answer;

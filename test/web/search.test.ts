@@ -32,11 +32,14 @@ interface Answer {
   error: { code: string; param: string | null; message: string };
 }
 
-const use = (engines: readonly string[], more: Record<string, unknown> = {}) =>
-  app.reconfigure({ ...webConfig([site.host]), ...site.config(engines, more) });
+const use = (engines: readonly string[], more: Record<string, unknown> = {}, rest: Record<string, unknown> = {}) =>
+  app.reconfigure({ ...webConfig([site.host]), ...site.config(engines, more), ...rest });
+
+let questions = 0;
 
 async function search(body: Record<string, unknown>, path = "/v1/search"): Promise<{ status: number; answer: Answer }> {
-  const response = await app.post(path, { text_query: "bread", ...body });
+  // Each question is a new one, unless a test asks its own: answers are given again for a while.
+  const response = await app.post(path, { text_query: `bread ${++questions}`, ...body });
   return { status: response.status, answer: (await response.json()) as Answer };
 }
 
@@ -54,7 +57,7 @@ describe("POST /v1/search", () => {
       }),
     );
     site.lists("wikipedia", [{ url: "", title: "Bread", text: "Bread is a <b>staple</b> food made of flour." }]);
-    const { status, answer } = await search({});
+    const { status, answer } = await search({ text_query: "bread" });
     expect(status).toBe(200);
     expect(answer).toEqual({
       success: true,
@@ -197,6 +200,11 @@ describe("engines that fail", () => {
     const left = await search({ text_query: "any bread" });
     expect([left.status, left.answer.error.code]).toEqual([502, "search_unavailable"]);
     expect(left.answer.unresponsive_engines).toEqual([{ name: "wikipedia", reason: "suspended: server_error" }]);
+    const metrics = await (await app.call("/metrics")).text();
+    expect(metrics).toContain('sallyport_search_engine_suspended{engine="wikipedia"} 1');
+    // A change that does not concern the engines lets nobody off.
+    await use(["wikipedia"], {}, { log: { level: "warn" } });
+    expect((await search({ text_query: "any bread" })).answer.error.code).toBe("search_unavailable");
   });
 
   test("none is enabled for the category: 502", async () => {
