@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkSmtp, OUTBOX_DIR } from "../accounts/mail/transport.ts";
+import { setInVain } from "../config/not-built.ts";
 import type { Config } from "../config/schema.ts";
 import { findBrowser, hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
 import { DATABASE_FILE, openStore } from "../store/engine/open.ts";
@@ -40,6 +41,8 @@ export const doctor: Command = {
       const config = context.liveConfig().get();
       const { file, exists } = context.survey();
       add({ name: "config", status: "ok", message: exists ? file : "no file: defaults and the environment" });
+      for (const key of setInVain(config))
+        add({ name: "config", status: "warning", message: `${key} is set, and nothing uses it yet` });
       const database = await checkDatabase(config.dataDir);
       add(database);
       add(checkBrowser(config.web));

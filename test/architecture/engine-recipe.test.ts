@@ -111,7 +111,7 @@ describe("a search engine in one file and one line", () => {
         copy.add(`test/search/samples/mwmbl/${name}`, JSON.stringify(body));
       for (const script of [
         ["scripts/engine-table.ts"],
-        ["scripts/config-schema.ts"],
+        ["scripts/reference.ts"],
         ["test/search/golden-requests.ts", "--update"],
       ])
         expect(await copy.bun(...script)).toMatchObject({ ok: true });

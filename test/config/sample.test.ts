@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Ajv from "ajv";
 import { NAMES } from "../../src/app/names.ts";
-import { configJsonSchema, configJsonSchemaText } from "../../src/config/json-schema.ts";
+import { configJsonSchema } from "../../src/config/json-schema.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { findPreset, PRESET_NAMES } from "../../src/config/presets.ts";
 import { sampleConfig } from "../../src/config/sample.ts";
@@ -16,11 +16,6 @@ const problems = (text: string) =>
 
 /** The sample with every key that is commented out put in. */
 const uncommented = (text: string) => text.replaceAll(/^(\s*)# (?=\s*(?:- )?(?:[a-z_]+:|\{))/gm, "$1");
-
-test("docs/sallyport.schema.json is what `bun scripts/config-schema.ts` writes", async () => {
-  const file = Bun.file(join(import.meta.dir, "../../docs/sallyport.schema.json"));
-  expect(await file.text()).toBe(configJsonSchemaText(NAMES));
-});
 
 test("the sample says what holds without it: put in, its commented-out keys change nothing", () => {
   const choices = { host: "127.0.0.1", port: 8787, dataDir: "./data", providers: ["openai"] } as const;

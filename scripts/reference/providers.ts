@@ -1,17 +1,12 @@
-// Writes docs/reference/providers.md from the vendors' files. A test holds the page to what this writes.
-
-import { join } from "node:path";
-import { CALLABLE, type CallableVendor } from "../src/vendors/look-up.ts";
-import type { VendorApi } from "../src/vendors/vendor.ts";
-
-/** Where the page is, from the root of the repository. */
-export const PROVIDER_PAGE = "docs/reference/providers.md";
+// The page of providers, from the vendors' files.
+import { CALLABLE, type CallableVendor } from "../../src/vendors/look-up.ts";
+import type { VendorApi } from "../../src/vendors/vendor.ts";
 
 /** The page's text. */
 export function providerPage(): string {
   return `# Providers
 
-<!-- Written by \`bun scripts/provider-table.ts\` from src/vendors; change it there. -->
+<!-- Written by \`bun scripts/reference.ts\` from src/vendors; change it there. -->
 
 An entry of \`providers\` in the configuration that bears one of these names, or names it as its \`preset\`, needs no more than
 its key. The variable holds that key or, where it says so, the server's address; a variable marked with ✓ is enough by
@@ -43,10 +38,4 @@ function row({ name, title, api }: CallableVendor): string {
 function kindsOf(kind: string, { dialects }: VendorApi): string {
   const also = kind !== "openai-responses" && dialects["openai-responses"] !== undefined;
   return also ? `\`${kind}\`, \`openai-responses\`` : `\`${kind}\``;
-}
-
-if (import.meta.main) {
-  const path = join(import.meta.dir, "..", PROVIDER_PAGE);
-  await Bun.write(path, providerPage());
-  console.log(path);
 }

@@ -1,0 +1,26 @@
+// Writes what is written from the sources: the pages of docs/reference, and docs/sallyport.schema.json, the configuration's
+// JSON Schema. A test holds the files to what this writes.
+import { join } from "node:path";
+import { NAMES } from "../src/app/names.ts";
+import { configJsonSchemaText, JSON_SCHEMA_FILE } from "../src/config/json-schema.ts";
+import { cliPage } from "./reference/cli.ts";
+import { configurationPage } from "./reference/configuration.ts";
+import { errorsPage } from "./reference/errors.ts";
+import { providerPage } from "./reference/providers.ts";
+
+/** File below docs/ → its text. */
+export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
+  [JSON_SCHEMA_FILE]: () => configJsonSchemaText(NAMES),
+  "reference/cli.md": cliPage,
+  "reference/configuration.md": configurationPage,
+  "reference/errors.md": errorsPage,
+  "reference/providers.md": providerPage,
+};
+
+if (import.meta.main) {
+  for (const [file, write] of Object.entries(GENERATED)) {
+    const path = join(import.meta.dir, "../docs", file);
+    await Bun.write(path, await write());
+    console.log(path);
+  }
+}

@@ -1,0 +1,24 @@
+// What can be configured and nothing uses yet. It is never refused, so that a file written for a later version loads; but
+// whoever sets it should know. A key leaves this list with the commit that uses it.
+import { loadConfig } from "./load.ts";
+import type { Config } from "./schema.ts";
+
+/** A key, and where its value is. */
+export interface NotBuilt {
+  /** As in the file, `web.model`. */
+  readonly key: string;
+  read(config: Config): unknown;
+}
+
+/** The keys. */
+export const NOT_BUILT: readonly NotBuilt[] = [{ key: "web.model", read: ({ web }) => web.model }];
+
+/** Those of them that are set to something else than their default. */
+export function setInVain(config: Config, list: readonly NotBuilt[] = NOT_BUILT): string[] {
+  if (list.length === 0) return [];
+  const plain = loadConfig({ env: {}, cwd: "/" });
+  if (!plain.ok) throw new Error(plain.problems.join("; "));
+  return list
+    .filter(({ read }) => JSON.stringify(read(config)) !== JSON.stringify(read(plain.config)))
+    .map(({ key }) => key);
+}
