@@ -11,6 +11,7 @@ import { createCompaction } from "../gateway/compaction/assemble.ts";
 import { createTokenCount } from "../gateway/count-tokens.ts";
 import type { GatewayDeps } from "../gateway/deps.ts";
 import { createImageFetch } from "../gateway/media.ts";
+import { createModelEndpoint } from "../gateway/model-endpoint.ts";
 import { createPrepare } from "../gateway/prepare.ts";
 import { createProbe } from "../gateway/probe.ts";
 import type { Fleet } from "../gateway/providers.ts";
@@ -107,6 +108,7 @@ export function createChat(deps: ChatDeps) {
       threads: compaction.stored,
       uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
       compact: createCompact({ ...pipeline, ...compaction, prepare, settings: () => config().compaction }),
+      modelEndpoint: createModelEndpoint(pipeline),
       countTokens: createTokenCount({ ...pipeline, files }),
     }),
     /** The endpoints that are called past the framework's router. */

@@ -1,33 +1,46 @@
-// What the kinds of model mean to clients: the endpoints that accept them, their input and output. When an endpoint for a
-// kind is added, its path goes into the row here, and discovered models of that kind are listed.
+// What the kinds of model mean to clients: the endpoints that accept them, their input and output. The endpoints of models
+// that do not chat come from their list; discovered models of a kind are listed when it has one.
 
 import { MODEL_KINDS, type ModelKind } from "../vendors/model-kind.ts";
 import { FORMATS } from "../wire/index.ts";
+import { MODEL_ENDPOINTS } from "./endpoints/index.ts";
 
-interface KindFacts {
+/** What holds without knowing the endpoints. */
+interface Kind {
   /** Stands before "model" in a message. */
   readonly called: string;
-  /** Every model of the kind serves all of them; errors name the first. Empty: no endpoint accepts the kind. */
-  readonly endpoints: readonly string[];
   readonly input: readonly string[];
   readonly output: readonly string[];
 }
 
-/** Every kind. */
-export const KINDS: Readonly<Record<ModelKind, KindFacts>> = {
-  // Every client format speaks to every chat model (contract §3 "catalog fields").
-  chat: {
-    called: "a chat",
-    endpoints: FORMATS.map(({ path }) => path),
-    input: ["text"],
-    output: ["text"],
-  },
-  embedding: { called: "an embedding", endpoints: [], input: ["text"], output: ["embeddings"] },
-  rerank: { called: "a rerank", endpoints: [], input: ["text"], output: ["scores"] },
-  transcription: { called: "a transcription", endpoints: [], input: ["audio"], output: ["text"] },
-  speech: { called: "a speech", endpoints: [], input: ["text"], output: ["audio"] },
-  image: { called: "an image", endpoints: [], input: ["text"], output: ["image"] },
+/** A kind with its endpoints. */
+interface KindFacts extends Kind {
+  /** Every model of the kind serves all of them; errors name the first. Empty: no endpoint accepts the kind. */
+  readonly endpoints: readonly string[];
+}
+
+const FACTS: Readonly<Record<ModelKind, Kind>> = {
+  chat: { called: "a chat", input: ["text"], output: ["text"] },
+  embedding: { called: "an embedding", input: ["text"], output: ["embeddings"] },
+  rerank: { called: "a rerank", input: ["text"], output: ["scores"] },
+  transcription: { called: "a transcription", input: ["audio"], output: ["text"] },
+  speech: { called: "a speech", input: ["text"], output: ["audio"] },
+  image: { called: "an image", input: ["text"], output: ["image"] },
 };
+
+/** Every kind. */
+export const KINDS: Readonly<Record<ModelKind, KindFacts>> = byKind((kind) => ({
+  ...FACTS[kind],
+  endpoints: [
+    // Every client format speaks to every chat model (contract §3 "catalog fields").
+    ...(kind === "chat" ? FORMATS.map(({ path }) => path) : []),
+    ...MODEL_ENDPOINTS.filter((endpoint) => endpoint.kind === kind).map(({ path }) => path),
+  ],
+}));
+
+function byKind<T>(of: (kind: ModelKind) => T): Record<ModelKind, T> {
+  return Object.fromEntries(MODEL_KINDS.map((kind) => [kind, of(kind)])) as Record<ModelKind, T>;
+}
 
 /** True for the words that are kinds of model here. */
 export function isModelKind(word: string | undefined): word is ModelKind {

@@ -19,7 +19,7 @@ export interface CallTrace {
   /** Takes the calls that fail. */
   failedRoutes?: FailedRoute[];
   /** What is asked of the model, when it is no chat. */
-  operation?: "decide" | undefined;
+  operation?: string | undefined;
   maxTokens?: number | undefined;
   temperature?: number | undefined;
   topP?: number | undefined;

@@ -2,6 +2,8 @@
 
 import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
+import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
+import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
 import { FORMATS } from "../wire/index.ts";
 import type { Gateway } from "./run.ts";
 import type { StoredResponses } from "./stored-responses.ts";
@@ -20,15 +22,21 @@ export interface GatewayRoutesDeps {
   threads: StoredThreads;
   /** `POST /v1/responses/compact` */
   compact(request: Request): Promise<Response>;
+  /** Answers at an endpoint for models that do not chat. */
+  modelEndpoint(request: Request, endpoint: ModelEndpoint): Promise<Response>;
   /** `POST /v1/messages/count_tokens` */
   countTokens(request: Request): Promise<Response>;
 }
 
 /** `POST` routes of every client format, stored answers, files, and the endpoints that only say no. */
-export function gatewayRoutes({ gateway, responses, uploads, threads, compact, countTokens }: GatewayRoutesDeps) {
+export function gatewayRoutes(deps: GatewayRoutesDeps) {
+  const { gateway, responses, uploads, threads, compact, countTokens, modelEndpoint } = deps;
   const app = new Elysia();
   for (const format of FORMATS) {
     app.post(format.path, ({ request }) => gateway.handle(request, format), { parse: "none" });
+  }
+  for (const endpoint of MODEL_ENDPOINTS) {
+    app.post(endpoint.path, ({ request }) => modelEndpoint(request, endpoint), { parse: "none" });
   }
   return app
     .post("/v1/messages/count_tokens", ({ request }) => countTokens(request), { parse: "none" })

@@ -1,0 +1,7 @@
+// The endpoints for models that do not chat: one line each. Its fixture is a file of its name in test/gateway/endpoints.
+
+import { embeddings } from "./embeddings.ts";
+import type { ModelEndpoint } from "./endpoint.ts";
+
+/** Every such endpoint. */
+export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [embeddings];

@@ -1,0 +1,166 @@
+// Every endpoint for models that do not chat: what holds for a chat's admission, routes, budgets and books holds for it. An
+// endpoint is tested by being listed; its fixture is test/gateway/endpoints/NAME.ts, named for its path.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { MODEL_ENDPOINTS } from "../../src/catalog/endpoints/index.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { type FakeUpstream, type Received, startUpstream } from "../support/upstream.ts";
+import type { EndpointFixture } from "./endpoints/fixture.ts";
+
+const SECRET = "sk-of-the-provider-0123456789";
+
+/** `/v1/audio/speech` → `audio-speech` */
+const nameOf = (path: string) => path.replace(/^\/v1\//, "").replaceAll("/", "-");
+
+async function fixtureOf(path: string): Promise<EndpointFixture> {
+  const file = join(import.meta.dir, "endpoints", `${nameOf(path)}.ts`);
+  if (!(await Bun.file(file).exists())) throw new Error(`${path} has no fixture: ${file}`);
+  return ((await import(file)) as { fixture: EndpointFixture }).fixture;
+}
+
+describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as const))("%s", (path, endpoint) => {
+  let fixture: EndpointFixture;
+  let good: FakeUpstream;
+  let bad: FakeUpstream;
+  let app: TestApp;
+  const modelOf = ({ json }: Received) => String(json?.["model"]);
+
+  beforeAll(async () => {
+    fixture = await fixtureOf(path);
+    good = startUpstream((asked) => Response.json(fixture.answer(modelOf(asked))));
+    bad = startUpstream(() => Response.json({ error: { message: `no, ${SECRET}` } }, { status: 503 }));
+    const provider = (up: FakeUpstream, kind = "openai") => ({
+      kind,
+      base_url: up.baseUrl,
+      api_key: SECRET,
+      discover: false,
+      retry: { attempts: 1, base: "1ms", max: "1ms" },
+      breaker: { failures: 1000 },
+    });
+    const model = (id: string, providers: string[], more: object = {}) => ({
+      id,
+      kind: endpoint.kind,
+      routes: providers.map((name, at) => ({ provider: name, model: "theirs", priority: at + 1 })),
+      ...more,
+    });
+    app = await startTestApp({
+      key: { rpm: 1_000_000 },
+      config: {
+        usage: { flush: "1ms" },
+        providers: { good: provider(good), bad: provider(bad), foreign: provider(good, "anthropic") },
+        models: [
+          model("ours", ["good"], { prices: { input: 1, output: 1 }, aliases: ["alias-of-ours"] }),
+          model("second", ["bad", "good"]),
+          model("down", ["bad"]),
+          model("foreign", ["foreign"]),
+          { id: "chats", routes: [{ provider: "good", model: "c" }] },
+        ],
+      },
+    });
+  });
+  afterAll(async () => {
+    await app.stop();
+    await Promise.all([good.stop(), bad.stop()]);
+  });
+  beforeEach(() => {
+    good.received.length = 0;
+    bad.received.length = 0;
+    good.answer((asked) => Response.json(fixture.answer(modelOf(asked))));
+  });
+
+  const ask = (model: string, more: object = {}) => app.post(path, { ...fixture.body, model, ...more });
+  /** The row of the latest request. A restart writes what waits. */
+  const latestRow = async () => {
+    await app.restart();
+    const store = openStore({ dataDir: app.dataDir });
+    const [row] = await usageStore(store).listRequests(app.accountId, { limit: 1 });
+    store.close();
+    return row;
+  };
+
+  test("goes up as it came but for the model and the credential, and comes back so", async () => {
+    const response = await ask("alias-of-ours");
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ ...fixture.answer("ours") });
+    expect(response.headers.get("x-sallyport-model")).toBe("ours");
+    expect(response.headers.get("x-sallyport-route")).toBe("good/theirs");
+    const [up] = good.received;
+    expect(up?.path).toBe(`/v1${endpoint.upstreamPath}`);
+    expect(up?.json).toEqual({ ...fixture.body, model: "theirs" });
+    expect(up?.headers.get("authorization")).toBe(`Bearer ${SECRET}`);
+  });
+
+  test("is written down with what the provider counted", async () => {
+    await ask("ours");
+    expect(await latestRow()).toMatchObject({
+      ...{ model: "ours", provider: "good", endpoint: path, status: 200 },
+      ...{ inputTokens: fixture.tokens, costMicros: fixture.tokens, estimated: false },
+    });
+  });
+
+  test("is counted here where the provider does not", async () => {
+    good.answer((asked) => Response.json(fixture.untold(modelOf(asked))));
+    await ask("ours");
+    const inputTokens = endpoint.inputTokens(fixture.body);
+    expect(inputTokens).toBeGreaterThan(0);
+    expect(await latestRow()).toMatchObject({ inputTokens, estimated: true });
+  });
+
+  test("goes on to the next route, and tells nothing of the failed one's words", async () => {
+    const second = await ask("second");
+    expect([second.status, second.headers.get("x-sallyport-route")]).toEqual([200, "good/theirs"]);
+    expect(JSON.parse((await latestRow())?.attempts ?? "[]")).toMatchObject([{ provider: "bad", status: 503 }]);
+    const down = await ask("down");
+    const text = await down.text();
+    expect([down.status, text.includes(SECRET)]).toEqual([502, false]);
+    expect(await latestRow()).toMatchObject({ status: 502, model: "down" });
+  });
+
+  test.each([
+    ["no JSON", () => new Response("<html>")],
+    ["a list", () => Response.json([])],
+    ["an error", () => Response.json({ error: { message: "no" } })],
+  ])("an answer that is %s is the provider's failure", async (_name, answer) => {
+    good.answer(answer);
+    expect((await ask("ours")).status).toBe(502);
+  });
+
+  test("asks nobody for what is refused", async () => {
+    for (const [members, param] of fixture.refused) {
+      const response = await ask("ours", members);
+      expect([response.status, ((await response.json()) as { error: { param: string } }).error.param]).toEqual([
+        400,
+        param,
+      ]);
+    }
+    for (const [model, status, code] of [
+      ["", 400, "invalid_request"],
+      ["chats", 400, "wrong_model_family"],
+      ["foreign", 400, "wrong_model_family"],
+      ["nobody", 404, "model_not_found"],
+    ] as const) {
+      const response = await ask(model);
+      const { error } = (await response.json()) as { error: { code: string } };
+      expect([model, response.status, error.code]).toEqual([model, status, code]);
+    }
+    expect(good.received).toEqual([]);
+  });
+
+  test("a chat is told where such a model is asked", async () => {
+    const response = await app.post("/v1/chat/completions", {
+      model: "ours",
+      messages: [{ role: "user", content: "x" }],
+    });
+    const { error } = (await response.json()) as { error: { code: string; message: string } };
+    expect([response.status, error.code]).toEqual([400, "wrong_model_family"]);
+    expect(error.message).toContain(path);
+  });
+
+  test("its models are listed as what they are", async () => {
+    const response = await app.call("/v1/models/ours");
+    expect(await response.json()).toMatchObject({ id: "ours", type: endpoint.kind });
+  });
+});
