@@ -167,7 +167,11 @@ const STRANGE_BODIES = [
   "<html><body><p>We are closed.</p></body></html>",
   "<?xml version='1.0'?><nothing/>",
   "{".repeat(5000),
-  "<div>".repeat(20_000),
+  "<div>".repeat(500_000),
+  "<div>".repeat(100_000) + "</p>".repeat(100_000),
+  '<div class="web-result snippet"><h2><a href="https://x.example/">'.repeat(20_000),
+  "<entry><item><PubmedArticle>".repeat(20_000),
+  `[${"[".repeat(100_000)}${"]".repeat(100_000)}]`,
   '{"__proto__":{"results":[{"title":"x","url":"https://x.example"}]}}',
 ];
 

@@ -39,6 +39,8 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   zh: "chinese",
 };
 
+const SENTENCE_CHARS_MAX = 500;
+
 /** GDELT. */
 export const gdelt: SearchEngine = {
   name: "gdelt",
@@ -80,7 +82,8 @@ export const gdelt: SearchEngine = {
     readJson(response, context, {
       engine: gdelt,
       // Refusals are sentences, with status 200.
-      failure(body, { body: text, status }) {
+      failure(body, { body: whole, status }) {
+        const text = whole.slice(0, SENTENCE_CHARS_MAX);
         if (body !== undefined || (status !== 200 && status !== 429)) return undefined;
         if (/limit requests/i.test(text))
           return failed("rate_limited", "The engine takes one request every five seconds.");

@@ -3,7 +3,7 @@
 import { address, jsonHeaders, offset, pageSize } from "../address.ts";
 import type { EngineContext, EngineRequest, EngineResponse, Parsed, SearchEngine } from "../engine.ts";
 import { isoDate } from "../reading/date.ts";
-import { parsedJson, selectorsOf, settled, strangeSelector, valueAt } from "../reading/json.ts";
+import { isKeyed, parsedJson, selectorsOf, settled, strangeSelector, valueAt } from "../reading/json.ts";
 import { type MarkupFields, readMarkup } from "../reading/markup.ts";
 import { failed, statusFailure } from "../reading/status.ts";
 import { joined } from "../reading/text.ts";
@@ -59,7 +59,7 @@ export const pubmed: SearchEngine = {
 function readIds(response: EngineResponse, context: EngineContext): Parsed {
   const strange = strangeSelector(pubmed, context);
   if (strange !== undefined) return strange;
-  const failure = statusFailure(response, { keyed: context.settings.apiKey !== undefined });
+  const failure = statusFailure(response, { keyed: isKeyed(pubmed, context) });
   if (failure !== undefined) return { kind: "failure", failure };
   const body = parsedJson(response.body);
   if (valueAt(body, "esearchresult.ERROR") !== undefined) return failed("server_error", "The engine could not search.");

@@ -56,7 +56,7 @@ export const stackexchange: SearchEngine = {
       failure(body) {
         const id = valueAt(body, "error_id");
         if (id !== THROTTLED) return undefined;
-        const seconds = /(\d+) seconds/.exec(String(valueAt(body, "error_message")))?.[1];
+        const seconds = /(\d{1,6}) seconds/.exec(String(valueAt(body, "error_message")).slice(0, 500))?.[1];
         const retryAfterMs = seconds === undefined ? undefined : Number(seconds) * 1000;
         return failed("rate_limited", "The engine takes no more requests for now.", retryAfterMs);
       },

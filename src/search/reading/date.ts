@@ -4,6 +4,7 @@
 export function isoDate(value: unknown, nowMs?: number): string | undefined {
   if (typeof value === "number") return fromMs(value >= MS_LEAST ? value : value * 1000);
   if (typeof value !== "string") return undefined;
+  if (value.length > DATE_CHARS_MAX) return undefined;
   const text = value.trim();
   if (/^\d{9,13}$/.test(text)) return isoDate(Number(text));
   const compact = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z)?$/.exec(text);
@@ -31,6 +32,7 @@ export function dateOfParts(parts: unknown): string | undefined {
   );
 }
 
+const DATE_CHARS_MAX = 100;
 /** A number above this counts milliseconds: as seconds it would be the year 5138. */
 const MS_LEAST = 100_000_000_000;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d|\b(?:GMT|UTC|[ECMP][SD]T))\s*(?:\([^)]*\))?$/;

@@ -5,6 +5,12 @@ import { isoDate } from "./date.ts";
 import { failed, statusFailure } from "./status.ts";
 import { oneLine, plain, webAddress } from "./text.ts";
 
+/** What reading takes of an engine. */
+export type Read = Pick<SearchEngine, "selectors"> & Partial<Pick<SearchEngine, "key" | "optionalKey">>;
+
+/** No engine gives more on one page; what stands behind them is not read. */
+export const RESULTS_MAX = 300;
+
 /** Reads values of an item by the names in the engine's selectors. */
 export interface Fields {
   /** The value as it is. */
@@ -27,7 +33,7 @@ export type More = Omit<Parsed & { kind: "hits" }, "kind" | "hits">;
 
 /** How an engine's JSON is read, beside its selectors. `results` is the path of the list; of several, parted by commas. */
 export interface JsonReading {
-  readonly engine: Pick<SearchEngine, "selectors">;
+  readonly engine: Read;
   /** Which of `title` and `snippet` hold markup or entities; the others are taken as they are. */
   readonly markup?: readonly ("title" | "snippet")[];
   /** Adds to, or replaces, what the selectors `title`, `url`, `snippet`, `date`, `thumbnail` and `file` give. */
@@ -45,7 +51,7 @@ export function readJson(response: EngineResponse, context: EngineContext, readi
   const body = parsedJson(response.body);
   const told = reading.failure?.(body, response);
   if (told !== undefined) return told;
-  const failure = statusFailure(response, { keyed: context.settings.apiKey !== undefined });
+  const failure = statusFailure(response, { keyed: isKeyed(reading.engine, context) });
   if (failure !== undefined) return { kind: "failure", failure };
   if (body === undefined) return failed("changed_markup", "The answer is not JSON, or only a part of it.");
   return readItems(body, context, reading);
@@ -59,12 +65,14 @@ export function readItems(body: unknown, context: EngineContext, reading: JsonRe
   const found = listsOf(body, selectors["results"] ?? "");
   const items = found ?? (reading.isEmpty?.(body) === true ? [] : undefined);
   if (items === undefined) return failed("changed_markup", `The answer has no list at "${selectors["results"]}".`);
-  const hits = inOrder(items, selectors["rank"]).flatMap((item) => {
-    const fields = fieldsOf(item, selectors, context);
-    const own = reading.draft === undefined ? {} : reading.draft(fields, item);
-    const hit = own === undefined ? undefined : completed({ ...drafted(fields, selectors, reading), ...own });
-    return hit === undefined ? [] : [hit];
-  });
+  const hits = inOrder(items, selectors["rank"])
+    .slice(0, RESULTS_MAX)
+    .flatMap((item) => {
+      const fields = fieldsOf(item, selectors, context);
+      const own = reading.draft === undefined ? {} : reading.draft(fields, item);
+      const hit = own === undefined ? undefined : completed({ ...drafted(fields, selectors, reading), ...own });
+      return hit === undefined ? [] : [hit];
+    });
   if (items.length > 0 && hits.length === 0)
     return failed("changed_markup", "No item of the answer has a title and an address.");
   return { kind: "hits", hits, ...reading.more?.(fieldsOf(body, selectors, context), body) };
@@ -84,6 +92,11 @@ export function strangeSelector(
   if (strange === undefined) return undefined;
   const known = Object.keys(engine.selectors).join(", ");
   return failed("changed_markup", `The configuration has a selector "${strange}"; the engine has ${known}.`);
+}
+
+/** Whether the engine was sent a key, so that a refusal may be about it. */
+export function isKeyed({ key, optionalKey }: Read, { settings }: EngineContext): boolean {
+  return (key ?? optionalKey) !== undefined && settings.apiKey !== undefined;
 }
 
 /** A context whose selectors are settled: they stand in the engine's own already. */
@@ -151,10 +164,15 @@ export function fieldsOf(item: unknown, selectors: Readonly<Record<string, strin
   };
 }
 
+/** A text, a number, or a list of them. Lists within lists are nobody's title. */
 function written(value: unknown): string {
-  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(writtenOne).filter(Boolean).join(", ");
+  return writtenOne(value);
+}
+
+function writtenOne(value: unknown): string {
   if (typeof value === "number") return String(value);
-  return Array.isArray(value) ? value.map(written).filter(Boolean).join(", ") : "";
+  return typeof value === "string" ? value : "";
 }
 
 function drafted(fields: Fields, selectors: Readonly<Record<string, string>>, { markup }: JsonReading): Draft {

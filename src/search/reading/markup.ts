@@ -2,10 +2,19 @@
 
 import { compile, selectAll, selectOne } from "css-select";
 import type { AnyNode, Document, Element } from "domhandler";
-import { parseDocument } from "htmlparser2";
-import type { EngineContext, EngineResponse, Parsed, SearchEngine } from "../engine.ts";
+import type { EngineContext, EngineResponse, Parsed } from "../engine.ts";
 import { isoDate } from "./date.ts";
-import { completed, type Draft, type More, selectorsOf, strangeSelector } from "./json.ts";
+import { parseMarkup } from "./document.ts";
+import {
+  completed,
+  type Draft,
+  isKeyed,
+  type More,
+  RESULTS_MAX,
+  type Read,
+  selectorsOf,
+  strangeSelector,
+} from "./json.ts";
 import { failed, statusFailure } from "./status.ts";
 import { BREAKING_TAGS, HIDDEN_TAGS, oneLine, plain, webAddress } from "./text.ts";
 
@@ -25,7 +34,7 @@ export interface MarkupFields {
 
 /** How an engine's markup is read, beside its selectors: `results` are the hits, `none` marks an empty page, `captcha` a page that stops programs, `hidden` what is no part of any text. */
 export interface MarkupReading {
-  readonly engine: Pick<SearchEngine, "selectors">;
+  readonly engine: Read;
   readonly xml?: true;
   /** Adds to, or replaces, what the selectors `title`, `url`, `snippet`, `date` and `thumbnail` give; undefined leaves the item out. */
   draft?(fields: MarkupFields): Draft | undefined;
@@ -43,14 +52,16 @@ export function readMarkup(response: EngineResponse, context: EngineContext, rea
   const selectors = selectorsOf(reading.engine, context);
   const broken = brokenSelector(selectors);
   if (broken !== undefined) return failed("changed_markup", `The selector "${broken}" cannot be read.`);
-  const document = parseDocument(response.body, { xmlMode: reading.xml === true, decodeEntities: true });
+  const document = parseMarkup(response.body, { xml: reading.xml === true });
+  if (document === undefined)
+    return failed("changed_markup", "The answer is larger or deeper than any page of results.");
   const place: Place = { response, context, hidden: new Set<AnyNode>(all(document, selectors["hidden"] ?? "")) };
   const page = fieldsOf(document, selectors, place);
   if (has(document, selectors["captcha"]))
     return failed("captcha", "The engine asks for a proof that a person is there.");
   const told = reading.failure?.(page, response);
   if (told !== undefined) return told;
-  const failure = statusFailure(response, { keyed: context.settings.apiKey !== undefined });
+  const failure = statusFailure(response, { keyed: isKeyed(reading.engine, context) });
   if (failure !== undefined) return { kind: "failure", failure };
   return hitsOf(document, { selectors, reading, place, page });
 }
@@ -59,7 +70,8 @@ export function readMarkup(response: EngineResponse, context: EngineContext, rea
 export function firstText(html: string, selector: string): string {
   const { css, attribute } = parted(selector);
   if (brokenSelector({ selector }) !== undefined || css === "") return "";
-  const found = selectOne<AnyNode, Element>(css, parseDocument(html), OPTIONS);
+  const document = parseMarkup(html, { xml: false });
+  const found = document === undefined ? null : selectOne<AnyNode, Element>(css, document, OPTIONS);
   if (found === null) return "";
   return oneLine(attribute === undefined ? textOf(found, new Set()) : (found.attribs[attribute] ?? ""));
 }
@@ -73,6 +85,7 @@ interface Work {
 
 function hitsOf(document: Document, { selectors, reading, place, page }: Work): Parsed {
   const wanted = all(document, selectors["results"] ?? "")
+    .slice(0, RESULTS_MAX)
     .map((item) => fieldsOf(item, selectors, place))
     .filter((fields) => reading.skips?.(fields) !== true);
   const isComplete = isWhole(document, place.response.body);

@@ -5,6 +5,7 @@ import { Parser } from "htmlparser2";
 /** A text that may hold markup or entities, as one plain line. Elements that break lines part words; others do not. */
 export function plain(html: string): string {
   if (!/[<&]/.test(html)) return oneLine(html);
+  const bounded = html.slice(0, TEXT_CHARS_MAX);
   let text = "";
   let hidden = 0;
   const parser = new Parser(
@@ -23,11 +24,13 @@ export function plain(html: string): string {
     },
     { decodeEntities: true },
   );
-  parser.write(html);
+  parser.write(bounded);
   parser.end();
   return oneLine(text);
 }
 
+/** Longer than any abstract; the rest is not read. */
+const TEXT_CHARS_MAX = 20_000;
 /** Their text is not shown. */
 export const HIDDEN_TAGS = new Set(["script", "style"]);
 /** They begin a line, or end one. */
@@ -38,6 +41,7 @@ export const BREAKING_TAGS = new Set(
 /** Runs of blanks and control characters as single blanks; marks that show nothing are dropped. */
 export function oneLine(text: string): string {
   return text
+    .slice(0, TEXT_CHARS_MAX)
     .replace(/[\u00ad\u200b\u200e\u200f\ufeff]/g, "")
     .replace(/[\s\u0000-\u001f\u007f]+/g, " ")
     .trim();
