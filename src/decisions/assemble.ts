@@ -46,14 +46,7 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
 export function createDecisions(deps: DecisionsDeps) {
   const upstreams = createUpstreams(deps);
   const discovery = new DecisionDiscovery({
-    providers: () => {
-      const { decisions, providers } = deps.config();
-      if (decisions.models.length > 0) return [];
-      return providers.flatMap(({ name, kind, discover, discoverTier }) => {
-        const provider = kind === "systemone" && discover ? upstreams.own().get(name) : undefined;
-        return provider === undefined ? [] : [{ provider, tier: discoverTier }];
-      });
-    },
+    providers: () => discovered(deps.config(), upstreams.own()),
     now: () => deps.clock.now(),
     changed: () =>
       void models.load().catch((error: unknown) => deps.warn("the decision models could not be read", { error })),
@@ -85,27 +78,7 @@ export function createDecisions(deps: DecisionsDeps) {
     baseUrl: (name) => deps.config().providers.find((provider) => provider.name === name)?.baseUrl,
     chatPrices: deps.chatPrices,
   };
-  const routesDeps: DecisionRoutesDeps = {
-    exchangeOf,
-    authenticate: deps.authenticate,
-    admit: (request) => deps.admit(request, exchangeOf(request)),
-    budgets: deps.budgets,
-    worstCaseMicros: (asked, version) => decisionWorstCaseMicros(asked, version, prices),
-    readJson: (request) => readJson(request, deps.bodyLimits()),
-    models,
-    isListed: (version) => watch.isFit(version),
-    isChatModel: deps.isChatModel,
-    upstream: (version, deadline) => upstreams.open(watch.asAsked(version), deadline),
-    timeoutMs: deps.requestTimeoutMs,
-    answered: (version, answer) => {
-      watch.answered(version, answer);
-      if (answer.upstreamModel !== undefined) models.sighted(version, answer.route, answer.upstreamModel);
-    },
-    answeredNonsense: (version) => watch.doubt(version),
-    record: deps.record,
-    costMicros: (spent, version) => decisionCostMicros(spent, version, prices),
-    clock: deps.clock,
-  };
+  const routesDeps = routesDepsOf(deps, { upstreams, models, watch, prices });
   return {
     routes: decisionRoutes(routesDeps),
     /** Answers a request in the specification's shape; `admit` decides whom it is from. */
@@ -125,18 +98,7 @@ export function createDecisions(deps: DecisionsDeps) {
       return decisionOverview(snapshot, { sightings, health, priceOf: (version) => inputPriceOf(version, prices) });
     },
     /** Moves an alias for an operator; gives where it pointed before. Throws `ApiError`, 400 for what was measured worse. */
-    async promote(promotion: Promotion): Promise<{ before: string | null }> {
-      try {
-        const moved = await promoteVersion({ models, store: deps.store }, promotion);
-        await models.load();
-        return moved;
-      } catch (error) {
-        if (!(error instanceof PromotionRefused)) throw error;
-        const message = `${error.message.slice(0, 1).toUpperCase()}${error.message.slice(1)}.`;
-        if (error.reason === "no_version") throw new ApiError("model_not_found", message, { param: "version" });
-        throw new ApiError("invalid_request", message, { param: error.reason === "worse" ? "version" : "alias" });
-      }
-    },
+    promote: (promotion: Promotion) => promote({ models, store: deps.store }, promotion),
     /** Reads the configured models; to be called once before serving. */
     async load(): Promise<void> {
       await models.load();
@@ -160,4 +122,62 @@ export function createDecisions(deps: DecisionsDeps) {
       watch.stop();
     },
   };
+}
+
+function routesDepsOf(
+  deps: DecisionsDeps,
+  parts: {
+    upstreams: ReturnType<typeof createUpstreams>;
+    models: DecisionModels;
+    watch: DecisionWatch;
+    prices: PriceDeps;
+  },
+): DecisionRoutesDeps {
+  const { upstreams, models, watch, prices } = parts;
+  return {
+    exchangeOf,
+    authenticate: deps.authenticate,
+    admit: (request) => deps.admit(request, exchangeOf(request)),
+    budgets: deps.budgets,
+    worstCaseMicros: (asked, version) => decisionWorstCaseMicros(asked, version, prices),
+    readJson: (request) => readJson(request, deps.bodyLimits()),
+    models,
+    isListed: (version) => watch.isFit(version),
+    isChatModel: deps.isChatModel,
+    upstream: (version, deadline) => upstreams.open(watch.asAsked(version), deadline),
+    timeoutMs: deps.requestTimeoutMs,
+    answered: (version, answer) => {
+      watch.answered(version, answer);
+      if (answer.upstreamModel !== undefined) models.sighted(version, answer.route, answer.upstreamModel);
+    },
+    answeredNonsense: (version) => watch.doubt(version),
+    record: deps.record,
+    costMicros: (spent, version) => decisionCostMicros(spent, version, prices),
+    clock: deps.clock,
+  };
+}
+
+async function promote(
+  deps: { models: DecisionModels; store: DecisionStore },
+  promotion: Promotion,
+): Promise<{ before: string | null }> {
+  try {
+    const moved = await promoteVersion(deps, promotion);
+    await deps.models.load();
+    return moved;
+  } catch (error) {
+    if (!(error instanceof PromotionRefused)) throw error;
+    const message = `${error.message.slice(0, 1).toUpperCase()}${error.message.slice(1)}.`;
+    if (error.reason === "no_version") throw new ApiError("model_not_found", message, { param: "version" });
+    throw new ApiError("invalid_request", message, { param: error.reason === "worse" ? "version" : "alias" });
+  }
+}
+
+/** Providers of decision models that are asked for their lists: none where models are configured. */
+function discovered({ decisions, providers }: Config, own: ReadonlyMap<string, Provider>) {
+  if (decisions.models.length > 0) return [];
+  return providers.flatMap(({ name, kind, discover, discoverTier }) => {
+    const provider = kind === "systemone" && discover ? own.get(name) : undefined;
+    return provider === undefined ? [] : [{ provider, tier: discoverTier }];
+  });
 }

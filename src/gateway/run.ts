@@ -36,6 +36,7 @@ interface Read {
   options: DecodeOptions;
   /** What the whole request holds of its caller's budgets, where this is one of several prompts. */
   hold: Hold | undefined;
+  nowSeconds(): number;
 }
 
 export type Gateway = ReturnType<typeof createGateway>;
@@ -57,7 +58,7 @@ export function createGateway(deps: GatewayDeps) {
       // One of several prompts may outlast the others' failure.
       const own = hold?.share();
       try {
-        return await answerOne({ request, exchange, caller, format, text, body, hold });
+        return await answerOne(deps, { request, exchange, caller, format, text, body, hold, nowSeconds });
       } finally {
         own?.release();
       }
@@ -71,7 +72,7 @@ export function createGateway(deps: GatewayDeps) {
         if (caller.budgets === undefined) return;
         const worst = bodies.map((body) => {
           const chat = format.decode(body, decodeOptions(request));
-          const { model } = modelFor(chat, caller);
+          const { model } = modelFor(deps, chat, caller);
           return worstCaseMicros(chat, model, defaultsFor(chat, model, format));
         });
         hold = await deps.budgets.reserve(
@@ -83,79 +84,79 @@ export function createGateway(deps: GatewayDeps) {
     });
   }
 
-  function modelFor(chat: ChatRequest, caller: Caller<TierId>) {
-    return requireModel(deps.catalog(), chat.model, {
-      tier: caller.account.tier,
-      isDecisionModel: deps.isDecisionModel,
-    });
-  }
-
-  async function answerOne(read: Omit<Read, "chat" | "options">): Promise<Response> {
-    const { request, format, body } = read;
-    const options = decodeOptions(request);
-    const chat = format.decode(body, options);
-    const job = await makeJob({ ...read, chat, options });
-    if (job.asksRecord !== undefined) return answerRecord(deps, request, job);
-    return chat.stream ? answerStreaming(deps, request, job) : answerWhole(deps, request, job);
-  }
-
-  async function makeJob(read: Read): Promise<Job> {
-    const { request, exchange, caller, format, text, body, options } = read;
-    const { model, routes } = modelFor(read.chat, caller);
-    exchange.log["model"] = model.id;
-    checkAgainstModel(read.chat, model, limitParam(body));
-    const prepared = await deps.prepare?.({ exchange, caller, format, chat: read.chat, body, options, model, routes });
-    const chat = prepared?.chat ?? read.chat;
-    // What was stored earlier may hold what this model cannot read.
-    if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
-    exchange.headers["x-sallyport-model"] = headerText(model.id);
-    const thread = threadOf(format, body);
-    const conversation = deps.conversations?.of(chat, format);
-    const asked = deps.conversations?.asked(body, format, prepared?.routes ?? routes);
-    const open = asked?.routes ?? prepared?.routes ?? routes;
-    const { accountId, budgets } = caller;
-    const stay = deps.affinity.stayOf({ accountId, chat, body, model, routes: open });
-    const defaults = defaultsFor(chat, model, format);
-    // The last thing before a provider is called: what is refused before costs nothing.
-    const hold =
-      read.hold ?? (budgets && (await deps.budgets.reserve(budgets, exchange, worstCaseMicros(chat, model, defaults))));
-    return {
-      exchange,
-      caller,
-      format,
-      text,
-      body,
-      chat,
-      model,
-      routes: thread === undefined ? open : routesOfThread(thread, open, { ...deps, accountId }),
-      ...(thread === undefined ? {} : { thread }),
-      ...(conversation === undefined ? {} : { conversation }),
-      ...(asked?.asksRecord === undefined ? {} : { asksRecord: asked.asksRecord }),
-      ...(stay === undefined ? {} : { stay }),
-      options,
-      defaults,
-      hold,
-      refusedReasoning: new RefusedReasoning(),
-      clientHeaders: forwardedHeaders(request),
-      trace: {
-        span: exchange.span,
-        headers: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
-        stream: chat.stream,
-        failedRoutes: exchange.failedRoutes,
-        maxTokens: chat.maxTokens,
-        temperature: chat.temperature,
-        topP: chat.topP,
-      },
-      id: answerId(format),
-      createdSeconds: nowSeconds(),
-      nowSeconds,
-      members: prepared === undefined ? NO_MEMBERS : prepared.members,
-      ...(prepared?.dropped === undefined ? {} : { dropped: prepared.dropped }),
-      ...(prepared?.keep === undefined ? {} : { keep: prepared.keep }),
-    };
-  }
-
   return { handle };
+}
+
+function modelFor(deps: GatewayDeps, chat: ChatRequest, caller: Caller<TierId>) {
+  return requireModel(deps.catalog(), chat.model, {
+    tier: caller.account.tier,
+    isDecisionModel: deps.isDecisionModel,
+  });
+}
+
+async function answerOne(deps: GatewayDeps, read: Omit<Read, "chat" | "options">): Promise<Response> {
+  const { request, format, body } = read;
+  const options = decodeOptions(request);
+  const chat = format.decode(body, options);
+  const job = await makeJob(deps, { ...read, chat, options });
+  if (job.asksRecord !== undefined) return answerRecord(deps, request, job);
+  return chat.stream ? answerStreaming(deps, request, job) : answerWhole(deps, request, job);
+}
+
+async function makeJob(deps: GatewayDeps, read: Read): Promise<Job> {
+  const { request, exchange, caller, format, text, body, options, nowSeconds } = read;
+  const { model, routes } = modelFor(deps, read.chat, caller);
+  exchange.log["model"] = model.id;
+  checkAgainstModel(read.chat, model, limitParam(body));
+  const prepared = await deps.prepare?.({ exchange, caller, format, chat: read.chat, body, options, model, routes });
+  const chat = prepared?.chat ?? read.chat;
+  // What was stored earlier may hold what this model cannot read.
+  if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
+  exchange.headers["x-sallyport-model"] = headerText(model.id);
+  const thread = threadOf(format, body);
+  const conversation = deps.conversations?.of(chat, format);
+  const asked = deps.conversations?.asked(body, format, prepared?.routes ?? routes);
+  const open = asked?.routes ?? prepared?.routes ?? routes;
+  const { accountId, budgets } = caller;
+  const stay = deps.affinity.stayOf({ accountId, chat, body, model, routes: open });
+  const defaults = defaultsFor(chat, model, format);
+  // The last thing before a provider is called: what is refused before costs nothing.
+  const hold =
+    read.hold ?? (budgets && (await deps.budgets.reserve(budgets, exchange, worstCaseMicros(chat, model, defaults))));
+  return {
+    exchange,
+    caller,
+    format,
+    text,
+    body,
+    chat,
+    model,
+    routes: thread === undefined ? open : routesOfThread(thread, open, { ...deps, accountId }),
+    ...(thread === undefined ? {} : { thread }),
+    ...(conversation === undefined ? {} : { conversation }),
+    ...(asked?.asksRecord === undefined ? {} : { asksRecord: asked.asksRecord }),
+    ...(stay === undefined ? {} : { stay }),
+    options,
+    defaults,
+    hold,
+    refusedReasoning: new RefusedReasoning(),
+    clientHeaders: forwardedHeaders(request),
+    trace: {
+      span: exchange.span,
+      headers: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
+      stream: chat.stream,
+      failedRoutes: exchange.failedRoutes,
+      maxTokens: chat.maxTokens,
+      temperature: chat.temperature,
+      topP: chat.topP,
+    },
+    id: answerId(format),
+    createdSeconds: nowSeconds(),
+    nowSeconds,
+    members: prepared === undefined ? NO_MEMBERS : prepared.members,
+    ...(prepared?.dropped === undefined ? {} : { dropped: prepared.dropped }),
+    ...(prepared?.keep === undefined ? {} : { keep: prepared.keep }),
+  };
 }
 
 function limitParam(body: Readonly<Record<string, unknown>>): string {

@@ -1,7 +1,8 @@
 // An endpoint of the dashboard's API: who may call it, and what it does. What every one of them needs (the session, the
 // Origin check, the answer's headers) is done in one place, so that none can forget it.
-import type { SignedIn } from "../../accounts/accounts.ts";
+
 import type { Client } from "../../accounts/client.ts";
+import type { SignedIn } from "../../accounts/own-account.ts";
 
 /** A request to the API. */
 export interface Visit {

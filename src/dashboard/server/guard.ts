@@ -1,5 +1,6 @@
 // Who a request of a browser speaks for, and whether a page of ours sent it. API keys and access tokens open nothing here.
-import type { Accounts, SignedIn } from "../../accounts/accounts.ts";
+import type { Accounts } from "../../accounts/accounts.ts";
+import type { SignedIn } from "../../accounts/own-account.ts";
 import { ApiError } from "../../base/errors.ts";
 import { cookiesOf } from "../../http/cookies.ts";
 import { exchangeOf } from "../../http/exchange.ts";
