@@ -57,7 +57,8 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
   );
   try {
     const base = await addFoundation({ lifecycle, live, log, clock: options.clock });
-    const edge = await addServices(lifecycle, base, options);
+    const features = await addFeatures(base, options);
+    const edge = await addViews(lifecycle, features);
     await lifecycle.start();
     const { dashboard } = base.links();
     const firstToken = await setupToken({ ...accountStore(base.store), ...secretStore(base.store) });
@@ -75,8 +76,8 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
   }
 }
 
-/** Adds what the program does, the edge last: it serves all of them. */
-async function addServices(lifecycle: Lifecycle, base: Foundation, { hasher, peekMs }: StartOptions) {
+/** Adds what the program does. */
+async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   const { add, live, config, log, clock, store, storage, callers, grants, observer } = base;
   const { authenticate, admit } = callers;
   const listeningUrl = () => base.listener.link;
@@ -125,14 +126,18 @@ async function addServices(lifecycle: Lifecycle, base: Foundation, { hasher, pee
     }),
   );
 
-  const parts = { ...base, accounts, fleet, decisions, web };
-  const watch = add("model health", createWatch({ ...parts, ...models, probe: chat.probe }));
+  return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web };
+}
+
+/** Adds what shows the features to people, and the edge last: it serves everything. */
+async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeof addFeatures>>) {
+  const { add, store, callers, chat, decisions } = features;
+  const watch = add("model health", createWatch({ ...features, probe: chat.probe }));
   add(
     "dashboard",
     createDashboard({
-      ...parts,
+      ...features,
       watch,
-      listeningUrl,
       budgetsOf: callers.budgetsOf,
       keysChanged: callers.changed,
       chat: callers.vouched(chat.complete),
@@ -140,6 +145,6 @@ async function addServices(lifecycle: Lifecycle, base: Foundation, { hasher, pee
     }),
   );
   const pseudonymSecret = await secretStore(store).secret("pseudonym_salt");
-  add("status", createStatus({ ...parts, watch, pseudonymSecret }));
-  return add("edge", createEdgeService({ ...base, routes: lifecycle.routes(), direct: chat.direct }));
+  add("status", createStatus({ ...features, watch, pseudonymSecret }));
+  return add("edge", createEdgeService({ ...features, routes: lifecycle.routes(), direct: chat.direct }));
 }
