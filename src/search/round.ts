@@ -131,8 +131,18 @@ class Round {
     return this.#pages.size >= this.#wish.limit;
   }
 
+  /** Asks so many more; those whose network has failed meanwhile are passed over. */
   #askNext(count: number): void {
-    for (const chosen of this.#waiting.splice(0, count)) this.#ask(chosen);
+    let left = count;
+    while (left > 0) {
+      const chosen = this.#waiting.shift();
+      if (chosen === undefined) return;
+      const suspension = this.#deps.suspensions.of(chosen.network);
+      if (suspension === undefined) {
+        this.#ask(chosen);
+        left--;
+      } else this.#failures.set(chosen.name, `suspended: ${suspension.kind}`);
+    }
   }
 
   #ask(chosen: ChosenEngine): void {
@@ -193,11 +203,12 @@ class Round {
   /** Books a failure, once per engine, and asks another in its place. */
   #failed({ chosen, startedMs }: Running, failure: Failure): void {
     const { name, network } = chosen;
+    // Also of an engine that was late and is known as such: a captcha outlasts that.
+    this.#deps.suspensions.failed(network, failure.kind, failure.retryAfterMs);
     if (this.#failures.has(name)) return;
     this.#failures.set(name, failure.kind);
     this.#deps.asked?.(name, failure.kind, since(startedMs) / 1000);
     if (failure.kind !== "busy") this.#deps.health.failed(name, failure);
-    this.#deps.suspensions.failed(network, failure.kind, failure.retryAfterMs);
     if (!this.#hasEnough && !this.#cut.signal.aborted) this.#askNext(1);
   }
 
@@ -205,10 +216,9 @@ class Round {
   #look(): void {
     const isWaitingFor = [...this.#running].some(({ isLate }) => !isLate);
     if (isWaitingFor && !(this.#hasEnough && this.#isShareOver)) return;
-    if (!this.#hasEnough && this.#waiting.length > 0) {
-      this.#askNext(NEXT_WIDTH);
-      return;
-    }
+    if (!this.#hasEnough) this.#askNext(NEXT_WIDTH);
+    // What was asked just now is waited for.
+    if (!this.#hasEnough && [...this.#running].some(({ isLate }) => !isLate)) return;
     if (this.#rankings.length > 0 || this.#running.size === 0) this.#end();
   }
 

@@ -210,6 +210,27 @@ describe("failures", () => {
     expect(toys.search.engines().map(({ suspended }) => suspended?.kind)).toEqual(["network", "network"]);
   });
 
+  test("of a network keep its engines from being asked later in the same search", async () => {
+    const engines = [
+      toyEngine("a", { network: "n", weight: 2 }),
+      ...["b", "c", "d", "e", "f"].map((name) => toyEngine(name, { weight: 2 })),
+      toyEngine("late", { network: "n" }),
+      toyEngine("last"),
+    ];
+    const none = () => Response.json([]);
+    toys = startToys(
+      { a: fails("captcha"), b: none, c: none, d: none, e: none, f: none, late: none, last: () => pages("last", 5) },
+      { engines, isOpen: true, search: { engines: { a: { baseUrl: undefined }, late: { baseUrl: undefined } } } },
+    );
+    const { results, unresponsive } = await run();
+    expect(results).toHaveLength(5);
+    expect(toys.asked("late")).toHaveLength(0);
+    expect(unresponsive).toEqual([
+      { name: "a", reason: "captcha" },
+      { name: "late", reason: "suspended: captcha" },
+    ]);
+  });
+
   test("are remembered with their time, and over a restart", async () => {
     toys = startToys({ a: () => pages("a", 5) });
     await run();
