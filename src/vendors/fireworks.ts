@@ -1,6 +1,7 @@
 // Fireworks AI. Unknown members are a 400, cache markers among them (musistudio/claude-code-router#377); newer models
 // report usage only when asked (langchain-ai/langchain#36977). Source of the list: docs.fireworks.ai/api-reference.
 
+import { OPENAI_ONLY } from "./openai.ts";
 import type { Vendor } from "./vendor.ts";
 
 /** Fireworks AI. */
@@ -18,16 +19,7 @@ export const fireworks: Vendor = {
       "openai-chat": {
         max_tokens_field: "max_tokens",
         developer_role: false,
-        refuses: [
-          "store",
-          "service_tier",
-          "verbosity",
-          "prompt_cache_key",
-          "prompt_cache_options",
-          "prompt_cache_retention",
-          "safety_identifier",
-          "moderation",
-        ],
+        refuses: ["service_tier", ...OPENAI_ONLY],
       },
     },
     models: {

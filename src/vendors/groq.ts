@@ -1,6 +1,7 @@
 // Groq. Sources: console.groq.com/docs/openai (unsupported fields are a 400), fanenr/chatbot#21 (`store`), sipeed/picoclaw#1196
 // (`prompt_cache_key`); `reasoning_content` in messages is refused too, so it is not returned (janhq/jan#8136).
 
+import { OPENAI_ONLY } from "./openai.ts";
 import type { Vendor } from "./vendor.ts";
 
 /** Groq. */
@@ -18,19 +19,7 @@ export const groq: Vendor = {
       "openai-chat": {
         max_tokens_field: "max_completion_tokens",
         refuses_reasoning: true,
-        refuses: [
-          "logprobs",
-          "top_logprobs",
-          "logit_bias",
-          "store",
-          "verbosity",
-          "metadata",
-          "prompt_cache_key",
-          "prompt_cache_options",
-          "prompt_cache_retention",
-          "safety_identifier",
-          "moderation",
-        ],
+        refuses: ["logprobs", "top_logprobs", "logit_bias", "metadata", ...OPENAI_ONLY],
       },
     },
     models: {

@@ -4,6 +4,7 @@
 // docs.mistral.ai/api.
 
 import type { ModelFamily } from "./model-family.ts";
+import { OPENAI_ONLY } from "./openai.ts";
 import type { Vendor } from "./vendor.ts";
 
 const mistralModels: ModelFamily = {
@@ -43,21 +44,7 @@ export const mistral: Vendor = {
         developer_role: false,
         // A 422 (BerriAI/litellm#30835): its own thinking stands in content parts.
         refuses_reasoning: true,
-        refuses: [
-          "seed",
-          "user",
-          "store",
-          "logprobs",
-          "top_logprobs",
-          "logit_bias",
-          "service_tier",
-          "verbosity",
-          "prompt_cache_key",
-          "prompt_cache_options",
-          "prompt_cache_retention",
-          "safety_identifier",
-          "moderation",
-        ],
+        refuses: ["seed", "user", "logprobs", "top_logprobs", "logit_bias", "service_tier", ...OPENAI_ONLY],
       },
     },
     models: {

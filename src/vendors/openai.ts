@@ -182,6 +182,17 @@ export const OPENAI_STRICT_SCHEMA: SchemaRules = {
   seen: "2026-11",
 };
 
+/** Parameters of chat completions that other vendors with strict servers refuse as unknown. */
+export const OPENAI_ONLY = [
+  "store",
+  "verbosity",
+  "prompt_cache_key",
+  "prompt_cache_options",
+  "prompt_cache_retention",
+  "safety_identifier",
+  "moderation",
+];
+
 /** OpenAI: chat completions, and Responses with `kind: openai-responses`. */
 export const openai = {
   name: "openai",
