@@ -1,9 +1,7 @@
 // Recipes that promise one file and one line, performed in a copy of the repository with toys: a command, a client format, a
-// decision backend, a search engine. (The one for a vendor is vendor-recipe.test.ts.)
+// decision backend. (Vendors and search engines have files of their own: vendor-recipe.test.ts, engine-recipe.test.ts.)
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { type Copy, copyRepository } from "./recipe.ts";
 import { RULES } from "./rules.ts";
 import { readFiles } from "./source.ts";
@@ -71,10 +69,7 @@ test("toys answer", async () => {
     const asked = { model: "even-1.0.0", state: "s", questions: { q: { type: "choice", criteria } } };
     const { status, body } = await gateway.post("/v1/systemone", asked, key);
     expect([status, body.answers?.q?.probabilities]).toEqual([200, { a: 0.5, b: 0.5 }]);
-    expect(NAMES).toMatchObject({
-      "decision backend": expect.arrayContaining(["even"]),
-      "search engine": expect.arrayContaining(["toynews"]),
-    });
+    expect(NAMES["decision backend"]).toContain("even");
   } finally {
     await gateway.stop();
   }
@@ -94,10 +89,6 @@ beforeAll(() => {
   list("src/wire/index.ts", 'import { toy } from "./toy/format.ts";', "FORMATS", "toy");
   copy.add("src/decisions/backends/even.ts", BACKEND);
   list("src/decisions/backends/index.ts", 'import { even } from "./even.ts";', "BACKENDS", "even");
-  const engine = readFileSync(join(copy.dir, "src/search/engines/hackernews.ts"), "utf8");
-  copy.add("src/search/engines/toynews.ts", engine.replaceAll("hackernews", "toynews"));
-  copy.addLine("src/search/engines/index.ts", "./hugging-face.ts", 'import { toynews } from "./toynews.ts";');
-  copy.addLine("src/search/engines/index.ts", "  huggingFace,", "  toynews,");
   copy.add("test/toys.test.ts", QUESTIONS);
 });
 afterAll(() => copy.remove());
@@ -125,7 +116,7 @@ test(
 );
 
 test(
-  "a client format, a decision backend and an engine answer, and are known where names are checked",
+  "a client format and a decision backend answer, and are known where names are checked",
   async () => {
     await run("test", "test/toys.test.ts");
   },
@@ -136,19 +127,6 @@ test(
   "every route of theirs opens to a key alone",
   async () => {
     await run("test", "test/accounts/credentials.test.ts");
-  },
-  TIMEOUT_MS,
-);
-
-test(
-  "a search engine is not taken without samples, and tried on them",
-  async () => {
-    const suite = ["test", "test/search/engines.test.ts", "-t", "toynews|every engine has samples"];
-    const without = await copy.bun(...suite);
-    expect([without.ok, without.text]).toEqual([false, expect.stringContaining("toynews")]);
-    const samples = join(copy.dir, "test/search/samples");
-    cpSync(join(samples, "hackernews"), join(samples, "toynews"), { recursive: true });
-    expect(await run(...suite)).toContain("toynews");
   },
   TIMEOUT_MS,
 );
