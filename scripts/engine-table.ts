@@ -1,7 +1,7 @@
 // Writes docs/reference/search-engines.md from the engines' files. A test holds the page to what this writes.
 
 import { join } from "node:path";
-import type { SearchEngine } from "../src/search/engine.ts";
+import type { Politeness, SearchEngine } from "../src/search/engine.ts";
 import { ENGINES } from "../src/search/engines/index.ts";
 
 /** Where the page is, from the root of the repository. */
@@ -59,9 +59,13 @@ const UNITS: readonly (readonly [number, string])[] = [
   [60_000, "minute"],
 ];
 
-function politenessOf({ politeness }: SearchEngine): string {
+function politenessOf({ politeness, optionalKey }: SearchEngine): string {
   if (politeness === undefined) return "";
-  const { requests, perMs } = politeness;
+  const withKey = optionalKey?.politeness === undefined ? "" : ` (with a key ${wordsOf(optionalKey.politeness)})`;
+  return wordsOf(politeness) + withKey;
+}
+
+function wordsOf({ requests, perMs }: Politeness): string {
   const [unitMs, unit] = UNITS.find(([ms]) => perMs % ms === 0) ?? [1000, "second"];
   const many = perMs / unitMs;
   return `${requests} per ${many === 1 ? unit : `${many} ${unit}s`}`;

@@ -27,6 +27,8 @@ export type Asked =
       readonly hits: readonly Hit[];
       readonly suggestions: readonly string[];
       readonly corrections: readonly string[];
+      /** How long the engine asks to be left alone, though it answered. */
+      readonly backOffMs?: number | undefined;
     }
   | { readonly failure: Failure };
 
@@ -53,8 +55,10 @@ export async function askEngine(
       if (step === 0) begun?.();
       const response = await send(request, deps.fetchFor(chosen), { leftMs: endsMs - performance.now(), signal });
       const parsed = await deps.reader.read(engine, response, context, signal);
-      if (parsed.kind === "hits")
-        return { hits: parsed.hits, suggestions: parsed.suggestions ?? [], corrections: parsed.corrections ?? [] };
+      if (parsed.kind === "hits") {
+        const { hits, suggestions = [], corrections = [], backOffMs } = parsed;
+        return { hits, suggestions, corrections, backOffMs };
+      }
       if (parsed.kind === "failure") {
         // What was remembered may be the cause.
         deps.memory.forget(chosen);
@@ -94,8 +98,9 @@ async function inTurn(
   waitMaxMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (engine.politeness === undefined || settings.baseUrl !== undefined) return true;
-  const turn = pace.next(network, engine.politeness, waitMaxMs);
+  const politeness = (settings.apiKey !== undefined ? engine.optionalKey?.politeness : undefined) ?? engine.politeness;
+  if (politeness === undefined || settings.baseUrl !== undefined) return true;
+  const turn = pace.next(network, politeness, waitMaxMs);
   if (turn === undefined) return false;
   if (turn.waitMs <= 0) return true;
   try {

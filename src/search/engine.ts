@@ -136,6 +136,12 @@ export interface Remember {
   readonly forMs: number;
 }
 
+/** At most so many requests in that time. */
+export interface Politeness {
+  readonly requests: number;
+  readonly perMs: number;
+}
+
 /** A search engine. `name` is what the configuration and the answers call it. */
 export interface SearchEngine {
   readonly name: string;
@@ -153,13 +159,13 @@ export interface SearchEngine {
   /** Present when it needs a key; says what the key looks like. A key turns the engine on and puts it first. */
   readonly key?: { readonly looksLike: string } | undefined;
   /** Present when it answers without a key, and more often or sooner with one; says what the key looks like. */
-  readonly optionalKey?: { readonly looksLike: string } | undefined;
+  readonly optionalKey?: { readonly looksLike: string; readonly politeness?: Politeness } | undefined;
   /** True when there is no origin to ask before the operator names one. */
   readonly needsBaseUrl?: true | undefined;
   /** Engines of one network are suspended together. */
   readonly network: string;
-  /** At most so many requests in that time; absent: no limit is known. Counted over all searches. */
-  readonly politeness?: { readonly requests: number; readonly perMs: number } | undefined;
+  /** Counted over all searches; absent: no limit is known. With an optional key that key's own holds, where it has one. */
+  readonly politeness?: Politeness | undefined;
   readonly timeoutMs: number;
   /** Above 1 when it can be asked for further pages. */
   readonly pagesMax: number;

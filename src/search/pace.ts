@@ -1,12 +1,7 @@
 // So many requests to a network in so much time, over all searches. Whoever comes too early is given a later moment.
 
 import type { Clock } from "../base/clock.ts";
-
-/** The most that a network takes. */
-export interface Politeness {
-  readonly requests: number;
-  readonly perMs: number;
-}
+import type { Politeness } from "./engine.ts";
 
 /** A moment at which a request may be sent. */
 export interface Turn {

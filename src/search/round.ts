@@ -197,6 +197,7 @@ class Round {
     const tookMs = since(startedMs);
     this.#deps.health.succeeded(name, tookMs);
     this.#deps.suspensions.succeeded(network);
+    if (asked.backOffMs !== undefined) this.#deps.suspensions.failed(network, "rate_limited", asked.backOffMs);
     this.#deps.asked?.(name, "ok", tookMs / 1000);
   }
 

@@ -13,7 +13,7 @@ export const github: SearchEngine = {
   weight: 1,
   about: { website: "https://github.com", official: true },
   enabledByDefault: true,
-  optionalKey: { looksLike: "an access token" },
+  optionalKey: { looksLike: "an access token", politeness: { requests: 30, perMs: 60_000 } },
   network: "github",
   politeness: { requests: 10, perMs: 60_000 },
   timeoutMs: 6000,

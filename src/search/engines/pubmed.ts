@@ -19,7 +19,7 @@ export const pubmed: SearchEngine = {
   weight: 1,
   about: { website: "https://pubmed.ncbi.nlm.nih.gov", official: true },
   enabledByDefault: true,
-  optionalKey: { looksLike: "an NCBI API key" },
+  optionalKey: { looksLike: "an NCBI API key", politeness: { requests: 10, perMs: 1000 } },
   network: "ncbi",
   politeness: { requests: 3, perMs: 1000 },
   timeoutMs: 10_000,

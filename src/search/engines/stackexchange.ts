@@ -16,7 +16,7 @@ export const stackexchange: SearchEngine = {
   weight: 1,
   about: { website: "https://stackoverflow.com", official: true },
   enabledByDefault: true,
-  optionalKey: { looksLike: "a Stack Apps key" },
+  optionalKey: { looksLike: "a Stack Apps key", politeness: { requests: 10_000, perMs: 86_400_000 } },
   network: "stackexchange",
   politeness: { requests: 300, perMs: 86_400_000 },
   timeoutMs: 6000,
