@@ -47,6 +47,7 @@ export async function makeHome(config: Record<string, unknown>): Promise<Home> {
 /** A running gateway. */
 export interface Running {
   url: string;
+  pid: number;
   rssMegabytes(): number;
   /** The same, with all processes that it has started and that live now: the same program, whose pages are there once. */
   treeMegabytes(): number;
@@ -81,6 +82,7 @@ export async function startGateway(home: Home, binary?: string): Promise<Running
   if (url === undefined) throw new Error(`The gateway did not start: ${line}${log}`);
   return {
     url,
+    pid: child.pid,
     rssMegabytes: () => megabytesOf(child.pid),
     treeMegabytes: () =>
       treeOf(child.pid).reduce(

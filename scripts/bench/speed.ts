@@ -1,0 +1,151 @@
+// What a request and a chunk of a stream cost the gateway in processor time, in terms of what they cost a bare passthrough
+// on the same runtime: by the median of alternating rounds, so that other work on the machine weighs on both. Fails when a
+// ratio is worse by more than half than the one that is kept in speed/kept.json.
+// Usage: bun scripts/bench/speed.ts [--binary FILE] [--rounds 5] [--keep]
+//   --keep  write the ratios to speed/kept.json: for a change that is worth its price
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { makeHome, startGateway } from "../soak/gateway.ts";
+import { CHUNKS } from "./speed/upstream.ts";
+
+const { values } = parseArgs({
+  options: { binary: { type: "string" }, rounds: { type: "string", default: "5" }, keep: { type: "boolean" } },
+});
+const KEPT_FILE = join(import.meta.dir, "speed/kept.json");
+/** More than what chance and another machine make of a ratio. */
+const WORSE_MAX = 1.5;
+const AT_ONCE = 16;
+const REQUESTS = 6000;
+const STREAMS = 600;
+/** Of a round; code that is new to the runtime is slow. */
+const WARM_UP = 0.5;
+/** The kernel counts processor time in these. */
+const TICK_MS = 10;
+
+/** What is asked of one server. */
+interface Target {
+  readonly name: string;
+  readonly pid: number;
+  readonly url: string;
+  readonly key: string;
+}
+
+interface Measure {
+  readonly name: string;
+  readonly path: string;
+  readonly requests: number;
+  /** What the cost is divided by, per request. */
+  readonly parts: number;
+  readonly body: string;
+  /** How the passthrough is asked for the same. */
+  readonly plain: { readonly path: string; readonly body: string };
+}
+
+const messages = [{ role: "user", content: "Say something." }];
+const CHAT = { path: "/v1/chat/completions", body: JSON.stringify({ model: "solo", messages }) };
+const STREAM = { path: CHAT.path, body: JSON.stringify({ model: "solo", messages, stream: true }) };
+const MEASURES: readonly Measure[] = [
+  { name: "request", ...CHAT, requests: REQUESTS, parts: 1, plain: CHAT },
+  { name: "chunk", ...STREAM, requests: STREAMS, parts: CHUNKS, plain: STREAM },
+  {
+    name: "translated chunk",
+    path: "/v1/messages",
+    body: JSON.stringify({ model: "solo", messages, stream: true, max_tokens: 4096 }),
+    requests: STREAMS,
+    parts: CHUNKS,
+    plain: STREAM,
+  },
+];
+
+const started: Bun.Subprocess[] = [];
+const upstream = await startScript("speed/upstream.ts");
+const upstreamUrl = `http://127.0.0.1:${upstream.port}/v1`;
+const bare = await startScript("speed/passthrough.ts", `${upstreamUrl}/chat/completions`);
+const home = await makeHome({
+  providers: { one: { kind: "openai", base_url: upstreamUrl, discover: false } },
+  models: [{ id: "solo", routes: [{ provider: "one", model: "m" }] }],
+});
+const gateway = await startGateway(home, values.binary);
+const ours: Target = { name: "sallyport", pid: gateway.pid, url: gateway.url, key: home.key };
+const plain: Target = { name: "passthrough", pid: bare.pid, url: `http://127.0.0.1:${bare.port}`, key: "" };
+let failures = 0;
+try {
+  const ratios: Record<string, number> = {};
+  for (const measure of MEASURES) ratios[measure.name] = await ratioOf(measure);
+  if (values.keep === true) await Bun.write(KEPT_FILE, `${JSON.stringify(ratios, undefined, 2)}\n`);
+  const kept = JSON.parse(readFileSync(KEPT_FILE, "utf8")) as Record<string, number>;
+  for (const [name, ratio] of Object.entries(ratios)) {
+    const most = (kept[name] ?? 0) * WORSE_MAX;
+    const isGood = ratio <= most;
+    if (!isGood) failures++;
+    const verdict = isGood ? "" : ` FAILED: at most ${most.toFixed(2)}`;
+    process.stdout.write(`${name}: ${ratio.toFixed(2)} × the passthrough (kept: ${kept[name] ?? "none"})${verdict}\n`);
+  }
+} finally {
+  gateway.signal("SIGTERM");
+  await gateway.exited;
+  for (const child of started) child.kill();
+  home.remove();
+}
+process.stdout.write(`${MEASURES.length - failures} passed, ${failures} failed\n`);
+process.exit(failures === 0 ? 0 : 1);
+
+/** The median over the rounds. */
+async function ratioOf(measure: Measure): Promise<number> {
+  const rounds: { ratio: number; ours: number; plain: number }[] = [];
+  for (const target of [plain, ours]) await costOf(target, measure, WARM_UP);
+  for (let round = 0; round < Number(values.rounds); round++) {
+    // Whoever is second finds the machine as the first left it: they take turns.
+    const order = round % 2 === 0 ? [plain, ours] : [ours, plain];
+    const costs = new Map<string, number>();
+    for (const target of order) costs.set(target.name, await costOf(target, measure));
+    const [one, other] = [costs.get(ours.name) ?? 0, costs.get(plain.name) ?? 0];
+    rounds.push({ ratio: one / other, ours: one, plain: other });
+  }
+  rounds.sort((a, b) => a.ratio - b.ratio);
+  const middle = rounds[Math.floor(rounds.length / 2)] as (typeof rounds)[number];
+  const all = rounds.map(({ ratio }) => ratio.toFixed(2)).join(", ");
+  const us = (ms: number) => (1000 * ms).toFixed(2);
+  process.stdout.write(`${measure.name}: ${us(middle.ours)} us, passthrough ${us(middle.plain)} us (rounds: ${all})\n`);
+  return Math.round(100 * middle.ratio) / 100;
+}
+
+/** Milliseconds of processor time for each part of it. */
+async function costOf(target: Target, measure: Measure, share = 1): Promise<number> {
+  const { path, body } = target === ours ? measure : measure.plain;
+  const headers = { authorization: `Bearer ${target.key}`, "content-type": "application/json" };
+  let left = Math.round(measure.requests * share);
+  const before = cpuMs(target.pid);
+  const lane = async () => {
+    while (left-- > 0) {
+      const answer = await fetch(target.url + path, { method: "POST", headers, body });
+      const text = await answer.text();
+      if (answer.status !== 200) throw new Error(`${target.name} answered ${answer.status}: ${text.slice(0, 200)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  const ms = cpuMs(target.pid) - before;
+  return Math.max(TICK_MS, ms) / (Math.round(measure.requests * share) * measure.parts);
+}
+
+/** What a process has taken so far, all its threads together. */
+function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+/** Starts a server of ours that prints its port. */
+async function startScript(file: string, ...args: string[]): Promise<{ port: number; pid: number }> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, file), ...args], { stdout: "pipe" });
+  started.push(child);
+  let line = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    line += decoder.decode(chunk);
+    if (line.includes("\n")) break;
+  }
+  return { port: Number(line), pid: child.pid };
+}

@@ -1,0 +1,49 @@
+// A provider that costs as little as one can, in a process of its own. Prints its port.
+// It streams CHUNKS chunks when asked to stream, in writes of a few, as networks deliver them.
+
+/** Chunks of one stream. */
+export const CHUNKS = 500;
+const CHUNKS_PER_WRITE = 5;
+
+if (import.meta.main) {
+  const encoder = new TextEncoder();
+  const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m" };
+  const frame = (choice: object) => `data: ${JSON.stringify({ ...head, choices: [{ index: 0, ...choice }] })}\n\n`;
+  const frames = Array.from({ length: CHUNKS }, (_, index) => frame({ delta: { content: ` word${index % 97}` } }));
+  const writes = Array.from({ length: CHUNKS / CHUNKS_PER_WRITE }, (_, index) =>
+    encoder.encode(frames.slice(index * CHUNKS_PER_WRITE, (index + 1) * CHUNKS_PER_WRITE).join("")),
+  );
+  const usage = { prompt_tokens: 9, completion_tokens: CHUNKS, total_tokens: CHUNKS + 9 };
+  const end = `${frame({ delta: {}, finish_reason: "stop" })}data: ${JSON.stringify({ ...head, choices: [], usage })}\n\ndata: [DONE]\n\n`;
+  const whole = JSON.stringify({
+    ...head,
+    object: "chat.completion",
+    choices: [{ index: 0, message: { role: "assistant", content: "Hello there." }, finish_reason: "stop" }],
+    usage,
+  });
+
+  const stream = () => {
+    let next = 0;
+    return new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const write = writes[next++];
+        controller.enqueue(write ?? encoder.encode(end));
+        if (write === undefined) controller.close();
+        // Each write goes out by itself.
+        else await new Promise((resolve) => setImmediate(resolve));
+      },
+    });
+  };
+
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const isStream = (await request.text()).includes('"stream":true');
+      const type = { "content-type": isStream ? "text/event-stream" : "application/json" };
+      return new Response(isStream ? stream() : whole, { headers: type });
+    },
+  });
+  process.stdout.write(`${server.port}\n`);
+}
