@@ -1,5 +1,6 @@
 // Recipes that promise one file and one line, performed in a copy of the repository with toys: a command, a client format, a
-// decision backend. (Vendors and search engines have files of their own: vendor-recipe.test.ts, engine-recipe.test.ts.)
+// decision backend, an endpoint for models that do not chat. (Vendors and search engines have files of their own:
+// vendor-recipe.test.ts, engine-recipe.test.ts.)
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Copy, copyRepository } from "./recipe.ts";
@@ -49,6 +50,36 @@ export const even: DecisionBackend = {
 };
 `;
 
+const ENDPOINT = `// Ranks texts, in the words of a toy.
+
+import { ApiError } from "../../base/errors.ts";
+import type { ModelEndpoint } from "./endpoint.ts";
+
+export const toyRank: ModelEndpoint = {
+  path: "/v1/toy/rank",
+  kind: "rerank",
+  upstreamPath: "/rank",
+  dialects: ["openai-chat"],
+  operation: "rerank",
+  check(body) {
+    if (!Array.isArray(body["texts"])) throw new ApiError("invalid_request", "'texts' must be a list.", { param: "texts" });
+  },
+  inputTokens: () => 5,
+  usage: ({ tokens }) => (typeof tokens === "number" ? { inputTokens: tokens, outputTokens: 0 } : undefined),
+};
+`;
+
+const ENDPOINT_FIXTURE = `import type { EndpointFixture } from "./fixture.ts";
+
+export const fixture: EndpointFixture = {
+  body: { texts: ["a", "b"] },
+  answer: (model) => ({ model, ranks: [1, 0], tokens: 3 }),
+  tokens: 3,
+  untold: (model) => ({ model, ranks: [1, 0] }),
+  refused: [[{ texts: "a" }, "texts"]],
+};
+`;
+
 /** Asks a running gateway of the copy what it knows of the toys. */
 const QUESTIONS = `
 import { expect, test } from "bun:test";
@@ -89,6 +120,8 @@ beforeAll(() => {
   list("src/wire/index.ts", 'import { toy } from "./toy/format.ts";', "FORMATS", "toy");
   copy.add("src/decisions/backends/even.ts", BACKEND);
   list("src/decisions/backends/index.ts", 'import { even } from "./even.ts";', "BACKENDS", "even");
+  copy.add("src/catalog/endpoints/toy-rank.ts", ENDPOINT);
+  list("src/catalog/endpoints/index.ts", 'import { toyRank } from "./toy-rank.ts";', "MODEL_ENDPOINTS", "toyRank");
   copy.add("test/toys.test.ts", QUESTIONS);
 });
 afterAll(() => copy.remove());
@@ -127,6 +160,18 @@ test(
   "every route of theirs opens to a key alone",
   async () => {
     await run("test", "test/accounts/credentials.test.ts");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "an endpoint is not taken without a fixture, and has everything that a chat's request has",
+  async () => {
+    const suite = ["test", "test/gateway/model-endpoints.test.ts", "-t", "/v1/toy/rank"];
+    const without = await copy.bun(...suite);
+    expect([without.ok, without.text]).toEqual([false, expect.stringContaining("/v1/toy/rank has no fixture")]);
+    copy.add("test/gateway/endpoints/toy-rank.ts", ENDPOINT_FIXTURE);
+    await run(...suite);
   },
   TIMEOUT_MS,
 );
