@@ -120,6 +120,7 @@ export function createSearch(deps: SearchDeps): Search {
   const settings = () => JSON.stringify([config().search, [...config().search.engines], config().web]);
   let chosen = choose();
   let made = settings();
+  let changes = 0;
   return {
     health: round.health,
     running: () => flights.running,
@@ -128,12 +129,14 @@ export function createSearch(deps: SearchDeps): Search {
       const key = JSON.stringify([spaced(text), category, language, safe, timeRange]);
       const known = recent.get(key);
       if (known !== undefined && (known.limit >= limit || known.results.length >= limit)) return cutTo(known, limit);
-      const flight = `${key} ${limit} ${timeoutMs}`;
+      const flight = `${key} ${limit} ${timeoutMs} ${changes}`;
       if (flights.isFull(flight)) throw new SearchError("full", "Too many searches are under way, try again soon");
       const answer = await flights.join(flight, signal, async (stop) => {
+        const begunAfter = changes;
         const found = await searchAnew(request, { chosen, round, isSafe: config().search.safe }, stop);
         // An answer that engines are missing from may be a better one soon.
-        if (found.results.length > 0 && (found.results.length >= limit || found.unresponsive.length === 0))
+        const isWhole = found.results.length >= limit || found.unresponsive.length === 0;
+        if (found.results.length > 0 && isWhole && changes === begunAfter)
           recent.keep(key, { ...found, limit }, JSON.stringify(found).length);
         return found;
       });
@@ -159,6 +162,7 @@ export function createSearch(deps: SearchDeps): Search {
       // What is known of the engines is not thrown away for a change that does not concern them.
       if (settings() === made) return;
       made = settings();
+      changes++;
       chosen = choose();
       own.clear();
       recent.clear();

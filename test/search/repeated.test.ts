@@ -67,6 +67,18 @@ describe("the same question", () => {
     expect(toys.search.running()).toBe(0);
   });
 
+  test("is not answered by a search that began before the configuration changed", async () => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    toys = startToys({ a: () => promise, b: () => pages("b", 8) }, { search: { only: ["a"] } });
+    const before = run();
+    await toys.wasAsked("a");
+    toys.reconfigure({ only: ["b"] });
+    const meanwhile = await run();
+    resolve(pages("a", 8));
+    expect((await before).results[0]?.engines).toEqual(["a"]);
+    for (const answer of [meanwhile, await run()]) expect(answer.results[0]?.engines).toEqual(["b"]);
+  });
+
   test("is not answered from before a changed configuration", async () => {
     toys = startToys({ a: () => pages("a", 8), b: () => pages("b", 8) });
     await run();
