@@ -1,4 +1,4 @@
-// Well-known providers: what an entry of that name has unless it says otherwise. All of it stands in the vendors' files.
+// Presets of well-known providers: the defaults of an entry with that name. All of them come from the vendors' files.
 
 import { CALLABLE, findVendor } from "../vendors/look-up.ts";
 import { isEmbedded, type ProviderKind } from "../vendors/protocols.ts";
@@ -25,12 +25,12 @@ export type PresetName = string;
 /** The names alone. */
 export const PRESET_NAMES: readonly PresetName[] = CALLABLE.map(({ name }) => name);
 
-/** The providers that are part of the program, and there without being configured. */
+/** The providers inside the program, which exist without being configured. */
 export const EMBEDDED_PRESETS: readonly PresetName[] = CALLABLE.filter(({ api }) => isEmbedded(api)).map(
   ({ name }) => name,
 );
 
-/** A variable to name as an example: that of the first preset which one variable alone makes a provider. */
+/** The preset, with its variable, that texts for people use as their example. */
 export const EXAMPLE = exampleOf();
 
 /** The preset of that name. */
@@ -56,7 +56,7 @@ export function presetFacts(name: string, env: Readonly<Record<string, string | 
   return { kind, baseUrl: value === "" ? baseUrl : addressOf(value, baseUrl), apiKey: "" };
 }
 
-/** True for presets whose variable says where the server is. */
+/** True for presets whose variable holds the server's address. */
 export function isAddressed(name: PresetName): boolean {
   return findVendor(name)?.api.variable?.holds === "address";
 }
@@ -78,7 +78,7 @@ function exampleOf(): { readonly preset: PresetName; readonly variable: string }
   return { preset: first?.name ?? "", variable: first?.api.variable?.name ?? "" };
 }
 
-/** The variable may hold a host, host:port, port or URL, and the server's own 0.0.0.0; what it leaves out is as usual. */
+/** The variable may hold a host, host:port, :port or URL, and the server's own 0.0.0.0; missing parts are the usual ones. */
 function addressOf(value: string, usual: string): string {
   const { port, pathname: usualPath } = new URL(usual);
   const whole = /^https?:\/\//i.test(value) ? value : `http://${value.startsWith(":") ? `127.0.0.1${value}` : value}`;

@@ -1,4 +1,4 @@
-// Finds vendors: by the name of a preset, or by the host that a provider is reached at.
+// Finds vendors by preset name or by the host of their API.
 
 import { VENDORS } from "./index.ts";
 import { type DialectName, kindFacts, PROTOCOLS, PROVIDER_KINDS, type ProviderKind } from "./protocols.ts";
@@ -12,7 +12,7 @@ export const CALLABLE: readonly CallableVendor[] = VENDORS.filter(
   (vendor): vendor is CallableVendor => vendor.api !== undefined,
 );
 
-/** The beginnings of vendors' keys, as the alternatives of a regular expression. */
+/** The prefixes of vendors' API keys, as alternatives of a regular expression. */
 export const KEY_BEGINNINGS = [...new Set(CALLABLE.flatMap(({ api }) => api.keyBegins ?? []))]
   .map((text) => RegExp.escape(text))
   .join("|");
@@ -22,14 +22,14 @@ export function findVendor(name: string | undefined): CallableVendor | undefined
   return CALLABLE.find((vendor) => vendor.name === name);
 }
 
-/** Whose API answers at a host. */
+/** The vendor whose API is at a host. */
 export function vendorAt(host: string): CallableVendor | undefined {
   return CALLABLE.find(({ api }) => api.domains?.some((domain) => host === domain || host.endsWith(`.${domain}`)));
 }
 
 /**
- * The name of a provider in traces: its vendor's by the host, else that of what it speaks, which is a protocol, a kind or a
- * preset.
+ * The name of a provider in traces: that of the vendor at the host, else that of what it speaks (the name of a protocol, of a
+ * kind or of a preset).
  */
 export function traceNameOf(host: string, speaks: string): string {
   const byHost = vendorAt(host)?.api.traceName;

@@ -1,6 +1,6 @@
-// Facts about a provider that change what may be sent to it: the closed list of them, for vendors' files and for
-// `providers.NAME.quirks` of the configuration. A new quirk is one line here; a name that is not here compiles nowhere and
-// is refused where the configuration is read. Absent means the protocol's plain behaviour.
+// The closed list of quirks: facts about a provider that change what may be sent to it, used by vendors' files and by
+// `providers.NAME.quirks` of the configuration. A new quirk is one line here. Any other name does not compile, and is
+// refused when the configuration is read. An absent quirk means the usual behaviour of the protocol.
 
 import { type Static, Type } from "@sinclair/typebox";
 
