@@ -1,11 +1,10 @@
 // The way in: every route behind one edge, and the address it is served at. Wiring only.
 
-import { type AnyElysia, Elysia } from "elysia";
+import type { AnyElysia } from "elysia";
 import { uuid } from "../base/ids.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { createEdge, type RoutePattern } from "../http/edge.ts";
-import { noEndpoint } from "../http/errors.ts";
-import { exchangeOf } from "../http/exchange.ts";
+import { joinRoutes } from "../http/join-routes.ts";
 import type { Listener } from "../http/listen.ts";
 import { TrustedProxies } from "../http/peer.ts";
 import { rememberProxy, UNTRUSTED_PROXY } from "../status/untrusted-proxy.ts";
@@ -29,7 +28,7 @@ export interface EdgeServiceDeps {
   readonly direct: ReadonlyMap<string, (request: Request) => Promise<Response>>;
 }
 
-/** Builds the edge over all routes; `start` opens the address, so it comes after everything that answers. */
+/** Builds the edge over all routes; `start` serves it, so it comes after everything that answers. */
 export function createEdgeService(deps: EdgeServiceDeps) {
   const { live, log, listener } = deps;
   const routes = joinRoutes(deps.routes);
@@ -66,23 +65,11 @@ export function createEdgeService(deps: EdgeServiceDeps) {
     /** Every route there is, as `GET /v1/models/*`. */
     patterns: (): readonly RoutePattern[] => routes.routes,
     async start(): Promise<void> {
-      listener.open(edge);
+      listener.serve(edge);
       await settings.writeSetting(LISTENING_SETTING, listener.link);
     },
     async stop(drainMs: number): Promise<void> {
       if (!(await listener.stop(drainMs))) log.warn("requests were cut at the drain timeout");
     },
   };
-}
-
-/** One router for all of them; what they throw is left to the edge. */
-function joinRoutes(parts: readonly AnyElysia[]): AnyElysia {
-  const all = new Elysia({ name: "sallyport", handler: { standardHostname: false } }).onError(
-    ({ error, code, request }) => {
-      exchangeOf(request).thrown = code === "NOT_FOUND" ? noEndpoint(request) : error;
-      return new Response(null, { status: 500 });
-    },
-  );
-  for (const part of parts) all.use(part);
-  return all;
 }

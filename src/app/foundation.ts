@@ -43,6 +43,10 @@ export async function addFoundation({ lifecycle, live, log, clock = systemClock 
   const tracer = await openTracer(log);
   add("traces", { stop: () => tracer?.stop() });
   const { store } = add("database", await openDatabase({ dataDir: config().dataDir, clock, log }));
+  const { host, port } = config().server;
+  const listener = createListener({ host, port });
+  // Like the lock of the database: nothing begins to work before both are known to be ours.
+  add("address", { start: () => listener.open(), stop: async () => void (await listener.stop(0)) });
   const { nameModels, ...programMetrics } = createProgramMetrics({
     startedMs,
     guarded: () => config().server.metrics.token !== "",
@@ -51,8 +55,6 @@ export async function addFoundation({ lifecycle, live, log, clock = systemClock 
   const { writer, observer } = addUsage({ ...ground, ...programMetrics });
   const grants = live.derive(tierGrants);
   const callers = addCallers({ ...ground, ...programMetrics, writer, grants });
-  const { host, port } = config().server;
-  const listener = createListener({ host, port });
   return {
     ...ground,
     ...{ tracer, writer, observer, callers, grants, listener, nameModels },

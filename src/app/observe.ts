@@ -6,9 +6,11 @@ import { ERRORS } from "../base/errors.ts";
 import { COMMIT, VERSION } from "../base/version.ts";
 import type { ModelRoute } from "../catalog/models.ts";
 import { environment } from "../config/load.ts";
+import { unansweredRow } from "../gateway/unanswered-row.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { endSpan, logFields } from "../http/request-end.ts";
 import { createOutcomes } from "../status/outcomes.ts";
-import { STOPPED, type UsageRecord } from "../store/usage/record.ts";
+import type { UsageRecord } from "../store/usage/record.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/span.ts";
@@ -89,7 +91,7 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
       // A client that left says nothing about the model.
       if (typeof model === "string" && gone !== true) outcomes.note(model, { status, errorCode, latencyMs: tookMs });
       if (!exchange.recorded && exchange.caller !== undefined)
-        record(rowOf(exchange, { status, tookMs, nowMs: clock.now() }));
+        record(unansweredRow(exchange, { status, tookMs, nowMs: clock.now() }));
       endSpan(exchange, status, errorCode);
       log.request(logFields(exchange, status, tookMs));
     },
@@ -127,60 +129,6 @@ async function time<T>(metrics: Metrics, operation: string, work: () => Promise<
   } finally {
     metrics.database(operation, (performance.now() - from) / 1000);
   }
-}
-
-/** The row of a request that no upstream answered, or that asked for a page. */
-function rowOf(exchange: Exchange, end: { status: number; tookMs: number; nowMs: number }): UsageRecord {
-  const { log, failedRoutes, caller } = exchange;
-  const { error, model, client_gone: gone } = log;
-  const last = failedRoutes.at(-1);
-  const code = typeof error === "string" ? error : null;
-  return {
-    requestId: exchange.requestId,
-    accountId: caller?.accountId ?? "",
-    keyId: caller?.keyId ?? "",
-    model: typeof model === "string" ? model : "",
-    provider: last?.provider ?? "",
-    upstreamModel: last?.model ?? "",
-    endpoint: exchange.route,
-    status: end.status,
-    errorCode: gone === true ? STOPPED : code,
-    inputTokens: 0,
-    outputTokens: 0,
-    cachedTokens: 0,
-    cacheWriteTokens: 0,
-    reasoningTokens: 0,
-    estimated: false,
-    costMicros: 0,
-    latencyMs: Math.round(end.tookMs),
-    ttfbMs: null,
-    stream: exchange.streaming,
-    createdAtMs: end.nowMs,
-    attempts: failedRoutes,
-  };
-}
-
-function endSpan({ span, log }: Exchange, status: number, errorCode: string | null): void {
-  if (span === undefined) return;
-  const { model, key_id: key } = log;
-  span.set({
-    "http.response.status_code": status,
-    ...(typeof model === "string" ? { "sallyport.model": model } : {}),
-    ...(typeof key === "string" ? { "sallyport.key_id": key } : {}),
-  });
-  if (errorCode !== null && (status >= 500 || status === 200)) span.fail(errorCode);
-  span.end();
-}
-
-function logFields(exchange: Exchange, status: number, tookMs: number): Record<string, unknown> {
-  return {
-    request_id: exchange.requestId.slice(0, 200),
-    method: exchange.method,
-    path: exchange.path.slice(0, 200),
-    status,
-    ms: Math.round(tookMs * 10) / 10,
-    ...exchange.log,
-  };
 }
 
 /** The tracer, when the standard OTEL_* variables ask for one; nothing of it is loaded otherwise. */

@@ -1,5 +1,7 @@
 // Listens, and ends gracefully: no new connections, open requests and streams may finish until the drain timeout.
 
+type Fetch = (request: Request) => Response | Promise<Response>;
+
 /** An address to listen on. `url`, `link` and `port` are known once it is open, and throw before. */
 export interface Listener {
   /** The address it listens on. */
@@ -7,13 +9,18 @@ export interface Listener {
   /** The address for people on this machine to open: `localhost` where it listens on every interface. */
   readonly link: string;
   readonly port: number;
-  /** Starts listening. Throws when the address is taken. */
-  open(fetch: (request: Request) => Response | Promise<Response>): void;
+  /** Takes the address. Throws when it is taken. Requests wait until they are served. */
+  open(): void;
+  /** Hands requests to `fetch`, from the first one on. */
+  serve(fetch: Fetch): void;
   /** The peer's address of a running request. */
   addressOf(request: Request): string;
   /** The request is answered: its connection may lie idle for a while, then it is closed. A proxy's may for longer. */
   release(request: Request, isProxied: boolean): void;
-  /** Stops accepting, waits for what is open at most `drainMs`, then cuts the rest. True when nothing had to be cut. */
+  /**
+   * Stops accepting, waits for what is open at most `drainMs`, then cuts the rest. True when nothing had to be cut. A second
+   * call does nothing, nor does one before it is open.
+   */
   stop(drainMs: number): Promise<boolean>;
 }
 
@@ -39,6 +46,9 @@ export function createListener(options: {
 }): Listener {
   const { host, idleSeconds = IDLE_SECONDS, proxyIdleSeconds = PROXY_IDLE_SECONDS } = options;
   let opened: Bun.Server<undefined> | undefined;
+  let isStopped = false;
+  let handler: Fetch | undefined;
+  const served = Promise.withResolvers<Fetch>();
   const server = () => {
     if (opened === undefined) throw new Error("The listener is not open yet.");
     return opened;
@@ -54,13 +64,20 @@ export function createListener(options: {
     get port() {
       return port();
     },
-    open(fetch) {
-      opened = serve(host, options.port, fetch);
+    open() {
+      const wait: Fetch = async (request) => (await served.promise)(request);
+      opened = bind(host, options.port, (request) => (handler ?? wait)(request));
+    },
+    serve(fetch) {
+      handler = fetch;
+      served.resolve(fetch);
     },
     addressOf: (request) => server().requestIP(request)?.address ?? "",
     release: (request, isProxied) => server().timeout(request, isProxied ? proxyIdleSeconds : idleSeconds),
     async stop(drainMs) {
-      const running = server();
+      if (opened === undefined || isStopped) return true;
+      isStopped = true;
+      const running = opened;
       const drained = running.stop().then(() => true);
       let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise<false>((resolve) => {
@@ -74,7 +91,7 @@ export function createListener(options: {
   };
 }
 
-function serve(hostname: string, port: number, fetch: (request: Request) => Response | Promise<Response>) {
+function bind(hostname: string, port: number, fetch: Fetch) {
   return Bun.serve({
     hostname,
     port,

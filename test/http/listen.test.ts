@@ -4,7 +4,8 @@ import { createListener, linkOf } from "../../src/http/listen.ts";
 // The parser counts in steps of four seconds.
 test("idle connections are closed, running requests are not", async () => {
   const server = createListener({ host: "127.0.0.1", port: 0, idleSeconds: 4, proxyIdleSeconds: 12 });
-  server.open(async (request) => {
+  server.open();
+  server.serve(async (request) => {
     if (request.url.endsWith("/slow")) await Bun.sleep(5500);
     server.release(request, request.url.endsWith("/proxied"));
     return new Response("ok");
@@ -57,19 +58,30 @@ test("idle connections are closed, running requests are not", async () => {
 }, 30_000);
 
 test("a second listener on the port is refused", async () => {
-  const fetch = () => new Response("ok");
   const first = createListener({ host: "127.0.0.1", port: 0 });
-  first.open(fetch);
+  first.open();
   const second = createListener({ host: "127.0.0.1", port: first.port });
-  expect(() => second.open(fetch)).toThrow(expect.objectContaining({ code: "EADDRINUSE" }));
+  expect(() => second.open()).toThrow(expect.objectContaining({ code: "EADDRINUSE" }));
   await first.stop(0);
 });
 
 test("where it listens is not known before it is open", async () => {
   const listener = createListener({ host: "127.0.0.1", port: 0 });
   expect(() => listener.link).toThrow("not open yet");
-  listener.open(() => new Response("ok"));
+  expect(await listener.stop(0)).toBe(true);
+  listener.open();
+  listener.serve(() => new Response("ok"));
   expect(await (await fetch(listener.link)).text()).toBe("ok");
+  await listener.stop(0);
+  expect(await listener.stop(0)).toBe(true);
+});
+
+test("requests that come before they are served wait", async () => {
+  const listener = createListener({ host: "127.0.0.1", port: 0 });
+  listener.open();
+  const early = fetch(listener.link);
+  listener.serve(() => new Response("served"));
+  expect(await (await early).text()).toBe("served");
   await listener.stop(0);
 });
 

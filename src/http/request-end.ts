@@ -1,0 +1,31 @@
+// What is told of a finished request: the fields of its log line, and the end of its span.
+
+import type { Exchange } from "./exchange.ts";
+
+/** Longer ids and paths would let a client write the log. */
+const LOGGED_CHARS_MAX = 200;
+
+/** Ends the request's span, where tracing is on. */
+export function endSpan({ span, log }: Exchange, status: number, errorCode: string | null): void {
+  if (span === undefined) return;
+  const { model, key_id: key } = log;
+  span.set({
+    "http.response.status_code": status,
+    ...(typeof model === "string" ? { "sallyport.model": model } : {}),
+    ...(typeof key === "string" ? { "sallyport.key_id": key } : {}),
+  });
+  if (errorCode !== null && (status >= 500 || status === 200)) span.fail(errorCode);
+  span.end();
+}
+
+/** The one log line of a request. */
+export function logFields(exchange: Exchange, status: number, tookMs: number): Record<string, unknown> {
+  return {
+    request_id: exchange.requestId.slice(0, LOGGED_CHARS_MAX),
+    method: exchange.method,
+    path: exchange.path.slice(0, LOGGED_CHARS_MAX),
+    status,
+    ms: Math.round(tookMs * 10) / 10,
+    ...exchange.log,
+  };
+}
