@@ -1,5 +1,5 @@
 // Two coding agents, headless, against the gateway, each finishing a one-tool task that a scripted provider sets them.
-// By hand: `bun scripts/agents.ts [--keep FOLDER]`. Installs the agents into a folder that is not the repository's, then
+// By hand: `bun scripts/agents.ts [--keep FOLDER] [--only TEXT]`. Installs the agents into a folder that is not the repository's, then
 // runs everything with no network but loopback (where the system lets it make such a place).
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -18,8 +18,12 @@ const TASK = "Create hello.txt in the current folder with the content: hello fro
 const CONTENT = "hello from the gateway";
 const RUN_TIMEOUT_MS = 120_000;
 const DONE = "The file is there.";
+/** What only a summary says. */
+const FACT = "the file was written in the first step";
 
 const argv = process.argv.slice(2);
+/** Only the cases whose name holds it. */
+const only = argv.includes("--only") ? (argv[argv.indexOf("--only") + 1] ?? "") : "";
 const keep = argv.includes("--keep") ? argv[argv.indexOf("--keep") + 1] : undefined;
 const folder = keep ?? mkdtempSync(join(tmpdir(), "sallyport-agents-"));
 
@@ -38,7 +42,7 @@ function isolated(): number | undefined {
     process.stdout.write("note: no network namespace here; the agents run with the network open\n");
     return undefined;
   }
-  const again = [process.execPath, import.meta.path, "--inside", "--keep", folder];
+  const again = [process.execPath, import.meta.path, "--inside", "--keep", folder, "--only", only];
   const script = 'ip link set lo up 2>/dev/null || ifconfig lo up; exec "$@"';
   return Bun.spawnSync(["unshare", "-n", "sh", "-c", script, "sh", ...again], {
     stdio: ["ignore", "inherit", "inherit"],
@@ -51,6 +55,8 @@ interface Case {
   dialect: DialectName;
   /** The client's protocol is the upstream's: nothing may be lost. */
   lossless: boolean;
+  /** The agent is made to compact its conversation on the way. */
+  compacts?: true;
 }
 
 const CASES: Case[] = [
@@ -61,6 +67,7 @@ const CASES: Case[] = [
   { agent: "codex", dialect: "openai-responses", lossless: true },
   { agent: "codex", dialect: "openai-chat", lossless: false },
   { agent: "codex", dialect: "anthropic-messages", lossless: false },
+  { agent: "codex", dialect: "openai-chat", lossless: false, compacts: true },
 ];
 
 if (!argv.includes("--inside")) {
@@ -91,9 +98,10 @@ async function run(): Promise<number> {
   });
   let failures = 0;
   for (const one of CASES) {
+    const name = `${one.agent} over ${one.dialect}${one.compacts === true ? ", compacting" : ""}`;
+    if (!name.includes(only)) continue;
     const problems = await runCase(one, app, upstream);
     failures += problems.length > 0 ? 1 : 0;
-    const name = `${one.agent} over ${one.dialect}`;
     process.stdout.write(
       `${problems.length === 0 ? "ok  " : "FAIL"} ${name}\n${problems.map((p) => `     ${p}\n`).join("")}`,
     );
@@ -103,15 +111,16 @@ async function run(): Promise<number> {
   return failures === 0 ? 0 : 1;
 }
 
-async function runCase({ agent, dialect, lossless }: Case, app: TestApp, upstream: FakeUpstream): Promise<string[]> {
+async function runCase(one: Case, app: TestApp, upstream: FakeUpstream): Promise<string[]> {
+  const { agent, dialect, lossless, compacts = false } = one;
   const home = mkdtempSync(join(folder, "home-"));
   const work = mkdtempSync(join(folder, "work-"));
   const file = join(work, "hello.txt");
   const problems: string[] = [];
   upstream.received.length = 0;
-  upstream.answer((received) => say(received, reply(received, file)));
+  upstream.answer((received) => say(received, compacts ? longReply(received, file) : reply(received, file)));
   const recorder = record(app.url);
-  const child = Bun.spawn(agent === "claude" ? claudeArgs(dialect) : codexArgs(dialect, recorder.url), {
+  const child = Bun.spawn(agent === "claude" ? claudeArgs(dialect) : codexArgs(dialect, recorder.url, compacts), {
     cwd: work,
     env: {
       PATH: process.env["PATH"],
@@ -130,7 +139,12 @@ async function runCase({ agent, dialect, lossless }: Case, app: TestApp, upstrea
   if (content !== CONTENT) problems.push(`the file holds ${JSON.stringify(content)}; ${(out + err).slice(-600)}`);
   if (!out.includes(DONE)) problems.push(`the agent did not report the model's last words: ${out.slice(-300)}`);
   const results = upstream.received.filter(({ text }) => hasResult(text));
-  if (results.length === 0) problems.push("no request brought the tool's result to the upstream");
+  if (compacts && !upstream.received.some(({ text }) => isSummaryCall(text)))
+    problems.push("nobody asked for a summary");
+  if (compacts && !upstream.received.some(({ text }) => text.includes(FACT) && !isSummaryCall(text))) {
+    problems.push("no request brought the summary to the upstream");
+  }
+  if (results.length === 0 && !compacts) problems.push("no request brought the tool's result to the upstream");
   if (lossless) problems.push(...losses(recorder.bodies, upstream.received));
   for (const path of [home, work]) rmSync(path, { recursive: true, force: true });
   return problems;
@@ -152,7 +166,7 @@ function claudeEnv(url: string, key: string): Record<string, string> {
   };
 }
 
-function codexArgs(dialect: DialectName, url: string): string[] {
+function codexArgs(dialect: DialectName, url: string, compacts: boolean): string[] {
   const provider = `model_providers.gw={name="gw",base_url="${url}/v1",env_key="GATEWAY_KEY",wire_api="responses"}`;
   const settings = [
     "model_provider=gw",
@@ -161,6 +175,7 @@ function codexArgs(dialect: DialectName, url: string): string[] {
     "analytics.enabled=false",
     "features.plugins=false",
     "features.apps=false",
+    ...(compacts ? ["model_auto_compact_token_limit=20000"] : []),
   ];
   return [
     join(folder, "node_modules/.bin/codex"),
@@ -192,6 +207,23 @@ function reply({ text }: Received, file: string): Said {
   const known = calls.find(([name]) => text.includes(`"name":"${name}"`));
   if (known === undefined) return { text: "A title" };
   return { text: "I will write it.", calls: [{ id: "call_write", name: known[0], args: known[1] }] };
+}
+
+/** A call for a summary: the gateway's own, or the agent's. */
+function isSummaryCall(text: string): boolean {
+  return /You keep the record of a conversation|create a detailed summary|CONTEXT CHECKPOINT COMPACTION/i.test(text);
+}
+
+/** The same where the first answer fills the window, so that the agent compacts before it goes on. */
+function longReply(received: Received, file: string): Said {
+  const { text } = received;
+  if (isSummaryCall(text)) return { text: `<summary>## State of the work\n${FACT}: ${file}</summary>` };
+  if (text.includes(FACT)) return { text: DONE };
+  const said = reply(
+    { ...received, text: text.replaceAll(/"(?:tool_result|function_call_output)"|"role":"tool"/g, "") },
+    file,
+  );
+  return { ...said, usage: { input: 190_000, output: 50 } };
 }
 
 /** True once the history holds the call's result, in whichever protocol. */

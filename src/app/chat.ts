@@ -89,6 +89,7 @@ export function createChat(deps: ChatDeps) {
     },
     files,
     sealer: compaction.sealer,
+    held: compaction.held,
     provider: fleet.provider,
   });
   const gateway = createGateway({

@@ -58,6 +58,21 @@ export async function keepAnswer(
   }
 }
 
+/** Holds an answer of a conversation that is held here; a failure ends the thread, and the client is told at its next turn. */
+export async function holdAnswer(
+  deps: GatewayDeps,
+  { held, id, model, exchange }: Job,
+  { text, usage }: { text: string; usage: Usage | undefined },
+): Promise<void> {
+  if (held === undefined) return;
+  const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
+  try {
+    await held.hold({ id, text, model: model.id, tokens });
+  } catch (error) {
+    deps.keepFailed?.(error, exchange.requestId);
+  }
+}
+
 /** Tells the client which route answered and what could not be said to it. */
 export function noteRoute(job: Job, turn: Turn, dropped: readonly string[]): void {
   const { headers } = job.exchange;

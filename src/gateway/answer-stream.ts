@@ -10,7 +10,7 @@ import { STOPPED } from "../store/usage/record.ts";
 import { withKey } from "../upstream/ask.ts";
 import { outcomeOfFault } from "../upstream/breaker.ts";
 import type { EventReader } from "../upstream/dialect.ts";
-import { forwardHeaders, keepAnswer, noteRoute, spend } from "./accounting.ts";
+import { forwardHeaders, holdAnswer, keepAnswer, noteRoute, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
@@ -107,7 +107,7 @@ class AnswerPump implements SseSource {
     this.#flow = flow;
     this.#live = live;
     this.#opened = live !== undefined;
-    this.#heard = job.conversation === undefined ? undefined : [];
+    this.#heard = job.conversation === undefined && job.held === undefined ? undefined : [];
     job.exchange.streaming = true;
     deps.streamOpened?.();
   }
@@ -136,6 +136,10 @@ class AnswerPump implements SseSource {
       await keepAnswer(this.#deps, job, live.relay.answer, { provider: live.turn.provider, hidden });
     }
     if (text !== undefined) this.#heard?.push(text);
+    // Before the client has the end here too: it may go on at once.
+    if (text === undefined && live.relay.fault === undefined && this.#heard !== undefined) {
+      await holdAnswer(this.#deps, live.job, { text: this.#heard.join(""), usage: live.relay.usage });
+    }
     if (text === undefined) this.#settle(false);
     else this.#ttfbMs ??= performance.now() - job.exchange.startedMs;
     return text;

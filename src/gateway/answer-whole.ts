@@ -11,7 +11,7 @@ import { outputText } from "../chat/usage.ts";
 import { type Asked, askProvider } from "../upstream/ask.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
-import { forwardHeaders, headerText, keepAnswer, noteRoute, spend } from "./accounting.ts";
+import { forwardHeaders, headerText, holdAnswer, keepAnswer, noteRoute, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
@@ -93,6 +93,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, given: Job, signal: Abor
   if (written.body !== undefined) {
     await keepAnswer(deps, job, written.body, { provider, hidden: built.hidesEncrypted === true });
   }
+  await holdAnswer(deps, job, { text: written.text, usage });
   if (job.conversation !== undefined) deps.conversations?.answered(job, { text: written.text, usage });
   return new Response(written.text, { headers: { "content-type": "application/json" } });
 }

@@ -23,6 +23,7 @@ import { allowedDefaults, type Defaults, isOwnDefault, textOfAnswerFault } from 
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 import { type RefusedReasoning, withoutReasoning } from "./refused-reasoning.ts";
 import type { CallTrace } from "./route-call.ts";
+import type { HeldRequest } from "./threads/held.ts";
 import { refuseUnsayable } from "./untranslatable.ts";
 import type { ThreadRequest, UpstreamThreads } from "./upstream-threads.ts";
 
@@ -65,6 +66,8 @@ export interface Job {
   readonly refusedReasoning: RefusedReasoning;
   /** Present: the answer belongs to a conversation that its upstream holds. */
   readonly thread?: ThreadRequest;
+  /** The conversation is held here. */
+  readonly held?: HeldRequest | undefined;
   /** Where the conversation stays; absent where there is nothing to choose. */
   readonly stay?: Stay | undefined;
   /** What the format read the body with. */

@@ -16,6 +16,7 @@ import type { Budgets } from "./budgets.ts";
 import type { Job, Keep } from "./chat-exchange.ts";
 import type { Conversations } from "./compaction/conversations.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
+import type { HeldRequest } from "./threads/held.ts";
 import type { UpstreamThreads } from "./upstream-threads.ts";
 
 /** What the pipeline needs of the rest of the program. */
@@ -70,6 +71,8 @@ export interface Prepared {
   members: Readonly<Record<string, unknown>> | undefined;
   /** Parameters that were left out here, to be told. */
   dropped?: readonly string[];
+  /** The conversation is held here: takes the answer when it is complete, before the client has its end. */
+  held?: HeldRequest;
   /** The routes that are left, where only some can take what was sent. */
   routes?: readonly ModelRoute[];
   /** Keeps the finished answer, in the client's format; called before the client has all of it. */

@@ -8,26 +8,30 @@ import type { Sealer } from "./compaction/seal.ts";
 import type { Draft, Prepared } from "./deps.ts";
 import { expandHistory, type HistoryDeps } from "./history.ts";
 import { withFiles } from "./media.ts";
+import type { HeldRequest, HeldThreads } from "./threads/held.ts";
 
 export interface PrepareDeps {
   history: HistoryDeps;
   files: FileStore;
   sealer: Sealer;
+  held: HeldThreads;
   provider(name: string): Provider | undefined;
 }
 
 /** Members that may have been changed. */
-const MEMBERS = ["messages", "input", "previous_response_id"] as const;
+const MEMBERS = ["messages", "input", "previous_response_id", "thread", "system", "tools"] as const;
 
 /** Builds the step; undefined when there was nothing to do. */
 export function createPrepare(deps: PrepareDeps): (draft: Draft) => Promise<Prepared | undefined> {
   return async (draft) => {
     const { caller, format, body, chat, options } = draft;
     if (format.storesAnswers !== true) {
-      const filled = await withFiles(deps.files, caller.accountId, body);
+      const held = await heldRequest(deps, draft);
+      const filled = await withFiles(deps.files, caller.accountId, held?.body ?? body);
       const { body: open, routes } = withRecords(deps, draft, filled);
       if (open === body) return routes === undefined ? undefined : { chat, members: {}, routes };
-      return { chat: format.decode(open, options), members: changed(open, body), ...(routes ? { routes } : {}) };
+      const more = { ...(held === undefined ? {} : { held }), ...(routes === undefined ? {} : { routes }) };
+      return { chat: format.decode(open, options), members: changed(open, body), ...more };
     }
     const { body: expanded, portableInput, keep } = await expandHistory(deps.history, caller.accountId, body);
     const filled = await withFiles(deps.files, caller.accountId, expanded);
@@ -48,6 +52,14 @@ export function createPrepare(deps: PrepareDeps): (draft: Draft) => Promise<Prep
     const more = { ...(keep === undefined ? {} : { keep }), ...(routes === undefined ? {} : { routes }) };
     return { chat: stored, members, dropped, ...more };
   };
+}
+
+/** A conversation that is held here because no provider of the model holds one. */
+async function heldRequest({ held, provider }: PrepareDeps, draft: Draft): Promise<HeldRequest | undefined> {
+  const { format, body, caller, exchange, routes } = draft;
+  if (format.hasThreads !== true || body["thread"] == null) return undefined;
+  if (routes.some((route) => provider(route.provider)?.dialect.hasThreads)) return undefined;
+  return held.open(format, body, { accountId: caller.accountId, exchange });
 }
 
 /** The body with records that clients carry opened; the same where there is none. A vendor's own leave its routes alone. */

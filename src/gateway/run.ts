@@ -113,7 +113,8 @@ async function makeJob(deps: GatewayDeps, read: Read): Promise<Job> {
   // What was stored earlier may hold what this model cannot read.
   if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
   exchange.headers["x-sallyport-model"] = headerText(model.id);
-  const thread = threadOf(format, body);
+  const held = prepared?.held;
+  const thread = held === undefined ? threadOf(format, body) : undefined;
   const conversation = deps.conversations?.of(chat, format);
   const asked = deps.conversations?.asked(body, format, prepared?.routes ?? routes);
   const open = asked?.routes ?? prepared?.routes ?? routes;
@@ -136,6 +137,7 @@ async function makeJob(deps: GatewayDeps, read: Read): Promise<Job> {
     ...(conversation === undefined ? {} : { conversation }),
     ...(asked?.asksRecord === undefined ? {} : { asksRecord: asked.asksRecord }),
     ...(stay === undefined ? {} : { stay }),
+    ...(held === undefined ? {} : { held }),
     options,
     defaults,
     hold,

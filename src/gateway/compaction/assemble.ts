@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import type { ThreadStore } from "../../store/work/threads.ts";
 import { type AskDeps, askModel } from "../ask.ts";
+import { HeldThreads } from "../threads/held.ts";
 import { KeptThreads } from "../threads/kept.ts";
 import { createStoredThreads } from "../threads/stored-threads.ts";
 import { Compactor } from "./compactor.ts";
@@ -65,6 +66,7 @@ export function createCompaction(deps: CompactionDeps) {
   return {
     conversations,
     stored,
+    held: new HeldThreads({ threads, enabled: () => deps.settings().enabled }),
     sealer,
     threads,
     /** Ends summaries that are made beforehand. */

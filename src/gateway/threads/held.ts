@@ -1,0 +1,109 @@
+// Anthropic's `thread` over upstreams that hold none: the conversation is held here, under the id of its latest answer, and
+// goes up whole. Each answer is gone on from once; what a thread began with (instructions, tools) stays. Errors have the
+// vendor's codes, by which its SDKs act.
+
+import { ApiError } from "../../base/errors.ts";
+import type { Element } from "../../chat/entries.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { answerElements } from "../../wire/assembled.ts";
+import type { WireFormat } from "../../wire/format.ts";
+import type { KeptThreads, ReadThread } from "./kept.ts";
+
+/** What a thread keeps of the request that began it. */
+const FIXED = ["system", "tools"];
+
+/** A request of a held thread. */
+export interface HeldRequest {
+  /** The request with the whole conversation in it. */
+  body: Element;
+  /** Holds the answer, under its id. */
+  hold(answer: { id: string; text: string; model: string; tokens: number }): Promise<void>;
+}
+
+export interface HeldThreadsDeps {
+  threads: KeptThreads;
+  /** Configuration `compaction.enabled`: with it off no text is kept. */
+  enabled(): boolean;
+}
+
+/** The threads that are held here. */
+export class HeldThreads {
+  readonly #deps: HeldThreadsDeps;
+  /** Answers that are being gone on from. */
+  readonly #open = new Set<string>();
+
+  constructor(deps: HeldThreadsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The whole of a request that names a thread; undefined where it names none or none is held. Throws 400 or 404. */
+  async open(
+    format: WireFormat,
+    body: Element,
+    { accountId, exchange }: { accountId: string; exchange: Pick<Exchange, "atEnd"> },
+  ): Promise<HeldRequest | undefined> {
+    const { entries } = format;
+    const thread = format.hasThreads === true ? body["thread"] : undefined;
+    if (entries === undefined || !isObject(thread) || !this.#deps.enabled()) return undefined;
+    const { thread: _thread, ...rest } = body;
+    const previousId = thread["type"] === "continue" ? String(thread["previous_message_id"] ?? "") : undefined;
+    const previous = previousId === undefined ? undefined : await this.#find(accountId, previousId);
+    if (previousId !== undefined) this.#claim(`${accountId} ${previousId}`, exchange);
+    const fixed = fixedOf(previous === undefined ? rest : (previous.text.more?.["fixed"] as Element));
+    if (previous !== undefined) sameBeginning(fixed, rest);
+    const whole = { ...rest, ...fixed, messages: [...(previous?.text.messages ?? []), ...entries.list(rest)] };
+    return {
+      body: whole,
+      hold: async ({ id, text, model, tokens }) => {
+        const messages = [...whole.messages, ...answerElements(entries, text)];
+        const { threads } = this.#deps;
+        const name = (threadId: string) => ({ accountId, kind: "messages" as const, threadId });
+        await threads.keep(name(id), { model, tokens, text: { format: format.name, messages, more: { fixed } } });
+        // What is left of the answer before it is the word that it was gone on from.
+        if (previousId === undefined) return;
+        const left = { format: format.name, messages: [], more: { continuedBy: id } };
+        await threads.keep(name(previousId), { model, tokens: 0, text: left });
+      },
+    };
+  }
+
+  async #find(accountId: string, previousId: string): Promise<ReadThread> {
+    const found = await this.#deps.threads.find({ accountId, kind: "messages", threadId: previousId });
+    if (found === undefined) {
+      throw refusal("thread_not_found", `There is no answer '${previousId.slice(0, 100)}' to go on from.`);
+    }
+    if (found.text.more?.["continuedBy"] !== undefined) {
+      throw refusal("thread_already_continued", "This answer was gone on from already: name the latest one.");
+    }
+    return found;
+  }
+
+  #claim(key: string, exchange: Pick<Exchange, "atEnd">): void {
+    if (this.#open.has(key)) {
+      throw refusal("thread_continue_in_flight", "Another request goes on from this answer at the moment.");
+    }
+    this.#open.add(key);
+    exchange.atEnd(() => this.#open.delete(key));
+  }
+}
+
+function fixedOf(body: Element): Record<string, unknown> {
+  return Object.fromEntries(FIXED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
+}
+
+/** What is said again must be what the thread began with. */
+function sameBeginning(fixed: Element, body: Element): void {
+  for (const name of FIXED) {
+    if (body[name] === undefined || Bun.deepEquals(body[name], fixed[name])) continue;
+    throw refusal("thread_fingerprint_mismatch", `'${name}' is not what this thread began with.`, name);
+  }
+}
+
+function refusal(code: string, message: string, param = "thread.previous_message_id"): ApiError {
+  const kind = code === "thread_not_found" ? "thread_not_found" : "invalid_request";
+  return new ApiError(kind, message, { param, details: { error_code: code } });
+}
+
+function isObject(value: unknown): value is Element {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

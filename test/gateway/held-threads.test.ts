@@ -1,0 +1,119 @@
+// Anthropic's `thread` over upstreams that hold none: the conversation is held here.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { DIALECTS, KINDS, say } from "../support/fake-model.ts";
+import { type FakeUpstream, framesOf, startUpstream } from "../support/upstream.ts";
+
+type Json = Record<string, unknown>;
+
+const others = DIALECTS.filter((name) => name !== "anthropic-messages");
+let upstream: FakeUpstream;
+let app: TestApp;
+const config = (enabled = true) => ({
+  providers: Object.fromEntries(
+    others.map((name) => [name, { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false }]),
+  ),
+  models: others.map((id) => ({ id, routes: [{ provider: id, model: "up" }] })),
+  tiers: { premium: { rpm: 1_000_000 } },
+  compaction: { enabled },
+});
+beforeAll(async () => {
+  upstream = startUpstream();
+  app = await startTestApp({ config: config() });
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+beforeEach(() => {
+  upstream.received.length = 0;
+  upstream.answer((received) => say(received, { text: `answer ${upstream.received.length}` }));
+});
+
+const user = (content: string) => [{ role: "user", content }];
+async function turn(body: Json, stream = false): Promise<{ status: number; id: string; json: Json }> {
+  const answer = await app.post("/v1/messages", { max_tokens: 50, stream, ...body });
+  if (!stream || answer.status !== 200) {
+    const json = (await answer.json()) as Json;
+    return { status: answer.status, id: String(json["id"]), json };
+  }
+  const [start] = (await framesOf(answer)) as { message: Json }[];
+  return { status: 200, id: String(start?.message["id"]), json: {} };
+}
+const after = (previous_message_id: string) => ({ type: "continue", previous_message_id });
+const refused = ({ status, json }: { status: number; json: Json }) => {
+  const { error } = json as { error: { details?: Json } };
+  return [status, error.details?.["error_code"]];
+};
+
+describe.each(others)("over %s", (model) => {
+  test.each([false, true])(
+    "each turn brings the whole conversation up, with instructions and tools; stream: %p",
+    async (stream) => {
+      const tools = [{ name: "look", input_schema: { type: "object" } }];
+      let { id } = await turn(
+        { model, system: "Be kind.", tools, messages: user("one"), thread: { type: "create" } },
+        stream,
+      );
+      for (const said of ["two", "three"]) {
+        const next = await turn({ model, messages: user(said), thread: after(id) }, stream);
+        expect(next.status).toBe(200);
+        ({ id } = next);
+      }
+      const last = upstream.received.at(-1)?.text ?? "";
+      for (const said of ["Be kind.", "look", "one", "answer 1", "two", "answer 2", "three"])
+        expect(last).toContain(said);
+      expect(last).not.toContain("thread");
+      // It lives longer than the process.
+      await app.restart();
+      expect((await turn({ model, messages: user("four"), thread: after(id) }, stream)).status).toBe(200);
+      expect(upstream.received.at(-1)?.text).toContain("answer 3");
+    },
+  );
+});
+
+test("what cannot be gone on from is refused in the vendor's words", async () => {
+  const model = "openai-chat";
+  const begin = { model, system: "Be kind.", messages: user("one"), thread: { type: "create" } };
+  const { id } = await turn(begin);
+  expect(refused(await turn({ model, messages: user("x"), thread: after("msg_none") }))).toEqual([
+    404,
+    "thread_not_found",
+  ]);
+  expect(refused(await turn({ model, system: "Be rude.", messages: user("x"), thread: after(id) }))).toEqual([
+    400,
+    "thread_fingerprint_mismatch",
+  ]);
+  const gate = Promise.withResolvers<void>();
+  upstream.answer(async (received) => {
+    await gate.promise;
+    return say(received, { text: "late" });
+  });
+  const waiting = upstream.next();
+  const first = turn({ model, messages: user("two"), thread: after(id) });
+  await waiting;
+  expect(refused(await turn({ model, messages: user("x"), thread: after(id) }))).toEqual([
+    400,
+    "thread_continue_in_flight",
+  ]);
+  gate.resolve();
+  expect((await first).status).toBe(200);
+  expect(refused(await turn({ model, messages: user("x"), thread: after(id) }))).toEqual([
+    400,
+    "thread_already_continued",
+  ]);
+  // A turn that failed may be tried again.
+  const { id: next } = await first;
+  upstream.answer(() => new Response("{}", { status: 400 }));
+  expect((await turn({ model, messages: user("x"), thread: after(next) })).status).toBe(400);
+  upstream.answer((received) => say(received, { text: "well" }));
+  expect((await turn({ model, messages: user("x"), thread: after(next) })).status).toBe(200);
+});
+
+test("with compaction off no text is kept, and the refusal tells the client to send its history", async () => {
+  await app.reconfigure(config(false));
+  const answer = await turn({ model: "openai-chat", messages: user("one"), thread: { type: "create" } });
+  expect(refused(answer)).toEqual([400, "thread_unsupported_request"]);
+  await app.reconfigure(config());
+});
