@@ -1,5 +1,6 @@
 // Reads the few text fields of account request bodies; everything else in a body is ignored.
 import { ApiError } from "../base/errors.ts";
+import { isStorable } from "../base/storable.ts";
 
 /** No name, address, password or token is longer; keeps hashing and folding cheap. */
 const CHARS_MAX = 2048;
@@ -10,6 +11,7 @@ export function requiredText(body: Readonly<Record<string, unknown>>, ...names: 
   if (name === undefined) throw fault(names[0], "is required");
   const value = body[name];
   if (typeof value !== "string" || value === "") throw fault(name, "must be a text that is not empty");
+  if (!isStorable(value)) throw fault(name, "must not hold a NUL character or half a character");
   if (value.length > CHARS_MAX) throw fault(name, `must have at most ${CHARS_MAX} characters`);
   return value;
 }

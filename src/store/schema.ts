@@ -2,6 +2,7 @@
 // micro-dollars, so that sums are exact. After a change here: `bun run migration`, then list the new file in migrate.ts.
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { wholeMs } from "./values.ts";
 
 /** People and what their plan allows. The `*Key` columns are the folded spellings that make uniqueness ignore case. */
 export const accounts = sqliteTable(
@@ -16,10 +17,10 @@ export const accounts = sqliteTable(
     passwordHash: text("password_hash"),
     emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
     tier: text("tier").notNull(),
-    trialEndsAtMs: integer("trial_ends_at"),
-    subscriptionUntilMs: integer("subscription_until"),
+    trialEndsAtMs: wholeMs("trial_ends_at"),
+    subscriptionUntilMs: wholeMs("subscription_until"),
     admin: integer("admin", { mode: "boolean" }).notNull().default(false),
-    createdAtMs: integer("created_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
   },
   (t) => [uniqueIndex("accounts_username_key").on(t.usernameKey), uniqueIndex("accounts_email_key").on(t.emailKey)],
 );
@@ -40,14 +41,14 @@ export const apiKeys = sqliteTable(
     rpm: integer("rpm"),
     budgetMicros: integer("budget_micros"),
     /** Length of a budget window; null: the budget never refills. */
-    budgetPeriodMs: integer("budget_period_ms"),
-    budgetWindowStartMs: integer("budget_window_start"),
+    budgetPeriodMs: wholeMs("budget_period_ms"),
+    budgetWindowStartMs: wholeMs("budget_window_start"),
     /** Spent within the window that began at `budgetWindowStartMs`. */
     spentMicros: integer("spent_micros").notNull().default(0),
-    expiresAtMs: integer("expires_at"),
-    revokedAtMs: integer("revoked_at"),
-    createdAtMs: integer("created_at").notNull(),
-    lastUsedAtMs: integer("last_used_at"),
+    expiresAtMs: wholeMs("expires_at"),
+    revokedAtMs: wholeMs("revoked_at"),
+    createdAtMs: wholeMs("created_at").notNull(),
+    lastUsedAtMs: wholeMs("last_used_at"),
   },
   (t) => [uniqueIndex("api_keys_hash").on(t.hash), index("api_keys_account").on(t.accountId, t.createdAtMs)],
 );
@@ -64,8 +65,8 @@ export const accountBudgets = sqliteTable("account_budgets", {
   /** Of an own one; null: this account has no limit, whatever its plan says. */
   limitMicros: integer("limit_micros"),
   /** Length of a window; null: the budget never refills. */
-  periodMs: integer("period_ms"),
-  windowStartMs: integer("window_start").notNull(),
+  periodMs: wholeMs("period_ms"),
+  windowStartMs: wholeMs("window_start").notNull(),
   /** Spent within the window that began at `windowStartMs`. */
   spentMicros: integer("spent_micros").notNull().default(0),
 });
@@ -92,10 +93,10 @@ export const usage = sqliteTable(
     /** True where the upstream reported no usage and the tokens were counted here. */
     estimated: integer("estimated", { mode: "boolean" }).notNull(),
     costMicros: integer("cost_micros").notNull(),
-    latencyMs: integer("latency_ms").notNull(),
-    ttfbMs: integer("ttfb_ms"),
+    latencyMs: wholeMs("latency_ms").notNull(),
+    ttfbMs: wholeMs("ttfb_ms"),
     stream: integer("stream", { mode: "boolean" }).notNull(),
-    createdAtMs: integer("created_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
     /** Made here, unlike the request id, which is the client's text and may repeat; null in rows of older versions. */
     uid: text("uid"),
     /** JSON list of the routes that failed before the one that answered, or all of them; null where none did. */
@@ -185,8 +186,8 @@ export const usageLatency = sqliteTable(
 /** All-time sums per model: the public token statistics read these few rows instead of every day's. */
 export const usageModels = sqliteTable("usage_models", {
   model: text("model").primaryKey(),
-  firstAtMs: integer("first_at").notNull(),
-  lastAtMs: integer("last_at").notNull(),
+  firstAtMs: wholeMs("first_at").notNull(),
+  lastAtMs: wholeMs("last_at").notNull(),
   ...sums(),
 });
 
@@ -209,12 +210,12 @@ export const rateWindows = sqliteTable("rate_windows", {
     .references(() => apiKeys.id, { onDelete: "cascade" }),
   /** JSON array of milliseconds since the epoch, oldest first. */
   timesMs: text("times_ms", { mode: "json" }).$type<number[]>().notNull(),
-  savedAtMs: integer("saved_at").notNull(),
+  savedAtMs: wholeMs("saved_at").notNull(),
 });
 
 /** Small facts that outlive a restart: which decision version an alias points to, when something last ran. */
 export const settings = sqliteTable("settings", {
   name: text("name").primaryKey(),
   value: text("value", { mode: "json" }).$type<unknown>().notNull(),
-  updatedAtMs: integer("updated_at").notNull(),
+  updatedAtMs: wholeMs("updated_at").notNull(),
 });

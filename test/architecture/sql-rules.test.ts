@@ -20,7 +20,7 @@ const SCHEMA = `export const accounts = sqliteTable(
   "accounts",
   {
     id: text("id").primaryKey(),
-    createdAtMs: integer("created_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
   },
   (t) => [],
 );
@@ -42,6 +42,7 @@ const plants: [rule: string, violation: string, code: string][] = [
   ["times come from the clock", "strftime(", "q(\"SELECT strftime('%s', 'now')\");"],
   ["times come from the clock", "CURRENT_TIMESTAMP", 'q("INSERT INTO a VALUES (CURRENT_TIMESTAMP)");'],
   ["times come from the clock", 'mode: "timestamp"', 'const at = integer("at", { mode: "timestamp" });'],
+  ["times come from the clock", "expiresAtMs: integer(", '  expiresAtMs: integer("expires_at"),'],
   ["case is folded by the program", "LIKE", 'q("SELECT 1 FROM a WHERE id LIKE ?");'],
   ["case is folded by the program", "notLike(", "where(notLike(a.id, b))"],
   ["case is folded by the program", "lower(", 'q("SELECT lower(name) FROM a");'],

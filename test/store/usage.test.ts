@@ -181,6 +181,20 @@ test("while the database is locked usage waits, beyond the queue it still counts
   expect(writer.pendingCostMicros("k")).toBe(0);
 });
 
+test("a record that no database could keep holds nobody's usage up", async () => {
+  const { store, ids, usage } = await withAccounts();
+  const writer = new UsageWriter(usageStore(store));
+  const odd = { model: "a\u0000b", costMicros: 1.5, inputTokens: Number.NaN, latencyMs: 2.4 };
+  writer.record(usageRecord({ accountId: ids[0]!, ...odd }));
+  writer.record(usageRecord({ accountId: ids[0]! }));
+  expect(await writer.close()).toBe(true);
+  expect(await usage.listRequests(ids[0]!)).toMatchObject([
+    { model: "m" },
+    { model: "a\ufffdb", costMicros: 2, inputTokens: 0, latencyMs: 2 },
+  ]);
+  expect(writer.pendingCostMicros(ids[0]!)).toBe(0);
+});
+
 test("what comes after close is written at once", async () => {
   const { store, ids, usage } = await withAccounts();
   const writer = new UsageWriter(usageStore(store));

@@ -1,6 +1,7 @@
 // A sign-in provider: where to send a person, and who came back. Two sorts by configuration: an OpenID Connect issuer,
 // which tells the rest itself, and a plain OAuth 2 server like GitHub's. The addresses are the operator's word, so they
 // are asked directly, with bounds on time and size.
+
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -17,6 +18,7 @@ import {
   enableNonRepudiationChecks,
   fetchUserInfo,
 } from "openid-client";
+import { isStorable } from "../../base/storable.ts";
 import { VERSION } from "../../base/version.ts";
 import type { Config } from "../../config/schema.ts";
 
@@ -135,7 +137,7 @@ function plainProvider(config: OAuthConfig): SignInProvider {
 
 /** What a provider names a person by. A blank name, or a number that is not exact, would be one for several people. */
 function subjectOf(id: unknown): string {
-  if (typeof id === "string" && id.trim() !== "") return id;
+  if (typeof id === "string" && id.trim() !== "" && isStorable(id)) return id;
   if (typeof id === "number" && Number.isSafeInteger(id) && id > 0) return String(id);
   throw new Error("the provider names no person");
 }
@@ -224,5 +226,5 @@ function asRecord(value: unknown): Record<string, unknown> {
 }
 
 function text(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
+  return typeof value === "string" && value !== "" && isStorable(value) ? value : null;
 }

@@ -2,6 +2,7 @@
 // deleted with the account, after `compaction.retention`, and when the account's storage is full.
 
 import { sha256Hex } from "../../base/ids.ts";
+import { isStorable } from "../../base/storable.ts";
 import type { Element } from "../../chat/entries.ts";
 import type { Thread, ThreadName, ThreadOverview, ThreadStore } from "../../store/work/threads.ts";
 import type { Compaction, CompactionStore } from "../compaction/memory.ts";
@@ -99,6 +100,6 @@ function stored(name: ThreadName): ThreadName {
   return {
     accountId,
     kind,
-    threadId: threadId.length <= NAME_CHARS_MAX ? threadId : `sha256:${sha256Hex(threadId)}`,
+    threadId: threadId.length <= NAME_CHARS_MAX && isStorable(threadId) ? threadId : `sha256:${sha256Hex(threadId)}`,
   };
 }

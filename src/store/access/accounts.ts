@@ -9,6 +9,7 @@ import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts, usage } from "../schema.ts";
 import { SUMS } from "../usage/sql.ts";
+import { requireStorable } from "../values.ts";
 import { isOpenInvite } from "./codes.ts";
 import type { Identity } from "./identities.ts";
 import { identities, invites } from "./schema.ts";
@@ -104,6 +105,8 @@ function creatingAccounts(store: Store, parts: Parts) {
   return {
     /** Makes an account, or says why not. */
     async createAccount(input: NewAccount): Promise<Account | AccountRefused> {
+      requireStorable({ username: input.username, email: input.email, tier: input.tier });
+      requireStorable({ ...input.identity });
       return store.transaction(() => {
         if (input.identity !== undefined && isKnownIdentity(store, input.identity))
           return { refused: "identity_taken" };
@@ -216,6 +219,7 @@ function changingAccounts(store: Store, parts: Parts) {
   return {
     /** Changes columns of an account; undefined when there is no such account. */
     async updateAccount(id: string, change: AccountChange): Promise<Account | AccountRefused | undefined> {
+      requireStorable({ username: change.username, email: change.email, tier: change.tier });
       return store.transaction(() => {
         const refused = parts.taken(change, id);
         if (refused !== undefined) return refused;

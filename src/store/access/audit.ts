@@ -1,5 +1,6 @@
 // The audit log: what happened to an account's security. Kept for a year.
 import { and, desc, eq, lt } from "drizzle-orm";
+import { storable } from "../../base/storable.ts";
 import type { Store } from "../engine/open.ts";
 import { auditLog } from "./schema.ts";
 
@@ -36,7 +37,7 @@ export function auditStore(store: Store) {
     /** Writes an entry; nothing when the account is gone. */
     async addAudit(entry: AuditEntry): Promise<void> {
       const detail = JSON.stringify(entry.detail ?? {});
-      const userAgent = entry.userAgent.slice(0, USER_AGENT_CHARS);
+      const userAgent = storable(entry.userAgent.slice(0, USER_AGENT_CHARS));
       add.run(entry.event, entry.address, userAgent, detail, clock.now(), entry.accountId);
     },
     /** An account's entries, newest first, older than the entry `beforeId`. */

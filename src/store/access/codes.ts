@@ -5,6 +5,7 @@ import { uuid } from "../../base/ids.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts } from "../schema.ts";
+import { requireStorable } from "../values.ts";
 import { invites, tickets, verificationCodes } from "./schema.ts";
 
 /** What a ticket opens. */
@@ -149,6 +150,7 @@ function inviteVerbs({ db, clock }: Store) {
       readonly note?: string;
       readonly expiresAtMs?: number | null;
     }): Promise<{ id: string }> {
+      requireStorable({ note: input.note });
       const id = uuid();
       db.insert(invites)
         .values({

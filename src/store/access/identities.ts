@@ -4,6 +4,7 @@ import { and, asc, count, eq } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts } from "../schema.ts";
+import { requireStorable } from "../values.ts";
 import { identities } from "./schema.ts";
 
 /** A person at a provider. */
@@ -36,6 +37,7 @@ export function identityStore(store: Store) {
 
     /** Links a person to an account. `taken`: the person is another account's, or the account has another of this provider. */
     async linkIdentity(accountId: string, identity: Identity): Promise<"linked" | "already_linked" | "taken"> {
+      requireStorable({ ...identity });
       return store.transaction(() => {
         const { provider, subject, email } = identity;
         const owner = db.select().from(identities).where(isIdentity(identity)).get();

@@ -6,6 +6,7 @@ import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts, apiKeys } from "../schema.ts";
 import type { SpendingWindow } from "../usage/spending.ts";
+import { requireStorable } from "../values.ts";
 
 /** What a new key is made of. */
 export interface NewKey {
@@ -123,6 +124,7 @@ function keyMaking({ db, clock }: Store) {
   return {
     /** Makes a key and gives its secret, which cannot be had again. Throws when the account does not exist. */
     async createKey(input: NewKey): Promise<{ id: string; key: string }> {
+      requireStorable({ name: input.name });
       const key = KEY_PREFIX + randomText(KEY_RANDOM_CHARS);
       const id = uuid();
       const nowMs = clock.now();

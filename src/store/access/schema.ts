@@ -2,6 +2,7 @@
 // the audit log. Every secret is stored as a hash; everything of an account goes with it.
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { accounts } from "../schema.ts";
+import { wholeMs } from "../values.ts";
 
 const ownAccount = () =>
   text("account_id")
@@ -18,11 +19,11 @@ export const sessions = sqliteTable(
     cookieHash: text("cookie_hash"),
     userAgent: text("user_agent").notNull(),
     address: text("address").notNull(),
-    createdAtMs: integer("created_at").notNull(),
-    lastUsedAtMs: integer("last_used_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
+    lastUsedAtMs: wholeMs("last_used_at").notNull(),
     /** When its newest token or its cookie ends. */
-    expiresAtMs: integer("expires_at").notNull(),
-    revokedAtMs: integer("revoked_at"),
+    expiresAtMs: wholeMs("expires_at").notNull(),
+    revokedAtMs: wholeMs("revoked_at"),
   },
   (t) => [
     uniqueIndex("sessions_cookie").on(t.cookieHash),
@@ -39,9 +40,9 @@ export const refreshTokens = sqliteTable(
     sessionId: text("session_id")
       .notNull()
       .references(() => sessions.id, { onDelete: "cascade" }),
-    createdAtMs: integer("created_at").notNull(),
-    expiresAtMs: integer("expires_at").notNull(),
-    usedAtMs: integer("used_at"),
+    createdAtMs: wholeMs("created_at").notNull(),
+    expiresAtMs: wholeMs("expires_at").notNull(),
+    usedAtMs: wholeMs("used_at"),
     /** The token that replaced it. */
     nextHash: text("next_hash"),
   },
@@ -57,7 +58,7 @@ export const identities = sqliteTable(
     subject: text("subject").notNull(),
     accountId: ownAccount(),
     email: text("email"),
-    createdAtMs: integer("created_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.provider, t.subject] }),
@@ -72,8 +73,8 @@ export const verificationCodes = sqliteTable("verification_codes", {
     .references(() => accounts.id, { onDelete: "cascade" }),
   codeHash: text("code_hash").notNull(),
   tries: integer("tries").notNull().default(0),
-  sentAtMs: integer("sent_at").notNull(),
-  expiresAtMs: integer("expires_at").notNull(),
+  sentAtMs: wholeMs("sent_at").notNull(),
+  expiresAtMs: wholeMs("expires_at").notNull(),
 });
 
 /** Secrets that work once: OAuth states and exchange codes, pending identities, password resets. */
@@ -84,8 +85,8 @@ export const tickets = sqliteTable(
     kind: text("kind").notNull(),
     accountId: text("account_id").references(() => accounts.id, { onDelete: "cascade" }),
     payload: text("payload", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
-    createdAtMs: integer("created_at").notNull(),
-    expiresAtMs: integer("expires_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
+    expiresAtMs: wholeMs("expires_at").notNull(),
   },
   (t) => [index("tickets_account").on(t.accountId, t.kind), index("tickets_expiry").on(t.expiresAtMs)],
 );
@@ -98,9 +99,9 @@ export const invites = sqliteTable(
     hash: text("hash").notNull(),
     createdBy: text("created_by").references(() => accounts.id, { onDelete: "set null" }),
     note: text("note").notNull(),
-    createdAtMs: integer("created_at").notNull(),
-    expiresAtMs: integer("expires_at"),
-    usedAtMs: integer("used_at"),
+    createdAtMs: wholeMs("created_at").notNull(),
+    expiresAtMs: wholeMs("expires_at"),
+    usedAtMs: wholeMs("used_at"),
     usedBy: text("used_by").references(() => accounts.id, { onDelete: "set null" }),
   },
   (t) => [uniqueIndex("invites_hash").on(t.hash)],
@@ -116,7 +117,7 @@ export const auditLog = sqliteTable(
     address: text("address").notNull(),
     userAgent: text("user_agent").notNull(),
     detail: text("detail", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
-    createdAtMs: integer("created_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
   },
   (t) => [index("audit_log_account").on(t.accountId), index("audit_log_created").on(t.createdAtMs)],
 );

@@ -2,6 +2,7 @@
 // concurrent refreshes exactly one wins. Tokens and cookies are known here by their hashes only.
 import { and, desc, eq, gt, inArray, isNull, ne, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
+import { storable } from "../../base/storable.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { refreshTokens, sessions } from "./schema.ts";
@@ -125,7 +126,7 @@ function startingSessions(store: Store, { addToken }: Parts) {
       const session: Session = {
         id: uuid(),
         accountId: input.accountId,
-        userAgent: input.userAgent.slice(0, USER_AGENT_CHARS),
+        userAgent: storable(input.userAgent.slice(0, USER_AGENT_CHARS)),
         address: input.address,
         createdAtMs: nowMs,
         lastUsedAtMs: nowMs,

@@ -1,5 +1,6 @@
 // Versions of decision models, their aliases, and what was seen to answer for them.
 import { and, asc, eq } from "drizzle-orm";
+import { storable } from "../../base/storable.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { decisionAliases, decisionSightings, decisionVersions } from "./schema.ts";
@@ -105,7 +106,13 @@ function aliasVerbs({ db, clock }: Store) {
 function sightingVerbs({ db, clock }: Store) {
   return {
     /** Notes what answered; gives what else was seen to answer for that version at that provider. */
-    async noteSighting(sighting: Sighting): Promise<Sighting[]> {
+    async noteSighting(seen: Sighting): Promise<Sighting[]> {
+      // Its own words about itself, which nobody can be asked to correct.
+      const sighting = {
+        ...seen,
+        upstreamModel: storable(seen.upstreamModel),
+        fingerprint: storable(seen.fingerprint),
+      };
       const now = clock.now();
       const { version, provider, upstreamModel, fingerprint } = decisionSightings;
       const known = db

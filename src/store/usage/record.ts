@@ -1,4 +1,5 @@
 // One request as the gateway reports it, served or not, and the sums that roll-ups are made of.
+import { isStorable, storable } from "../../base/storable.ts";
 import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { latencyBucket } from "./latency.ts";
 
@@ -38,6 +39,45 @@ export interface UsageRecord {
   readonly attempts?: readonly FailedRoute[];
   /** True for an upstream call that cost tokens and failed: its request has a record of its own. */
   readonly isCall?: true;
+}
+
+/** The members of a record that are numbers, and those that are texts. */
+export const AMOUNTS = [
+  "status",
+  "inputTokens",
+  "outputTokens",
+  "cachedTokens",
+  "cacheWriteTokens",
+  "reasoningTokens",
+  "costMicros",
+  "latencyMs",
+  "ttfbMs",
+  "createdAtMs",
+] as const satisfies readonly (keyof UsageRecord)[];
+export const NAMES = [
+  "requestId",
+  "accountId",
+  "keyId",
+  "model",
+  "provider",
+  "upstreamModel",
+  "endpoint",
+  "errorCode",
+] as const satisfies readonly (keyof UsageRecord)[];
+
+/** The record with whole amounts: one that the database refuses would hold up all that come after it. */
+export function withWholeAmounts(record: UsageRecord): UsageRecord {
+  if (AMOUNTS.every((name) => record[name] === null || Number.isSafeInteger(record[name]))) return record;
+  const whole = (amount: number) => (Number.isSafeInteger(Math.round(amount)) ? Math.round(amount) : 0);
+  const amounts = AMOUNTS.map((name) => [name, record[name] === null ? null : whole(record[name])]);
+  return { ...record, ...Object.fromEntries(amounts) };
+}
+
+/** The record with names that every database keeps: a model that a client makes up may hold anything. */
+export function withStorableNames(record: UsageRecord): UsageRecord {
+  if (NAMES.every((name) => isStorable(record[name] ?? ""))) return record;
+  const names = NAMES.map((name) => [name, record[name] === null ? null : storable(record[name])]);
+  return { ...record, ...Object.fromEntries(names) };
 }
 
 /** Whether the request failed. What the client stopped did not. */

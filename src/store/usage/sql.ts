@@ -1,6 +1,7 @@
 // The statements behind a flush of usage: one row per request and the roll-ups it belongs to, prepared once.
 import type { Store } from "../engine/open.ts";
-import { dayOfHour, type UsageDelta, type UsageRecord } from "./record.ts";
+import { requireStorable, requireWhole } from "../values.ts";
+import { AMOUNTS, dayOfHour, NAMES, type UsageDelta, type UsageRecord } from "./record.ts";
 
 /** The columns that every roll-up of usage adds up. */
 export const SUMS = [
@@ -49,12 +50,20 @@ export function writingUsage(store: Store) {
         }
         return answer;
       };
+      for (const { record } of rows) requireKeepable(record);
+      for (const { lastAtMs, firstAtMs, costMicros } of sums) [lastAtMs, firstAtMs, costMicros].forEach(requireWhole);
       store.transaction(() => {
         for (const row of rows) if (isKnown(row.record.accountId)) statements.insertRow(row);
         for (const delta of sums) statements.addSums(delta, isKnown(delta.accountId));
       });
     },
   };
+}
+
+/** Throws TypeError unless every engine keeps the record as it is. */
+function requireKeepable(record: UsageRecord): void {
+  for (const name of AMOUNTS) requireWhole(record[name] ?? 0);
+  requireStorable(Object.fromEntries(NAMES.map((name) => [name, record[name]])));
 }
 
 /** Writes usage. Call within one transaction. */

@@ -3,7 +3,7 @@
 // their own row but still count in every sum.
 
 import { uuid } from "../../base/ids.ts";
-import { isFailure, type UsageRecord, UsageTally } from "./record.ts";
+import { isFailure, type UsageRecord, UsageTally, withStorableNames, withWholeAmounts } from "./record.ts";
 import type { Spent } from "./spending.ts";
 import type { UsageBatch } from "./sql.ts";
 import type { UsageStore } from "./usage.ts";
@@ -80,7 +80,8 @@ export class UsageWriter {
   }
 
   /** Takes one request's usage; never blocks and never throws. */
-  record(record: UsageRecord): void {
+  record(given: UsageRecord): void {
+    const record = withWholeAmounts(given);
     this.#addPendingCost(record, 1);
     if (isFailure(record) && !this.#hasOwnRow(record)) this.#share(record);
     else if (this.#queue.length < this.#queueMax) this.#queue.push(record);
@@ -148,7 +149,8 @@ export class UsageWriter {
     const uid = `${record.keyId}:${Math.floor(record.createdAtMs / MINUTE_MS)}`;
     const shared = this.#shared.get(uid);
     if (shared !== undefined) shared.repeats += 1;
-    else if (this.#shared.size < this.#queueMax) this.#shared.set(uid, { record, repeats: 1 });
+    else if (this.#shared.size < this.#queueMax)
+      this.#shared.set(uid, { record: withStorableNames(record), repeats: 1 });
     else this.#rowsWithout += 1;
     this.#addSums(record);
   }
@@ -161,7 +163,7 @@ export class UsageWriter {
   #addSums(record: UsageRecord): void {
     const roomy = this.#overflow.size < OVERFLOW_GROUPS_MAX || this.#overflow.has(record);
     if (!roomy) this.#addPendingCost(record, -1);
-    this.#overflow.add(roomy ? record : { ...record, accountId: "", keyId: "" });
+    this.#overflow.add(withStorableNames(roomy ? record : { ...record, accountId: "", keyId: "" }));
   }
 
   /** Writes the next batch, or waits for the one under way. On failure everything stays as it was. */
@@ -191,7 +193,7 @@ export class UsageWriter {
   }
 
   #nextFlight(): Flight {
-    const queued = this.#queue.slice(0, BATCH_MAX);
+    const queued = this.#queue.slice(0, BATCH_MAX).map(withStorableNames);
     const tally = new UsageTally();
     for (const record of queued) tally.add(record);
     const own = queued.map((record) => ({ record, uid: uuid(), repeats: 1 }));

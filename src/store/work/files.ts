@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { and, desc, eq, lt } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
+import { requireStorable } from "../values.ts";
 import { files } from "./schema.ts";
 
 /** An uploaded file's facts. */
@@ -28,6 +29,7 @@ export function fileStore(store: Store) {
   return {
     /** Stores a file. `id` is ours, never the client's: it becomes a file name. */
     async createFile(file: Omit<StoredFile, "bytes" | "createdAtMs">, content: Uint8Array): Promise<StoredFile> {
+      requireStorable({ filename: file.filename, purpose: file.purpose, mediaType: file.mediaType });
       if (!/^[0-9A-Za-z_-]+$/.test(file.id)) throw new Error(`Not a file id: ${file.id}`);
       const directory = directoryOf(file.accountId);
       await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -3,6 +3,7 @@ import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
+import { requireStorable } from "../values.ts";
 import { responses } from "./schema.ts";
 
 /** A stored answer. */
@@ -46,6 +47,7 @@ function singleResponses({ db, clock, sqlite }: Store, own: Own) {
   return {
     /** Stores an answer. */
     async saveResponse(response: Omit<StoredResponse, "createdAtMs">): Promise<void> {
+      requireStorable({ id: response.id, model: response.model, previousId: response.previousId });
       db.insert(responses)
         .values({ ...response, createdAtMs: clock.now() })
         .run();

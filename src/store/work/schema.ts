@@ -2,6 +2,7 @@
 // frontier. Everything goes with its account.
 import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { accounts } from "../schema.ts";
+import { wholeMs } from "../values.ts";
 
 const ownAccount = () =>
   text("account_id")
@@ -35,8 +36,8 @@ export const responses = sqliteTable(
     input: text("input", { mode: "json" }).$type<readonly unknown[]>().notNull(),
     /** The response object as the client got it. */
     body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
-    createdAtMs: integer("created_at").notNull(),
-    expiresAtMs: integer("expires_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
+    expiresAtMs: wholeMs("expires_at").notNull(),
   },
   (t) => [index("responses_newest").on(t.accountId, t.createdAtMs, t.id), index("responses_expiry").on(t.expiresAtMs)],
 );
@@ -55,9 +56,9 @@ export const threads = sqliteTable(
     tokens: integer("tokens").notNull(),
     /** The messages; only the gateway can read them. */
     state: blob("state", { mode: "buffer" }).notNull(),
-    createdAtMs: integer("created_at").notNull(),
-    updatedAtMs: integer("updated_at").notNull(),
-    expiresAtMs: integer("expires_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
+    updatedAtMs: wholeMs("updated_at").notNull(),
+    expiresAtMs: wholeMs("expires_at").notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.accountId, t.kind, t.threadId] }),
@@ -76,7 +77,7 @@ export const threadSummaries = sqliteTable(
     id: text("id").notNull(),
     tokens: integer("tokens").notNull(),
     state: blob("state", { mode: "buffer" }).notNull(),
-    createdAtMs: integer("created_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.accountId, t.kind, t.threadId, t.id] }),
@@ -97,7 +98,7 @@ export const files = sqliteTable(
     purpose: text("purpose").notNull(),
     mediaType: text("media_type").notNull(),
     bytes: integer("bytes").notNull(),
-    createdAtMs: integer("created_at").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
   },
   (t) => [index("files_account").on(t.accountId)],
 );
@@ -115,17 +116,17 @@ export const jobs = sqliteTable(
     result: text("result", { mode: "json" }).$type<Readonly<Record<string, unknown>>>(),
     error: text("error", { mode: "json" }).$type<Readonly<Record<string, unknown>>>(),
     owner: text("owner"),
-    leaseUntilMs: integer("lease_until"),
-    createdAtMs: integer("created_at").notNull(),
+    leaseUntilMs: wholeMs("lease_until"),
+    createdAtMs: wholeMs("created_at").notNull(),
     /** Its hard limit. */
-    deadlineAtMs: integer("deadline_at").notNull(),
-    finishedAtMs: integer("finished_at"),
+    deadlineAtMs: wholeMs("deadline_at").notNull(),
+    finishedAtMs: wholeMs("finished_at"),
     /** How many addresses its frontier knows; counting them each time would make a large crawl quadratic. */
     frontierSize: integer("frontier_size").notNull().default(0),
     /** What its pages and its frontier take. They go with it, and only with it. */
     heldBytes: integer("held_bytes").notNull().default(0),
     /** From then on it does not exist; set when it finishes. */
-    expiresAtMs: integer("expires_at"),
+    expiresAtMs: wholeMs("expires_at"),
   },
   (t) => [
     index("jobs_account").on(t.accountId),

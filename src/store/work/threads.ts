@@ -3,6 +3,7 @@
 import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
+import { requireStorable } from "../values.ts";
 import { threadSummaries, threads } from "./schema.ts";
 
 /** A thread as stored. */
@@ -41,6 +42,7 @@ function threadVerbs({ db, clock, sqlite }: Store) {
   return {
     /** Stores the thread's state in place of the last one. */
     async saveThread(thread: Omit<Thread, "createdAtMs" | "updatedAtMs">): Promise<void> {
+      requireStorable({ threadId: thread.threadId, model: thread.model });
       const nowMs = clock.now();
       const row = { ...thread, updatedAtMs: nowMs };
       db.insert(threads)

@@ -1,6 +1,6 @@
 // Accounts, what they may spend, and who they are at identity providers.
 import { expect } from "bun:test";
-import { BY_BYTES, type Contract, made, TEXTS, type World } from "./world.ts";
+import { BY_BYTES, type Contract, made, TEXTS, UNSTORABLE, type World } from "./world.ts";
 
 const names = (list: readonly { readonly username: string }[]) => list.map(({ username }) => username);
 const input = (username: string) => ({ username, email: `${username}@x.example`, tier: "free" });
@@ -48,6 +48,8 @@ const accounts: Contract<"accounts"> = {
         const account = made(await verbs.accounts.createAccount({ ...input(`n${n}`), username: `${n}${text}` }));
         expect((await verbs.accounts.findAccount(account.id))?.username).toBe(`${n}${text}`);
       }
+      for (const text of UNSTORABLE)
+        await expect(verbs.accounts.createAccount({ ...input("z"), username: text })).rejects.toThrow("username");
       // Composed and decomposed letters are one name.
       made(await verbs.accounts.createAccount(input("caf\u00e9")));
       expect(await verbs.accounts.createAccount({ ...input("y"), username: "cafe\u0301" })).toHaveProperty("refused");

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { accessContract } from "./access.ts";
 import { accountsContract } from "./accounts.ts";
+import { codesContract } from "./codes.ts";
 import { ENGINES, type Opened } from "./engines.ts";
 import { jobsContract } from "./jobs.ts";
 import { smallContract } from "./small.ts";
@@ -14,6 +15,7 @@ import { type Cases, type Contract, worldOf } from "./world.ts";
 const CONTRACT: { readonly [Domain in keyof Verbs]: Contract<Domain> } = {
   ...accountsContract,
   ...accessContract,
+  ...codesContract,
   ...usageContract,
   ...workContract,
   ...jobsContract,

@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { dayOf, hourOf, type UsageRecord, UsageTally } from "../../../src/store/usage/record.ts";
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { usageRecord } from "../records.ts";
-import { BY_BYTES, type Contract, TEXTS, type World } from "./world.ts";
+import { BY_BYTES, type Contract, TEXTS, UNSTORABLE, type World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -72,6 +72,13 @@ const usage: Contract<"usage"> = {
         spentMicros: 5,
         resetsAtMs: startMs + 4 * HOUR_MS,
       });
+    },
+    "time: whole milliseconds and whole amounts only": async ({ verbs, account }) => {
+      const accountId = await account();
+      for (const change of [{ createdAtMs: 0.5 }, { costMicros: Number.NaN }, { inputTokens: 1e17 }])
+        await expect(write(verbs, [{ accountId, ...change }])).rejects.toThrow("whole");
+      for (const model of UNSTORABLE) await expect(write(verbs, [{ accountId, model }])).rejects.toThrow("model");
+      expect(await verbs.usage.listRequests(accountId)).toEqual([]);
     },
     "cascade: of an account that is gone it counts for nobody": async ({ verbs, account, clock }) => {
       const accountId = await account();

@@ -42,6 +42,9 @@ export const TEXTS = [
   "𐀀",
 ];
 
+/** Texts that not every database can keep: they are refused. */
+export const UNSTORABLE = ["a\u0000b", "\ud800", "a\udc00b"];
+
 /** Texts of one length in the order of their bytes, which is no alphabet's: capitals first, and U+FFFF before U+10000. */
 export const BY_BYTES = ["B", "Z", "_", "a", "b", "z", "ä", "é", "日", "\uffff", "𐀀"];
 

@@ -1,0 +1,11 @@
+// Texts that every database can keep as they are: some refuse NUL, and half a surrogate pair has no bytes of its own.
+
+/** Whether a text can be kept as it is. */
+export function isStorable(text: string): boolean {
+  return !text.includes("\u0000") && text.isWellFormed();
+}
+
+/** The text with U+FFFD for what cannot be kept; for texts that are nobody's to correct. */
+export function storable(text: string): string {
+  return isStorable(text) ? text : text.replaceAll("\u0000", "\ufffd").toWellFormed();
+}

@@ -1,0 +1,24 @@
+// What a verb takes for storing: whole milliseconds, and texts that every database can keep. Anything else is a fault of the
+// caller and would be kept otherwise by each engine, so it is refused here.
+import { customType } from "drizzle-orm/sqlite-core";
+import { isStorable } from "../base/storable.ts";
+
+/** A column for a time or a duration in whole milliseconds; writing or comparing it with anything else throws. */
+export const wholeMs = customType<{ data: number; driverData: number }>({
+  dataType: () => "integer",
+  toDriver: requireWhole,
+});
+
+/** The number; throws TypeError unless it is whole and exact. */
+export function requireWhole(value: number): number {
+  if (Number.isSafeInteger(value)) return value;
+  throw new TypeError(`The store takes whole numbers, not ${value}.`);
+}
+
+/** Throws TypeError naming the first of these texts that not every database can keep. */
+export function requireStorable(texts: Readonly<Record<string, string | null | undefined>>): void {
+  for (const [name, text] of Object.entries(texts)) {
+    if (text !== null && text !== undefined && !isStorable(text))
+      throw new TypeError(`${name} holds a NUL character or half a character.`);
+  }
+}
