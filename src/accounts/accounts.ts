@@ -4,14 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { accessTokens } from "../http/jwt.ts";
-import { accountStore } from "../store/access/accounts.ts";
-import { auditStore } from "../store/access/audit.ts";
-import { codeStore } from "../store/access/codes.ts";
-import { identityStore } from "../store/access/identities.ts";
-import { keyStore } from "../store/access/keys.ts";
-import { sessionStore } from "../store/access/sessions.ts";
-import type { Store } from "../store/engine/open.ts";
-import { secretStore } from "../store/secrets.ts";
+import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { countAttempts } from "./attempts.ts";
 import { openKeyRing } from "./key-ring.ts";
@@ -30,7 +23,9 @@ import { type SignUp, signUp } from "./sign-up.ts";
 
 /** What this room is built on. */
 export interface AccountsDeps {
-  readonly store: Store;
+  readonly verbs: Pick<Verbs, "accounts" | "sessions" | "identities" | "codes" | "audit" | "secrets" | "keys">;
+  /** Where mails go that are not sent. */
+  readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   config(): Config;
@@ -72,31 +67,30 @@ const TRIPS = { failures: 120, windowMs: 60_000 };
 
 /** Builds the room. */
 export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
-  const { store, clock, log, config, accountsChanged } = deps;
-  const stores = storesOf(store);
-  const { accounts, sessions } = stores;
+  const { verbs, clock, log, config, accountsChanged } = deps;
+  const { accounts, sessions } = verbs;
   const hasher = deps.hasher ?? passwordHasher();
   const ring = await openKeyRing({
-    secrets: stores.secrets,
+    secrets: verbs.secrets,
     clock,
     configured: () => config().auth.jwtSecret,
     ttlMs: () => config().auth.accessTokenTtlMs,
   });
   const tokens = accessTokens({ ring, clock });
-  const secret = await stores.secrets.secret("account_codes");
+  const secret = await verbs.secrets.secret("account_codes");
   const mailer = createMailer({
     transport: () => {
       const { smtpUrl } = config().email;
-      return smtpUrl === "" ? outboxTransport(join(store.dataDir, OUTBOX_DIR)) : smtpTransport(smtpUrl);
+      return smtpUrl === "" ? outboxTransport(join(deps.dataDir, OUTBOX_DIR)) : smtpTransport(smtpUrl);
     },
     from: () => config().email.from,
     log,
     ...deps.mail,
   });
   warnOfSecret(deps);
-  const pairs = tokenPairs({ ...stores, clock, tokens, secret, settings: () => config().auth });
+  const pairs = tokenPairs({ ...verbs, clock, tokens, secret, settings: () => config().auth });
   const oauth = oauthFlow({
-    ...stores,
+    ...verbs,
     clock,
     pairs,
     begun: countAttempts(clock, () => TRIPS),
@@ -112,9 +106,9 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     pairs,
     cookies: cookieSessions({ clock, sessions, accounts, ttlMs: () => config().auth.refreshTokenTtlMs }),
     oauth,
-    ...entrances(deps, { ...stores, hasher, mailer, oauth, secret }),
+    ...entrances(deps, { ...verbs, hasher, mailer, oauth, secret }),
     ...ownAccountVerbs({
-      ...stores,
+      ...verbs,
       tokens,
       deleted(id) {
         accountsChanged();
@@ -130,19 +124,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
   };
 }
 
-function storesOf(store: Store) {
-  return {
-    accounts: accountStore(store),
-    sessions: sessionStore(store),
-    identities: identityStore(store),
-    codes: codeStore(store),
-    audit: auditStore(store),
-    secrets: secretStore(store),
-    keys: keyStore(store),
-  };
-}
-
-type Parts = ReturnType<typeof storesOf> &
+type Parts = AccountsDeps["verbs"] &
   Pick<Accounts, "hasher" | "mailer" | "oauth"> & {
     /** Keys the hashes of codes. */
     readonly secret: string;

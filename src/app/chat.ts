@@ -24,11 +24,7 @@ import { UpstreamThreads } from "../gateway/upstream-threads.ts";
 import { createFetch } from "../net/fetch.ts";
 import { createGuard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
-import type { Store } from "../store/engine/open.ts";
-import { fileStore } from "../store/work/files.ts";
-import { responseStore } from "../store/work/responses.ts";
-import type { StorageStore } from "../store/work/storage.ts";
-import { threadStore } from "../store/work/threads.ts";
+import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { chatCompletions } from "../wire/chat-completions/format.ts";
@@ -41,8 +37,7 @@ export interface ChatDeps {
   readonly live: LiveConfig;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly store: Store;
-  readonly storage: StorageStore;
+  readonly verbs: Pick<Verbs, "responses" | "files" | "threads" | "storage">;
   readonly calls: UpstreamCalls;
   readonly fleet: Pick<Fleet, "catalog" | "provider">;
   readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed">;
@@ -57,10 +52,9 @@ export interface ChatDeps {
 
 /** Builds the chat side. */
 export function createChat(deps: ChatDeps) {
-  const { live, log, clock, store, storage, calls, fleet, metrics, authenticate, isDecisionModel } = deps;
+  const { live, log, clock, calls, fleet, metrics, authenticate, isDecisionModel } = deps;
   const config = () => live.get();
-  const responses = responseStore(store);
-  const files = fileStore(store);
+  const { responses, files, threads, storage } = deps.verbs;
   const reasoning = new ReasoningMemory();
   const pipeline = {
     ...calls,
@@ -73,7 +67,7 @@ export function createChat(deps: ChatDeps) {
   };
   const compaction = createCompaction({
     clock,
-    store: { ...threadStore(store), makeRoom: storage.makeRoom },
+    store: { ...threads, makeRoom: storage.makeRoom },
     secret: deps.compactionSecret,
     settings: () => config().compaction,
     model: (id) => resolveModel(fleet.catalog(), id),

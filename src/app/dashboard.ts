@@ -12,23 +12,17 @@ import type { Fleet } from "../gateway/providers.ts";
 import type { Caller } from "../http/guards.ts";
 import { checkSubsystems } from "../status/health.ts";
 import { untrustedProxy } from "../status/untrusted-proxy.ts";
-import { accountBudgetStore } from "../store/access/account-budgets.ts";
-import { accountStore } from "../store/access/accounts.ts";
-import { auditStore } from "../store/access/audit.ts";
-import { codeStore } from "../store/access/codes.ts";
-import { keyStore } from "../store/access/keys.ts";
 import type { Store } from "../store/engine/open.ts";
 import { databaseSize } from "../store/engine/size.ts";
-import { settingsStore } from "../store/settings.ts";
-import { usageStore } from "../store/usage/usage.ts";
-import { storageStore } from "../store/work/storage.ts";
+import type { Verbs } from "../store/verbs.ts";
 import type { createWeb } from "../web/assemble.ts";
 import type { createWatch } from "./health-watch.ts";
 import type { Observer } from "./observe.ts";
 
 /** The parts of the program that the dashboard shows or works with. */
 export interface DashboardServiceDeps {
-  readonly store: Store;
+  readonly store: Pick<Store, "sqlite" | "dataDir">;
+  readonly verbs: Verbs;
   readonly clock: Clock;
   readonly accounts: Accounts;
   readonly fleet: Pick<Fleet, "catalog" | "breakers">;
@@ -55,15 +49,14 @@ export function createDashboard(deps: DashboardServiceDeps) {
   return { routes: dashboardRoutes(dashboardDeps(deps)) };
 }
 
-function dashboardDeps({ store, clock, accounts, fleet, decisions, config, ...more }: DashboardServiceDeps) {
-  const audit = auditStore(store);
-  const budgets = accountBudgetStore(store);
+function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config, ...more }: DashboardServiceDeps) {
+  const { audit, budgets } = verbs;
   return {
     accounts,
-    keys: keyStore(store),
-    usage: usageStore(store),
-    people: accountStore(store),
-    invites: codeStore(store),
+    keys: verbs.keys,
+    usage: verbs.usage,
+    people: verbs.accounts,
+    invites: verbs.codes,
     decisions,
     gateway: {
       uptimeSeconds: more.uptimeSeconds,
@@ -74,7 +67,7 @@ function dashboardDeps({ store, clock, accounts, fleet, decisions, config, ...mo
       modelHealth: () => more.watch.modelHealth.view(),
       subsystems: () => checkSubsystems(more.watch.subsystems),
       database: () => databaseSize(store),
-      untrustedProxy: () => untrustedProxy(settingsStore(store), clock, config().server.trustedProxies),
+      untrustedProxy: () => untrustedProxy(verbs.settings, clock, config().server.trustedProxies),
       async web() {
         await more.web.count();
         return more.web.figures();
@@ -83,7 +76,7 @@ function dashboardDeps({ store, clock, accounts, fleet, decisions, config, ...mo
     clock,
     version: VERSION,
     grants: more.grants,
-    storageOf: storageStore(store, () => config().limits.storagePerAccountBytes).storageOf,
+    storageOf: verbs.storage.storageOf,
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
     unpriced: (tier) => (isTierId(tier) ? unpricedModels(fleet.catalog().models, config(), tier) : []),

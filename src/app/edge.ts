@@ -1,6 +1,7 @@
 // The way in: every route behind one edge, and the address it is served at. Wiring only.
 
 import type { AnyElysia } from "elysia";
+import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { createEdge, type RoutePattern } from "../http/edge.ts";
@@ -8,8 +9,8 @@ import { joinRoutes } from "../http/join-routes.ts";
 import type { Listener } from "../http/listen.ts";
 import { TrustedProxies } from "../http/peer.ts";
 import { rememberProxy, UNTRUSTED_PROXY } from "../status/untrusted-proxy.ts";
-import type { Store } from "../store/engine/open.ts";
-import { LISTENING_SETTING, settingsStore } from "../store/settings.ts";
+import { LISTENING_SETTING } from "../store/settings.ts";
+import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Tracer } from "../telemetry/span.ts";
 import type { Observer } from "./observe.ts";
@@ -18,7 +19,8 @@ import { PATHS } from "./paths.ts";
 export interface EdgeServiceDeps {
   readonly live: LiveConfig;
   readonly log: Logger;
-  readonly store: Store;
+  readonly clock: Clock;
+  readonly verbs: Pick<Verbs, "settings">;
   readonly listener: Listener;
   readonly tracer: Tracer | undefined;
   readonly observer: Pick<Observer, "finished">;
@@ -32,10 +34,10 @@ export interface EdgeServiceDeps {
 export function createEdgeService(deps: EdgeServiceDeps) {
   const { live, log, listener } = deps;
   const routes = joinRoutes(deps.routes);
-  const settings = settingsStore(deps.store);
+  const { settings } = deps.verbs;
   const sawProxy = (peer: string) => {
     log.warn(UNTRUSTED_PROXY, { peer });
-    rememberProxy(settings, deps.store.clock, peer).catch((error: unknown) =>
+    rememberProxy(settings, deps.clock, peer).catch((error: unknown) =>
       log.error("the peer could not be remembered", { error }),
     );
   };

@@ -11,16 +11,13 @@ import { createRateWindows } from "../gateway/rate-windows.ts";
 import { createListener } from "../http/listen.ts";
 import { memoryRateLimiter } from "../http/rpm.ts";
 import { linksOf } from "../status/routes.ts";
-import { keyStore } from "../store/access/keys.ts";
 import { openStore, type Store } from "../store/engine/open.ts";
 import { acquireServeLock } from "../store/engine/serve-lock.ts";
 import { upgradeStore } from "../store/engine/upgrade.ts";
 import { Upkeep } from "../store/engine/upkeep.ts";
 import { storeSweeps } from "../store/sweeps.ts";
-import { rateStore } from "../store/usage/rates.ts";
-import { usageStore } from "../store/usage/usage.ts";
 import { UsageWriter } from "../store/usage/writer.ts";
-import { storageStore } from "../store/work/storage.ts";
+import { type Verbs, verbsOf } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { createObserver, createProgramMetrics, openTracer } from "./observe.ts";
@@ -51,14 +48,14 @@ export async function addFoundation({ lifecycle, live, log, clock = systemClock 
     startedMs,
     guarded: () => config().server.metrics.token !== "",
   });
-  const ground = { add, live, config, log, clock, store };
+  const verbs = verbsOf(store, () => config().limits.storagePerAccountBytes);
+  const ground = { add, live, config, log, clock, store, verbs };
   const { writer, observer } = addUsage({ ...ground, ...programMetrics });
   const grants = live.derive(tierGrants);
   const callers = addCallers({ ...ground, ...programMetrics, writer, grants });
   return {
     ...ground,
     ...{ tracer, writer, observer, callers, grants, listener, nameModels },
-    storage: storageStore(store, () => config().limits.storagePerAccountBytes),
     uptimeSeconds: () => Math.floor((clock.now() - startedMs) / 1000),
     warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, fields),
     bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes, valuesMax: config().server.maxBodyValues }),
@@ -72,6 +69,7 @@ interface Ground {
   readonly log: Logger;
   readonly clock: Clock;
   readonly store: Store;
+  readonly verbs: Verbs;
 }
 
 type ProgramMetrics = Omit<ReturnType<typeof createProgramMetrics>, "nameModels">;
@@ -89,10 +87,9 @@ function addLog(add: Lifecycle["add"], log: Logger, config: () => Config): void 
 }
 
 /** Adds what writes down who used what, and what keeps the database small. */
-function addUsage({ add, config, log, clock, store, metrics, time }: Ground & ProgramMetrics) {
-  const usage = usageStore(store);
+function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Ground & ProgramMetrics) {
   const writer = new UsageWriter(
-    { writeUsage: (batch) => time("flush_usage", () => usage.writeUsage(batch)) },
+    { writeUsage: (batch) => time("flush_usage", () => verbs.usage.writeUsage(batch)) },
     {
       flushMs: config().usage.flushMs,
       onError: (error) => log.error("usage could not be written; it is kept and tried again", { error }),
@@ -124,13 +121,13 @@ function addUsage({ add, config, log, clock, store, metrics, time }: Ground & Pr
 function addCallers(
   deps: Ground & ProgramMetrics & { readonly writer: UsageWriter; grants(): ReturnType<typeof tierGrants> },
 ) {
-  const { add, config, log, clock, store, metrics, time, writer, grants } = deps;
+  const { add, config, log, clock, store, verbs, metrics, time, writer, grants } = deps;
   const limiter = memoryRateLimiter(clock);
   add(
     "rate windows",
     createRateWindows({
       limiter,
-      rates: rateStore(store),
+      rates: verbs.rates,
       clock,
       failed: (error) => log.warn("the rate windows could not be saved; they are saved again soon", { error }),
     }),
@@ -138,8 +135,10 @@ function addCallers(
   return add(
     "callers",
     createCallers({
-      ...{ store, clock, limiter, grants, time },
-      keys: keyStore(store),
+      ...{ clock, limiter, grants, time },
+      keys: verbs.keys,
+      accountBudgets: verbs.budgets,
+      changeCounter: () => store.changeCounter(),
       requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
       pendingMicros: (id) => writer.pendingCostMicros(id),
       whenWritten: (listener) => writer.whenWritten(listener),

@@ -9,12 +9,6 @@ import type { Clock } from "../base/clock.ts";
 import { catalogRoutes } from "../catalog/routes.ts";
 import type { LiveConfig } from "../config/live.ts";
 import type { RoutePattern } from "../http/edge.ts";
-import { accountStore } from "../store/access/accounts.ts";
-import { secretStore } from "../store/secrets.ts";
-import { settingsStore } from "../store/settings.ts";
-import { answerStore } from "../store/work/answers.ts";
-import { frontierStore } from "../store/work/frontier.ts";
-import { jobStore } from "../store/work/jobs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { createWeb } from "../web/assemble.ts";
 import { createChat } from "./chat.ts";
@@ -61,7 +55,7 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
     const edge = await addViews(lifecycle, features);
     await lifecycle.start();
     const { dashboard } = base.links();
-    const firstToken = await setupToken({ ...accountStore(base.store), ...secretStore(base.store) });
+    const firstToken = await setupToken({ ...base.verbs.accounts, ...base.verbs.secrets });
     return {
       url: base.listener.url,
       dashboardUrl: dashboard,
@@ -78,14 +72,15 @@ export async function startApp(live: LiveConfig, log: Logger, options: StartOpti
 
 /** Adds what the program does. */
 async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
-  const { add, live, config, log, clock, store, storage, callers, grants, observer } = base;
+  const { add, live, config, log, clock, verbs, callers, grants, observer } = base;
   const { authenticate, admit } = callers;
   const listeningUrl = () => base.listener.link;
 
   const accounts = add(
     "accounts",
     await createAccounts({
-      ...{ store, clock, log, config },
+      ...{ verbs, clock, log, config },
+      dataDir: config().dataDir,
       accountsChanged: callers.changed,
       ...(hasher === undefined ? {} : { hasher }),
       dashboardUrl: () => base.links().dashboard,
@@ -99,8 +94,8 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   const chat = add(
     "chat",
     createChat({
-      ...{ live, log, clock, store, storage, calls, fleet, metrics, authenticate, isDecisionModel },
-      compactionSecret: config().compaction.secret || (await secretStore(store).secret("compaction")),
+      ...{ live, log, clock, verbs, calls, fleet, metrics, authenticate, isDecisionModel },
+      compactionSecret: config().compaction.secret || (await verbs.secrets.secret("compaction")),
       peekMs,
     }),
   );
@@ -116,12 +111,12 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
     "web",
     createWeb({
       ...{ config, clock, authenticate, admit, warn: base.warn, bodyLimits: base.bodyLimits },
-      jobs: jobStore(store),
-      frontier: frontierStore(store),
-      answers: answerStore(store),
-      makeRoom: storage.makeRoom,
+      jobs: verbs.jobs,
+      frontier: verbs.frontier,
+      answers: verbs.answers,
+      makeRoom: verbs.storage.makeRoom,
       metrics,
-      settings: settingsStore(store),
+      settings: verbs.settings,
       anonymousRpm: () => grants().free.rpm,
     }),
   );
@@ -131,7 +126,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
 
 /** Adds what shows the features to people, and the edge last: it serves everything. */
 async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeof addFeatures>>) {
-  const { add, store, callers, chat, decisions } = features;
+  const { add, verbs, callers, chat, decisions } = features;
   const watch = add("model health", createWatch({ ...features, probe: chat.probe }));
   add(
     "dashboard",
@@ -144,7 +139,7 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
       decide: callers.vouched(decisions.answer),
     }),
   );
-  const pseudonymSecret = await secretStore(store).secret("pseudonym_salt");
+  const pseudonymSecret = await verbs.secrets.secret("pseudonym_salt");
   add("status", createStatus({ ...features, watch, pseudonymSecret }));
   return add("edge", createEdgeService({ ...features, routes: lifecycle.routes(), direct: chat.direct }));
 }

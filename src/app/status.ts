@@ -5,14 +5,15 @@ import type { Config } from "../config/schema.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import { type linksOf, statusRoutes } from "../status/routes.ts";
 import type { Store } from "../store/engine/open.ts";
-import { usageStore } from "../store/usage/usage.ts";
+import type { Verbs } from "../store/verbs.ts";
 import type { createWeb } from "../web/assemble.ts";
 import { type createWatch, isListed } from "./health-watch.ts";
 import type { Observer } from "./observe.ts";
 
 export interface StatusServiceDeps {
   readonly config: () => Config;
-  readonly store: Store;
+  readonly store: Pick<Store, "ping">;
+  readonly verbs: Pick<Verbs, "usage">;
   readonly fleet: Fleet;
   readonly observer: Observer;
   readonly watch: ReturnType<typeof createWatch>;
@@ -26,7 +27,7 @@ export interface StatusServiceDeps {
 /** Health, statistics, capabilities and metrics as a service. */
 export function createStatus(deps: StatusServiceDeps) {
   const { config, store, fleet, observer, watch, web, uptimeSeconds, pseudonymSecret, links } = deps;
-  const usage = usageStore(store);
+  const { usage } = deps.verbs;
   const routes = statusRoutes({
     version: VERSION,
     uptimeSeconds,

@@ -5,7 +5,6 @@ import { resolveModel } from "../catalog/resolve.ts";
 import { secretsOf } from "../config/load.ts";
 import { createDecisions } from "../decisions/assemble.ts";
 import { createFleet } from "../gateway/providers.ts";
-import { decisionStore } from "../store/decisions/decisions.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
 import type { UpstreamCalls } from "./chat.ts";
@@ -14,7 +13,7 @@ import { isListed } from "./health-watch.ts";
 
 /** Adds providers and decision models. */
 export function addUpstreams(base: Foundation) {
-  const { add, config, log, clock, store, observer, callers } = base;
+  const { add, config, log, clock, store, verbs, observer, callers } = base;
   /** A breaker, or what the catalog holds. */
   const modelsChanged = createSignal();
   /** Every provider was asked for its models once. */
@@ -47,7 +46,7 @@ export function addUpstreams(base: Foundation) {
   const decisions = createDecisions({
     ...calls,
     config,
-    store: decisionStore(store),
+    store: verbs.decisions,
     changeCounter: () => store.changeCounter(),
     chatProvider: fleet.provider,
     chatPrices: (provider, model) => fleet.known(provider, model)?.prices,

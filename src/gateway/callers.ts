@@ -6,17 +6,18 @@ import type { TierGrant, TierId } from "../catalog/tiers.ts";
 import { type Caller, keyGuard } from "../http/guards.ts";
 import { memoryReservations } from "../http/reservations.ts";
 import type { RateLimiter } from "../http/rpm.ts";
-import { accountBudgetStore } from "../store/access/account-budgets.ts";
+import type { AccountBudgetStore } from "../store/access/account-budgets.ts";
 import type { KeyStore, LiveKey } from "../store/access/keys.ts";
-import type { Store } from "../store/engine/open.ts";
 import type { Spent } from "../store/usage/spending.ts";
 import { createAdmission, verifiedCallers } from "./admit.ts";
 import { createBudgets, createSpenders } from "./budgets.ts";
 import { takesXApiKey } from "./endpoints.ts";
 
 export interface CallersDeps {
-  store: Store;
-  keys: KeyStore;
+  keys: Pick<KeyStore, "findLiveKey" | "findKeyBudget">;
+  accountBudgets: Pick<AccountBudgetStore, "openAccountBudget">;
+  /** Changes when another process has written to the database. */
+  changeCounter(): number;
   clock: Clock;
   limiter: RateLimiter;
   grants(): Readonly<Record<TierId, TierGrant>>;
@@ -32,11 +33,20 @@ export interface CallersDeps {
 }
 
 /** Builds the doors that requests come in by. */
-export function createCallers({ store, keys, clock, limiter, grants, pendingMicros, time, ...deps }: CallersDeps) {
+export function createCallers({
+  keys,
+  accountBudgets,
+  clock,
+  limiter,
+  grants,
+  pendingMicros,
+  time,
+  ...deps
+}: CallersDeps) {
   const budgets = createBudgets(memoryReservations());
   const budgetsOf = createSpenders({
     keys,
-    accounts: accountBudgetStore(store),
+    accounts: accountBudgets,
     clock,
     planBudget: (tier) => grants()[tier].budget,
     pendingMicros,
@@ -47,7 +57,7 @@ export function createCallers({ store, keys, clock, limiter, grants, pendingMicr
       const key = (await time("find_live_key", () => keys.findLiveKey(hash))) as LiveKey<TierId> | undefined;
       return key && { ...key, budgets: await budgetsOf(key) };
     },
-    changeCounter: () => store.changeCounter(),
+    changeCounter: deps.changeCounter,
     clock,
     takesXApiKey,
   });

@@ -14,6 +14,7 @@ import { codeStore } from "../../src/store/access/codes.ts";
 import { identityStore } from "../../src/store/access/identities.ts";
 import { openStore, type Store } from "../../src/store/engine/open.ts";
 import { secretStore } from "../../src/store/secrets.ts";
+import { verbsOf } from "../../src/store/verbs.ts";
 import { mailTo } from "../support/outbox.ts";
 
 const DAY = 86_400_000;
@@ -36,7 +37,8 @@ beforeEach(async () => {
   signup = "open";
   hashed = 0;
   room = await createAccounts({
-    store,
+    verbs: verbsOf(store, () => 0),
+    dataDir,
     clock,
     log: { info() {}, warn() {}, error() {} },
     config: () => ({ ...loaded.config, auth: { ...loaded.config.auth, signup } }),

@@ -70,6 +70,11 @@ const plants: Plant[] = [
   ],
   ["only store speaks SQL", "bun:sqlite", { "src/accounts/a.ts": 'import { Database } from "bun:sqlite";' }],
   ["only store speaks SQL", "drizzle-orm/bun", { "src/app/start.ts": 'import { x } from "drizzle-orm/bun-sqlite";' }],
+  [
+    "features know the store",
+    "handed in",
+    { "src/accounts/a.ts": 'import type { Store } from "../store/engine/open.ts";' },
+  ],
   ["only http, app and", "elysia", { "src/gateway/run.ts": 'import type { Context } from "elysia";' }],
   ["only http, app and", "@elysiajs/jwt", { "src/accounts/jwt.ts": 'import { jwt } from "@elysiajs/jwt";' }],
   ["pages and search/engines", "src/pages/a.ts", { "src/pages/a.ts": 'import { ApiError } from "../base/errors.ts";' }],

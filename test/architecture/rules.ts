@@ -177,6 +177,11 @@ const sql = importRule("only store speaks SQL", ({ from, specifier }) =>
   isPackage(specifier, ["bun:sqlite", "node:sqlite", "drizzle-orm"]) && roomOf(from) !== "store" ? "SQL" : false,
 );
 
+const engines = importRule("features know the store by its verbs, never an engine", ({ from, target }) => {
+  if (target === undefined || !target.startsWith("src/store/engine/")) return false;
+  return roomOf(from) === "store" || roomOf(from) === "program" ? false : "take the verbs, handed in";
+});
+
 const elysia = importRule("only http, app and routes.ts files know Elysia", ({ from, specifier }) => {
   if (!isPackage(specifier, ["elysia", "@elysiajs"])) return false;
   return roomOf(from) === "http" || from.startsWith("src/app/") || from.endsWith("/routes.ts") ? false : "Elysia";
@@ -331,6 +336,7 @@ export const RULES: readonly Rule[] = [
   circles,
   wireMeetsUpstream,
   sql,
+  engines,
   elysia,
   errorCodes,
   dashboardUi,

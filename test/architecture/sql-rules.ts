@@ -66,7 +66,7 @@ export const SQL_RULES: readonly Rule[] = [
   ),
   sqlRule(
     "times come from the clock, as whole milliseconds",
-    /\b(?:strftime|unixepoch|julianday|datetime|timediff)\s*\(|\bCURRENT_(?:TIMESTAMP|TIME|DATE)\b|\bmode:\s*"timestamp(?:_ms)?"|\breal\(|\w+Ms:\s*(?:integer|text|numeric)\(/i,
+    /\b(?:strftime|unixepoch|julianday|datetime|timediff)\s*\(|\bCURRENT_(?:TIMESTAMP|TIME|DATE)\b|\bmode:\s*"timestamp(?:_ms)?"|\breal\(|\w+(?:At|Until|Start)Ms:\s*(?:integer|text|numeric)\(/i,
   ),
   sqlRule(
     "case is folded by the program, not by the engine",

@@ -1,7 +1,6 @@
 // The gateway as a whole, for operators: how its parts are now, and what everybody has used day by day.
 import type { Clock } from "../../base/clock.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
-import type { DatabaseSize } from "../../store/engine/size.ts";
 import { dayOf, type UsageSums } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
 import type { BreakerSnapshot } from "../../upstream/breaker.ts";
@@ -37,7 +36,8 @@ export interface GatewayFigures {
     }[];
   };
   subsystems(): Promise<Readonly<Record<string, { readonly status: GatewayView["subsystems"][number]["status"] }>>>;
-  database(): Promise<DatabaseSize>;
+  /** Bytes of the file, of what of it is free, and of the log beside it. */
+  database(): Promise<{ readonly bytes: number; readonly freeBytes: number; readonly logBytes: number }>;
   /** The address of a peer that may be a proxy nobody named. */
   untrustedProxy(): Promise<string | undefined>;
   web(): Promise<Readonly<Record<string, { readonly running: number; readonly waiting: number }>>>;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DATABASE_FILE, type Store } from "./open.ts";
 
 /** In bytes: the file, what of it is free for new rows, and the write-ahead log beside it. */
-export interface DatabaseSize {
+interface DatabaseSize {
   readonly bytes: number;
   readonly freeBytes: number;
   readonly logBytes: number;
