@@ -142,6 +142,7 @@ function addCallers(
       requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
       pendingMicros: (id) => writer.pendingCostMicros(id),
       whenWritten: (listener) => writer.whenWritten(listener),
+      writing: () => writer.underWay,
       rejected: () => metrics.rateLimited(),
     }),
   );

@@ -65,6 +65,8 @@ export interface SpendersDeps {
   pendingMicros(id: string): number;
   /** Calls back with what was spent at the moment it stops being pending. */
   whenWritten(listener: (spent: readonly Spent[]) => void): void;
+  /** The write under way, if there is one. */
+  writing(): Promise<unknown> | undefined;
 }
 
 /** A key that requests come with, and whose it is. */
@@ -82,7 +84,15 @@ const WINDOWS_MAX = 40_000;
  * Finds the budgets of a caller; asked when its key is looked up, not for each of its requests. What was spent is remembered
  * from then on, and kept up with what is written, so that a request is judged without asking the database.
  */
-export function createSpenders({ keys, accounts, clock, planBudget, pendingMicros, whenWritten }: SpendersDeps) {
+export function createSpenders({
+  keys,
+  accounts,
+  clock,
+  planBudget,
+  pendingMicros,
+  whenWritten,
+  writing,
+}: SpendersDeps) {
   const windows = new Map<string, SpendingWindow>();
   let writes = 0;
   whenWritten((spent) => {
@@ -94,10 +104,11 @@ export function createSpenders({ keys, accounts, clock, planBudget, pendingMicro
   });
   const read = async (id: string, look: () => Promise<SpendingWindow | undefined>) => {
     for (;;) {
+      await writing();
       const before = writes;
       const window = await look();
       // Written meanwhile: whether it is part of what was read cannot be told.
-      if (before !== writes) continue;
+      if (before !== writes || writing() !== undefined) continue;
       windows.delete(id);
       if (window === undefined) return undefined;
       if (windows.size >= WINDOWS_MAX) windows.delete(windows.keys().next().value as string);

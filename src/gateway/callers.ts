@@ -26,6 +26,8 @@ export interface CallersDeps {
   pendingMicros(id: string): number;
   /** Calls back with what was spent at the moment it stops being pending. */
   whenWritten(listener: (spent: readonly Spent[]) => void): void;
+  /** The write under way, if there is one. */
+  writing(): Promise<unknown> | undefined;
   /** Times a look-up in the database. */
   time<T>(operation: string, work: () => Promise<T>): Promise<T>;
   /** A request was beyond its rate limit. */
@@ -51,6 +53,7 @@ export function createCallers({
     planBudget: (tier) => grants()[tier].budget,
     pendingMicros,
     whenWritten: deps.whenWritten,
+    writing: deps.writing,
   });
   const guard = keyGuard<Caller<TierId>>({
     async findLiveKey(hash) {

@@ -12,7 +12,7 @@ import { freshStore, usageRecord } from "../store/support.ts";
 
 const HOUR_MS = 3_600_000;
 
-async function setUp(periodMs: number | null) {
+async function setUp(periodMs: number | null, gate?: Promise<void>) {
   const { store, clock } = freshStore();
   const account = (await accountStore(store).createAccount({
     username: "ann",
@@ -28,7 +28,14 @@ async function setUp(periodMs: number | null) {
   });
   const accounts = accountBudgetStore(store);
   await accounts.setAccountBudget(account.id, { limitMicros: 5000, periodMs });
-  const writer = new UsageWriter(usageStore(store));
+  const usage = usageStore(store);
+  const writer = new UsageWriter({
+    async writeUsage(batch) {
+      await usage.writeUsage(batch);
+      // Written, and the word of it still on its way.
+      await gate;
+    },
+  });
   const budgetsOf = createSpenders({
     keys,
     accounts,
@@ -36,6 +43,7 @@ async function setUp(periodMs: number | null) {
     planBudget: () => undefined,
     pendingMicros: (id) => writer.pendingCostMicros(id),
     whenWritten: (listener) => writer.whenWritten(listener),
+    writing: () => writer.underWay,
   });
   const key = { keyId, accountId: account.id, budgetMicros: 1000, account: { tier: "free" as const } };
   const spend = (costMicros: number) =>
@@ -75,4 +83,17 @@ test("what is written while a budget is read counts once", async () => {
   expect(ofKey?.leftMicros()).toBe(850);
   const [, [again]] = await Promise.all([writer.flush(), budgetsOf().then((budgets) => budgets ?? [])]);
   expect([ofKey?.leftMicros(), again?.leftMicros()]).toEqual([850, 850]);
+});
+
+test("what is written and not known to be written counts once", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { writer, spend, budgetsOf } = await setUp(null, gate.promise);
+  spend(100);
+  const flushed = writer.flush();
+  const read = budgetsOf();
+  // Everything that does not hang on the gate is done by then.
+  await new Promise((resolve) => setImmediate(resolve));
+  gate.resolve();
+  expect(await flushed).toBe(true);
+  expect((await read)?.map((budget) => budget.leftMicros())).toEqual([900, 4900]);
 });

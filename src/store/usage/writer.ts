@@ -100,6 +100,11 @@ export class UsageWriter {
     this.#written = listener;
   }
 
+  /** The write under way: until it ends nobody can tell whether what the database says was spent is still pending here. */
+  get underWay(): Promise<unknown> | undefined {
+    return this.#writing;
+  }
+
   /** Figures for metrics and health. */
   get state(): { queued: number; rowsWithout: number; failures: number } {
     return { queued: this.#queue.length, rowsWithout: this.#rowsWithout, failures: this.#failures };
