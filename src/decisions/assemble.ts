@@ -89,14 +89,7 @@ export function createDecisions(deps: DecisionsDeps) {
     has: (id: string) => models.has(id),
     health: () => watch.health(),
     /** For an operator's page. */
-    async overview(): Promise<ShownVersion[]> {
-      const [snapshot, sightings, health] = await Promise.all([
-        models.current(),
-        deps.store.listSightings(),
-        watch.health(),
-      ]);
-      return decisionOverview(snapshot, { sightings, health, priceOf: (version) => inputPriceOf(version, prices) });
-    },
+    overview: () => overview(deps.store, { models, watch, prices }),
     /** Moves an alias for an operator; gives where it pointed before. Throws `ApiError`, 400 for what was measured worse. */
     promote: (promotion: Promotion) => promote({ models, store: deps.store }, promotion),
     /** Reads the configured models; to be called once before serving. */
@@ -180,4 +173,12 @@ function discovered({ decisions, providers }: Config, own: ReadonlyMap<string, P
     const provider = kind === "systemone" && discover ? own.get(name) : undefined;
     return provider === undefined ? [] : [{ provider, tier: discoverTier }];
   });
+}
+
+async function overview(
+  store: DecisionStore,
+  { models, watch, prices }: { models: DecisionModels; watch: DecisionWatch; prices: PriceDeps },
+): Promise<ShownVersion[]> {
+  const [snapshot, sightings, health] = await Promise.all([models.current(), store.listSightings(), watch.health()]);
+  return decisionOverview(snapshot, { sightings, health, priceOf: (version) => inputPriceOf(version, prices) });
 }
