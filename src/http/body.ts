@@ -4,6 +4,7 @@
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { ApiError } from "../base/errors.ts";
 import { JSON_LEVELS_MAX, jsonExcess } from "../base/json-depth.ts";
+import { parseLongTexts } from "../base/json-long-texts.ts";
 import type { BodyHold } from "./body-budget.ts";
 import { maybeExchangeOf } from "./exchange.ts";
 
@@ -74,7 +75,7 @@ export async function readJson(
     await turn();
     refuseExcess(text, limits);
     await turn();
-    const body = parseObject(text);
+    const body = asObject(await parseLongTexts(text, turn).catch(() => refuseJson(text)));
     await turn();
     return { text, body };
   });
@@ -104,15 +105,22 @@ function refuseExcess(text: string, { valuesMax = VALUES_MAX }: BodyLimits): voi
 }
 
 function parseObject(text: string): Record<string, unknown> {
-  let body: unknown;
   try {
-    body = JSON.parse(text);
-  } catch {
-    throw new ApiError(
-      "invalid_json",
-      text.trim() === "" ? "The request body is empty; expected a JSON object." : "The request body is not valid JSON.",
-    );
+    return asObject(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    return refuseJson(text);
   }
+}
+
+function refuseJson(text: string): never {
+  throw new ApiError(
+    "invalid_json",
+    text.trim() === "" ? "The request body is empty; expected a JSON object." : "The request body is not valid JSON.",
+  );
+}
+
+function asObject(body: unknown): Record<string, unknown> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new ApiError("invalid_request", "The request body must be a JSON object.");
   }

@@ -1,0 +1,119 @@
+// Parses JSON that may hold texts of megabytes, in turns: the event loop goes on meanwhile, and a text without escapes is
+// not copied out of the whole. The value, and what is refused, is what JSON.parse gives.
+import { stringEnd } from "./json-splice.ts";
+
+/** Texts of fewer characters are left to JSON.parse. */
+const LONG_CHARS_MIN = 64 * 1024;
+/** Characters that are looked through in one turn. */
+const SLICE_CHARS = 4 * 1024 * 1024;
+/** The same where there are escapes, which cost fifty times as much. */
+const ESCAPED_CHARS = 128 * 1024;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const LETTER_U = 117;
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Parses `text`, with a `turn` for others between the steps. Throws `SyntaxError`. */
+export async function parseLongTexts(text: string, turn: () => Promise<void>): Promise<unknown> {
+  const spans = longTexts(text);
+  if (spans === undefined || spans.length === 0) return JSON.parse(text);
+  await turn();
+  const texts: string[] = [];
+  for (const { start, end } of spans) {
+    const inner = { start: start + 1, end: end - 1 };
+    const isPlain = await hasNoEscapes(text, inner, turn);
+    texts.push(isPlain ? text.slice(inner.start, inner.end) : await unescaped(text, inner, turn));
+    await turn();
+  }
+  // Nobody can have guessed it.
+  const mark = crypto.randomUUID();
+  const parts: string[] = [];
+  let at = 0;
+  for (const [index, { start, end }] of spans.entries()) {
+    parts.push(text.slice(at, start), `"${mark}${index}"`);
+    at = end;
+  }
+  parts.push(text.slice(at));
+  const holder = { value: JSON.parse(parts.join("")) as unknown };
+  putBack(holder, (value) => (value.startsWith(mark) ? texts[Number(value.slice(mark.length))] : undefined));
+  return holder.value;
+}
+
+/** Where the long texts stand, quotes included; undefined where one is a key, or has no end. */
+function longTexts(text: string): Span[] | undefined {
+  const spans: Span[] = [];
+  for (let start = text.indexOf('"'); start >= 0; ) {
+    const end = stringEnd(text, start);
+    if (end - start >= LONG_CHARS_MIN) {
+      if (text.charCodeAt(end - 1) !== QUOTE || /^[ \t\r\n]*:/.test(text.slice(end, end + 64))) return undefined;
+      // More space than that before a colon is nobody's: such a text is left to JSON.parse.
+      if (/^[ \t\r\n]{64}/.test(text.slice(end, end + 64))) return undefined;
+      spans.push({ start, end });
+    }
+    start = text.indexOf('"', end);
+  }
+  return spans;
+}
+
+/** Neither a backslash nor a control character, which JSON.parse refuses. */
+async function hasNoEscapes(text: string, { start, end }: Span, turn: () => Promise<void>): Promise<boolean> {
+  for (let at = start; at < end; at += SLICE_CHARS) {
+    if (at > start) await turn();
+    if (/[\u0000-\u001f\\]/.test(text.slice(at, Math.min(end, at + SLICE_CHARS)))) return false;
+  }
+  return true;
+}
+
+async function unescaped(text: string, { start, end }: Span, turn: () => Promise<void>): Promise<string> {
+  const parts: string[] = [];
+  for (let at = start; at < end; ) {
+    const next = at + ESCAPED_CHARS >= end ? end : beforeEscape(text, at, at + ESCAPED_CHARS);
+    parts.push(JSON.parse(`"${text.slice(at, next)}"`) as string);
+    at = next;
+    await turn();
+  }
+  return parts.join("");
+}
+
+/** The end of a slice from `from`: `end`, or where an escape begins that it would part. */
+function beforeEscape(text: string, from: number, end: number): number {
+  for (let at = end - 1; at > end - 6; at--) {
+    if (text.charCodeAt(at) !== BACKSLASH) continue;
+    let first = at;
+    while (first > from && text.charCodeAt(first - 1) === BACKSLASH) first--;
+    // Backslashes go in pairs; one that is left over begins an escape.
+    if ((at - first) % 2 === 1) return end;
+    return at + (text.charCodeAt(at + 1) === LETTER_U ? 6 : 2) > end ? at : end;
+  }
+  return end;
+}
+
+/** Replaces the texts for which there is another, wherever they are. */
+function putBack(holder: object, otherOf: (text: string) => string | undefined): void {
+  const waiting: object[] = [holder];
+  const look = (value: unknown): string | undefined => {
+    if (typeof value === "object" && value !== null) waiting.push(value);
+    return typeof value === "string" ? otherOf(value) : undefined;
+  };
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    if (Array.isArray(one)) {
+      // By index: a list of a million numbers has no need of a million names.
+      for (let index = 0; index < one.length; index++) {
+        const other = look(one[index]);
+        if (other !== undefined) one[index] = other;
+      }
+      continue;
+    }
+    for (const key of Object.keys(one)) {
+      const other = look((one as Record<string, unknown>)[key]);
+      // Assigned, a member of the name `__proto__` would be lost.
+      if (other !== undefined)
+        Object.defineProperty(one, key, { value: other, writable: true, enumerable: true, configurable: true });
+    }
+  }
+}
