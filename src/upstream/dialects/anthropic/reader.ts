@@ -315,11 +315,19 @@ export function plainAnthropicUsage({ inputTokens, outputTokens, cachedTokens, c
 /** Anthropic counts cached input apart; here the input is all of it. */
 export function anthropicUsage(raw: Loose | undefined): Usage | undefined {
   if (raw === undefined) return undefined;
-  const cached = raw["cache_read_input_tokens"];
-  const cacheWrite = raw["cache_creation_input_tokens"];
+  // What a compaction within the call cost is told beside the call's own figures, not in them.
+  const parts = [
+    raw,
+    ...asList(raw["iterations"])
+      .map(asRecord)
+      .filter(({ type }) => type === "compaction"),
+  ];
+  const sum = (name: string) => tokenSum(...parts.map((part) => part[name]));
+  const cached = sum("cache_read_input_tokens");
+  const cacheWrite = sum("cache_creation_input_tokens");
   return reportedUsage({
-    input: tokenSum(raw["input_tokens"], cached, cacheWrite),
-    output: raw["output_tokens"],
+    input: tokenSum(sum("input_tokens"), cached, cacheWrite),
+    output: sum("output_tokens"),
     cached,
     cacheWrite,
     reasoning: asRecord(raw["output_tokens_details"])["thinking_tokens"],

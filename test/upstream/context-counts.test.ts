@@ -1,0 +1,44 @@
+// The figures in what vendors say of a prompt that does not fit.
+
+import { expect, test } from "bun:test";
+import { contextCounts } from "../../src/upstream/context-counts.ts";
+
+test.each<[string, ReturnType<typeof contextCounts>]>([
+  [
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. Please reduce the length of the messages.",
+    { limit: 8192, requested: 9001 },
+  ],
+  [
+    "This model's maximum context length is 4097 tokens, however you requested 5000 tokens (4000 in your prompt; 1000 for the completion).",
+    { limit: 4097, requested: 5000 },
+  ],
+  ["prompt is too long: 210000 tokens > 200000 maximum", { limit: 200000, requested: 210000 }],
+  [
+    "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length",
+    { limit: 200000, requested: 210000 },
+  ],
+  [
+    "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    { limit: 1048576, requested: 1200000 },
+  ],
+  [
+    "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+    { limit: 131072, requested: 537812 },
+  ],
+  [
+    "Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+    { limit: 32768, requested: 65673 },
+  ],
+  ["the request exceeds the available context size (4096 tokens), try increasing it", { limit: 4096 }],
+  ["Your input exceeds the context window of this model. Please adjust your input and try again.", {}],
+  ["Please reduce the length of the messages or completion.", {}],
+])("%s", (message, counts) => {
+  expect(contextCounts(message)).toEqual(counts);
+});
+
+test("is quick on a long text", () => {
+  const begun = performance.now();
+  contextCounts("1+".repeat(100_000));
+  contextCounts("context size ".repeat(100_000));
+  expect(performance.now() - begun).toBeLessThan(500);
+});
