@@ -131,12 +131,15 @@ function isSameOrigin(chain: readonly string[]): boolean {
   return origins.size === 1;
 }
 
+/** Headers that say how the answer is wanted and who asks, and are no secret between the caller and one origin. */
+const HARMLESS = /^(?:accept(?:-(?:charset|encoding|language))?|cache-control|content-type|dnt|pragma|user-agent)$/;
+
 function requestHeaders(options: FetchOptions, cookie: string, sameOrigin: boolean): Record<string, string> {
   const headers: Record<string, string> = { accept: "*/*", "accept-encoding": "gzip, deflate, br, zstd" };
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     const key = name.toLowerCase();
-    // Credentials stay with the origin they were given for.
-    if (sameOrigin || (key !== "authorization" && key !== "cookie")) headers[key] = value;
+    // Credentials stay with the origin they were given for, whatever header their interface reads them from.
+    if (sameOrigin || HARMLESS.test(key)) headers[key] = value;
   }
   if (cookie !== "") headers["cookie"] = headers["cookie"] === undefined ? cookie : `${headers["cookie"]}; ${cookie}`;
   return headers;

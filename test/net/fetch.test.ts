@@ -122,6 +122,15 @@ describe("redirects", () => {
     const { body } = await open(`${base}/to?url=${away}`, { ...LIMITS, headers: { Authorization: "secret" } });
     expect(JSON.parse(text(body))).not.toHaveProperty("authorization");
   });
+  test.each(["X-Api-Key", "X-Subscription-Token", "Private-Token", "Api-Key"])("a key in %s does too", async (name) => {
+    const away = encodeURIComponent(`http://localhost:${site.port}/echo`);
+    const headers = { [name]: "secret", "Accept-Language": "de" };
+    const { body } = await open(`${base}/to?url=${away}`, { ...LIMITS, headers });
+    expect(text(body)).not.toContain("secret");
+    expect(JSON.parse(text(body))).toHaveProperty("accept-language", "de");
+    const near = encodeURIComponent(`${base}/echo`);
+    expect(text((await open(`${base}/to?url=${near}`, { ...LIMITS, headers })).body)).toContain("secret");
+  });
   const targets = (port: number) => [
     `http://127.0.0.1:${port}/`,
     `http://localhost:${port}/`,
