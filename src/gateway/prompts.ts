@@ -66,6 +66,9 @@ function partOf(whole: Exchange): Exchange {
     get secure() {
       return whole.secure;
     },
+    get isUnnamedProxy() {
+      return whole.isUnnamedProxy;
+    },
     get recorded() {
       return whole.recorded;
     },

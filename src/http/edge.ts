@@ -7,6 +7,7 @@ import { type BodyBudget, type BodyHold, createBodyBudget } from "./body-budget.
 import { asApiError, errorResponse } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
 import { pathOf } from "./path.ts";
+import type { Peer } from "./peer.ts";
 
 /** A registered route, as the framework lists it: `/v1/models/:id`, `/dashboard/*`. */
 export interface RoutePattern {
@@ -44,7 +45,7 @@ export interface EdgeDeps {
   /** Undefined unless the service is under maintenance. */
   maintenance(): { retryAfterSeconds: number; message: string } | undefined;
   /** The client's address and scheme, trusting forwarded headers from trusted proxies only. */
-  peer(request: Request): { address: string; secure: boolean };
+  peer(request: Request): Peer;
   /** Bytes of bodies that are held at once, over all requests. */
   bodyBudgetBytes(): number;
   /** Absent while tracing is off. */
@@ -126,7 +127,7 @@ interface OpenDeps extends EdgeDeps {
 }
 
 function openExchange(request: Request, path: string, deps: OpenDeps): Exchange {
-  let peer: { address: string; secure: boolean } | undefined;
+  let peer: Peer | undefined;
   let finished = false;
   let body: BodyHold | undefined;
   let atEnd: (() => void)[] | undefined;
@@ -156,6 +157,10 @@ function openExchange(request: Request, path: string, deps: OpenDeps): Exchange 
     get secure() {
       peer ??= deps.peer(request);
       return peer.secure;
+    },
+    get isUnnamedProxy() {
+      peer ??= deps.peer(request);
+      return peer.isUnnamedProxy;
     },
     headers: {},
     holder: undefined,

@@ -21,6 +21,8 @@ export interface Exchange {
   readonly address: string;
   /** True when the client came by HTTPS, as far as a trusted proxy says. */
   readonly secure: boolean;
+  /** True when the address may be that of a proxy that nobody named: nothing is to be granted to it. */
+  readonly isUnnamedProxy: boolean;
   /** Put on whatever response this request gets. */
   readonly headers: Record<string, string>;
   /** The account it is for; undefined until that is known. */

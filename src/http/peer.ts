@@ -3,6 +3,14 @@
 
 import { BlockList, isIP } from "node:net";
 
+/** Who is at the other end. */
+export interface Peer {
+  readonly address: string;
+  readonly secure: boolean;
+  /** True when the address may be that of a proxy that nobody named: the client's own is not known then. */
+  readonly isUnnamedProxy: boolean;
+}
+
 /** The networks whose forwarded headers are believed. */
 export class TrustedProxies {
   readonly #list = new BlockList();
@@ -22,15 +30,16 @@ export class TrustedProxies {
   }
 
   /** The client's address and whether it came by HTTPS. */
-  peer(request: Request, connected: string): { address: string; secure: boolean } {
+  peer(request: Request, connected: string): Peer {
     const own = plain(connected);
     if (!this.#any || !this.trusts(own)) {
-      if (this.#untrusted !== undefined && request.headers.has("x-forwarded-for")) {
+      const isUnnamedProxy = request.headers.has("x-forwarded-for");
+      if (this.#untrusted !== undefined && isUnnamedProxy) {
         const tell = this.#untrusted;
         this.#untrusted = undefined;
         tell(own);
       }
-      return { address: own, secure: request.url.startsWith("https:") };
+      return { address: own, secure: request.url.startsWith("https:"), isUnnamedProxy };
     }
     const hops = (request.headers.get("x-forwarded-for") ?? "").split(",").map((hop) => plain(hop.trim()));
     let address = own;
@@ -41,7 +50,8 @@ export class TrustedProxies {
       address = hop;
       if (!this.trusts(hop)) break;
     }
-    return { address, secure: request.headers.get("x-forwarded-proto")?.split(",").at(-1)?.trim() === "https" };
+    const secure = request.headers.get("x-forwarded-proto")?.split(",").at(-1)?.trim() === "https";
+    return { address, secure, isUnnamedProxy: false };
   }
 
   /** Whether a proxy sent it for somebody else: one of these, or one on this machine, that nobody named. */

@@ -32,8 +32,9 @@ export function createAnonymous({ clock, allowed, rpm, rejected }: AnonymousDeps
     const list = allowed();
     if (list.length === 0) return undefined;
     if (read?.list !== list) read = { list, tests: list.flatMap((range) => parseCidr(range) ?? []) };
-    const { address, headers } = exchange;
-    if (!read.tests.some((holds) => holds(address))) return undefined;
+    const { address, headers, isUnnamedProxy } = exchange;
+    // The whole internet may stand behind a proxy on a listed address.
+    if (isUnnamedProxy || !read.tests.some((holds) => holds(address))) return undefined;
     const verdict = limiter.admit(address, rpm());
     headers["x-ratelimit-limit"] = String(verdict.limit);
     headers["x-ratelimit-remaining"] = String(verdict.remaining);

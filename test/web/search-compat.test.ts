@@ -153,6 +153,16 @@ describe("without a key", () => {
     expect((await get()).headers.get("x-ratelimit-limit")).toBe("1000");
   });
 
+  test("nobody is let in by the address of a proxy that the operator did not name", async () => {
+    await use({ compat: { anonymous: ["127.0.0.0/8"] } });
+    const through = (forwarded: string) =>
+      bare("/searxng/search?q=bread&format=json", { headers: { "x-forwarded-for": forwarded } });
+    for (const forwarded of ["203.0.113.9", "127.0.0.1", "127.0.0.1, 203.0.113.9"])
+      expect((await through(forwarded)).status).toBe(401);
+    await use({ compat: { anonymous: ["127.0.0.0/8"] } }, { server: { trusted_proxies: ["127.0.0.1"] } });
+    expect([(await through("127.0.0.7")).status, (await through("203.0.113.9")).status]).toEqual([200, 401]);
+  });
+
   test("each address has the free tier's rate", async () => {
     await use(
       { compat: { anonymous: ["9.9.9.0/24"] } },
