@@ -213,6 +213,17 @@ class Round {
     if (!this.#hasEnough && !this.#cut.signal.aborted) this.#askNext(1);
   }
 
+  /**
+   * The search ends before the engine's own time is over. Whether that is because others gave enough or because the caller
+   * had little time, it is no failure of the engine: callers in a hurry must not have it suspended for all others.
+   */
+  #dropped({ name }: ChosenEngine, startedMs: number): void {
+    const reason = this.#isTimeUp ? TIMEOUT.kind : "too slow";
+    this.#failures.set(name, reason);
+    this.#deps.health.dropped(name, since(startedMs));
+    this.#deps.asked?.(name, reason, since(startedMs) / 1000);
+  }
+
   /** Ends it, or asks further engines, as far as things stand. */
   #look(): void {
     const isWaitingFor = [...this.#running].some(({ isLate }) => !isLate);
@@ -240,12 +251,7 @@ class Round {
       if (running.isLate) continue;
       const { chosen, startedMs } = running;
       if (startedMs === undefined) this.#failed(running, { kind: "busy", message: "Its turn did not come in time." });
-      else if (this.#isTimeUp) this.#failed(running, TIMEOUT);
-      else {
-        this.#failures.set(chosen.name, "too slow");
-        this.#deps.health.dropped(chosen.name, since(startedMs));
-        this.#deps.asked?.(chosen.name, "too slow", since(startedMs) / 1000);
-      }
+      else this.#dropped(chosen, startedMs);
     }
     this.#ended.resolve({
       rankings: this.#rankings,

@@ -136,6 +136,15 @@ describe("time", () => {
     expect(results).toHaveLength(2);
     expect(unresponsive).toEqual([{ name: "b", reason: "timeout" }]);
   });
+
+  test("a caller in a hurry has no engine suspended for others, and an engine past its own time is", async () => {
+    toys = startToys({ a: silent, b: silent }, { engines: [toyEngine("a"), toyEngine("b", { timeoutMs: 20 })] });
+    await failure({ timeoutMs: 100 });
+    const [a, b] = toys.search.engines();
+    expect(a).toMatchObject({ failed: 0, suspended: undefined });
+    expect(b).toMatchObject({ failed: 1, suspended: { kind: "timeout" } });
+    expect(toys.outcomes.toSorted()).toEqual(["a timeout", "b timeout"]);
+  });
 });
 
 describe("failures", () => {
