@@ -7,7 +7,7 @@ import { type FakeUpstream, startUpstream } from "../support/upstream.ts";
 let upstream: FakeUpstream;
 let app: TestApp;
 beforeAll(async () => {
-  upstream = startUpstream(undefined, ["talker", "text-embedding-3-small", "sora-2"]);
+  upstream = startUpstream(undefined, ["talker", "text-embedding-3-small", "whisper-1", "sora-2"]);
   app = await startTestApp({
     config: {
       providers: { up: { kind: "openai", base_url: upstream.baseUrl } },
@@ -24,13 +24,14 @@ async function ids(): Promise<string[]> {
   return data.map(({ id }) => id);
 }
 
-test("the list has chat models, and what the operator lists", async () => {
-  expect(await ids()).toEqual(["ranker", "talker", "demo-echo"]);
+test("the list has the models that an endpoint takes, and what the operator lists", async () => {
+  expect(await ids()).toEqual(["ranker", "talker", "text-embedding-3-small", "demo-echo"]);
 });
 
 test.each([
   ["ranker", 200, "rerank"],
   ["text-embedding-3-small", 200, "embedding"],
+  ["whisper-1", 200, "transcription"],
   ["talker", 200, "chat"],
   ["sora-2", 404, undefined],
 ])("GET /v1/models/%s: %d, type %p", async (id, status, type) => {
@@ -47,14 +48,14 @@ test.each([
   ["/v1/messages/count_tokens", { messages }],
   ["/v1/completions", { prompt: "hi" }],
 ])("POST %s", async (path, body) => {
-  for (const [model, called] of [
-    ["text-embedding-3-small", "an embedding model"],
-    ["ranker", "a rerank model"],
+  for (const [model, called, instead] of [
+    ["text-embedding-3-small", "an embedding model", "Send it to POST /v1/embeddings instead."],
+    ["ranker", "a rerank model", "No endpoint of this gateway takes it."],
   ]) {
     const response = await app.post(path, { ...body, model });
     const text = await response.text();
     expect([response.status, text]).toEqual([400, expect.stringContaining(called!)]);
-    expect(text).toContain("No endpoint of this gateway takes it.");
+    expect(text).toContain(instead!);
     if (!path.startsWith("/v1/messages")) expect(text).toContain("wrong_model_family");
   }
   expect(upstream.received).toEqual([]);
