@@ -5,6 +5,8 @@ import { isSmallWord } from "./language.ts";
 
 /** Fewer hits tell nothing. */
 const JUDGED_MIN = 3;
+/** What comes after these is farther from the query anyway. */
+const JUDGED_MAX = 30;
 /** Endings differ between forms of a word: so much of its beginning is looked for, but for short words, which lose a letter. */
 const STEM_CHARS = 4;
 const STEM_CHARS_MIN = 3;
@@ -17,8 +19,9 @@ interface Words {
   readonly url: string;
 }
 
-/** True when most of the hits hold no term of the query at all. */
-export function isUnrelated(query: string, hits: readonly Words[]): boolean {
+/** True when most of the first hits hold no term of the query at all. */
+export function isUnrelated(query: string, all: readonly Words[]): boolean {
+  const hits = all.slice(0, JUDGED_MAX);
   if (hits.length < JUDGED_MIN) return false;
   const terms = termsOf(query);
   if (terms.length === 0) return false;

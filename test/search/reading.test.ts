@@ -175,3 +175,26 @@ describe("a failure", () => {
     expect(retryAfter(new Headers(headers))).toBe(ms as never),
   );
 });
+
+describe("a hit", () => {
+  const read = (hits: readonly object[]) => {
+    const context = contextFor(hackernews);
+    const parsed = hackernews.parse(responseTo(hackernews.request(context), {}, JSON.stringify({ hits })), context);
+    return parsed.kind === "hits" ? parsed.hits : parsed.kind;
+  };
+  const long = "x".repeat(1_000_000);
+
+  test("at an address of megabytes is left out", () => {
+    const good = { objectID: "1", title: "Bread", url: "https://example.com/" };
+    const bad = { objectID: "2", title: "Bread", url: `https://example.com/${long}` };
+    expect(read([bad, good])).toMatchObject([{ url: "https://example.com/" }]);
+    expect(read([bad])).toBe("failure");
+  });
+
+  test("with texts of megabytes keeps their beginnings", () => {
+    const [hit] = read([{ objectID: "1", title: `Bread ${long}`, url: "https://example.com/", story_text: long }]);
+    if (typeof hit !== "object") throw new Error("There is no hit.");
+    expect(hit.title.startsWith("Bread xxx")).toBe(true);
+    expect(hit.title.length + hit.snippet.length).toBeLessThanOrEqual(5000);
+  });
+});

@@ -11,6 +11,12 @@ export type Read = Pick<SearchEngine, "selectors"> & Partial<Pick<SearchEngine, 
 /** No engine gives more on one page; what stands behind them is not read. */
 export const RESULTS_MAX = 300;
 
+/** What sitemaps allow an address, too. Longer ones are no links to share, and comparing megabytes of them stops all else. */
+const ADDRESS_CHARS_MAX = 2048;
+/** More than answers show of either, so that nobody reads through megabytes of a hit. */
+const TITLE_CHARS_MAX = 1000;
+const SNIPPET_CHARS_MAX = 4000;
+
 /** Reads values of an item by the names in the engine's selectors. */
 export interface Fields {
   /** The value as it is. */
@@ -192,14 +198,14 @@ function drafted(fields: Fields, selectors: Readonly<Record<string, string>>, { 
 /** The hit without what it lacks; undefined when it has no title or address. */
 export function completed(draft: Draft): Hit | undefined {
   const { url, title, snippet = "", publishedAt, thumbnail, file, engines } = draft;
-  if (url === undefined || title === undefined || title === "") return undefined;
+  if (url === undefined || url.length > ADDRESS_CHARS_MAX || title === undefined || title === "") return undefined;
   return {
     url,
-    title,
-    snippet,
+    title: title.slice(0, TITLE_CHARS_MAX),
+    snippet: snippet.slice(0, SNIPPET_CHARS_MAX),
     ...(publishedAt !== undefined && { publishedAt }),
-    ...(thumbnail !== undefined && { thumbnail }),
-    ...(file !== undefined && { file }),
+    ...(thumbnail !== undefined && thumbnail.length <= ADDRESS_CHARS_MAX && { thumbnail }),
+    ...(file !== undefined && file.length <= ADDRESS_CHARS_MAX && { file }),
     ...(engines !== undefined && { engines }),
   };
 }
