@@ -141,6 +141,9 @@ async function runCase(one: Case, app: TestApp, upstream: FakeUpstream): Promise
   const results = upstream.received.filter(({ text }) => hasResult(text));
   if (compacts && !upstream.received.some(({ text }) => isSummaryCall(text)))
     problems.push("nobody asked for a summary");
+  if (compacts && !recorder.bodies.some((body) => JSON.stringify(body).includes("compaction_trigger"))) {
+    problems.push("the agent did not ask for compaction by protocol");
+  }
   if (compacts && !upstream.received.some(({ text }) => text.includes(FACT) && !isSummaryCall(text))) {
     problems.push("no request brought the summary to the upstream");
   }
@@ -167,7 +170,9 @@ function claudeEnv(url: string, key: string): Record<string, string> {
 }
 
 function codexArgs(dialect: DialectName, url: string, compacts: boolean): string[] {
-  const provider = `model_providers.gw={name="gw",base_url="${url}/v1",env_key="GATEWAY_KEY",wire_api="responses"}`;
+  // Of a provider of this name it asks for compaction by protocol; of others it makes its own.
+  const name = compacts ? "OpenAI" : "gw";
+  const provider = `model_providers.gw={name="${name}",base_url="${url}/v1",env_key="GATEWAY_KEY",wire_api="responses"}`;
   const settings = [
     "model_provider=gw",
     provider,
