@@ -1,0 +1,127 @@
+// Holds the documents for people who join to the repository: the paths, links and commands they name are there.
+
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join, posix } from "node:path";
+import biome from "../../biome.json";
+import { scripts } from "../../package.json";
+
+const root = join(import.meta.dir, "../..");
+const read = (path: string) => Bun.file(join(root, path)).text();
+
+/** Documents whose paths are held to the repository, with the folders that their paths may start from. */
+const BASES: Readonly<Record<string, readonly string[]>> = {
+  "CONTRIBUTING.md": [""],
+  "AGENTS.md": [""],
+  "scripts/README.md": ["", "scripts/"],
+  "ARCHITECTURE.md": ["", "src/"],
+};
+const RECORDS = readdirSync(join(root, "docs/decisions")).sort();
+const LINKING = [...Object.keys(BASES), "README.md", "SECURITY.md", ...RECORDS.map((name) => `docs/decisions/${name}`)];
+
+/** What is made by a build or written by an operator. */
+const ELSEWHERE = new Set(["dist/sallyport", "sallyport.yaml"]);
+
+const FILES = [".", "src", "test", "scripts", "docs", ".github", ".ci"].flatMap((folder) =>
+  [...new Bun.Glob(folder === "." ? "*" : `${folder}/**`).scanSync({ cwd: root, dot: true })].map(posix.normalize),
+);
+const FOLDERS = new Set(
+  FILES.flatMap((file) => file.split("/").map((_, at, parts) => parts.slice(0, at).join("/"))).filter(Boolean),
+);
+const KNOWN = [...FILES, ...FOLDERS];
+
+/** The words of a document that stand in backticks or in a block of code, each with its line. */
+function codeWords(text: string): { word: string; line: string }[] {
+  let inBlock = false;
+  return text.split("\n").flatMap((line) => {
+    const isFence = line.startsWith("```");
+    if (isFence) inBlock = !inBlock;
+    if (isFence) return [];
+    const spans = inBlock ? [line] : [...line.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
+    return spans.flatMap((span) => span.split(/\s+/)).map((word) => ({ word, line }));
+  });
+}
+
+/** A path of the repository: with a slash, or with the ending of a file. */
+const looksLikePath = (word: string) =>
+  /^[\w.*-]+(\/[\w.*-]+)+\/?$|^[\w-]+\/$|^[\w*-]+\.(tsx?|md|json|ya?ml|toml|sql)$/.test(word) && !ELSEWHERE.has(word);
+
+/** The paths that a document names and the repository does not have. Words in capitals stand for any name. */
+function missingPaths(text: string, bases: readonly string[]): string[] {
+  const named = codeWords(text).filter(({ word }) => looksLikePath(word));
+  const missing = named.filter(({ word, line }) => {
+    const path = word.replace(/\/$/, "").replace(/\b[A-Z][A-Z_]+\b(?!\.md$)/g, "*");
+    // A row of the code map names files of its room; a file without its folder may be anywhere.
+    const rooms = [...(/^\| \d+ \| ([^|]+) \|/.exec(line)?.[1] ?? "").matchAll(/`([^`]+\/)`/g)];
+    const from = [...bases, ...rooms.map(([, room = ""]) => `src/${room}`), ...(word.includes("/") ? [] : ["**/"])];
+    return !from.some((base) => {
+      const glob = new Bun.Glob(base + path);
+      return KNOWN.some((known) => glob.match(known));
+    });
+  });
+  return missing.map(({ word }) => word);
+}
+
+/** The relative links of a document that lead nowhere. */
+function deadLinks(document: string, text: string): string[] {
+  const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = ""]) => target);
+  const inside = targets.filter((target) => !/^[a-z]+:/.test(target));
+  return inside.filter((target) => !KNOWN.includes(posix.join(posix.dirname(document), target).replace(/\/$/, "")));
+}
+
+test.each(Object.entries(BASES))("%s names only paths that exist", async (document, bases) => {
+  const text = await read(document);
+  expect(codeWords(text).filter(({ word }) => looksLikePath(word)).length).toBeGreaterThan(10);
+  expect(missingPaths(text, bases)).toEqual([]);
+});
+
+test.each(LINKING)("the links of %s lead somewhere", async (document) => {
+  expect(deadLinks(document, await read(document))).toEqual([]);
+});
+
+test.each(["CONTRIBUTING.md", "AGENTS.md", "README.md"])("%s names only scripts of package.json", async (document) => {
+  const names = [...(await read(document)).matchAll(/\b(?:npm|bun) run ([a-z]+)/g)].map(([, name = ""]) => name);
+  expect(names.length).toBeGreaterThan(1);
+  expect(names.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+});
+
+test("every script has a line in scripts/README.md", async () => {
+  const rows = [...(await read("scripts/README.md")).matchAll(/^\| `([^`]+\.ts)` +\| \S/gm)].map(
+    ([, name = ""]) => name,
+  );
+  const there = readdirSync(join(root, "scripts")).filter((name) => name.endsWith(".ts"));
+  expect(rows.toSorted()).toEqual(there.toSorted());
+});
+
+test("every decision record is in the list of records, with its three parts", async () => {
+  const list = await read("docs/decisions/README.md");
+  const records = RECORDS.filter((name) => name !== "README.md");
+  records.forEach((name, at) => {
+    expect(name).toStartWith(`${at + 1}-`.padStart(5, "0"));
+  });
+  for (const name of records) {
+    expect(list).toContain(`](${name})`);
+    const parts = [...(await read(`docs/decisions/${name}`)).matchAll(/^\*\*(\w+)\.\*\*/gm)].map(([, part]) => part);
+    expect([name, ...parts]).toEqual([name, "Context", "Decision", "Consequences"]);
+  }
+});
+
+test("editors indent and wrap as the formatter does", async () => {
+  const { indentStyle, indentWidth, lineWidth } = biome.formatter;
+  const code = (await read(".editorconfig")).split("[*.md]")[0];
+  for (const line of [
+    `indent_style = ${indentStyle}`,
+    `indent_size = ${indentWidth}`,
+    `max_line_length = ${lineWidth}`,
+  ])
+    expect(code).toContain(`${line}\n`);
+});
+
+test("a path, a link and a command that are not there are noticed", () => {
+  const text = "Run `bun scripts/nothing.ts`, see `src/nowhere/`.\n\n```sh\nbun test test/gone/NAME.test.ts\n```\n";
+  expect(missingPaths(text, [""])).toEqual(["scripts/nothing.ts", "src/nowhere/", "test/gone/NAME.test.ts"]);
+  expect(missingPaths("`src/vendors/NAME.ts`, `test/ROOM`, `errors.ts`, `dist/sallyport`, `/v1/models`", [""])).toEqual(
+    [],
+  );
+  expect(deadLinks("docs/a.md", "[a](gone.md) [b](search.md#here) [c](https://example.com)")).toEqual(["gone.md"]);
+});
