@@ -182,7 +182,7 @@ async function searchAnew(
   const { category, limit, timeoutMs } = request;
   const query = asQuery(request, isSafe, round.clock.now());
   const { usable, suspended } = available(ofCategory(chosen, category), query, round);
-  if (usable.length === 0) throw noEngine(category, suspended);
+  if (usable.length === 0) throw noEngine(query, suspended);
   const hints: string[] = [];
   const enough = new AbortController();
   const both = AbortSignal.any([signal, enough.signal]);
@@ -246,11 +246,12 @@ function available(engines: readonly ChosenEngine[], { timeRange }: SearchQuery,
 /** Whoever pays for an engine wants it asked, unless it mostly fails. */
 const KEYED_BONUS = 2;
 
-function noEngine(category: Category, suspended: readonly Unresponsive[]): SearchError {
+function noEngine({ category, timeRange }: SearchQuery, suspended: readonly Unresponsive[]): SearchError {
+  const kind = timeRange === undefined ? category : `${category} that can be told a time range`;
   const message =
     suspended.length === 0
-      ? `No search engine is enabled for ${category}`
-      : `Every search engine for ${category} is suspended after failures`;
+      ? `No search engine is enabled for ${kind}`
+      : `Every search engine for ${kind} is suspended after failures`;
   return new SearchError("unavailable", message, suspended);
 }
 

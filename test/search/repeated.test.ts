@@ -172,6 +172,8 @@ describe("an engine is told", () => {
     toys = startToys({ a: () => pages("a", 5), b: () => pages("b", 5) }, { engines });
     await run({ timeRange: "day" });
     expect([toys.asked("a"), toys.asked("b")].map(({ length }) => length)).toEqual([0, 1]);
+    const error = await run({ timeRange: "year" }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ message: "No search engine is enabled for general that can be told a time range." });
   });
 });
 
