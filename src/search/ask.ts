@@ -125,6 +125,8 @@ async function send(
     bytesMax: ANSWER_BYTES_MAX,
     timeoutMs: Math.max(1, leftMs),
     redirectsMax: REDIRECTS_MAX,
+    // Hosts that the operator opened for pages are not open to whoever answers for an engine.
+    home: url,
     signal,
   });
   return {

@@ -44,9 +44,10 @@ export async function suggest(
     const { politeness } = chosen.engine;
     if (politeness !== undefined && pace.next(`${chosen.network} suggestions`, politeness, 0) === undefined) return [];
     const headers = { accept: "application/json", "user-agent": chosen.settings.userAgent };
-    const options = { headers, bytesMax: ANSWER_BYTES_MAX, timeoutMs: Math.max(1, leftMs), signal };
+    const home = source.url(query);
+    const options = { headers, home, bytesMax: ANSWER_BYTES_MAX, timeoutMs: Math.max(1, leftMs), signal };
     // Whatever goes wrong, the search itself is not touched by it.
-    const answer = await fetchFor(chosen)(source.url(query), options).catch(() => undefined);
+    const answer = await fetchFor(chosen)(home, options).catch(() => undefined);
     return answer?.status === 200 ? read(new TextDecoder().decode(answer.body), query.text) : [];
   }
   return [];

@@ -100,6 +100,26 @@ test("a token is fetched once, and again after a failure", async () => {
   expect((await ask(engine, full, known)).requests.map(({ method }) => method)).toEqual(["GET", "POST"]);
 });
 
+test("an engine may not lead to a host that the operator opened for pages", async () => {
+  const engine = ENGINES.find(({ name }) => name === "hackernews")!;
+  let visits = 0;
+  const inner = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => Response.json({ hits: [], visits: ++visits }),
+  });
+  try {
+    const policy = { ...web, allowHosts: [`127.0.0.1:${server.port}`, `127.0.0.1:${inner.port}`] };
+    const fetch = createFetch(createGuard(policy, createResolve([])));
+    const away = { status: 302, headers: { location: `http://127.0.0.1:${inner.port}/` }, body: "" };
+    const known = { ...deps(), fetchFor: () => fetch };
+    const { asked } = await ask(engine, { name: "leads away", answers: [away] }, known);
+    expect([asked, visits]).toMatchObject([{ failure: { kind: "network" } }, 0]);
+  } finally {
+    await inner.stop(true);
+  }
+});
+
 function readable(text: string): string {
   return decodeURIComponent(text.replaceAll("+", "%20").replace(/%(?![0-9A-Fa-f]{2})/g, "%25"));
 }
