@@ -209,18 +209,14 @@ test("a message without text is still asked over the responses protocol", async 
 });
 
 test.each(DIALECTS.filter((name) => name !== "anthropic-messages"))(
-  "a thread is refused over %s in the words that Anthropic's SDKs go on from",
+  "an unknown thread is refused over %s in the words that Anthropic's SDKs go on from",
   async (model) => {
     const thread = { type: "continue", previous_message_id: "msg_1" };
     const response = await app.post("/v1/messages", { ...messages([hi]).body, model, thread });
-    expect(response.status).toBe(400);
+    expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
       type: "error",
-      error: {
-        type: "invalid_request_error",
-        param: "thread",
-        details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
-      },
+      error: { type: "not_found_error", details: { error_code: "thread_not_found" } },
     });
     expect(upstream.received).toHaveLength(0);
   },

@@ -95,7 +95,7 @@ export const MESSAGES: readonly Row[] = [
     "same",
     "dropped",
   ),
-  row("thread", { thread: { type: "create" } }, "refused", "refused", "same", "refused"),
+  row("thread", { thread: { type: "create" } }, "ours", "ours", "same", "ours"),
   row(
     "tool_choice",
     { ...claudeTools, tool_choice: { type: "tool", name: "f" } },
