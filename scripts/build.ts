@@ -29,6 +29,9 @@ const inlinePlaywrightFiles: BunPlugin = {
   },
 };
 
+/** Whether the pages took their place: a program without them is not to be made. */
+let embedded = false;
+
 /**
  * The dashboard's pages, built now: the file that would build them at run time is replaced by one that names the outputs,
  * which the executable carries compressed as they are served.
@@ -55,7 +58,10 @@ async function embedPages(folder: string): Promise<BunPlugin> {
   return {
     name: "embed-pages",
     setup(build) {
-      build.onLoad({ filter: /src[\\/]dashboard[\\/]bundle\.ts$/ }, () => ({ contents, loader: "js" }));
+      build.onLoad({ filter: /src[\\/]dashboard[\\/]server[\\/]bundle\.ts$/ }, () => {
+        embedded = true;
+        return { contents, loader: "js" };
+      });
     },
   };
 }
@@ -105,6 +111,8 @@ rmSync(pages, { recursive: true, force: true });
 
 for (const log of built.logs) console.error(String(log));
 if (!built.success) process.exit(1);
+if (!embedded)
+  throw new Error("The file that bundles the dashboard is elsewhere now: look at embedPages in scripts/build.ts");
 const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
 console.log(`${outfile}  ${megabytes} MB in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 
