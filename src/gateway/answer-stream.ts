@@ -1,6 +1,5 @@
 // The answer to a request that streams.
 
-import { ApiError } from "../base/errors.ts";
 import { type Limit, limit } from "../base/limit.ts";
 import type { AnswerFault } from "../chat/answer-fault.ts";
 import type { ChatEvent } from "../chat/event.ts";
@@ -18,6 +17,7 @@ import { fitJob } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { type LiveAnswer, openLive } from "./open-stream.ts";
 import { kindOfCode } from "./policy.ts";
+import { clientGone } from "./request-deadline.ts";
 import type { Turn, TurnEnd } from "./route-call.ts";
 import { Translation } from "./translation.ts";
 
@@ -29,7 +29,7 @@ const CONTENT_GRACE_MS = 1000;
 /** Answers with a stream, once the upstream has begun or after the longest wait. */
 export async function answerStreaming(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {
   const abort = new AbortController();
-  const onGone = () => abort.abort(new ApiError("request_timeout", "The client went away."));
+  const onGone = () => abort.abort(clientGone());
   request.signal.addEventListener("abort", onGone, { once: true });
   const deadlineMs = performance.now() + deps.requestTimeoutMs();
   const late = Promise.withResolvers<undefined>();
@@ -147,7 +147,7 @@ class AnswerPump implements SseSource {
 
   cancel(): void {
     const { job, opening, abort } = this.#flow;
-    abort.abort(new ApiError("request_timeout", "The client went away."));
+    abort.abort(clientGone());
     this.#live?.cancel();
     // An upstream that begins in this very moment has nobody to speak to, but what it spent still counts.
     if (this.#live === undefined) {

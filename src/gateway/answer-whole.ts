@@ -1,7 +1,6 @@
 // The answer to a request that does not stream.
 
 import { ApiError } from "../base/errors.ts";
-import { limit } from "../base/limit.ts";
 import type { ChatEvent } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import type { ChatRequest } from "../chat/request.ts";
@@ -18,31 +17,22 @@ import type { GatewayDeps } from "./deps.ts";
 import { fitJob } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
+import { withinDeadline } from "./request-deadline.ts";
 import type { Turn } from "./route-call.ts";
 
 /** Answers without a stream: the first route that gives a whole, readable answer. */
-export async function answerWhole(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {
-  const deadlineMs = performance.now() + deps.requestTimeoutMs();
-  const abort = new AbortController();
-  const onGone = () => abort.abort(new ApiError("request_timeout", "The client went away."));
-  const deadline = limit(deps.requestTimeoutMs(), () =>
-    abort.abort(new ApiError("provider_timeout", "The provider did not answer in time.")),
-  );
-  request.signal.addEventListener("abort", onGone, { once: true });
-  try {
-    return await tryRoutes(job.routes, deps, {
-      signal: abort.signal,
-      remainingMs: () => deadlineMs - performance.now(),
-      attempt: (turn) => wholeFrom(deps, turn, job, abort.signal),
+export function answerWhole(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {
+  return withinDeadline(request, deps.requestTimeoutMs(), ({ signal, remainingMs }) =>
+    tryRoutes(job.routes, deps, {
+      signal,
+      remainingMs,
+      attempt: (turn) => wholeFrom(deps, turn, job, signal),
       trace: job.trace,
       chat: job.chat,
       family: job.format.dialect,
       first: job.stay?.first,
-    });
-  } finally {
-    deadline.cancel();
-    request.signal.removeEventListener("abort", onGone);
-  }
+    }),
+  );
 }
 
 async function wholeFrom(deps: GatewayDeps, turn: Turn, given: Job, signal: AbortSignal): Promise<Response> {

@@ -3,7 +3,6 @@
 
 import { ApiError } from "../base/errors.ts";
 import { spliceMembers } from "../base/json-splice.ts";
-import { limit } from "../base/limit.ts";
 import type { Fields, ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import { requireModel } from "../catalog/resolve.ts";
@@ -17,6 +16,7 @@ import { headerText } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { usageRecord } from "./meter.ts";
+import { withinDeadline } from "./request-deadline.ts";
 import type { Turn } from "./route-call.ts";
 import { worstCostMicros } from "./worst-case.ts";
 
@@ -73,25 +73,13 @@ function routesThatHave(
   throw new ApiError("wrong_model_family", message, { param: "model" });
 }
 
-async function answer(
-  deps: EndpointDeps,
-  request: Request,
-  routes: readonly ModelRoute[],
-  asked: Asked,
-): Promise<Response> {
+function answer(deps: EndpointDeps, request: Request, routes: readonly ModelRoute[], asked: Asked): Promise<Response> {
   const { exchange, endpoint } = asked;
-  const deadlineMs = performance.now() + deps.requestTimeoutMs();
-  const abort = new AbortController();
-  const onGone = () => abort.abort(new ApiError("request_timeout", "The client went away."));
-  const deadline = limit(deps.requestTimeoutMs(), () =>
-    abort.abort(new ApiError("provider_timeout", "The provider did not answer in time.")),
-  );
-  request.signal.addEventListener("abort", onGone, { once: true });
-  try {
-    return await tryRoutes(routes, deps, {
-      signal: abort.signal,
-      remainingMs: () => deadlineMs - performance.now(),
-      attempt: (turn) => askRoute(deps, turn, asked, abort.signal),
+  return withinDeadline(request, deps.requestTimeoutMs(), ({ signal, remainingMs }) =>
+    tryRoutes(routes, deps, {
+      signal,
+      remainingMs,
+      attempt: (turn) => askRoute(deps, turn, asked, signal),
       trace: {
         span: exchange.span,
         headers: exchange.span === undefined ? traceHeaders(request.headers) : {},
@@ -99,11 +87,8 @@ async function answer(
         failedRoutes: exchange.failedRoutes,
         operation: endpoint.operation,
       },
-    });
-  } finally {
-    deadline.cancel();
-    request.signal.removeEventListener("abort", onGone);
-  }
+    }),
+  );
 }
 
 async function askRoute(deps: EndpointDeps, turn: Turn, asked: Asked, signal: AbortSignal): Promise<Response> {

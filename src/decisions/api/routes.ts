@@ -8,6 +8,7 @@ import { ApiError, ERRORS } from "../../base/errors.ts";
 import type { TierId } from "../../catalog/tiers.ts";
 import { headerText } from "../../gateway/accounting.ts";
 import type { Budgets, Spender } from "../../gateway/budgets.ts";
+import { clientGone, withinDeadline } from "../../gateway/request-deadline.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
 import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
@@ -236,31 +237,19 @@ async function withDeadline<T>(
   deps: DecisionRoutesDeps,
   work: (deadline: Deadline) => Promise<T>,
 ): Promise<T> {
-  const abort = new AbortController();
-  const timeoutMs = deps.timeoutMs();
-  const endsMs = performance.now() + timeoutMs;
-  // As elsewhere, so that the provider's breaker counts it.
-  const late = () => abort.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
-  const gone = () => abort.abort(clientGone());
-  // Gone already, while its body was read or its model looked up: that event has been.
-  if (request.signal.aborted) throw clientGone();
-  const timer = setTimeout(late, timeoutMs);
-  request.signal.addEventListener("abort", gone, { once: true });
+  const { span, failedRoutes } = deps.exchangeOf(request);
+  const headers = span === undefined ? traceHeaders(request.headers) : {};
+  const trace = { span, headers, stream: false, failedRoutes };
+  const ended = new AbortController();
   try {
-    const { span, failedRoutes } = deps.exchangeOf(request);
-    const headers = span === undefined ? traceHeaders(request.headers) : {};
-    const trace = { span, headers, stream: false, failedRoutes };
-    return await work({ signal: abort.signal, remainingMs: () => endsMs - performance.now(), trace });
+    // A late answer is the provider's fault, as elsewhere, so that its breaker counts it.
+    return await withinDeadline(request, deps.timeoutMs(), ({ signal, remainingMs }) =>
+      work({ signal: AbortSignal.any([signal, ended.signal]), remainingMs, trace }),
+    );
   } finally {
-    clearTimeout(timer);
-    request.signal.removeEventListener("abort", gone);
     // Calls of a failed request that are still under way.
-    abort.abort(new ApiError("decision_unavailable", "Another question of the request failed."));
+    ended.abort(new ApiError("decision_unavailable", "Another question of the request failed."));
   }
-}
-
-function clientGone(): ApiError {
-  return new ApiError("request_timeout", "The client went away.");
 }
 
 interface Used {
