@@ -3,6 +3,8 @@
 // vendor-recipe.test.ts, engine-recipe.test.ts.)
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Copy, copyRepository } from "./recipe.ts";
 import { RULES } from "./rules.ts";
 import { readFiles } from "./source.ts";
@@ -160,6 +162,24 @@ test(
   "every route of theirs opens to a key alone",
   async () => {
     await run("test", "test/accounts/credentials.test.ts");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a client format is not taken without a request and goldens, and held to those of all formats",
+  async () => {
+    const suite = ["test", "test/wire/golden.test.ts", "test/wire/garbled.test.ts", "-t", "toy-completions"];
+    const without = await copy.bun(...suite);
+    expect([without.ok, without.text]).toEqual([false, expect.stringContaining("toy-completions has no request")]);
+    const goldens = join(copy.dir, "test/golden/wire");
+    cpSync(join(goldens, "openai-completions"), join(goldens, "toy-completions"), { recursive: true });
+    for (const name of readdirSync(join(goldens, "toy-completions"))) {
+      const file = join(goldens, "toy-completions", name);
+      // The toy's answers are those of completions, but for the beginning of their ids.
+      writeFileSync(file, readFileSync(file, "utf8").replaceAll("cmpl-", "toy-"));
+    }
+    await run(...suite);
   },
   TIMEOUT_MS,
 );

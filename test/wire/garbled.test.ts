@@ -10,6 +10,7 @@ import { FORMATS } from "../../src/wire/index.ts";
 import { garbled } from "../support/garbled.ts";
 import { context } from "../upstream/support.ts";
 import { BODIES } from "./bodies.ts";
+import { requestOf } from "./support.ts";
 
 /** The value, or nothing where a public error of a client's making was thrown. */
 function unlessRefused<T>(make: () => T): T | undefined {
@@ -33,7 +34,8 @@ function expectWritten(chat: ChatRequest, stream: boolean): void {
 }
 
 describe.each(FORMATS.map((format) => [format.name, format] as const))("%s", (name, format) => {
-  const body = garbled(fc.constantFrom(...(BODIES[name] ?? []))).map((value) =>
+  const bodies = BODIES[name] ?? [requestOf(format)];
+  const body = garbled(fc.constantFrom(...bodies)).map((value) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : { value },
@@ -56,7 +58,7 @@ describe.each(FORMATS.map((format) => [format.name, format] as const))("%s", (na
   });
 
   test("a member called __proto__ is one that nobody knows", () => {
-    const [whole] = BODIES[name] ?? [];
+    const [whole] = bodies;
     const text = `${JSON.stringify(whole).slice(0, -1)},"__proto__":{"include":["x"],"modalities":["audio"]}}`;
     const { extra } = format.decode(JSON.parse(text), {});
     expect([extra["include"], extra["modalities"]]).toEqual([undefined, undefined]);

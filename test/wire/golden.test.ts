@@ -8,33 +8,24 @@ import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
 import { chatCompletions } from "../../src/wire/chat-completions/format.ts";
 import { completions } from "../../src/wire/completions/format.ts";
-import type { WireFormat } from "../../src/wire/format.ts";
+import { FORMATS } from "../../src/wire/index.ts";
 import { messages } from "../../src/wire/messages/format.ts";
 import { responses } from "../../src/wire/responses/format.ts";
 import { gatherChat } from "./chat-order.ts";
 import { gatherMessage } from "./messages-order.ts";
 import { gatherResponse } from "./responses-order.ts";
-import { exchangeFor, type Json, readStream, streamOf } from "./support.ts";
+import { exchangeFor, type Json, readStream, requestOf, streamOf } from "./support.ts";
 
 const GOLDEN = join(import.meta.dir, "../golden");
-const FORMATS: [WireFormat, Json][] = [
-  [messages, { model: "m", max_tokens: 10, messages: [{ role: "user", content: "hi" }] }],
-  [completions, { model: "m", prompt: "hi", stream_options: { include_usage: true } }],
-  [responses, { model: "m", input: "hi", instructions: "Be brief." }],
-  [
-    chatCompletions,
-    { model: "m", messages: [{ role: "user", content: "hi" }], stream: true, stream_options: { include_usage: true } },
-  ],
-];
 // Answers read from an upstream's golden have files of their own; these are the ones written for the client formats.
 const cases = readdirSync(join(GOLDEN, "neutral")).filter((name) => /^answer-.*\.jsonl$/.test(name));
 
 test("there are answers to write", () => expect(cases.length).toBeGreaterThan(10));
 
-describe.each(FORMATS)("$name", (format, body) => {
+describe.each(FORMATS.map((format) => [format.name, format] as const))("%s", (_name, format) => {
   const folder = join(GOLDEN, "wire", format.name);
-  const exchange = exchangeFor(format, body);
   test.each(cases)("%s", (file) => {
+    const exchange = exchangeFor(format, requestOf(format));
     const name = file.replace(/\.jsonl$/, "");
     const lines = readFileSync(join(GOLDEN, "neutral", file), "utf8")
       .trim()
@@ -56,8 +47,8 @@ describe("answers read from upstreams", () => {
       .trim()
       .split("\n");
     const events = lines.map((line) => JSON.parse(line) as ChatEvent);
-    const [asMessage, asCompletion, asResponse, asChat] = FORMATS.map(([format, body]) =>
-      readStream(streamOf(format.writer(exchangeFor(format, body)), events)),
+    const [asMessage, asCompletion, asResponse, asChat] = [messages, completions, responses, chatCompletions].map(
+      (format) => readStream(streamOf(format.writer(exchangeFor(format, requestOf(format))), events)),
     );
     if (events.at(-1)?.type === "error") {
       // What breaks off ends in an error at the top of its payload, and no terminator makes it look whole.

@@ -1,6 +1,8 @@
 // What the tests of all client formats share.
 
 import { expect } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { ApiError } from "../../src/base/errors.ts";
 import { parseFrames } from "../../src/base/sse.ts";
 import type { ChatEvent } from "../../src/chat/event.ts";
@@ -36,6 +38,13 @@ export function exchangeFor(format: WireFormat, body: Json, more: Partial<Exchan
     body,
     ...more,
   };
+}
+
+/** The request that a format's answers are for: the fixture that a new format brings. */
+export function requestOf({ name }: WireFormat): Json {
+  const file = join(import.meta.dir, "../golden/wire", name, "request.json");
+  if (!existsSync(file)) throw new Error(`${name} has no request: ${file}`);
+  return JSON.parse(readFileSync(file, "utf8")) as Json;
 }
 
 /** The whole text of a streamed answer. */
