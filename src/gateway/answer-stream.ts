@@ -28,6 +28,8 @@ const CONTENT_GRACE_MS = 1000;
 
 /** Answers with a stream, once the upstream has begun or after the longest wait. */
 export async function answerStreaming(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {
+  // While its body was read or its model looked up: that event has been.
+  if (request.signal.aborted) throw clientGone();
   const abort = new AbortController();
   const onGone = () => abort.abort(clientGone());
   request.signal.addEventListener("abort", onGone, { once: true });

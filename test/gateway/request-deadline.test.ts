@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { withinDeadline } from "../../src/gateway/request-deadline.ts";
+
+const requestOf = (signal: AbortSignal) => new Request("http://localhost/", { signal });
+/** Ends when the signal does, with its reason. */
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+
+test("nothing is begun for a client that left before", async () => {
+  let begun = false;
+  const work = async () => {
+    begun = true;
+  };
+  await expect(withinDeadline(requestOf(AbortSignal.abort()), 60_000, work)).rejects.toMatchObject({
+    apiCode: "request_timeout",
+  });
+  expect(begun).toBe(false);
+});
+
+test("a client that leaves ends the work", async () => {
+  const client = new AbortController();
+  const answer = withinDeadline(requestOf(client.signal), 60_000, ({ signal }) => untilAborted(signal));
+  client.abort();
+  await expect(answer).rejects.toMatchObject({ apiCode: "request_timeout" });
+});
+
+test("the end of the time ends the work, as the provider's fault", async () => {
+  const left: number[] = [];
+  const answer = withinDeadline(requestOf(new AbortController().signal), 5, ({ signal, remainingMs }) => {
+    left.push(remainingMs());
+    return untilAborted(signal);
+  });
+  await expect(answer).rejects.toMatchObject({ apiCode: "provider_timeout" });
+  expect(left[0]).toBeLessThanOrEqual(5);
+});
