@@ -1,49 +1,60 @@
 // The whole test suite; further arguments go to `bun test`. `--binary FILE` runs the tests of clients against that compiled
 // program; `--seed N|random` lets properties draw other values than the fixed ones. Prints failures, what was skipped, and
 // as the last line `N passed, N failed, N skipped` from the machine-readable report. With CI=true a skipped test is a
-// failure.
+// failure. A file with a failure is run once more, alone: what fails again has failed, and what passes then is named.
 
 import { existsSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { judge } from "./report.ts";
+import { filesToRepeat, judge, type SecondRun } from "./report.ts";
 
 const root = join(import.meta.dir, "..");
 const args = process.argv.slice(2);
 const binary = takeBinary();
 const seed = takeSeed();
-const report = join(tmpdir(), `sallyport-test-${process.pid}.xml`);
 
 /** On a busy machine a test may wait for its turn; a hang is still noticed. */
 const TEST_TIMEOUT_MS = 30_000;
 /** Files run side by side, each worker with its own browsers and gateways; more of them would wait for memory. */
 const WORKERS_MAX = 4;
 
-const run = Bun.spawnSync(
-  [
-    process.execPath,
-    "test",
-    "--only-failures",
-    `--timeout=${TEST_TIMEOUT_MS}`,
-    `--parallel=${Math.min(WORKERS_MAX, availableParallelism())}`,
-    // A fresh global for each file would take half as much time again.
-    "--no-isolate",
-    "--reporter=junit",
-    `--reporter-outfile=${report}`,
-    ...args,
-  ],
-  { cwd: root, stdio: ["ignore", "inherit", "inherit"], env: testEnvironment() },
-);
-
-const file = Bun.file(report);
-const xml = (await file.exists()) ? await file.text() : "";
-rmSync(report, { force: true });
+const run = await runTests(args);
 // Which tests a flag leaves out is for the runner to know.
-const files = args.some((arg) => arg.startsWith("-")) ? [] : asked();
-const verdict = judge({ xml, exitCode: run.exitCode, files, strict: process.env["CI"] === "true" });
+const hasFlags = args.some((arg) => arg.startsWith("-"));
+const files = hasFlags ? [] : asked();
+const again: SecondRun[] = [];
+// On a stalled machine a test may fail that is right: each file with a failure gets one more run, alone.
+for (const file of hasFlags ? [] : filesToRepeat(run.xml, files)) {
+  console.log(`running again, alone: ${file}`);
+  again.push({ file, ...(await runTests([file])) });
+}
+const verdict = judge({ ...run, files, strict: process.env["CI"] === "true", again });
 for (const note of verdict.notes) console.log(note);
 console.log(`${verdict.passed} passed, ${verdict.failed} failed, ${verdict.skipped} skipped`);
 process.exit(verdict.failed > 0 ? 1 : 0);
+
+async function runTests(given: readonly string[]): Promise<{ xml: string; exitCode: number }> {
+  const report = join(tmpdir(), `sallyport-test-${process.pid}-${crypto.randomUUID()}.xml`);
+  const { exitCode } = Bun.spawnSync(
+    [
+      process.execPath,
+      "test",
+      "--only-failures",
+      `--timeout=${TEST_TIMEOUT_MS}`,
+      `--parallel=${Math.min(WORKERS_MAX, availableParallelism())}`,
+      // A fresh global for each file would take half as much time again.
+      "--no-isolate",
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      ...given,
+    ],
+    { cwd: root, stdio: ["ignore", "inherit", "inherit"], env: testEnvironment() },
+  );
+  const written = Bun.file(report);
+  const xml = (await written.exists()) ? await written.text() : "";
+  rmSync(report, { force: true });
+  return { xml, exitCode };
+}
 
 /** Every file that must have run: all, or those the arguments name. */
 function asked(): string[] {
