@@ -82,6 +82,7 @@ const built = await Bun.build({
     "src/pages/convert/worker.ts",
     "src/pages/robots/worker.ts",
     "src/search/answers/worker.ts",
+    "src/web/extract/worker.ts",
   ].map((path) => join(root, path)),
   target: "bun",
   plugins: [inlinePlaywrightFiles, await embedPages(pages)],

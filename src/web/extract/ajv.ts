@@ -1,0 +1,83 @@
+// Checks values against a schema with ajv. Synchronous, and as slow as the schema's worst regular expression: run it in a
+// worker.
+
+import Ajv, { type ErrorObject, type Options } from "ajv";
+import Ajv2020 from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { readPattern } from "./keywords.ts";
+import { draftOf, type JsonSchema } from "./schema.ts";
+
+/** What is wrong with a value. */
+export interface Complaint {
+  /** JSON pointer into the value; "" is the value itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A value to be checked. */
+export interface ValidateTask {
+  readonly schema: JsonSchema;
+  readonly value: unknown;
+}
+
+/** Complaints about the value, or why the schema cannot be compiled. */
+export type ValidateAnswer = { readonly complaints: readonly Complaint[] } | { readonly refused: string };
+
+/** A model mends no more at once. */
+const COMPLAINTS_MAX = 50;
+const MESSAGE_CHARS_MAX = 500;
+
+const OPTIONS: Options = {
+  allErrors: true,
+  // What a draft does not know says nothing: formats and keywords of others are notes.
+  strict: false,
+  logger: false,
+  // Schemas were checked before they came here.
+  validateSchema: false,
+  code: { regExp: Object.assign((pattern: string) => readPattern(pattern), { code: "readPattern" }) },
+};
+
+/** Checks one value. Each call compiles the schema anew, so that nothing of one job is there in the next. */
+export function validateNow({ schema, value }: ValidateTask): ValidateAnswer {
+  const ajv = draftOf(schema) === "2020-12" ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS);
+  addFormats.default(ajv);
+  let check: ReturnType<typeof ajv.compile>;
+  try {
+    check = ajv.compile(forAjv(schema));
+  } catch (error) {
+    return { refused: clipped(error instanceof Error ? error.message : String(error)) };
+  }
+  return { complaints: check(value) ? [] : complaints(check.errors ?? []) };
+}
+
+/** Without its draft, which was read already, and without what is no keyword of it and ajv refuses in some places. */
+function forAjv({ $schema: _, ...schema }: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), function (this: { type?: unknown }, name, value) {
+    if (name !== "nullable" || typeof value !== "boolean") return value;
+    const types = [this.type].flat();
+    return types[0] === undefined || types.includes("null") ? undefined : value;
+  });
+}
+
+/** One of each: alternatives say the same of one place several times. */
+function complaints(errors: readonly ErrorObject[]): Complaint[] {
+  const found = new Map<string, Complaint>();
+  for (const error of errors) {
+    const complaint = { path: error.instancePath, message: clipped(messageOf(error)) };
+    found.set(`${complaint.path} ${complaint.message}`, complaint);
+    if (found.size >= COMPLAINTS_MAX) break;
+  }
+  return [...found.values()];
+}
+
+function messageOf({ keyword, params, message }: ErrorObject): string {
+  const said = message ?? `is against "${keyword}"`;
+  if (keyword === "enum") return `${said}: ${JSON.stringify(params["allowedValues"])}`;
+  if (keyword === "const") return `${said}: ${JSON.stringify(params["allowedValue"])}`;
+  if (keyword === "additionalProperties") return `${said}: ${JSON.stringify(params["additionalProperty"])}`;
+  return said;
+}
+
+function clipped(text: string): string {
+  return text.length <= MESSAGE_CHARS_MAX ? text : `${text.slice(0, MESSAGE_CHARS_MAX)}…`;
+}

@@ -1,0 +1,123 @@
+// What the value of each JSON Schema keyword must be, of draft 7 and of 2020-12, and where schemas stand within schemas.
+
+/** What a keyword takes. */
+export type KeywordShape =
+  | "text"
+  | "number"
+  | "positive"
+  | "count"
+  | "boolean"
+  | "pattern"
+  | "type"
+  | "list"
+  | "values"
+  | "names"
+  | "names-by-name"
+  | "schema"
+  | "schemas"
+  | "schema-or-schemas"
+  | "schema-by-name"
+  | "schema-by-pattern"
+  | "schema-or-names-by-name";
+
+/** Keywords that are not listed say nothing about values, and may hold anything. */
+const SHAPES: Readonly<Record<KeywordShape, string>> = {
+  text: "$schema $id $ref $anchor $dynamicRef $dynamicAnchor $comment title description format contentEncoding contentMediaType",
+  number: "maximum exclusiveMaximum minimum exclusiveMinimum",
+  positive: "multipleOf",
+  count: "maxLength minLength maxItems minItems maxProperties minProperties maxContains minContains",
+  boolean: "uniqueItems readOnly writeOnly deprecated nullable",
+  pattern: "pattern",
+  type: "type",
+  list: "examples",
+  values: "enum",
+  names: "required",
+  "names-by-name": "dependentRequired",
+  schema:
+    "additionalItems contains additionalProperties propertyNames not if then else unevaluatedItems unevaluatedProperties contentSchema",
+  schemas: "allOf anyOf oneOf prefixItems",
+  "schema-or-schemas": "items",
+  "schema-by-name": "properties definitions $defs dependentSchemas",
+  "schema-by-pattern": "patternProperties",
+  "schema-or-names-by-name": "dependencies",
+};
+
+/** Keyword → shape. */
+export const KEYWORDS: ReadonlyMap<string, KeywordShape> = new Map(
+  Object.entries(SHAPES).flatMap(([shape, words]) =>
+    words.split(" ").map((word): [string, KeywordShape] => [word, shape as KeywordShape]),
+  ),
+);
+
+const TYPES = new Set(["string", "number", "integer", "boolean", "array", "object", "null"]);
+
+/** What the keyword should have been; undefined when it is that. Schemas within are not looked into. */
+export function complaintOf(shape: KeywordShape, value: unknown): string | undefined {
+  return CHECKS[shape](value);
+}
+
+const expect = (holds: boolean, what: string) => (holds ? undefined : `Expected ${what}.`);
+
+const CHECKS: Readonly<Record<KeywordShape, (value: unknown) => string | undefined>> = {
+  text: (value) => expect(typeof value === "string", "a string"),
+  number: (value) => expect(typeof value === "number", "a number"),
+  positive: (value) => expect(typeof value === "number" && value > 0, "a number above 0"),
+  count: (value) => expect(Number.isInteger(value) && (value as number) >= 0, "a whole number, 0 or more"),
+  boolean: (value) => expect(typeof value === "boolean", "true or false"),
+  pattern: (value) =>
+    typeof value !== "string"
+      ? expect(false, "a regular expression in a string")
+      : expect(isPattern(value), "a regular expression; this one does not parse"),
+  type: (value) => {
+    const names: unknown[] = Array.isArray(value) ? value : [value];
+    const known = names.length > 0 && names.every((name) => typeof name === "string" && TYPES.has(name));
+    return expect(known && areDifferent(names), `one or several of ${[...TYPES].join(", ")}`);
+  },
+  list: (value) => expect(Array.isArray(value), "a list"),
+  values: (value) => expect(Array.isArray(value) && value.length > 0, "a list of at least one value"),
+  names: (value) => expect(isNames(value), "a list of different names"),
+  "names-by-name": (value) =>
+    expect(isRecord(value) && Object.values(value).every(isNames), "an object of lists of names"),
+  schema: () => undefined,
+  schemas: (value) => expect(Array.isArray(value) && value.length > 0, "a list of at least one schema"),
+  "schema-or-schemas": () => undefined,
+  "schema-by-name": (value) => expect(isRecord(value), "an object whose values are schemas"),
+  "schema-by-pattern": (value) => {
+    if (!isRecord(value)) return expect(false, "an object whose names are regular expressions and values schemas");
+    const broken = Object.keys(value).find((name) => !isPattern(name));
+    return expect(broken === undefined, `regular expressions as names; ${JSON.stringify(broken)} does not parse`);
+  },
+  "schema-or-names-by-name": (value) => expect(isRecord(value), "an object of schemas or of lists of names"),
+};
+
+/** Whether it is an object that is no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether it is a list of different names. */
+export function isNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === "string") && areDifferent(value);
+}
+
+function areDifferent(values: readonly unknown[]): boolean {
+  return new Set(values).size === values.length;
+}
+
+function isPattern(text: string): boolean {
+  try {
+    readPattern(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A `pattern` as an expression. Most are written for Unicode; what that forbids, as `[\w-.]`, is read without it. Throws where neither parses. */
+export function readPattern(text: string): RegExp {
+  try {
+    return new RegExp(text, "u");
+  } catch {
+    return new RegExp(text);
+  }
+}

@@ -1,0 +1,116 @@
+// Whether a page says what it is quoted with. Nothing is taken from a model's answer that no quote stands for.
+
+import { isRecord } from "./keywords.ts";
+
+/** Where a field's value comes from. */
+export interface Source {
+  readonly url: string;
+  /** Words of the page. */
+  readonly quote: string;
+}
+
+/** The sources of each field at the top of an answer. */
+export type Sources = Readonly<Record<string, readonly Source[]>>;
+
+/** A page as it was shown to the model, with the evidence beside its text. */
+export interface QuotedPage {
+  readonly url: string;
+  readonly text: string;
+}
+
+/** What is left of an answer. */
+export interface Supported {
+  readonly value: unknown;
+  readonly sources: Sources;
+  /** Fields that are null because no quote stands for them. */
+  readonly unsupported: readonly string[];
+}
+
+/** Whether the page holds the quote: as it is written, or as it is read, without markup and with plain signs. */
+export function quoteStands(pageText: string, quote: string): boolean {
+  return standsIn(readingOf(pageText), quote);
+}
+
+/** A text in the two ways that a quote may stand in it. */
+interface Reading {
+  readonly written: string;
+  readonly read: string;
+}
+
+function standsIn(page: Reading, quote: string): boolean {
+  const { written, read } = readingOf(quote);
+  const isSaid = /[\p{L}\p{N}]/u;
+  return (isSaid.test(written) && page.written.includes(written)) || (isSaid.test(read) && page.read.includes(read));
+}
+
+function readingOf(text: string): Reading {
+  const written = plainSigns(text).replace(/\s+/g, " ").trim();
+  return { written, read: withoutMarkup(written) };
+}
+
+/** Signs that typographers and keyboards write differently. */
+function plainSigns(text: string): string {
+  return text
+    .normalize("NFC")
+    .replace(/[\u00ad\u200b-\u200d\u2060\ufeff]/g, "")
+    .replace(/[‘’‚‛′´`]/g, "'")
+    .replace(/[“”„‟″«»]/g, '"')
+    .replace(/[‐‑‒–—―−]/g, "-")
+    .replace(/…/g, "...");
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
+
+/** Without the marks of Markdown and HTML: where a link leads, cells of tables, emphasis, headings. */
+function withoutMarkup(text: string): string {
+  return plainSigns(
+    text
+      .replace(/<\/?[a-z][^<>]{0,1000}>/gi, "")
+      .replace(/\]\([^()\s]{0,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200}){0,3}(?: "[^"]{0,500}")?\)/g, "]")
+      .replace(/&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,6});/gi, (entity, name: string) => characterOf(name) ?? entity),
+  )
+    .replace(/\|(?:\s*:?-{2,}:?\s*\|)+/g, " ")
+    .replace(/[|]/g, " ")
+    .replace(/(^|\s)[#>+-]+(?=\s)/g, "$1")
+    .replace(/[*_~'\\[\]!]/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+function characterOf(name: string): string | undefined {
+  if (!name.startsWith("#")) return ENTITIES[name.toLowerCase()];
+  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
+}
+
+/**
+ * Keeps the sources whose quote stands in the page they name. A field at the top of an object that none is left for becomes
+ * null, whatever the schema says of null. Other values are given back as they are, without sources.
+ */
+export function dropUnsupported(value: unknown, sources: Sources, pages: readonly QuotedPage[]): Supported {
+  if (!isRecord(value)) return { value, sources: {}, unsupported: [] };
+  const readings = new Map<string, Reading[]>();
+  for (const { url, text } of pages) readings.set(pageOf(url), [...(readings.get(pageOf(url)) ?? []), readingOf(text)]);
+  const stands = ({ url, quote }: Source) =>
+    (readings.get(pageOf(url)) ?? []).some((reading) => standsIn(reading, quote));
+  const kept: Record<string, readonly Source[]> = {};
+  const supported: Record<string, unknown> = {};
+  const unsupported: string[] = [];
+  for (const [field, found] of Object.entries(value)) {
+    const standing = (Object.hasOwn(sources, field) ? (sources[field] ?? []) : []).filter(stands);
+    put(supported, field, standing.length > 0 ? found : null);
+    if (standing.length > 0) put(kept, field, standing);
+    else unsupported.push(field);
+  }
+  return { value: supported, sources: kept, unsupported };
+}
+
+/** Also under names that mean something to objects. */
+export function put<T>(object: Record<string, T>, name: string, value: T): void {
+  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** Two addresses that differ in their fragment are one page. */
+function pageOf(url: string): string {
+  return url.replace(/#.*$/, "");
+}

@@ -1,0 +1,89 @@
+// References within one schema: to a pointer, an anchor, or a part that has an address of its own. Nothing else is ever
+// looked for: a reference that leads out of the schema leads nowhere.
+
+import { isRecord } from "./keywords.ts";
+
+/** The references of one schema. */
+export interface References {
+  /** What `reference`, written in `from`, leads to; undefined when that is not within the schema. */
+  follow(from: object, reference: string): unknown;
+}
+
+/** Addresses are relative to one that no schema has. */
+const BASE = "schema:/";
+
+/** Indexes a schema; several times the same one costs nothing. */
+export function referencesOf(root: object): References {
+  let found = known.get(root);
+  if (found === undefined) {
+    found = index(root);
+    known.set(root, found);
+  }
+  return found;
+}
+
+const known = new WeakMap<object, References>();
+
+function index(root: object): References {
+  const resources = new Map<string, unknown>([[BASE, root]]);
+  const anchors = new Map<string, unknown>();
+  const bases = new Map<object, string>();
+  const waiting: { value: unknown; base: string }[] = [{ value: root, base: BASE }];
+  for (let at = 0; at < waiting.length; at++) {
+    const { value, base } = waiting[at] as { value: unknown; base: string };
+    if (typeof value !== "object" || value === null) continue;
+    const own = isRecord(value) ? baseWithin(value, base) : base;
+    bases.set(value, own);
+    if (own !== base && !resources.has(own)) resources.set(own, value);
+    if (isRecord(value)) for (const name of anchorsOf(value)) anchors.set(`${own}#${name}`, value);
+    for (const inner of Object.values(value)) waiting.push({ value: inner, base: own });
+  }
+  return {
+    follow(from, reference) {
+      const address = resolve(reference, bases.get(from) ?? BASE);
+      if (address === undefined) return undefined;
+      const [resource = "", fragment = ""] = address.split("#", 2);
+      if (!resources.has(resource)) return undefined;
+      if (fragment === "") return resources.get(resource);
+      if (!fragment.startsWith("/")) return anchors.get(address);
+      return pointed(resources.get(resource), fragment);
+    },
+  };
+}
+
+/** The address that relative references in this object start from. */
+function baseWithin(schema: Readonly<Record<string, unknown>>, base: string): string {
+  const id = schema["$id"];
+  if (typeof id !== "string" || id.startsWith("#")) return base;
+  return resolve(id, base)?.replace(/#.*$/, "") ?? base;
+}
+
+/** Names by which this object may be referred to. In draft 7 an anchor is written as `$id`. */
+function anchorsOf(schema: Readonly<Record<string, unknown>>): string[] {
+  const { $id, $anchor, $dynamicAnchor } = schema;
+  const older = typeof $id === "string" && $id.startsWith("#") ? $id.slice(1) : undefined;
+  return [older, $anchor, $dynamicAnchor].filter((name): name is string => typeof name === "string" && name !== "");
+}
+
+function resolve(reference: string, base: string): string | undefined {
+  return URL.canParse(reference, base) ? new URL(reference, base).href : undefined;
+}
+
+function pointed(root: unknown, pointer: string): unknown {
+  let at = root;
+  for (const step of pointer.slice(1).split("/")) {
+    const name = textOf(step);
+    if (name === undefined || typeof at !== "object" || at === null || !Object.hasOwn(at, name)) return undefined;
+    at = (at as Record<string, unknown>)[name];
+  }
+  return at;
+}
+
+/** Undefined for what is no text in an address. */
+function textOf(step: string): string | undefined {
+  try {
+    return decodeURIComponent(step).replace(/~1/g, "/").replace(/~0/g, "~");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,113 @@
+// Which entries of a list are about the same thing: those with the same identifier; those with the same address whose names
+// do not differ; those with the same name that contradict each other in nothing; those that are equal. Their members are
+// joined.
+
+import { isRecord } from "./keywords.ts";
+import { put } from "./quotes.ts";
+
+/** Told of a member that an entry of the same identifier gives otherwise. */
+export type Contradicted = (field: string, kept: unknown, dropped: unknown) => void;
+
+/** Names of members that one thing alone has, without signs between words. */
+const IDENTIFIERS = new Set(
+  "id identifier uuid guid sku mpn gtin gtin8 gtin12 gtin13 gtin14 ean upc asin isbn isbn10 isbn13 issn doi".split(" "),
+);
+/** Several things may share these: a page that tells of all of them, an office that answers for all. */
+const ADDRESSES = new Set("url link href permalink email slug".split(" "));
+const NAMES = new Set("name title headline label question term".split(" "));
+const TELLING = [IDENTIFIERS, ADDRESSES, NAMES];
+
+/** Joins entries of the same thing, in the order of first mention. Doing it again changes nothing. */
+export function joinItems(items: readonly unknown[], contradicted: Contradicted): unknown[] {
+  let joined = joinOnce(items, contradicted);
+  // An entry that has learnt an identifier from another may now be the same as a third.
+  for (let before = items.length; joined.length < before; ) {
+    before = joined.length;
+    joined = joinOnce(joined, contradicted);
+  }
+  return joined;
+}
+
+/** By what they hold, so that long lists are not compared each with each. */
+function joinOnce(items: readonly unknown[], contradicted: Contradicted): unknown[] {
+  const kept: unknown[] = [];
+  const byKey = new Map<string, number[]>();
+  for (const item of items) {
+    if (item === null || item === undefined) continue;
+    const keys = keysOf(item);
+    const candidates = [...new Set(keys.flatMap((key) => byKey.get(key) ?? []))].sort((one, two) => one - two);
+    const same = candidates.find((at) => areSame(kept[at], item));
+    const at = same ?? kept.length;
+    if (same === undefined) kept.push(item);
+    else if (isRecord(item)) kept[at] = joinMembers(kept[at] as Members, item, contradicted);
+    for (const key of keys) {
+      const places = byKey.get(key);
+      if (places === undefined) byKey.set(key, [at]);
+      else if (!places.includes(at)) places.push(at);
+    }
+  }
+  return kept;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Two entries that share none of these are not the same. */
+function keysOf(item: unknown): string[] {
+  if (!isRecord(item)) return [sameText(item)];
+  const named = Object.entries(item).flatMap(([name, value]) =>
+    isPlain(value) && TELLING.some((known) => known.has(folded(name))) ? [`${folded(name)} ${sameText(value)}`] : [],
+  );
+  return [...named, sameText(item)];
+}
+
+function areSame(one: unknown, two: unknown): boolean {
+  if (sameText(one) === sameText(two)) return true;
+  if (!isRecord(one) || !isRecord(two)) return false;
+  const shared = Object.keys(one).filter(
+    (name) => Object.hasOwn(two, name) && isPlain(one[name]) && isPlain(two[name]),
+  );
+  const agrees = (name: string) => sameText(one[name]) === sameText(two[name]);
+  const within = (known: ReadonlySet<string>) => shared.filter((name) => known.has(folded(name)));
+  const [identifiers, addresses, names] = [within(IDENTIFIERS), within(ADDRESSES), within(NAMES)];
+  if (identifiers.length > 0) return identifiers.every(agrees);
+  if (addresses.length > 0) return [...addresses, ...names].every(agrees);
+  return names.length > 0 && shared.every(agrees);
+}
+
+function folded(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+}
+
+function isPlain(value: unknown): boolean {
+  return value !== null && value !== undefined && typeof value !== "object";
+}
+
+/** What the first leaves open is taken from the second. */
+function joinMembers(one: Members, two: Members, contradicted: Contradicted): Members {
+  const joined: Record<string, unknown> = { ...one };
+  for (const [name, value] of Object.entries(two)) {
+    const known = Object.hasOwn(joined, name) ? joined[name] : undefined;
+    if (value === null || value === undefined) {
+      if (!Object.hasOwn(joined, name)) put(joined, name, null);
+    } else if (known === null || known === undefined) put(joined, name, value);
+    else if (Array.isArray(known) && Array.isArray(value))
+      put(joined, name, joinItems([...known, ...value], contradicted));
+    else if (isRecord(known) && isRecord(value)) put(joined, name, joinMembers(known, value, contradicted));
+    else if (sameText(known) !== sameText(value)) contradicted(name, known, value);
+  }
+  return joined;
+}
+
+/** Equal for values that say the same: case and white space say nothing, nor do the order of members and empty ones. */
+export function sameText(value: unknown): string {
+  return JSON.stringify(plainForm(value));
+}
+
+function plainForm(value: unknown): unknown {
+  if (typeof value === "string") return value.normalize("NFC").replace(/\s+/g, " ").trim().toLowerCase();
+  if (Array.isArray(value)) return value.map(plainForm);
+  if (!isRecord(value)) return value ?? null;
+  const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+  members.sort(([one], [two]) => (one < two ? -1 : 1));
+  return ["object", ...members.map(([name, member]) => [name, plainForm(member)])];
+}

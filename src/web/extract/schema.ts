@@ -1,0 +1,154 @@
+// Schemas that callers hand in: refuses what is too large, too deep, no schema, or refers to something outside itself, and
+// names the place. What passes can be compiled, and no reference in it leads round in a circle.
+
+import { isNestedDeeper } from "../../base/json-depth.ts";
+import { complaintOf, isNames, isRecord, KEYWORDS } from "./keywords.ts";
+import { type References, referencesOf } from "./references.ts";
+
+/** A schema that is an object; within it `true` and `false` are schemas too. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The schema cannot be used. */
+export class SchemaError extends Error {
+  override name = "SchemaError";
+  /** JSON pointer to what is wrong; "" is the schema itself. */
+  readonly place: string;
+
+  constructor(place: string, message: string) {
+    super(message);
+    this.place = place;
+  }
+}
+
+/** As compact JSON, in UTF-8. */
+const BYTES_MAX = 64 * 1024;
+/** Schemas within schemas. */
+const LEVELS_MAX = 32;
+/** Of any values: each level of schemas takes up to three, and constants may be nested too. */
+const JSON_LEVELS_MAX = LEVELS_MAX * 4;
+
+/** Gives the schema back. Throws `SchemaError`. */
+export function checkSchema(schema: unknown): JsonSchema {
+  if (!isRecord(schema)) throw new SchemaError("", "Expected a JSON Schema, which is an object.");
+  const text = JSON.stringify(schema);
+  if (Buffer.byteLength(text) > BYTES_MAX) throw new SchemaError("", `The schema is larger than ${BYTES_MAX} bytes.`);
+  if (isNestedDeeper(text, JSON_LEVELS_MAX)) throw tooDeep("");
+  draftOf(schema);
+  checkParts(schema, referencesOf(schema));
+  return schema;
+}
+
+/** The drafts that a schema may be written in. */
+export type Draft = "draft-07" | "2020-12";
+
+/** The draft that the schema names, or is written like. Throws `SchemaError` for one that is not known. */
+export function draftOf(schema: JsonSchema): Draft {
+  const named = schema["$schema"];
+  if (typeof named === "string") {
+    if (/json-schema\.org\/draft-0[67]\/schema#?$/.test(named)) return "draft-07";
+    if (/json-schema\.org\/draft\/20(?:19-09|20-12)\/schema#?$/.test(named)) return "2020-12";
+    throw new SchemaError("/$schema", "This draft is not known here: write the schema in draft 7 or 2020-12.");
+  }
+  // A list of schemas for `items` is the older way to say what 2020-12 says with `prefixItems`.
+  return /"items":\[/.test(JSON.stringify(schema)) ? "draft-07" : "2020-12";
+}
+
+interface Part {
+  readonly schema: unknown;
+  readonly place: string;
+  readonly level: number;
+}
+
+/** Walks all schemas within the schema, those that references lead to among them. */
+function checkParts(root: JsonSchema, references: References): void {
+  const waiting: Part[] = [{ schema: root, place: "", level: 1 }];
+  const seen = new Set<unknown>();
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    const { schema, place, level } = part;
+    if (typeof schema === "boolean" || seen.has(schema)) continue;
+    if (!isRecord(schema)) throw new SchemaError(place, "Expected a schema: an object, true or false.");
+    if (level > LEVELS_MAX) throw tooDeep(place);
+    seen.add(schema);
+    for (const [word, value] of Object.entries(schema)) waiting.push(...partsOf(word, value, part));
+    const target = targetOf(schema, place, references);
+    if (target !== undefined) waiting.push({ schema: target, place: `${place}/$ref`, level: 1 });
+  }
+  const state = new Map<JsonSchema, "open" | "done">();
+  for (const schema of seen) refuseCircle(schema as JsonSchema, references, state);
+}
+
+/** Checks a keyword and gives the schemas in it. */
+function partsOf(word: string, value: unknown, { place: above, level }: Part): Part[] {
+  const shape = KEYWORDS.get(word);
+  if (shape === undefined) return [];
+  const place = `${above}/${escapePointer(word)}`;
+  const complaint = complaintOf(shape, value);
+  if (complaint !== undefined) throw new SchemaError(place, complaint);
+  const part = (schema: unknown, name: string | number) => ({
+    schema,
+    place: `${place}/${escapePointer(String(name))}`,
+    level: level + 1,
+  });
+  switch (shape) {
+    case "schema":
+      return [{ schema: value, place, level: level + 1 }];
+    case "schemas":
+      return (value as unknown[]).map(part);
+    case "schema-or-schemas":
+      return Array.isArray(value) ? value.map(part) : [{ schema: value, place, level: level + 1 }];
+    case "schema-by-name":
+    case "schema-by-pattern":
+      return Object.entries(value as object).map(([name, schema]) => part(schema, name));
+    case "schema-or-names-by-name":
+      return Object.entries(value as object).flatMap(([name, one]) => (isNames(one) ? [] : [part(one, name)]));
+    default:
+      return [];
+  }
+}
+
+/** What the schema refers to. Throws where that is not within. */
+function targetOf(schema: JsonSchema, place: string, references: References): unknown {
+  for (const word of ["$ref", "$dynamicRef"]) {
+    const reference = schema[word];
+    if (typeof reference !== "string") continue;
+    const target = references.follow(schema, reference);
+    if (target !== undefined) return target;
+    const why = /^#/.test(reference) ? "leads nowhere" : "leads out of the schema, and nothing is fetched";
+    throw new SchemaError(`${place}/${word}`, `The reference ${JSON.stringify(reference.slice(0, 200))} ${why}.`);
+  }
+  return undefined;
+}
+
+const SAME_VALUE_ONE = ["not", "if", "then", "else"];
+const SAME_VALUE_LIST = ["allOf", "anyOf", "oneOf"];
+
+/** Refuses references that come back to the same schema for the same value: checking a value would never end. */
+function refuseCircle(schema: JsonSchema, references: References, state: Map<JsonSchema, "open" | "done">): void {
+  if (state.get(schema) === "done") return;
+  if (state.get(schema) === "open") {
+    const start = JSON.stringify(schema).slice(0, 200);
+    throw new SchemaError("", `A schema refers to itself for the same value, which has no end: ${start}`);
+  }
+  state.set(schema, "open");
+  for (const inner of sameValue(schema, references)) refuseCircle(inner, references, state);
+  state.set(schema, "done");
+}
+
+/** The schemas that look at the same value as this one does. */
+function sameValue(schema: JsonSchema, references: References): JsonSchema[] {
+  const named = isRecord(schema["dependentSchemas"]) ? Object.values(schema["dependentSchemas"]) : [];
+  const older = isRecord(schema["dependencies"]) ? Object.values(schema["dependencies"]) : [];
+  const referred = [schema["$ref"], schema["$dynamicRef"]].map((reference) =>
+    typeof reference === "string" ? references.follow(schema, reference) : undefined,
+  );
+  const lists = SAME_VALUE_LIST.flatMap((word) => (Array.isArray(schema[word]) ? (schema[word] as unknown[]) : []));
+  return [...referred, ...lists, ...SAME_VALUE_ONE.map((word) => schema[word]), ...named, ...older].filter(isRecord);
+}
+
+function tooDeep(place: string): SchemaError {
+  return new SchemaError(place, `The schema is nested deeper than ${LEVELS_MAX} levels.`);
+}
+
+function escapePointer(name: string): string {
+  return name.replace(/~/g, "~0").replace(/\//g, "~1");
+}

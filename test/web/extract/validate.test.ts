@@ -1,0 +1,115 @@
+import { afterAll, expect, test } from "bun:test";
+import fc from "fast-check";
+import { validateNow } from "../../../src/web/extract/ajv.ts";
+import { SchemaError } from "../../../src/web/extract/schema.ts";
+import { createValidator } from "../../../src/web/extract/validate.ts";
+
+const validator = createValidator({ timeoutMs: 30_000 });
+afterAll(() => validator.close());
+const signal = new AbortController().signal;
+
+test.each<[string, object, unknown, { path: string; message: string }[]]>([
+  ["what fits", { type: "object", required: ["a"], properties: { a: { type: "string" } } }, { a: "x" }, []],
+  [
+    "a missing member and a wrong type",
+    { type: "object", required: ["a"], properties: { b: { type: "number" } } },
+    { b: "5" },
+    [
+      { path: "", message: "must have required property 'a'" },
+      { path: "/b", message: "must be number" },
+    ],
+  ],
+  [
+    "a value that is not in the list, which is told",
+    { properties: { a: { enum: ["x", "y"] } } },
+    { a: "z" },
+    [{ path: "/a", message: 'must be equal to one of the allowed values: ["x","y"]' }],
+  ],
+  [
+    "one member too many",
+    { additionalProperties: false, properties: {} },
+    { a: 1 },
+    [{ path: "", message: 'must NOT have additional properties: "a"' }],
+  ],
+  ["a date that is none", { format: "date" }, "yesterday", [{ path: "", message: 'must match format "date"' }]],
+  ["a format nobody knows", { type: "string", format: "colour" }, "red", []],
+  ["a keyword nobody knows", { type: "string", "x-note": 1, example: {} }, "a", []],
+  [
+    "the newer tuple",
+    { $schema: "https://json-schema.org/draft/2020-12/schema", prefixItems: [{ type: "string" }], items: false },
+    ["a", 1],
+    [{ path: "", message: "must NOT have more than 1 items" }],
+  ],
+  [
+    "the older tuple",
+    { $schema: "http://json-schema.org/draft-07/schema#", items: [{ type: "string" }] },
+    [1],
+    [{ path: "/0", message: "must be string" }],
+  ],
+  [
+    "a schema that holds itself",
+    { properties: { a: { $ref: "#" }, b: { type: "null" } } },
+    { a: { a: { b: 1 } } },
+    [{ path: "/a/a/b", message: "must be null" }],
+  ],
+  [
+    "a schema with an address of its own",
+    { $id: "https://example.com/s", $ref: "#/$defs/a", $defs: { a: { type: "string" } } },
+    1,
+    [{ path: "", message: "must be string" }],
+  ],
+  ["null where it is allowed in the manner of others", { type: "string", nullable: true }, null, []],
+  ["the same without a type", { nullable: true, enum: ["a"] }, "a", []],
+  ["a pattern that is none for Unicode", { pattern: "^[\\w-.]+$" }, "a-b", []],
+])("checks %s", async (_name, schema, value, complaints) => {
+  expect(await validator.validate(schema as never, value, signal)).toEqual(complaints);
+});
+
+test("two jobs with the same address have nothing to do with each other", async () => {
+  const schema = (type: string) => ({ $id: "https://example.com/same", type });
+  expect(await validator.validate(schema("string"), "a", signal)).toEqual([]);
+  expect(await validator.validate(schema("number"), "a", signal)).toEqual([{ path: "", message: "must be number" }]);
+});
+
+test("no more complaints than can be mended", async () => {
+  const values = Array.from({ length: 500 }, String);
+  expect(await validator.validate({ items: { type: "number" } }, values, signal)).toHaveLength(50);
+});
+
+test("a pattern that never ends costs its thread, and the next check is answered", async () => {
+  const brief = createValidator({ timeoutMs: 1500 });
+  try {
+    const endless = brief.validate({ pattern: "^(a|a)*$" }, `${"a".repeat(60)}!`, signal);
+    await expect(endless).rejects.toThrow(SchemaError);
+  } finally {
+    brief.close();
+  }
+  expect(await validator.validate({ type: "string" }, "a", signal)).toEqual([]);
+});
+
+test("a schema that ajv alone refuses is an error of the schema", async () => {
+  const schema = { properties: { a: { $ref: "https://example.com/elsewhere" } } };
+  await expect(validator.validate(schema, {}, signal)).rejects.toThrow(SchemaError);
+});
+
+test("who leaves is not answered", async () => {
+  const caller = new AbortController();
+  const answer = validator.validate({ pattern: "^(a|a)*$" }, `${"a".repeat(60)}!`, caller.signal);
+  caller.abort(new Error("gone"));
+  await expect(answer).rejects.toThrow("gone");
+});
+
+test("the thread says what is said here", async () => {
+  const schemas = fc.constantFrom<object>(
+    { type: "string" },
+    { type: ["number", "null"] },
+    { type: "array", items: { type: "integer" }, minItems: 1 },
+    { type: "object", required: ["a"], additionalProperties: { type: "boolean" } },
+    { anyOf: [{ const: 1 }, { type: "object", properties: { a: { maxLength: 2 } } }] },
+  );
+  const checked = fc.asyncProperty(schemas, fc.jsonValue({ maxDepth: 2 }), async (schema, value) => {
+    const here = validateNow({ schema: schema as never, value });
+    expect({ complaints: await validator.validate(schema as never, value, signal) }).toEqual(here as never);
+  });
+  await fc.assert(checked, { numRuns: 60 });
+});
