@@ -1,4 +1,5 @@
 // What one key cannot know alone: names that must exist elsewhere, ids that must be unique, keys that need each other.
+import { kindByName } from "../vendors/model-kind.ts";
 import type { Problem } from "./read.ts";
 import type { ReadConfig } from "./schema.ts";
 import { joinPath, nearest, show } from "./show.ts";
@@ -12,6 +13,7 @@ export function crossCheck(config: ReadConfig): Problem[] {
   checkLimits(config, report);
   checkOauth(config, report);
   checkBrowser(config, report);
+  checkWriters(config, report);
   return problems;
 }
 
@@ -98,4 +100,26 @@ function checkBrowser(config: ReadConfig, report: Report): void {
   if (browser.endpoint !== "" && browser.proxyAddress === "" && !allowPrivateNetworks) {
     report("web.browser.proxy_address", "is required beside endpoint, unless web.allow_private_networks is true");
   }
+}
+
+/** Models that write texts for the gateway itself: by what is known before any provider was asked, they must be chat models. */
+function checkWriters(config: ReadConfig, report: Report): void {
+  const writers = { "compaction.model": config.compaction.model, "web.model": config.web.model };
+  for (const [path, id] of Object.entries(writers)) {
+    if (id === "") continue;
+    if (config.decisions.models.some((model) => names(model, id))) {
+      report(path, `expected a chat model, got the decision model ${show(id)}`);
+      continue;
+    }
+    const model = config.models.find((one) => names(one, id));
+    const kind = model?.kind ?? kindByName(model?.routes[0]?.model || model?.id || id) ?? "chat";
+    // What the operator lists without a kind is a chat model where its name says nothing that the catalog has.
+    if (kind === "chat" || (kind === "other" && model !== undefined)) continue;
+    const what = kind === "other" ? "one that cannot chat" : `a model for ${kind}`;
+    report(path, `expected a chat model, got ${show(id)}, ${what}`);
+  }
+}
+
+function names({ id, aliases }: { id: string; aliases: readonly string[] }, name: string): boolean {
+  return [id, ...aliases].some((one) => one.toLowerCase() === name.toLowerCase());
 }

@@ -32,6 +32,19 @@ describe("each rule says what was expected", () => {
     ["search: {safe: 1}", "search.safe: expected true or false, got 1"],
     ["search: {safe: yes}", 'search.safe: expected true or false, got "yes"'],
     ["compaction: {model: 4}", "compaction.model: expected text, got 4 (put it in quotes)"],
+    [
+      "compaction: {model: text-embedding-3-small}",
+      'compaction.model: expected a chat model, got "text-embedding-3-small", a model for embedding',
+    ],
+    ["compaction: {model: openai/sora-2}", 'compaction.model: expected a chat model, got "openai/sora-2", one that'],
+    [
+      "models: [{id: v, aliases: [vec], kind: embedding, routes: [{provider: demo}]}]\nweb: {model: VEC}",
+      'web.model: expected a chat model, got "VEC", a model for embedding',
+    ],
+    [
+      "models: [{id: plain, routes: [{provider: demo, model: whisper-1}]}]\ncompaction: {model: plain}",
+      'compaction.model: expected a chat model, got "plain", a model for transcription',
+    ],
     ["compaction: {threshold: 2}", "compaction.threshold: expected a number from 0.05 to 1, got 2"],
     ["auth: {signup: maybe}", 'auth.signup: expected one of open, invite, closed, got "maybe"'],
     ["data_dir: ''", 'data_dir: expected text that is not empty, got ""'],
