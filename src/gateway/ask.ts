@@ -7,6 +7,7 @@ import { fold } from "../chat/fold.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { outputText } from "../chat/usage.ts";
 import type { Caller } from "../http/guards.ts";
+import type { Hold } from "../http/reservations.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import { askProvider } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
@@ -36,6 +37,8 @@ export interface Payer {
   caller: Caller;
   requestId: string;
   endpoint: string;
+  /** What the request holds of its caller's budgets: the question is a part of it. */
+  hold?: Hold | undefined;
 }
 
 /** What a model said. */
@@ -70,8 +73,8 @@ export async function askModel(
     extra: {},
   };
   const { budgets } = payer.caller;
-  const hold =
-    budgets && (await deps.budgets.reserve(budgets, { atEnd: () => undefined }, worstCaseMicros(chat, model, {})));
+  const worst = worstCaseMicros(chat, model, {});
+  const hold = budgets && (await deps.budgets.reserve(budgets, { atEnd: () => undefined }, worst, payer.hold));
   const deadlineMs = performance.now() + timeoutMs;
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
   try {

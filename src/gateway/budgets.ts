@@ -21,9 +21,10 @@ export interface Budgets {
   admit(caller: Spender): void;
   /**
    * Reserves what a request may cost until its exchange ends; throws 402 or 429 where that does not fit. Call it only for
-   * callers with budgets, and where the answer goes on after the exchange, share the hold.
+   * callers with budgets, and where the answer goes on after the exchange, share the hold. `within`: what the request that
+   * this is a part of holds already.
    */
-  reserve(budgets: readonly Budget[], exchange: Pick<Exchange, "atEnd">, micros: number): Promise<Hold>;
+  reserve(budgets: readonly Budget[], exchange: Pick<Exchange, "atEnd">, micros: number, within?: Hold): Promise<Hold>;
 }
 
 /** What is refused for the moment may be tried again after so long: most answers take seconds. */
@@ -36,8 +37,8 @@ export function createBudgets(reservations: Reservations): Budgets {
       const refusal = budgets === undefined ? undefined : reservations.refusal(budgets);
       if (refusal !== undefined) throw errorOf(refusal);
     },
-    async reserve(budgets, exchange, micros) {
-      const hold = await reservations.reserve(budgets, micros);
+    async reserve(budgets, exchange, micros, within) {
+      const hold = await reservations.reserve(budgets, micros, within);
       if ("why" in hold) throw errorOf(hold);
       exchange.atEnd(() => hold.release());
       return hold;

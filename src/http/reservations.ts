@@ -13,6 +13,8 @@ export interface Budget {
 
 /** What a request holds of its budgets. */
 export interface Hold {
+  /** What it reserved; undefined once all have released theirs. */
+  held(): number | undefined;
   /** Gives it back, once for each holder; further calls do nothing. */
   release(): void;
   /** One holder more: the hold lasts until both have released theirs. */
@@ -30,8 +32,11 @@ export interface Refusal {
  * one is let in only where something is left and nothing else is under way.
  */
 export interface Reservations {
-  /** Reserves the same amount of every budget, or of none. */
-  reserve(budgets: readonly Budget[], micros: number): Promise<Hold | Refusal>;
+  /**
+   * Reserves the same amount of every budget, or of none. `within`: what the request already holds, for a part of it that is
+   * paid apart; its own reservation does not stand in its way.
+   */
+  reserve(budgets: readonly Budget[], micros: number, within?: Hold): Promise<Hold | Refusal>;
   /** Why no request is let in, whatever it costs; undefined when some are. */
   refusal(budgets: readonly Budget[]): Refusal | undefined;
 }
@@ -40,18 +45,18 @@ export interface Reservations {
 export function memoryReservations(): Reservations {
   const open = new Map<string, { micros: number; requests: number }>();
 
-  const judge = (budget: Budget, micros: number): Refusal["why"] | undefined => {
-    const held = open.get(budget.id);
+  const judge = (budget: Budget, micros: number, own: number | undefined): Refusal["why"] | undefined => {
+    const held = without(open.get(budget.id), own);
     const left = budget.leftMicros();
     if (left <= 0) return held === undefined ? "spent" : "in_use";
     // What costs nothing cannot overdraw; the only one under way may, once.
     return micros === 0 || held === undefined || held.micros + micros <= left ? undefined : "in_use";
   };
 
-  const refusal = (budgets: readonly Budget[], micros: number): Refusal | undefined => {
+  const refusal = (budgets: readonly Budget[], micros: number, own?: number): Refusal | undefined => {
     let found: Refusal | undefined;
     for (const budget of budgets) {
-      const why = judge(budget, micros);
+      const why = judge(budget, micros, own);
       if (why === "spent") return { budget, why };
       if (why !== undefined) found ??= { budget, why };
     }
@@ -69,23 +74,30 @@ export function memoryReservations(): Reservations {
   };
 
   return {
-    async reserve(budgets, micros) {
-      const refused = refusal(budgets, micros);
+    async reserve(budgets, micros, within) {
+      const refused = refusal(budgets, micros, within?.held());
       if (refused !== undefined) return refused;
       add(budgets, micros, 1);
-      return sharedHold(() => add(budgets, micros, -1));
+      return sharedHold(micros, () => add(budgets, micros, -1));
     },
     refusal: (budgets) => refusal(budgets, 0),
   };
 }
 
+/** What is held by others than the one request that holds `own`; undefined where there are none. */
+function without<H extends { micros: number; requests: number }>(held: H | undefined, own: number | undefined) {
+  if (held === undefined || own === undefined) return held;
+  return held.requests <= 1 ? undefined : { micros: held.micros - own, requests: held.requests - 1 };
+}
+
 /** A hold that ends with its last holder. */
-function sharedHold(end: () => void): Hold {
+function sharedHold(micros: number, end: () => void): Hold {
   let holders = 0;
   const join = (): Hold => {
     let mine = true;
     holders += 1;
     return {
+      held: () => (holders === 0 ? undefined : micros),
       release() {
         if (!mine) return;
         mine = false;

@@ -318,3 +318,20 @@ describe("budgets of accounts", () => {
     expect((await ask(app)).status).toBe(200);
   });
 });
+
+test("a summary is not refused because of what its own request may cost", async () => {
+  const tight = { id: "tight", routes, prices: { input: 0, output: 1 }, context_length: 4000 };
+  const app = await start({ key: { budgetMicros: CENT }, config: { models: [tight] } });
+  up.answer(({ text }) =>
+    text.includes("You keep the record")
+      ? chatAnswer({ content: "## Task\nTalk." }, { extra: { usage: usageOf(10) } })
+      : answered(10),
+  );
+  const messages = Array.from({ length: 40 }, (_, at) => ({
+    role: at % 2 === 0 ? "user" : "assistant",
+    content: `turn ${at} ${"and so on ".repeat(60)}`,
+  }));
+  // As much as there is left, or more: the only request under way may.
+  const answer = await ask(app, { model: "tight", max_tokens: 2 * CENT, messages, thread_id: "t" });
+  expect([answer.status, answer.headers.get("x-sallyport-compaction")?.split(";")[0]]).toEqual([200, "compacted"]);
+});

@@ -104,3 +104,25 @@ test("a shared hold lasts until its last holder has let go", async () => {
   second.release();
   expect(await reservations.reserve([budget], 1)).not.toHaveProperty("why");
 });
+
+test("a part of a request is not kept out by the request's own reservation, but by others'", async () => {
+  const reservations = memoryReservations();
+  const budget = new Account("b", 10);
+  const whole = await reservations.reserve([budget], 10);
+  if ("why" in whole) throw new Error("refused");
+  expect(await reservations.reserve([budget], 5)).toMatchObject({ why: "in_use" });
+  const part = await reservations.reserve([budget], 5, whole);
+  if ("why" in part) throw new Error("refused");
+  // Two parts side by side share what is left.
+  expect(await reservations.reserve([budget], 6, whole)).toMatchObject({ why: "in_use" });
+  part.release();
+  whole.release();
+  const other = await reservations.reserve([budget], 6);
+  if ("why" in other) throw new Error("refused");
+  // What is over counts for nothing.
+  expect(await reservations.reserve([budget], 5, whole)).toMatchObject({ why: "in_use" });
+  other.release();
+  expect(await reservations.reserve([budget], 5)).not.toHaveProperty("why");
+  budget.spent = 10;
+  expect(await reservations.reserve([budget], 1, whole)).toMatchObject({ why: "in_use" });
+});

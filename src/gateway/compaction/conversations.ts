@@ -41,7 +41,7 @@ export interface ConversationsDeps {
 /** A conversation as far as its record goes. */
 export type RecordSource = Pick<
   Job,
-  "exchange" | "caller" | "model" | "routes" | "body" | "format" | "members" | "conversation" | "asksRecord"
+  "exchange" | "caller" | "model" | "routes" | "body" | "format" | "members" | "conversation" | "asksRecord" | "hold"
 >;
 
 /** What a compaction at once came to. */
@@ -244,11 +244,12 @@ export class Conversations {
   }
 
   /** Who summarises: the configured model, else the request's own. */
-  #work({ model, routes, caller, exchange }: RecordSource): SummaryWork {
+  #work({ model, routes, caller, exchange, hold }: RecordSource): SummaryWork {
     const { settings, windows, ask } = this.#deps;
     const configured = settings().model === "" ? undefined : this.#deps.model(settings().model);
-    const by = configured ?? { model, routes };
-    const payer = { caller, requestId: exchange.requestId, endpoint: exchange.path };
+    // A provider's list may say only later that a model does not chat.
+    const by = configured?.model.kind === "chat" ? configured : { model, routes };
+    const payer = { caller, requestId: exchange.requestId, endpoint: exchange.path, hold };
     return {
       window: windows.of(by.model) ?? by.model.contextLength,
       ask: ({ system, user }, maxTokens) => ask({ ...by, system, user, maxTokens }, { payer, timeoutMs: SUMMARY_MS }),
