@@ -25,6 +25,8 @@ export interface Stay {
   readonly first: Pick<ModelRoute, "provider" | "model"> | undefined;
   /** Which of a route's credentials is taken, and what is remembered when it works. */
   choice(route: ModelRoute): KeyChoice;
+  /** Present on a first turn without a name: takes its answer, by which the next turn is known. */
+  begun?(answer: ChatMessage): void;
 }
 
 /** A request, as far as its place goes. */
@@ -51,20 +53,39 @@ export class Affinity {
     this.#deps = deps;
   }
 
-  /** What a request follows; undefined where there is nothing to choose, or nothing to go by. */
+  /** What a request follows; undefined where there is nothing to choose. */
   stayOf(request: Staying): Stay | undefined {
     const { routes } = request;
     const only = routes.length === 1 ? routes[0] : undefined;
     if (only !== undefined && (this.#deps.provider(only.provider)?.keys.size ?? 1) <= 1) return undefined;
     const name = nameOf(request);
-    const place = name === undefined ? undefined : this.#places.get(name);
-    if (name === undefined) return undefined;
+    if (name === undefined) return this.#firstTurn(request);
+    const place = this.#places.get(name);
     return {
       first: place ?? this.#minterOf(request),
       choice: ({ provider, model }) => ({
         wanted: place?.provider === provider ? place.key : undefined,
         used: (secret) => this.#used(name, { provider, model, key: Bun.hash(secret) }, routes),
       }),
+    };
+  }
+
+  /** A first turn is routed by weight, and has a name once it is answered. */
+  #firstTurn(request: Staying): Stay {
+    let place: Place | undefined;
+    return {
+      first: undefined,
+      choice: ({ provider, model }) => ({
+        wanted: undefined,
+        used: (secret) => {
+          place = { provider, model, key: Bun.hash(secret) };
+        },
+      }),
+      begun: (answer) => {
+        const { chat, routes } = request;
+        const name = nameOf({ ...request, chat: { ...chat, messages: [...chat.messages, answer] } });
+        if (name !== undefined && place !== undefined) this.#used(name, place, routes);
+      },
     };
   }
 

@@ -13,6 +13,7 @@ import { forwardHeaders, holdAnswer, keepAnswer, noteRoute, spend } from "./acco
 import { tryRoutes } from "./attempts.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
+import { rememberBeginning } from "./first-turn.ts";
 import { fitJob } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { type LiveAnswer, openLive } from "./open-stream.ts";
@@ -99,9 +100,12 @@ class AnswerPump implements SseSource {
   #settled = false;
   #kept = false;
   #opened: boolean;
+  /** What the headers could not say because they had gone out; it goes before the answer. */
+  #late = "";
   #ttfbMs: number | null = null;
   /** Read once it is complete, where the conversation is kept. */
   readonly #heard: string[] | undefined;
+  readonly #sentHeaders: ReadonlySet<string>;
 
   constructor(deps: GatewayDeps, flow: Flow) {
     const { job, live } = flow;
@@ -109,8 +113,10 @@ class AnswerPump implements SseSource {
     this.#flow = flow;
     this.#live = live;
     this.#opened = live !== undefined;
-    this.#heard = job.conversation === undefined && job.held === undefined ? undefined : [];
+    const isRead = job.conversation !== undefined || job.held !== undefined || job.stay?.begun !== undefined;
+    this.#heard = isRead ? [] : undefined;
     job.exchange.streaming = true;
+    this.#sentHeaders = new Set(Object.keys(job.exchange.headers));
     deps.streamOpened?.();
   }
 
@@ -128,6 +134,8 @@ class AnswerPump implements SseSource {
       } catch (error) {
         return this.#settled ? undefined : this.#fail(error);
       }
+      noteRoute(job, this.#live.turn, this.#live.request.dropped);
+      this.#late = lateHeaders(job.exchange.headers, this.#sentHeaders);
     }
     const live = this.#live;
     const text = await live.next();
@@ -140,11 +148,16 @@ class AnswerPump implements SseSource {
     if (text !== undefined) this.#heard?.push(text);
     // Before the client has the end here too: it may go on at once.
     if (text === undefined && live.relay.fault === undefined && this.#heard !== undefined) {
-      await holdAnswer(this.#deps, live.job, { text: this.#heard.join(""), usage: live.relay.usage });
+      const heard = this.#heard.join("");
+      await holdAnswer(this.#deps, live.job, { text: heard, usage: live.relay.usage });
+      rememberBeginning(live.job, heard);
     }
     if (text === undefined) this.#settle(false);
     else this.#ttfbMs ??= performance.now() - job.exchange.startedMs;
-    return text;
+    if (text === undefined || this.#late === "") return text;
+    const late = this.#late;
+    this.#late = "";
+    return late + text;
   }
 
   cancel(): void {
@@ -188,6 +201,12 @@ class AnswerPump implements SseSource {
     }
     job.exchange.finish(200);
   }
+}
+
+/** Headers of ours that were set too late, as comments of the stream: readers pass over them, people find them. */
+function lateHeaders(headers: Readonly<Record<string, string>>, sent: ReadonlySet<string>): string {
+  const late = Object.entries(headers).filter(([name]) => name.startsWith("x-sallyport-") && !sent.has(name));
+  return late.length === 0 ? "" : `${late.map(([name, value]) => `: ${name}: ${value}\n`).join("")}\n`;
 }
 
 interface LiveParts {

@@ -14,6 +14,7 @@ import { forwardHeaders, headerText, holdAnswer, keepAnswer, noteRoute, spend } 
 import { tryRoutes } from "./attempts.ts";
 import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
+import { rememberBeginning } from "./first-turn.ts";
 import { fitJob } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
@@ -84,6 +85,7 @@ async function wholeFrom(deps: GatewayDeps, turn: Turn, given: Job, signal: Abor
     await keepAnswer(deps, job, written.body, { provider, hidden: built.hidesEncrypted === true });
   }
   await holdAnswer(deps, job, { text: written.text, usage });
+  rememberBeginning(job, written.text);
   if (job.conversation !== undefined) deps.conversations?.answered(job, { text: written.text, usage });
   return new Response(written.text, { headers: { "content-type": "application/json" } });
 }

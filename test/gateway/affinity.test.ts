@@ -61,6 +61,8 @@ const turns = (n: number, opening: string) => [
   { role: "assistant", content: `Well, ${opening}` },
   ...Array.from({ length: n }, (_, i) => ({ role: i % 2 ? "assistant" : "user", content: `turn ${i}` })),
 ];
+type Json = Record<string, unknown>;
+const ON = { role: "user", content: "go on" };
 const TIMES = [1, 2, 3, 4, 5, 6];
 
 test.each<[string, (name: string) => Promise<void>]>([
@@ -98,6 +100,57 @@ test("by what was said through the first answer", async () => {
   }
   expect(places.size).toBeGreaterThan(2);
 });
+
+/** What each format's client sends in a first turn, and in a second one after the answer. */
+const SECOND: Record<string, (opening: string, answer: Json) => { first: Json; next: Json }> = {
+  "/v1/chat/completions": (opening, answer) => {
+    const first = { role: "user", content: opening };
+    const choices = answer["choices"] as { message: Json }[] | undefined;
+    return { first: { messages: [first] }, next: { messages: [first, choices?.[0]?.message, ON] } };
+  },
+  "/v1/responses": (opening, answer) => {
+    const first = { role: "user", content: opening };
+    const output = (answer["output"] ?? []) as Json[];
+    return { first: { input: opening }, next: { input: [first, ...output, ON] } };
+  },
+  "/v1/messages": (opening, answer) => {
+    const first = { role: "user", content: opening };
+    const said = { role: "assistant", content: answer["content"] };
+    return { first: { max_tokens: 9, messages: [first] }, next: { max_tokens: 9, messages: [first, said, ON] } };
+  },
+};
+
+test.each(Object.entries(SECOND))("%s: the second turn follows the first, which had no name", async (path, of) => {
+  for (const stream of [false, true]) {
+    const places = new Set<string>();
+    for (let conversation = 0; conversation < 12; conversation++) {
+      calls = [];
+      const opening = `opening ${path} ${stream} ${conversation}`;
+      const answered = await app.post(path, { model: "m", stream, ...of(opening, {}).first });
+      expect(answered.status).toBe(200);
+      const heard = await answered.text();
+      const answer = stream ? { ...of(opening, {}), ...wholeOf(heard) } : (JSON.parse(heard) as Json);
+      const { next } = of(opening, answer);
+      await ask(path, next);
+      await ask(path, { ...next, stream: true });
+      expect(calls).toHaveLength(3);
+      expect(new Set(calls).size).toBe(1);
+      places.add(String(calls[0]));
+    }
+    expect(places.size).toBeGreaterThan(2);
+  }
+});
+
+/** A streamed answer as the whole one: all of them say the same. */
+function wholeOf(heard: string): Json {
+  expect(heard).toContain("there.");
+  const content = "Well, hello there.";
+  return {
+    choices: [{ message: { role: "assistant", content } }],
+    output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: content }] }],
+    content: [{ type: "text", text: content }],
+  };
+}
 
 test("first turns of equal words are routed by weight", async () => {
   for (let i = 0; i < 30; i++) await chat({});
