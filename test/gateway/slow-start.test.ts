@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
-import { CUT, chatChunk, type FakeUpstream, sse, startUpstream } from "../support/upstream.ts";
+import { CUT, chatAnswer, chatChunk, type FakeUpstream, sse, startUpstream } from "../support/upstream.ts";
 
 let app: TestApp;
 let up: FakeUpstream;
@@ -22,7 +22,10 @@ beforeAll(async () => {
           breaker: { failures: 1000 },
         },
       },
-      models: [{ id: "m", routes: [{ provider: "up", model: "up-model" }] }],
+      models: [
+        { id: "m", routes: [{ provider: "up", model: "up-model" }] },
+        { id: "tight", context_length: 4000, routes: [{ provider: "up", model: "up-model" }] },
+      ],
     },
   });
 });
@@ -72,8 +75,28 @@ test.each(FORMATS)("%s: a keepalive, then the answer", async (path, keepalive) =
   const pieces = [chatChunk({ role: "assistant" }), chatChunk({ content: "late" }), chatChunk({}, { finish: "stop" })];
   const { first, rest } = await askSlowly(path, () => sse([...pieces, "data: [DONE]\n\n"]));
   expect(squeeze(first)).toBe(squeeze(keepalive));
+  // What the headers could not say is a comment before the answer.
+  expect(rest).toStartWith(": x-sallyport-route: up/up-model\n\n");
   expect(rest).toContain("late");
   expect(rest).not.toContain('"error":{');
+});
+
+test("a compaction that took long is told in the stream", async () => {
+  const headersSeen = Promise.withResolvers<void>();
+  up.answer(async ({ text }) => {
+    await headersSeen.promise;
+    if (text.includes("You keep the record")) return chatAnswer({ content: "## Task\nTalk." });
+    return sse([chatChunk({ content: "late" }), chatChunk({}, { finish: "stop" }), "data: [DONE]\n\n"]);
+  });
+  const messages = Array.from({ length: 40 }, (_, at) => ({
+    role: at % 2 === 0 ? "user" : "assistant",
+    content: `turn ${at} ${"and so on ".repeat(60)}`,
+  }));
+  const body = { model: "tight", stream: true, messages, thread_id: "slow" };
+  const answer = await app.post("/v1/chat/completions", body);
+  expect(answer.headers.get("x-sallyport-compaction")).toBeNull();
+  headersSeen.resolve();
+  expect(await answer.text()).toMatch(/\n: x-sallyport-compaction: compacted; before=\d+; after=\d+\n[\s\S]*late/);
 });
 
 test.each(FORMATS)("%s: a keepalive, then the family's error event", async (path, keepalive) => {
