@@ -8,8 +8,10 @@ import { setupLink, setupToken } from "../accounts/setup.ts";
 import type { Clock } from "../base/clock.ts";
 import { catalogRoutes } from "../catalog/routes.ts";
 import type { LiveConfig } from "../config/live.ts";
+import { createWebModels } from "../gateway/web-model.ts";
 import type { RoutePattern } from "../http/edge.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
 import { createWeb } from "../web/assemble.ts";
 import { createChat } from "./chat.ts";
 import { createDashboard } from "./dashboard.ts";
@@ -118,6 +120,13 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       metrics,
       settings: verbs.settings,
       anonymousRpm: () => grants().free.rpm,
+      findModel: createWebModels({
+        ask: { ...calls, provider: fleet.provider },
+        catalog: fleet.catalog,
+        isDemo: (name) => config().providers.some((provider) => provider.name === name && isEmbedded(provider)),
+        setting: () => config().web.model,
+        callerOf: callers.callerOf,
+      }),
     }),
   );
 

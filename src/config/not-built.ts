@@ -11,7 +11,7 @@ export interface NotBuilt {
 }
 
 /** The keys. */
-export const NOT_BUILT: readonly NotBuilt[] = [{ key: "web.model", read: ({ web }) => web.model }];
+export const NOT_BUILT: readonly NotBuilt[] = [];
 
 /** Those of them that are set to something else than their default. */
 export function setInVain(config: Config, list: readonly NotBuilt[] = NOT_BUILT): string[] {

@@ -51,7 +51,7 @@ export const Web = section("Scrape, crawl, map, extract and llms.txt.", {
     max_pages: integer("Pages open at once.", 4, { minimum: 1, maximum: 100 }),
   }),
   model: text(
-    "Chat model of extract and llmstxt. Empty: the listed one with the largest context that is not the demo.",
+    "Chat model of extract and llmstxt. none: they use no model. Empty: the cheapest listed one with known prices and a context of 32k at least that the caller may use; never the demo.",
   ),
 });
 

@@ -4,7 +4,7 @@
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
-import type { ChatRequest } from "../chat/request.ts";
+import type { ChatMessage, ChatRequest, ResponseFormat } from "../chat/request.ts";
 import { outputText } from "../chat/usage.ts";
 import type { Caller } from "../http/guards.ts";
 import type { Hold } from "../http/reservations.ts";
@@ -29,6 +29,10 @@ export interface Question {
   routes: readonly ModelRoute[];
   system: string;
   user: string;
+  /** What was said since, oldest first: an answer of the model's, and what was said to it. */
+  turns?: readonly { readonly said: string; readonly reply: string }[];
+  /** The shape of the answer; models without a parameter for it are told in words. */
+  responseFormat?: ResponseFormat;
   maxTokens: number;
 }
 
@@ -62,14 +66,12 @@ export async function askModel(
   const maxTokens = question.maxTokens + (model.supportsReasoning ? REASONING_TOKENS : 0);
   const chat: ChatRequest = {
     model: model.id,
-    messages: [
-      { role: "system", content: [{ type: "text", text: question.system }] },
-      { role: "user", content: [{ type: "text", text: question.user }] },
-    ],
+    messages: messagesOf(question),
     stream: false,
     includeUsage: false,
     tools: [],
     maxTokens: Math.min(maxTokens, model.known.maxOutputTokens ? model.maxOutputTokens : maxTokens),
+    ...(question.responseFormat === undefined ? {} : { responseFormat: question.responseFormat }),
     extra: {},
   };
   const { budgets } = payer.caller;
@@ -87,6 +89,18 @@ export async function askModel(
   } finally {
     hold?.release();
   }
+}
+
+function messagesOf({ system, user, turns = [] }: Question): ChatMessage[] {
+  const message = (role: "system" | "user" | "assistant", text: string): ChatMessage => ({
+    role,
+    content: [{ type: "text", text }],
+  });
+  return [
+    message("system", system),
+    message("user", user),
+    ...turns.flatMap(({ said, reply }) => [message("assistant", said), message("user", reply)]),
+  ];
 }
 
 async function answerOf(

@@ -14,7 +14,7 @@ import { createBudgets, createSpenders } from "./budgets.ts";
 import { takesXApiKey } from "./endpoints.ts";
 
 export interface CallersDeps {
-  keys: Pick<KeyStore, "findLiveKey" | "findKeyBudget">;
+  keys: Pick<KeyStore, "findLiveKey" | "findLiveKeyById" | "findKeyBudget">;
   accountBudgets: Pick<AccountBudgetStore, "openAccountBudget">;
   /** Changes when another process has written to the database. */
   changeCounter(): number;
@@ -55,11 +55,12 @@ export function createCallers({
     whenWritten: deps.whenWritten,
     writing: deps.writing,
   });
+  const withBudgets = async (found: LiveKey | undefined): Promise<Caller<TierId> | undefined> => {
+    const key = found as LiveKey<TierId> | undefined;
+    return key && { ...key, budgets: await budgetsOf(key) };
+  };
   const guard = keyGuard<Caller<TierId>>({
-    async findLiveKey(hash) {
-      const key = (await time("find_live_key", () => keys.findLiveKey(hash))) as LiveKey<TierId> | undefined;
-      return key && { ...key, budgets: await budgetsOf(key) };
-    },
+    findLiveKey: async (hash) => withBudgets(await time("find_live_key", () => keys.findLiveKey(hash))),
     changeCounter: deps.changeCounter,
     clock,
     takesXApiKey,
@@ -76,6 +77,8 @@ export function createCallers({
     authenticate: verifiedCallers((request) => guard.authenticate(request), deps.requireVerifiedEmail),
     budgets,
     budgetsOf,
+    /** Who holds a key, for work that outlives the request it came with; undefined once the key is revoked or expired. */
+    callerOf: async (keyId: string) => withBudgets(await keys.findLiveKeyById(keyId)),
     /** `answer` for a caller who is known without a key: `admit` lets the request in as theirs. */
     vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller<TierId>) => {
       vouched.set(request, caller);

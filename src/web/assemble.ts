@@ -3,6 +3,7 @@
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
+import type { FindWebModel } from "../gateway/web-model.ts";
 import { type BodyLimits, readJson } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { JobKind } from "../jobs/kind.ts";
@@ -17,7 +18,8 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { createAnonymous } from "./anonymous.ts";
 import { crawlKind } from "./crawl.ts";
 import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
-import { type WebCaller, webRoutes } from "./routes.ts";
+import { createExtractService } from "./extract/assemble.ts";
+import { type KeyHolder, type WebCaller, webRoutes } from "./routes.ts";
 import { createWebTools } from "./tools.ts";
 
 /** What the web side needs of the rest. */
@@ -30,7 +32,7 @@ export interface WebDeps {
   /** Makes room for what an account keeps; false when there is none. */
   makeRoom(accountId: string, bytes: number): Promise<boolean>;
   authenticate(request: Request): AtOnce<WebCaller>;
-  admit(request: Request, exchange: Exchange): AtOnce<WebCaller>;
+  admit(request: Request, exchange: Exchange): AtOnce<KeyHolder>;
   bodyLimits(): BodyLimits;
   /** Requests a minute of a client without a key. */
   anonymousRpm(): number;
@@ -38,6 +40,8 @@ export interface WebDeps {
   metrics: Pick<Metrics, "rateLimited" | "searchEngine">;
   /** Where the engines' health outlives a restart. */
   settings: EngineHealthStore;
+  /** The model that extractions ask. */
+  findModel: FindWebModel;
   /** Further kinds of jobs. */
   kinds?: readonly JobKind[];
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -55,20 +59,17 @@ const OWNER = "gateway";
 export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
   const store = { ...deps.jobs, ...deps.frontier, ...deps.answers };
-  const crawl = crawlKind({
-    ...tools,
-    store,
-    makeRoom: deps.makeRoom,
-    settings: () => deps.config().web,
-    problem: (message, error) => deps.warn(message, { error }),
-  });
+  const problem = (message: string, error: unknown) => deps.warn(message, { error });
+  const work = { ...tools, store, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
+  const crawl = crawlKind(work);
+  const extract = createExtractService({ ...work, findModel: deps.findModel });
   const runner = createJobRunner({
     store,
-    kinds: [crawl, ...(deps.kinds ?? [])],
+    kinds: [crawl, extract.kind, ...(deps.kinds ?? [])],
     clock: deps.clock,
     owner: OWNER,
     ttlMs: () => deps.config().web.jobTtlMs,
-    problem: (message, error) => deps.warn(message, { error }),
+    problem,
   });
   const search = createSearch({
     config: deps.config,
@@ -76,7 +77,7 @@ export function createWeb(deps: WebDeps) {
     fetch: tools.fetch,
     engines: ENGINES,
     asked: deps.metrics.searchEngine,
-    unexpected: (message, error) => deps.warn(message, { error }),
+    unexpected: problem,
   });
   const health = keepEngineHealth(search.health, deps.settings, (error) =>
     deps.warn("the health of the search engines could not be kept", { error }),
@@ -87,7 +88,7 @@ export function createWeb(deps: WebDeps) {
     rpm: deps.anonymousRpm,
     rejected: deps.metrics.rateLimited,
   });
-  const routes = webRoutes(routesDeps(deps, { tools, search, store, runner, anonymous }));
+  const routes = webRoutes(routesDeps(deps, { tools, search, store, runner, anonymous, extract }));
   let queued = 0;
   return {
     routes,
@@ -121,6 +122,7 @@ export function createWeb(deps: WebDeps) {
       await health.stop();
       search.close();
       await runner.stop();
+      extract.close();
       await tools.close();
     },
   };
@@ -134,9 +136,18 @@ function routesDeps(
     store: JobStore & FrontierStore & AnswerStore;
     runner: JobRunner;
     anonymous: ReturnType<typeof createAnonymous>;
+    extract: ReturnType<typeof createExtractService>;
   },
 ): Parameters<typeof webRoutes>[0] {
-  const { tools, search, store, runner, anonymous } = parts;
+  const { tools, search, store, runner, anonymous, extract } = parts;
+  const jobs = {
+    guard: tools.guard,
+    jobs: store,
+    makeRoom: deps.makeRoom,
+    runner,
+    clock: deps.clock,
+    limits: () => deps.config().web,
+  };
   return {
     admit: (request) => deps.admit(request, exchangeOf(request)),
     admitSearcher: (request) =>
@@ -153,13 +164,8 @@ function routesDeps(
     },
     unexpected: (request, error) =>
       deps.warn("a web request failed unexpectedly", { request_id: exchangeOf(request).requestId, error }),
-    crawls: {
-      guard: tools.guard,
-      jobs: store,
-      makeRoom: deps.makeRoom,
-      runner,
-      clock: deps.clock,
-      limits: () => deps.config().web,
-    },
+    crawls: jobs,
+    extracts: extract.jobs(jobs),
+    requestId: (request) => exchangeOf(request).requestId,
   };
 }

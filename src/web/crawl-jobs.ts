@@ -53,7 +53,7 @@ const PATTERNS_MAX = 100;
 /** Of one poll's `data`; the rest is behind `next`. */
 const DATA_BYTES_MAX = 8 * 1024 * 1024;
 /** Jobs of one account that are not finished. */
-const OPEN_JOBS_MAX = 100;
+export const OPEN_JOBS_MAX = 100;
 
 /** Reads what a crawl is asked for. Throws 400. */
 export function readCrawl(body: Body): CrawlInput {

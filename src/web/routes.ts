@@ -1,4 +1,4 @@
-// The web endpoints: search, scrape, map and crawl, with the old paths of scrape and search in the shapes of other services.
+// The web endpoints: search, scrape, map, crawl and extract, with the old paths of scrape and search in the shapes of other services.
 // POSTs are admitted and counted, and a search that is a GET; polls and cancellations need the key alone.
 
 import { Elysia } from "elysia";
@@ -7,6 +7,7 @@ import { ApiError } from "../base/errors.ts";
 import { jsonInTurns } from "../base/json-turns.ts";
 import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
+import { cancelExtract, type ExtractJobsDeps, pollExtract, startExtract } from "./extract/jobs.ts";
 import { asWebError, inClientsWords, type WebFeature } from "./failure.ts";
 import { type MapDeps, mapSite } from "./map.ts";
 import type { Body } from "./params.ts";
@@ -19,10 +20,15 @@ export interface WebCaller {
   readonly accountId: string;
 }
 
+/** Who asks with a key. */
+export interface KeyHolder extends WebCaller {
+  readonly keyId: string;
+}
+
 /** What the endpoints need. */
 export interface WebRoutesDeps {
   /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
-  admit(request: Request): AtOnce<WebCaller>;
+  admit(request: Request): AtOnce<KeyHolder>;
   /** The same, but for clients that may search without a key: they are let in by their address. */
   admitSearcher(request: Request): AtOnce<WebCaller>;
   /** Key alone; throws 401. */
@@ -35,6 +41,9 @@ export interface WebRoutesDeps {
   readonly search: WebSearchDeps;
   readonly map: MapDeps;
   readonly crawls: CrawlJobsDeps;
+  readonly extracts: ExtractJobsDeps;
+  /** As in logs and usage. */
+  requestId(request: Request): string;
   /** The client left before its answer. */
   clientGone(request: Request): void;
   /** An error nobody expected. */
@@ -50,7 +59,13 @@ const TOLD_AFTER_READING: ReadonlySet<number> = new Set([402, 403]);
 /** Bodies are read by us, within limits. */
 const RAW = { parse: "none" } as const;
 
-type Answer = (body: Body, from: Asker) => Promise<object>;
+type Answer<From = Asker> = (body: Body, from: From) => Promise<object>;
+
+/** Who asks, with which key, and by which request. */
+interface KeyAsker extends Asker {
+  readonly keyId: string;
+  readonly requestId: string;
+}
 
 /** Pages have megabytes, and streams do not wait for them. */
 async function json(value: object): Promise<Response> {
@@ -90,7 +105,27 @@ export function webRoutes(deps: WebRoutesDeps) {
       const { accountId } = await deps.authenticate(request);
       return Response.json(await cancelCrawl({ id, accountId }, deps.crawls));
     })
+    .use(extractRoutes(deps))
     .use(searchRoutes(deps));
+}
+
+/** Extraction, and its jobs. */
+function extractRoutes(deps: WebRoutesDeps) {
+  const { answering } = createAnswering(deps);
+  return new Elysia()
+    .post(
+      "/v1/extract",
+      answering("extract", (body, from) => startExtract(body, { ...from, deps: deps.extracts })),
+      RAW,
+    )
+    .get("/v1/extract/:id", async ({ request, params: { id } }) => {
+      const { accountId } = await deps.authenticate(request);
+      return json(await pollExtract({ id, accountId }, deps.extracts));
+    })
+    .delete("/v1/extract/:id", async ({ request, params: { id } }) => {
+      const { accountId } = await deps.authenticate(request);
+      return Response.json(await cancelExtract({ id, accountId }, deps.extracts));
+    });
 }
 
 /** Search in our own shape and in those of other services. */
@@ -135,7 +170,7 @@ function searchRoutes(deps: WebRoutesDeps) {
 
 /** What the endpoints have in common: who is let in, and what becomes of a failure. */
 function createAnswering(deps: WebRoutesDeps) {
-  const admit = async (request: Request): Promise<WebCaller> => {
+  const admit = async (request: Request): Promise<KeyHolder> => {
     try {
       return await deps.admit(request);
     } catch (error) {
@@ -163,11 +198,12 @@ function createAnswering(deps: WebRoutesDeps) {
     }
   };
   const answering =
-    (feature: WebFeature, answer: Answer) =>
+    (feature: WebFeature, answer: Answer<KeyAsker>) =>
     async ({ request }: { request: Request }) => {
-      const { accountId } = await admit(request);
+      const { accountId, keyId } = await admit(request);
       const body = await deps.readJson(request);
-      return finish(feature, request, () => answer(body, { signal: request.signal, accountId }), body);
+      const from = { signal: request.signal, accountId, keyId, requestId: deps.requestId(request) };
+      return finish(feature, request, () => answer(body, from), body);
     };
   return { answering, finish };
 }

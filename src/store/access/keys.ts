@@ -1,6 +1,6 @@
 // API keys. A key is shown once, when it is made; only its SHA-256 is kept. The look-up on the request path is one
 // prepared query.
-import { and, asc, count, eq, inArray, isNull, ne, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
@@ -74,25 +74,30 @@ export function keyStore(store: Store) {
 }
 
 function keyLookups({ db, clock }: Store) {
-  const live = db
-    .select({
-      keyId: apiKeys.id,
-      accountId: apiKeys.accountId,
-      rpm: apiKeys.rpm,
-      expiresAtMs: apiKeys.expiresAtMs,
-      budgetMicros: apiKeys.budgetMicros,
-      account: {
-        tier: accounts.tier,
-        trialEndsAtMs: accounts.trialEndsAtMs,
-        subscriptionUntilMs: accounts.subscriptionUntilMs,
-        emailVerified: accounts.emailVerified,
-        admin: accounts.admin,
-      },
-    })
-    .from(apiKeys)
-    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(and(eq(apiKeys.hash, sql.placeholder("hash")), isNull(apiKeys.revokedAtMs)))
-    .prepare();
+  const liveBy = (which: SQL) =>
+    db
+      .select({
+        keyId: apiKeys.id,
+        accountId: apiKeys.accountId,
+        rpm: apiKeys.rpm,
+        expiresAtMs: apiKeys.expiresAtMs,
+        budgetMicros: apiKeys.budgetMicros,
+        account: {
+          tier: accounts.tier,
+          trialEndsAtMs: accounts.trialEndsAtMs,
+          subscriptionUntilMs: accounts.subscriptionUntilMs,
+          emailVerified: accounts.emailVerified,
+          admin: accounts.admin,
+        },
+      })
+      .from(apiKeys)
+      .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+      .where(and(which, isNull(apiKeys.revokedAtMs)))
+      .prepare();
+  const live = liveBy(eq(apiKeys.hash, sql.placeholder("hash")));
+  const liveById = liveBy(eq(apiKeys.id, sql.placeholder("id")));
+  const unexpired = (row: LiveKey | undefined) =>
+    row !== undefined && (row.expiresAtMs === null || row.expiresAtMs > clock.now()) ? row : undefined;
   const budget = db
     .select({
       limitMicros: apiKeys.budgetMicros,
@@ -107,8 +112,12 @@ function keyLookups({ db, clock }: Store) {
   return {
     /** The key with this SHA-256 (lower-case hex), unless it is revoked or expired. Who remembers it must check `expiresAtMs`. */
     async findLiveKey(hash: string): Promise<LiveKey | undefined> {
-      const row = live.get({ hash });
-      return row !== undefined && (row.expiresAtMs === null || row.expiresAtMs > clock.now()) ? row : undefined;
+      return unexpired(live.get({ hash }));
+    },
+
+    /** The key with this id, unless it is revoked or expired: for work that goes on after the request it came with. */
+    async findLiveKeyById(id: string): Promise<LiveKey | undefined> {
+      return unexpired(liveById.get({ id }));
     },
 
     /** A key's budget and what was spent of it by the usage written so far; undefined when it has none. */

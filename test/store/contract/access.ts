@@ -39,6 +39,21 @@ const keys: Contract<"keys"> = {
       expect(await verbs.keys.findLiveKey(sha256Hex(key))).toBeUndefined();
     },
   },
+  findLiveKeyById: {
+    "basics: the key that its secret finds too, until it is revoked or expires": async ({ verbs, account, clock }) => {
+      const accountId = await account();
+      const { id, key } = await verbs.keys.createKey({ accountId, name: "k", expiresAtMs: clock.now() + 1 });
+      const found = await verbs.keys.findLiveKeyById(id);
+      expect(found).toMatchObject({ keyId: id, accountId });
+      expect(found).toEqual(await verbs.keys.findLiveKey(sha256Hex(key)));
+      expect(await verbs.keys.findLiveKeyById("nothing")).toBeUndefined();
+      clock.advance(1);
+      expect(await verbs.keys.findLiveKeyById(id)).toBeUndefined();
+      const other = await verbs.keys.createKey({ accountId, name: "k" });
+      await verbs.keys.revokeKey(other.id);
+      expect(await verbs.keys.findLiveKeyById(other.id)).toBeUndefined();
+    },
+  },
   findKeyBudget: {
     "basics: none where there is none": async ({ verbs, account, clock }) => {
       const accountId = await account();

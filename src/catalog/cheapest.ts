@@ -1,0 +1,30 @@
+// Which model is asked where nobody named one: the cheapest that is known to be good enough.
+
+import type { Catalog, CatalogModel } from "./models.ts";
+import { costMicros } from "./prices.ts";
+import { type TierId, tierIncludes } from "./tiers.ts";
+
+/** What is asked of a model. */
+export interface Wanted {
+  readonly tier: TierId;
+  /** Tokens that its context must hold. */
+  readonly contextMin: number;
+  /** Providers whose models are not chosen. */
+  readonly isLeftOut: (provider: string) => boolean;
+}
+
+/** What models are compared by: a long text read and a short answer written. */
+const TYPICAL_USAGE = { inputTokens: 10_000, outputTokens: 500 };
+
+/** The cheapest listed chat model with known prices; the first of those that cost the same. */
+export function cheapestChatModel(catalog: Catalog, { tier, contextMin, isLeftOut }: Wanted): CatalogModel | undefined {
+  let best: { model: CatalogModel; micros: number } | undefined;
+  for (const model of catalog.models) {
+    const { kind, visibility, prices, contextLength, routes } = model;
+    if (kind !== "chat" || visibility !== "list" || prices === undefined || contextLength < contextMin) continue;
+    if (!tierIncludes(tier, model.tier) || routes.some(({ provider }) => isLeftOut(provider))) continue;
+    const micros = costMicros(prices, TYPICAL_USAGE);
+    if (best === undefined || micros < best.micros) best = { model, micros };
+  }
+  return best?.model;
+}

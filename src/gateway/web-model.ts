@@ -1,0 +1,82 @@
+// The model that extract and llmstxt ask: the configured one, or the cheapest that the caller may use, paid for by the key
+// that the request came with.
+
+import { ApiError } from "../base/errors.ts";
+import { cheapestChatModel } from "../catalog/cheapest.ts";
+import type { Catalog, ResolvedModel } from "../catalog/models.ts";
+import { requireModel, resolveModel } from "../catalog/resolve.ts";
+import type { TierId } from "../catalog/tiers.ts";
+import type { Caller } from "../http/guards.ts";
+import { type AskDeps, askModel, type Question, type Said } from "./ask.ts";
+
+/** What a web tool may ask of it. */
+export type WebQuestion = Omit<Question, "model" | "routes">;
+
+/** A model that answers for a caller. */
+export interface WebModel {
+  readonly id: string;
+  readonly contextLength: number;
+  readonly maxOutputTokens: number;
+  /** Throws `ApiError` when no provider answers, or where the caller's budgets do not allow it. */
+  ask(question: WebQuestion, signal: AbortSignal): Promise<Pick<Said, "text" | "whole">>;
+}
+
+/** For whom a model is wanted, and by which request. */
+export interface WebPayer {
+  readonly keyId: string;
+  readonly requestId: string;
+  readonly endpoint: string;
+}
+
+/** Finds the model of a caller; "none" where the operator wants none, undefined where there is none that fits. */
+export type FindWebModel = (payer: WebPayer) => Promise<WebModel | "none" | undefined>;
+
+export interface WebModelDeps {
+  readonly ask: AskDeps;
+  catalog(): Catalog;
+  /** The embedded demo: it is never chosen. */
+  isDemo(provider: string): boolean;
+  /** `web.model`. */
+  setting(): string;
+  /** Who holds a key; undefined once it is revoked or expired. */
+  callerOf(keyId: string): Promise<Caller<TierId> | undefined>;
+}
+
+/** Contract §2: a model that nobody named must hold so much. */
+const CONTEXT_MIN = 32_000;
+/** One answer; long ones of slow models take a minute. */
+const ANSWER_TIMEOUT_MS = 180_000;
+
+/** Builds the look-up. It throws 401 for a key that has ended, and 403 for a configured model above the caller's plan. */
+export function createWebModels(deps: WebModelDeps): FindWebModel {
+  return async ({ keyId, requestId, endpoint }) => {
+    const caller = await deps.callerOf(keyId);
+    if (caller === undefined)
+      throw new ApiError("invalid_api_key", "The API key that this was asked with was revoked or has expired.");
+    const setting = deps.setting();
+    if (setting === "none") return "none";
+    const found = setting === "" ? cheapest(deps, caller) : configured(deps, setting, caller);
+    if (found === undefined) return undefined;
+    const { model, routes } = found;
+    const payer = { caller, requestId, endpoint };
+    return {
+      id: model.id,
+      contextLength: model.contextLength,
+      maxOutputTokens: model.maxOutputTokens,
+      ask: (question, signal) =>
+        askModel(deps.ask, { ...question, model, routes }, { payer, timeoutMs: ANSWER_TIMEOUT_MS, stopping: signal }),
+    };
+  };
+}
+
+function cheapest({ catalog, isDemo }: WebModelDeps, caller: Caller<TierId>): ResolvedModel | undefined {
+  const wanted = { tier: caller.account.tier, contextMin: CONTEXT_MIN, isLeftOut: isDemo };
+  const model = cheapestChatModel(catalog(), wanted);
+  return model && { model, routes: model.routes };
+}
+
+/** One that the operator names and that is not there is no fault of the caller's. */
+function configured({ catalog }: WebModelDeps, id: string, caller: Caller<TierId>): ResolvedModel | undefined {
+  if (resolveModel(catalog(), id)?.model.kind !== "chat") return undefined;
+  return requireModel(catalog(), id, { tier: caller.account.tier, isDecisionModel: () => false });
+}

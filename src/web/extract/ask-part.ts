@@ -1,0 +1,162 @@
+// One part of a page, asked until the answer holds: what is no JSON, lacks a field or has the wrong type goes back with the
+// validator's words, at most twice. Every answer of the model is kept before anything is made of it, so that a program that
+// dies pays for none twice.
+
+import { ApiError } from "../../base/errors.ts";
+import { sha256Hex } from "../../base/ids.ts";
+import { pause } from "../../base/retry.ts";
+import type { WebModel } from "../../gateway/web-model.ts";
+import { halvesOf } from "./chunks.ts";
+import { isRecord } from "./keywords.ts";
+import { answerFormat, type PagePart, questionOf, type Wish } from "./prompt.ts";
+import { put } from "./quotes.ts";
+import { type Reply, readReply } from "./reply.ts";
+import type { Complaint, Validator } from "./validate.ts";
+
+/** What asking needs. */
+export interface AskPartDeps {
+  readonly model: WebModel;
+  readonly validator: Pick<Validator, "validate">;
+  /** Answers that were kept before the program died, and the way to keep one. */
+  recall(key: string): string | undefined;
+  keep(key: string, answer: string): Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** What a part gave. */
+export interface PartAnswer {
+  readonly part: PagePart;
+  readonly reply: Reply;
+  readonly warnings: readonly string[];
+}
+
+/** Times that an answer is sent back. */
+const REPAIRS_MAX = 2;
+/** Of one answer. */
+const ANSWER_TOKENS = 8192;
+/** Halves of halves of a part whose answer was too long. */
+const HALVINGS_MAX = 3;
+/** Other questions of the same key may hold its budget for a while. */
+const BUSY_TRIES_MAX = 20;
+const BUSY_WAIT_SECONDS = 2;
+
+/** Asks; several answers when the part had to be halved. Throws `ApiError`. */
+export async function askPart(wish: Wish, part: PagePart, deps: AskPartDeps, halvings = 0): Promise<PartAnswer[]> {
+  const question = questionOf(wish, part);
+  const key = sha256Hex(JSON.stringify([wish, part.url, part.evidence, part.text]));
+  const turns: { said: string; reply: string }[] = [];
+  for (let attempt = 0; ; attempt++) {
+    const asked = {
+      ...question,
+      turns,
+      responseFormat: answerFormat(wish.schema),
+      maxTokens: outputTokens(deps.model),
+    };
+    const { text, whole } = await answerOf(asked, `${key} ${attempt}`, deps);
+    const reply = readReply(text, wish.schema);
+    const halves = whole || typeof reply !== "string" || halvings >= HALVINGS_MAX ? undefined : halvesOf(part.text);
+    if (halves !== undefined) {
+      const parts = halves.map((half, index) => ({ ...part, text: half, evidence: index === 0 ? part.evidence : "" }));
+      return (await Promise.all(parts.map((half) => askPart(wish, half, deps, halvings + 1)))).flat();
+    }
+    const complaints = typeof reply === "string" ? [] : await complaintsOf(wish, reply, deps);
+    if (typeof reply !== "string" && complaints.length === 0)
+      return [{ part, reply, warnings: surplusWarnings(part, reply) }];
+    if (attempt >= REPAIRS_MAX) return [settled(part, reply, complaints)];
+    turns.push({ said: text, reply: repairText(typeof reply === "string" ? [reply] : complaints.map(worded), whole) });
+  }
+}
+
+function outputTokens({ maxOutputTokens }: WebModel): number {
+  return Math.min(ANSWER_TOKENS, maxOutputTokens);
+}
+
+/** The kept answer, or the model's, which is kept. */
+async function answerOf(
+  question: Parameters<WebModel["ask"]>[0],
+  key: string,
+  deps: AskPartDeps,
+): Promise<{ text: string; whole: boolean }> {
+  const known = deps.recall(key);
+  if (known !== undefined) return JSON.parse(known) as { text: string; whole: boolean };
+  const { text, whole } = await askPatiently(question, deps);
+  await deps.keep(key, JSON.stringify({ text, whole }));
+  return { text, whole };
+}
+
+/** Waits while other requests hold the rest of the caller's budget. */
+async function askPatiently(question: Parameters<WebModel["ask"]>[0], { model, signal }: AskPartDeps) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await model.ask(question, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const isBusy = error instanceof ApiError && error.apiCode === "rate_limit_exceeded";
+      if (!isBusy || attempt >= BUSY_TRIES_MAX) throw error;
+      await pause((error.detail.retryAfterSeconds ?? BUSY_WAIT_SECONDS) * 1000, signal);
+    }
+  }
+}
+
+/** What the schema has against the answer. Null is no offence: it stands where the page says nothing. */
+async function complaintsOf({ schema }: Wish, { value }: Reply, deps: AskPartDeps): Promise<Complaint[]> {
+  if (schema === null) return [];
+  const all = await deps.validator.validate(schema, value, deps.signal);
+  return all.filter(({ path }) => valueAt(value, path) !== null);
+}
+
+function valueAt(value: unknown, pointer: string): unknown {
+  let at = value;
+  for (const step of stepsOf(pointer)) {
+    if (typeof at !== "object" || at === null) return undefined;
+    at = (at as Record<string, unknown>)[step];
+  }
+  return at;
+}
+
+function stepsOf(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replace(/~1/g, "/").replace(/~0/g, "~"));
+}
+
+const worded = ({ path, message }: Complaint) => `value${path.replaceAll("/", ".")} ${message}`;
+
+function repairText(problems: readonly string[], whole: boolean): string {
+  return [
+    "Your answer cannot be used:",
+    ...problems.map((problem) => `- ${problem}`),
+    ...(whole ? [] : ["- It was cut off because it was too long. Keep quotes short."]),
+    "Give the whole JSON object again, mended. What the page does not say is null.",
+  ].join("\n");
+}
+
+/** The last answer, without the fields that still do not fit. Throws where nothing can be made of it. */
+function settled(part: PagePart, reply: Reply | string, complaints: readonly Complaint[]): PartAnswer {
+  if (typeof reply === "string")
+    throw new ApiError("extract_upstream_error", `The model's answer could not be used: ${reply}`);
+  const missing = (path: string) => complaints.filter((complaint) => complaint.path === path).map(worded);
+  const wrong = new Set(complaints.flatMap(({ path }) => stepsOf(path).slice(0, 1)));
+  const { value } = reply;
+  if (!isRecord(value)) throw new ApiError("extract_upstream_error", notByTheSchema(complaints));
+  const kept: Record<string, unknown> = {};
+  for (const [field, one] of Object.entries(value)) put(kept, field, wrong.has(field) ? null : one);
+  const isLost = Object.values(kept).every((one) => one === null);
+  if (isLost && wrong.size > 0) throw new ApiError("extract_upstream_error", notByTheSchema(complaints));
+  const warnings = [
+    ...[...wrong].map((field) => `${field}: the model's answer about ${part.url} is not as the schema says.`),
+    ...missing("").map((text) => `${part.url}: ${text}.`),
+  ];
+  return { part, reply: { ...reply, value: kept }, warnings: [...warnings, ...surplusWarnings(part, reply)] };
+}
+
+function notByTheSchema(complaints: readonly Complaint[]): string {
+  return `The model's answer is not as the schema says: ${complaints.slice(0, 3).map(worded).join("; ")}.`;
+}
+
+function surplusWarnings({ url }: PagePart, { surplus }: Reply): string[] {
+  return surplus.map(
+    (field) => `${field}: the model gave it about ${url} though the schema has no such field; it was left out.`,
+  );
+}

@@ -1,0 +1,28 @@
+// Extraction in a running gateway: the job that does it, and what its endpoints need.
+
+import type { FindWebModel } from "../../gateway/web-model.ts";
+import type { JobKind } from "../../jobs/kind.ts";
+import type { WaitedJobsDeps } from "../waited-jobs.ts";
+import type { ExtractJobsDeps } from "./jobs.ts";
+import { type ExtractKindDeps, extractKind } from "./kind.ts";
+import { createValidator } from "./validate.ts";
+
+/** What it is built from. */
+export interface ExtractServiceDeps extends Omit<ExtractKindDeps, "validator"> {
+  readonly findModel: FindWebModel;
+}
+
+/** Builds it; `jobs` is for when there is a runner. */
+export function createExtractService(deps: ExtractServiceDeps) {
+  const validator = createValidator();
+  const kind: JobKind = extractKind({ ...deps, validator });
+  return {
+    kind,
+    jobs: (waited: WaitedJobsDeps & Pick<ExtractJobsDeps, "guard">): ExtractJobsDeps => ({
+      ...waited,
+      validator,
+      findModel: deps.findModel,
+    }),
+    close: () => validator.close(),
+  };
+}

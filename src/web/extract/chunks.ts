@@ -1,0 +1,143 @@
+// A page's Markdown in parts that fit a model's window. Sections, tables, lists and code stay whole where they can: a part
+// ends before a heading if possible, else between blocks, and a table that must be cut repeats its head. Pure.
+
+/** A text's tokens are at most about this: few characters each in English, one each in scripts without an alphabet. */
+export function estimateTokens(text: string): number {
+  let wide = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x24f) wide++;
+  return Math.ceil((text.length - wide) / 3 + wide);
+}
+
+/** The parts, in order; none for an empty text. */
+export function chunksOf(markdown: string, tokensMax: number): string[] {
+  const chunks: string[] = [];
+  let current: string[] = [];
+  let size = 0;
+  const close = () => {
+    if (current.length > 0) chunks.push(current.join("\n\n"));
+    current = [];
+    size = 0;
+  };
+  for (const section of sectionsOf(blocksOf(markdown))) {
+    const tokens = sum(section.map(tokensOf));
+    if (size + tokens > tokensMax) close();
+    if (tokens <= tokensMax) {
+      current.push(...section);
+      size += tokens;
+      continue;
+    }
+    const heading = headingOf(section);
+    for (const piece of section.flatMap((block) => piecesOf(block, tokensMax))) {
+      if (size + tokensOf(piece) > tokensMax) {
+        close();
+        // What a section is about stands above it.
+        if (heading !== undefined && piece !== heading && tokensOf(heading) + tokensOf(piece) <= tokensMax) {
+          current.push(heading);
+          size += tokensOf(heading);
+        }
+      }
+      current.push(piece);
+      size += tokensOf(piece);
+    }
+  }
+  close();
+  return chunks;
+}
+
+/** Two halves of a part, for a model that could not say everything of it at once; undefined where it cannot be parted. */
+export function halvesOf(chunk: string): readonly string[] | undefined {
+  const halves = chunksOf(chunk, Math.ceil(estimateTokens(chunk) / 2) + 1);
+  return halves.length > 1 ? halves : undefined;
+}
+
+const tokensOf = (block: string) => estimateTokens(block) + 1;
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+
+/** Paragraphs, tables, lists and fenced code. */
+function blocksOf(markdown: string): string[] {
+  const blocks: string[] = [];
+  let lines: string[] = [];
+  let fence: string | undefined;
+  const close = () => {
+    if (lines.length > 0) blocks.push(lines.join("\n"));
+    lines = [];
+  };
+  for (const line of markdown.split("\n")) {
+    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
+    if (fence !== undefined) {
+      lines.push(line);
+      if (mark?.startsWith(fence) === true) fence = undefined;
+    } else if (line.trim() === "") close();
+    else {
+      if (mark !== undefined) fence = mark;
+      if (/^#{1,6} /.test(line)) close();
+      lines.push(line);
+      if (/^#{1,6} /.test(line)) close();
+    }
+  }
+  close();
+  return blocks;
+}
+
+/** Each heading with the blocks under it. */
+function sectionsOf(blocks: readonly string[]): string[][] {
+  const sections: string[][] = [];
+  for (const block of blocks) {
+    const last = sections.at(-1);
+    // A heading right under another belongs to it.
+    if (last === undefined || (isHeading(block) && !last.every(isHeading))) sections.push([block]);
+    else last.push(block);
+  }
+  return sections;
+}
+
+const isHeading = (block: string) => /^#{1,6} /.test(block);
+
+function headingOf(section: readonly string[]): string | undefined {
+  const [first] = section;
+  return first !== undefined && isHeading(first) ? first : undefined;
+}
+
+/** A block in pieces that fit, cut between its lines where it has some. */
+function piecesOf(block: string, tokensMax: number): string[] {
+  if (tokensOf(block) <= tokensMax) return [block];
+  const lines = block.split("\n");
+  const head =
+    /^\s*\|?[\s:|-]*-[\s:|-]*$/.test(lines[1] ?? "") && (lines[0] ?? "").includes("|") ? lines.splice(0, 2) : [];
+  const headSize = sum(head.map(tokensOf));
+  const room = Math.max(1, headSize * 2 > tokensMax ? tokensMax : tokensMax - headSize);
+  const repeated = room === tokensMax ? [] : head;
+  const pieces: string[] = [];
+  let current: string[] = room === tokensMax ? head.flatMap((line) => cut(line, room)) : [];
+  let size = sum(current.map(tokensOf));
+  const close = () => {
+    if (current.length > 0) pieces.push([...repeated, ...current].join("\n"));
+    current = [];
+    size = 0;
+  };
+  for (const line of lines.flatMap((whole) => cut(whole, room))) {
+    if (size + tokensOf(line) > room) close();
+    current.push(line);
+    size += tokensOf(line);
+  }
+  close();
+  return pieces;
+}
+
+/** A line in pieces that fit, cut between words where it has some. */
+function cut(line: string, tokensMax: number): string[] {
+  const pieces: string[] = [];
+  // Every character is one token at most.
+  const charsMax = Math.max(1, tokensMax - 1);
+  let rest = line;
+  while (tokensOf(rest) > tokensMax && rest.length > 1) {
+    const space = rest.lastIndexOf(" ", charsMax);
+    let end = space > charsMax / 2 ? space : Math.min(charsMax, rest.length - 1);
+    // Not within a pair of surrogates.
+    if (end > 1 && /[\ud800-\udbff]/.test(rest[end - 1] ?? "")) end--;
+    pieces.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  if (rest !== "") pieces.push(rest);
+  return pieces;
+}

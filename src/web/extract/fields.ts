@@ -1,0 +1,13 @@
+// The fields at the top of a schema's object.
+
+import { isRecord } from "./keywords.ts";
+import { referencesOf } from "./references.ts";
+import type { JsonSchema } from "./schema.ts";
+
+/** Their names; none where the schema is not one of an object with named fields. */
+export function fieldsOf(schema: JsonSchema | null): string[] {
+  if (schema === null) return [];
+  const reference = schema["$ref"];
+  const root = typeof reference === "string" ? referencesOf(schema).follow(schema, reference) : schema;
+  return isRecord(root) && isRecord(root["properties"]) ? Object.keys(root["properties"]) : [];
+}

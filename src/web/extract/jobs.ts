@@ -1,0 +1,112 @@
+// Starting, polling and cancelling extractions, and their answers.
+
+import { ApiError } from "../../base/errors.ts";
+import type { FindWebModel } from "../../gateway/web-model.ts";
+import type { Guard } from "../../net/guard.ts";
+import { asWebError } from "../failure.ts";
+import type { Body } from "../params.ts";
+import {
+  cancelWaited,
+  type EndingJob,
+  findWaited,
+  type JobRef,
+  jobView,
+  startWaited,
+  type WaitedJobsDeps,
+} from "../waited-jobs.ts";
+import { readExtract, schemaRefused } from "./input.ts";
+import type { StoredExtract } from "./kind.ts";
+import { modelMissing } from "./result.ts";
+import { SchemaError } from "./schema.ts";
+import type { Validator } from "./validate.ts";
+
+/** What they need. */
+export interface ExtractJobsDeps extends WaitedJobsDeps {
+  readonly guard: Pick<Guard, "check">;
+  readonly validator: Pick<Validator, "validate">;
+  readonly findModel: FindWebModel;
+}
+
+/** Whose key asks, and by which request. */
+export interface ExtractAsker {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+}
+
+const KIND = "extract";
+
+/** Reads the parameters, waits for the answer as long as was asked, and gives it or what is known by then. */
+export async function startExtract(
+  body: Body,
+  { deps, ...from }: ExtractAsker & { deps: ExtractJobsDeps },
+): Promise<Record<string, unknown>> {
+  const { accountId, keyId, requestId, signal } = from;
+  const { input, waitMs } = readExtract(body);
+  await checkAddresses(input.urls, { deps, signal });
+  if (input.schema !== null) {
+    // Whether it can be compiled is seen before anything is fetched.
+    await deps.validator.validate(input.schema, null, signal).catch((error: unknown) => {
+      throw error instanceof SchemaError ? schemaRefused(error) : error;
+    });
+  } else {
+    const model = await deps.findModel({ keyId, requestId, endpoint: "/v1/extract" });
+    if (typeof model !== "object") throw modelMissing(model, []);
+  }
+  const stored: StoredExtract = { ...input, keyId, requestId };
+  const job = await startWaited(KIND, { accountId, input: { ...stored }, waitMs, signal }, deps);
+  return viewOf(job, deps);
+}
+
+/** An address that may never be asked is told at once; among others that may, it is a warning in the end. */
+async function checkAddresses(
+  urls: readonly string[],
+  { deps, signal }: { deps: ExtractJobsDeps; signal: AbortSignal },
+): Promise<void> {
+  const refusals = await Promise.all(
+    urls.map((url, index) =>
+      deps.guard.check(url, { signal }).then(
+        () => undefined,
+        (error: unknown) => {
+          const known = asWebError(KIND, error);
+          return { known, param: `urls[${index}]` };
+        },
+      ),
+    ),
+  );
+  signal.throwIfAborted();
+  const told = refusals.map((refusal) => refusal && { ...refusal, code: refusal.known.apiCode });
+  const first =
+    told.find((refusal) => refusal?.code === "invalid_request") ??
+    (told.every((refusal) => refusal?.code === "url_not_allowed") ? told[0] : undefined);
+  if (first !== undefined) throw refused(first);
+}
+
+function refused({ known, param }: { known: ApiError; param: string }): ApiError {
+  return new ApiError(known.apiCode, known.message, { param });
+}
+
+/** The answer to a poll. */
+export async function pollExtract(ref: JobRef, deps: ExtractJobsDeps): Promise<Record<string, unknown>> {
+  return viewOf(await findWaited(KIND, ref, deps), deps);
+}
+
+/** Ends an extraction, and gives the answer to that: its state as it is then. */
+export async function cancelExtract(ref: JobRef, deps: ExtractJobsDeps): Promise<Record<string, unknown>> {
+  const { id, state } = await cancelWaited(KIND, ref, deps);
+  return { success: true, job_id: id, id, status: state };
+}
+
+function viewOf(job: EndingJob, deps: ExtractJobsDeps): Record<string, unknown> {
+  const { data = null, sources, unsupported, warnings, credits } = job.result ?? {};
+  const found = job.state === "completed" ? { sources, unsupported, warnings } : {};
+  return {
+    ...jobView(job, deps),
+    data,
+    ...found,
+    total: (job.input["urls"] as unknown[]).length,
+    completed: Number(job.progress["completed"] ?? 0),
+    creditsUsed: Number(credits ?? job.progress["credits"] ?? 0),
+  };
+}

@@ -1,0 +1,54 @@
+// The job that an extraction is: its caller's model, and what became of it as a state of the job.
+
+import { ApiError } from "../../base/errors.ts";
+import type { FindWebModel } from "../../gateway/web-model.ts";
+import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../../jobs/kind.ts";
+import type { ExtractInput } from "./input.ts";
+import { asExtractError, createExtract, type ExtractDeps, type ExtractStore } from "./run.ts";
+
+/** As stored with the job. */
+export interface StoredExtract extends ExtractInput {
+  readonly keyId: string;
+  readonly requestId: string;
+}
+
+/** What the kind needs. */
+export interface ExtractKindDeps extends ExtractDeps {
+  readonly store: ExtractStore;
+  readonly findModel: FindWebModel;
+}
+
+/** The endpoint, as usage is written down under it. */
+const ENDPOINT = "/v1/extract";
+
+/** Makes the kind. */
+export function extractKind(deps: ExtractKindDeps): JobKind {
+  const extract = createExtract(deps);
+  const run = async (job: RunningJob, signal: AbortSignal): Promise<JobOutcome> => {
+    const { keyId, requestId, ...input } = job.input as unknown as StoredExtract;
+    try {
+      const model = await deps.findModel({ keyId, requestId, endpoint: ENDPOINT });
+      const result = await extract({ ...job, input, model, store: deps.store, signal });
+      return { state: "completed", result: { ...result } };
+    } catch (error) {
+      signal.throwIfAborted();
+      job.winding.throwIfAborted();
+      const failure = failureOf(error);
+      // What nobody expected is logged by whoever runs the job.
+      if (failure.code === "extract_internal_error") throw error;
+      return { state: "failed", error: failure };
+    }
+  };
+  return {
+    name: "extract",
+    run,
+    failure: (error) =>
+      error instanceof JobTimeout ? { code: "extract_timeout", message: error.message } : failureOf(error),
+  };
+}
+
+function failureOf(error: unknown): JobFailure {
+  const known = asExtractError(error);
+  const param = error instanceof ApiError ? known.detail.param : null;
+  return { code: known.apiCode, message: known.message, ...(param == null ? {} : { param }) };
+}

@@ -1,0 +1,62 @@
+// Which links of a page may help to answer: those whose address or text has words of the prompt. Pure.
+
+/** The links that fit, best first; `known` are left out. */
+export function rankedLinks(
+  page: { readonly links: readonly string[]; readonly markdown: string; readonly url: string },
+  prompt: string,
+  { max, known }: { max: number; known: (url: string) => boolean },
+): string[] {
+  const wanted = new Set(stemsOf(prompt));
+  if (wanted.size === 0) return [];
+  const texts = textsOf(page.markdown);
+  return page.links
+    .filter((url) => URL.canParse(url) && !FILE.test(new URL(url).pathname) && !known(url))
+    .map((url, at) => ({ url, at, points: pointsOf(url, texts.get(url) ?? "", wanted) }))
+    .filter(({ points }) => points > 0)
+    .sort((a, b) => b.points - a.points || a.at - b.at)
+    .slice(0, max)
+    .map(({ url }) => url);
+}
+
+/** Nothing that says something in words. */
+const FILE = /\.(?:png|jpe?g|gif|webp|svg|ico|css|js|mjs|woff2?|ttf|mp[34]|webm|avi|mov|zip|gz|tar|exe|dmg|iso)$/i;
+
+/** Words that say nothing of a topic. */
+const COMMON = new Set(
+  "about all also and any are but can each every extract find for from get give has have how its list many much name not off one page pages per please product site tell that the their them there these they this those url use value was web what when where which who will with you your".split(
+    " ",
+  ),
+);
+
+/** A word in the text of a link says more than one in its address. */
+const TEXT_POINTS = 2;
+
+function pointsOf(url: string, text: string, wanted: ReadonlySet<string>): number {
+  const { pathname, search } = new URL(url);
+  const count = (words: string) => new Set(stemsOf(words).filter((stem) => wanted.has(stem))).size;
+  return count(text) * TEXT_POINTS + count(plain(pathname + search));
+}
+
+function plain(address: string): string {
+  try {
+    return decodeURIComponent(address);
+  } catch {
+    return address;
+  }
+}
+
+/** Words without what makes them plural. */
+function stemsOf(text: string): string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words
+    .filter((word) => word.length > 2 && !COMMON.has(word))
+    .map((word) => word.replace(/(?<=\p{L}{3})(?:es|s)$/u, ""));
+}
+
+/** What the links of a Markdown text are called. */
+function textsOf(markdown: string): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const [, text = "", url = ""] of markdown.matchAll(/\[([^[\]\n]{1,300})\]\(<?([^()<>\s]{1,2000})>?/g))
+    texts.set(url, `${texts.get(url) ?? ""} ${text}`);
+  return texts;
+}

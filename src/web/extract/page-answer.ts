@@ -1,0 +1,135 @@
+// What one page gives: from what it says of itself in structured form where that is all that is asked for, else from a
+// model, part by part. Nothing of another page is seen, and what no quote of this page stands for is not taken.
+
+import type { WebModel } from "../../gateway/web-model.ts";
+import { type AskPartDeps, askPart, type PartAnswer } from "./ask-part.ts";
+import { chunksOf, estimateTokens } from "./chunks.ts";
+import { siftOrders } from "./injected.ts";
+import { isRecord } from "./keywords.ts";
+import { isLiteral } from "./literal.ts";
+import { mergeAnswers, type PageAnswer } from "./merge.ts";
+import { questionOf, type Wish } from "./prompt.ts";
+import { dropUnsupported, put, quoteStands } from "./quotes.ts";
+import { sourcesOf } from "./reply.ts";
+
+/** A page as it is read. */
+export interface ReadPage {
+  readonly url: string;
+  readonly markdown: string;
+}
+
+/** What it gave. */
+export interface Answered extends PageAnswer {
+  readonly warnings: readonly string[];
+}
+
+/** What asking about a page needs; without a model there is only what is structured. */
+export interface PageAnswerDeps extends Omit<AskPartDeps, "model"> {
+  readonly model: WebModel | undefined;
+}
+
+/** Parts of one page under way at once. */
+const PARALLEL_MAX = 2;
+/** Of one page; what is beyond is left out, and told. */
+const PARTS_MAX = 24;
+/** However large a window is: models lose what is in the middle of more. */
+const PART_TOKENS_MAX = 60_000;
+/** The answer, and two that were sent back with what was wrong. */
+const ANSWERS_TOKENS = 12_000;
+const PART_TOKENS_MIN = 500;
+/** Vocabularies differ from the estimate. */
+const WINDOW_SHARE = 0.9;
+
+/** Answers from one page. Throws `ApiError`. */
+export async function answerPage(page: ReadPage, wish: Wish, deps: PageAnswerDeps): Promise<Answered> {
+  const { model } = deps;
+  if (model === undefined) return { url: page.url, value: null, sources: {}, warnings: [] };
+  return askParts(page, wish, { ...deps, model });
+}
+
+async function askParts(page: ReadPage, wish: Wish, deps: AskPartDeps): Promise<Answered> {
+  const { url } = page;
+  const { system, user } = questionOf(wish, { url, text: "", evidence: "", part: 1, parts: 1 });
+  const taken = estimateTokens(system) + estimateTokens(user) + Math.min(ANSWERS_TOKENS, deps.model.contextLength / 2);
+  const room = Math.floor(
+    Math.max(PART_TOKENS_MIN, Math.min(PART_TOKENS_MAX, deps.model.contextLength * WINDOW_SHARE - taken)),
+  );
+  const evidence = "";
+  const first = room - estimateTokens(evidence);
+  const chunks = chunksOf(page.markdown, evidence === "" ? room : first);
+  const warnings: string[] = [];
+  if (chunks.length > PARTS_MAX)
+    warnings.push(`${url}: the page is very long; the first ${PARTS_MAX} of its ${chunks.length} parts were read.`);
+  const read = chunks.length === 0 ? [""] : chunks.slice(0, PARTS_MAX);
+  const parts = read.map((text, index) => ({
+    url,
+    text,
+    evidence: index === 0 ? evidence : "",
+    part: index + 1,
+    parts: read.length,
+  }));
+  const answers = (await inParallel(parts, PARALLEL_MAX, (part) => askPart(wish, part, deps))).flat();
+  const checked = await Promise.all(answers.map(checkedPart));
+  const merged = mergeAnswers(wish.schema ?? undefined, checked);
+  const told = [...warnings, ...checked.flatMap((one) => one.warnings), ...merged.warnings];
+  return { url, value: merged.value, sources: merged.sources, warnings: [...new Set(told)] };
+}
+
+async function inParallel<T, U>(items: readonly T[], most: number, work: (item: T) => Promise<U>): Promise<U[]> {
+  const results: U[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) {
+      const at = next++;
+      results[at] = await work(items[at] as T);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  return results;
+}
+
+/** The answer of one part without what the part does not say. */
+async function checkedPart({ part, reply, warnings }: PartAnswer): Promise<Answered> {
+  const { url } = part;
+  const sifted = await siftOrders(`${part.evidence}\n${part.text}`);
+  const told = [...warnings];
+  const [order] = sifted.orders;
+  if (order !== undefined)
+    told.push(`${url}: the page gives orders to language models (${shown(order)}); nothing was taken from them.`);
+  const entries = (list: readonly unknown[], quotes: readonly (string | null)[], name: string) => {
+    const kept = list.filter((_, at) => quotes[at] != null && quoteStands(sifted.text, quotes[at]));
+    const lost = list.length - kept.length;
+    if (lost > 0)
+      told.push(`${name}: ${lost} of ${list.length} entries from ${url} were left out: the page does not say them.`);
+    return kept;
+  };
+  if (Array.isArray(reply.value))
+    return { url, value: entries(reply.value, reply.entryQuotes, "The list"), sources: {}, warnings: told };
+  if (!isRecord(reply.value)) return { url, value: reply.value, sources: {}, warnings: told };
+  const value: Record<string, unknown> = {};
+  for (const [field, one] of Object.entries(reply.value)) {
+    const quotes = Object.hasOwn(reply.quotes, field) ? (reply.quotes[field] ?? []) : [];
+    const isByEntry = Array.isArray(one) && one.length > 1 && quotes.length === one.length;
+    put(value, field, isByEntry ? entries(one, quotes, field) : one);
+  }
+  const supported = dropUnsupported(value, sourcesOf(url, reply.quotes), [{ url, text: sifted.text }]);
+  for (const [field, sources] of Object.entries(supported.sources)) {
+    const found = isRecord(supported.value) ? supported.value[field] : undefined;
+    if (
+      !isLiteral(
+        found,
+        sources.map(({ quote }) => quote),
+      )
+    )
+      told.push(
+        `${field}: ${shown(JSON.stringify(found))} is not written in its quote from ${url}; it may be derived.`,
+      );
+  }
+  return { url, value: supported.value, sources: supported.sources, warnings: told };
+}
+
+const SHOWN_CHARS_MAX = 120;
+
+function shown(text: string): string {
+  return text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}…`;
+}

@@ -1,0 +1,113 @@
+// What a model answered, read: its JSON out of whatever stands around it, the quotes by field, and no field that was not
+// asked for. Pure.
+
+import { isRecord } from "./keywords.ts";
+import { put, type Source } from "./quotes.ts";
+import type { JsonSchema } from "./schema.ts";
+
+/** What was understood of an answer. */
+export interface Reply {
+  readonly value: unknown;
+  /** The quotes of each field at the top. For a list whose entries are quoted one by one, as many as it has entries. */
+  readonly quotes: Readonly<Record<string, readonly (string | null)[]>>;
+  /** The quotes of the entries of a list at the root. */
+  readonly entryQuotes: readonly (string | null)[];
+  /** Fields that nobody asked for; they are left out. */
+  readonly surplus: readonly string[];
+}
+
+/** Longer ones are not quotes but pages. */
+const QUOTE_CHARS_MAX = 2000;
+const QUOTES_MAX = 1000;
+const SURPLUS_MAX = 20;
+/** Far deeper than any schema. */
+const LEVELS_MAX = 128;
+
+/** Reads an answer; a text says what is wrong with it. */
+export function readReply(text: string, schema: JsonSchema | null): Reply | string {
+  const json = jsonIn(text);
+  if (json === undefined) return "The answer is not valid JSON.";
+  if (!isRecord(json) || !("value" in json)) return 'The answer must be one JSON object with "value" and "quotes".';
+  const surplus = new Set<string>();
+  const value = pruned(json["value"], schema, { path: "", surplus, level: 0 });
+  if (schema === null && !isRecord(value)) return '"value" must be an object.';
+  const quotes: Record<string, readonly (string | null)[]> = {};
+  if (isRecord(json["quotes"]))
+    for (const [field, given] of Object.entries(json["quotes"])) put(quotes, field, textsOf(given));
+  const entryQuotes = Array.isArray(json["quotes"]) ? textsOf(json["quotes"]) : [];
+  return { value, quotes, entryQuotes, surplus: [...surplus].slice(0, SURPLUS_MAX) };
+}
+
+/** The JSON of a text that may have words or a code fence around it. */
+function jsonIn(text: string): unknown {
+  const fenced = /```(?:json)?\s*\n([\s\S]*?)\n\s*```/i.exec(text)?.[1];
+  const [start, end] = [text.indexOf("{"), text.lastIndexOf("}")];
+  for (const candidate of [text, fenced, start >= 0 && end > start ? text.slice(start, end + 1) : undefined]) {
+    if (candidate === undefined) continue;
+    try {
+      return JSON.parse(candidate);
+    } catch {
+      // The next reading of it may do.
+    }
+  }
+  return undefined;
+}
+
+function textsOf(given: unknown): (string | null)[] {
+  const list = Array.isArray(given) ? given.slice(0, QUOTES_MAX) : [given];
+  return list.map((one) => (typeof one === "string" && one.trim() !== "" ? one.slice(0, QUOTE_CHARS_MAX) : null));
+}
+
+interface Pruning {
+  readonly path: string;
+  readonly surplus: Set<string>;
+  readonly level: number;
+}
+
+/** Words that may allow more fields than are listed. */
+const OPENERS = [
+  "additionalProperties",
+  "patternProperties",
+  "unevaluatedProperties",
+  "$ref",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "if",
+];
+
+/** The value without fields that its schema does not list. A schema that says more of them than a list is left to the check. */
+function pruned(value: unknown, schema: unknown, at: Pruning): unknown {
+  if (!isRecord(schema) || at.level > LEVELS_MAX) return value;
+  if (Array.isArray(value)) {
+    const inner = { ...at, path: `${at.path}[]`, level: at.level + 1 };
+    return value.map((one) => pruned(one, schema["items"], inner));
+  }
+  const properties = schema["properties"];
+  if (!isRecord(value) || !isRecord(properties)) return value;
+  const isClosed = OPENERS.every((word) => schema[word] === undefined || schema[word] === false);
+  const kept: Record<string, unknown> = {};
+  for (const [name, one] of Object.entries(value)) {
+    const path = at.path === "" ? name : `${at.path}.${name}`;
+    const listed = Object.hasOwn(properties, name);
+    if (listed) put(kept, name, pruned(one, properties[name], { ...at, path, level: at.level + 1 }));
+    else if (isClosed) at.surplus.add(path);
+    else put(kept, name, one);
+  }
+  return kept;
+}
+
+/** The quotes as sources. */
+export function sourcesOf(url: string, quotes: Reply["quotes"]): Record<string, Source[]> {
+  const sources: Record<string, Source[]> = {};
+  for (const [field, given] of Object.entries(quotes)) {
+    const known = given.filter((quote): quote is string => quote !== null);
+    if (known.length > 0)
+      put(
+        sources,
+        field,
+        [...new Set(known)].map((quote) => ({ url, quote })),
+      );
+  }
+  return sources;
+}

@@ -1,0 +1,126 @@
+// The result of an extraction from what its pages gave: merged, checked once more against the schema, with null for what no
+// page says.
+
+import { ApiError, type ErrorCode } from "../../base/errors.ts";
+import type { WebModel } from "../../gateway/web-model.ts";
+import { fieldsOf } from "./fields.ts";
+import type { ExtractInput } from "./input.ts";
+import { isRecord } from "./keywords.ts";
+import { mergeAnswers } from "./merge.ts";
+import { put, type Sources } from "./quotes.ts";
+import type { Validator } from "./validate.ts";
+
+/** What was found. */
+export interface ExtractResult {
+  readonly data: unknown;
+  /** Where each field at the top comes from. */
+  readonly sources: Sources;
+  /** Fields that are null because no page says them. */
+  readonly unsupported: readonly string[];
+  readonly warnings: readonly string[];
+  readonly credits: number;
+}
+
+/** What one page came to, as stored. */
+export type PageOutcome = {
+  readonly url: string;
+  /** Its place among the caller's addresses; pages that were linked from them come after. */
+  readonly at: number;
+  readonly depth: number;
+} & (
+  | {
+      readonly isFailed: false;
+      readonly value: unknown;
+      readonly sources: Sources;
+      readonly warnings: readonly string[];
+    }
+  | { readonly isFailed: true; readonly code: ErrorCode; readonly message: string }
+);
+
+/** What the result depends on beside the pages. */
+export interface Ending {
+  readonly input: ExtractInput;
+  readonly model: WebModel | "none" | undefined;
+  readonly credits: number;
+  readonly validator: Pick<Validator, "validate">;
+  readonly signal: AbortSignal;
+}
+
+const WARNINGS_MAX = 100;
+
+/** The result. Throws the first page's `ApiError` where no page could be read, and `extract_unavailable` where a model is missing. */
+export async function resultOf(pages: readonly PageOutcome[], ending: Ending): Promise<ExtractResult> {
+  const { schema } = ending.input;
+  const failures = pages.flatMap((page) => (page.isFailed ? [page] : []));
+  const answers = pages.flatMap((page) => (page.isFailed ? [] : [page]));
+  const [first] = failures;
+  if (first !== undefined && answers.every(({ depth }) => depth > 0)) throw new ApiError(first.code, first.message);
+  const merged = mergeAnswers(schema ?? undefined, answers);
+  const complaints = schema === null ? [] : await complaintsOf(merged.value, ending);
+  const value =
+    isRecord(merged.value) || fieldsOf(schema).length > 0 ? withEveryField(merged.value, schema) : merged.value;
+  const unsupported = isRecord(value) ? Object.keys(value).filter((field) => value[field] === null) : [];
+  requireModel(value, unsupported, ending);
+  const warnings = [
+    ...failures.map(({ url, message }) => `${url}: ${message}`),
+    ...answers.flatMap((page) => page.warnings),
+    ...merged.warnings,
+    ...complaints,
+  ];
+  return {
+    data: value,
+    sources: merged.sources,
+    unsupported,
+    warnings: [...new Set(warnings)].slice(0, WARNINGS_MAX),
+    credits: ending.credits,
+  };
+}
+
+/** What the pages together have against the schema that each alone had not; null is told in `unsupported`. */
+async function complaintsOf(value: unknown, { input, validator, signal }: Ending): Promise<string[]> {
+  if (input.schema === null || value === null) return [];
+  const found = await validator.validate(input.schema, value, signal);
+  return found
+    .filter(({ path, message }) => !isAbsence(value, path, message))
+    .map(({ path, message }) => `${path === "" ? "The answer" : path.slice(1).replaceAll("/", ".")} ${message}.`);
+}
+
+/** Null or missing: it is told as unsupported. */
+function isAbsence(value: unknown, pointer: string, message: string): boolean {
+  let at = value;
+  for (const step of pointer.split("/").slice(1))
+    at =
+      isRecord(at) || Array.isArray(at)
+        ? (at as Record<string, unknown>)[step.replace(/~1/g, "/").replace(/~0/g, "~")]
+        : undefined;
+  return at === null || at === undefined || (pointer === "" && /required/.test(message));
+}
+
+function withEveryField(value: unknown, schema: ExtractInput["schema"]): Record<string, unknown> {
+  const whole: Record<string, unknown> = {};
+  const known = isRecord(value) ? value : {};
+  for (const field of new Set([...fieldsOf(schema), ...Object.keys(known)]))
+    put(whole, field, Object.hasOwn(known, field) ? (known[field] ?? null) : null);
+  return whole;
+}
+
+/** Contract §3 "extract": without a model, what pages say of themselves must do. */
+function requireModel(value: unknown, unsupported: readonly string[], { model, input }: Ending): void {
+  if (typeof model === "object") return;
+  const found = isRecord(value) ? Object.keys(value).length - unsupported.length : 0;
+  if (model === "none" ? found > 0 : found > 0 && unsupported.length === 0) return;
+  throw modelMissing(model, input.schema === null ? [] : unsupported);
+}
+
+/** The failure of an extraction that needs a model where there is none. */
+export function modelMissing(model: "none" | undefined, fields: readonly string[]): ApiError {
+  const why =
+    model === "none"
+      ? "This gateway uses no model for it (web.model: none)"
+      : "This gateway has no model for it that your plan includes";
+  const what =
+    fields.length === 0
+      ? "only fields of a schema can be found without one"
+      : `the pages do not say in structured form: ${fields.join(", ")}`;
+  return new ApiError("extract_unavailable", `${why}, and ${what}.`);
+}

@@ -1,0 +1,255 @@
+// An extraction over its pages: each loaded in its turn, asked about alone and stored when it is done; in the end all are
+// merged. What was stored is not done again, so a killed extraction goes on where it was.
+
+import { ApiError } from "../../base/errors.ts";
+import { pageKey } from "../../base/page-key.ts";
+import type { WebModel } from "../../gateway/web-model.ts";
+import type { LoadedPage, LoadPage } from "../../pages/load.ts";
+import type { Robots } from "../../pages/robots/robots.ts";
+import type { FrontierEntry } from "../crawl-scope.ts";
+import { type AnswerVerbs, type VisitDeps, visitPage } from "../crawl-visit.ts";
+import { asWebError } from "../failure.ts";
+import { creditsOf } from "../page-view.ts";
+import type { ExtractInput } from "./input.ts";
+import { rankedLinks } from "./links.ts";
+import { type Answered, answerPage } from "./page-answer.ts";
+import { type ExtractResult, type PageOutcome, resultOf } from "./result.ts";
+import type { Validator } from "./validate.ts";
+
+/** What an extraction keeps while it runs. */
+export interface ExtractStore extends AnswerVerbs {
+  addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
+  takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
+  resetFrontier(jobId: string): Promise<number>;
+  saveVisit(
+    jobId: string,
+    visit: {
+      readonly urlKey: string;
+      readonly page: StoredPage;
+      readonly links: readonly FrontierEntry[];
+      readonly frontierMax: number;
+      readonly progress: Readonly<Record<string, unknown>>;
+    },
+  ): Promise<number>;
+  listPages(jobId: string): Promise<readonly StoredPage[]>;
+}
+
+/** What a page came to. */
+export interface StoredPage {
+  readonly url: string;
+  readonly failed: boolean;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What every extraction needs. */
+export interface ExtractDeps extends Omit<VisitDeps, "store"> {
+  readonly load: LoadPage;
+  readonly robots: Robots;
+  readonly validator: Pick<Validator, "validate">;
+  readonly settings: () => { readonly respectRobots: boolean };
+  /** Makes room for what an account keeps; false when there is none. Absent where nothing is kept. */
+  readonly makeRoom?: (accountId: string, bytes: number) => Promise<boolean>;
+}
+
+/** One extraction. */
+export interface ExtractTask {
+  readonly id: string;
+  readonly accountId: string;
+  readonly input: ExtractInput;
+  /** "none": what is structured is enough, even where it is not all; undefined: there is none, so it must be all. */
+  readonly model: WebModel | "none" | undefined;
+  readonly store: ExtractStore;
+  /** How far it was, as last stored. */
+  readonly progress?: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+  /** The program ends soon: begins nothing new. */
+  readonly winding?: AbortSignal;
+  /** Told after each page. */
+  readonly onPage?: (page: StoredPage) => void;
+}
+
+/** Runs extractions. */
+export type Extract = (task: ExtractTask) => Promise<ExtractResult>;
+
+/** Pages of one extraction under way at once. */
+const PARALLEL_MAX = 4;
+/** Links that one extraction follows in all. */
+const LINKS_MAX = 5;
+const PAGE_TIMEOUT_MS = 60_000;
+/** What concerns the caller and not the page ends the whole extraction. */
+const FATAL: ReadonlySet<string> = new Set([
+  "budget_exceeded",
+  "rate_limit_exceeded",
+  "invalid_api_key",
+  "extract_unavailable",
+  "request_too_large",
+]);
+
+/** Makes the function that the server's jobs and the command share. It throws `ApiError`, or the reason of a signal. */
+export function createExtract(deps: ExtractDeps): Extract {
+  return (task) => new Extraction(task, deps).run();
+}
+
+class Extraction {
+  readonly #task: ExtractTask;
+  readonly #deps: ExtractDeps;
+  /** The task's, and ours for the case that one page breaks the extraction while others are under way. */
+  readonly #broken = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #order: ReadonlyMap<string, number>;
+  readonly #progress: { completed: number; credits: number };
+
+  constructor(task: ExtractTask, deps: ExtractDeps) {
+    this.#task = task;
+    this.#deps = deps;
+    this.#signal = AbortSignal.any([task.signal, this.#broken.signal]);
+    this.#order = new Map(
+      [...task.input.urls.map(pageKey)].reverse().map((key, at, all) => [key, all.length - 1 - at]),
+    );
+    this.#progress = { completed: 0, credits: 0, ...(task.progress as object) };
+  }
+
+  async run(): Promise<ExtractResult> {
+    const { id, input, store, winding, signal } = this.#task;
+    await store.resetFrontier(id);
+    const entries = input.urls.map((url) => ({ urlKey: pageKey(url), url, depth: 0 }));
+    await store.addFrontier(id, entries, this.#frontierMax);
+    const workers = Array.from({ length: PARALLEL_MAX }, () =>
+      this.#work().catch((error: unknown) => {
+        this.#broken.abort(error);
+        throw error;
+      }),
+    );
+    const ended = await Promise.allSettled(workers);
+    signal.throwIfAborted();
+    const failed = ended.find(({ status }) => status === "rejected");
+    if (failed !== undefined) throw this.#broken.signal.reason;
+    winding?.throwIfAborted();
+    const pages = (await store.listPages(id)).map(({ url, failed: isFailed, body }) => ({ ...body, url, isFailed }));
+    const outcomes = (pages as unknown as PageOutcome[]).sort((a, b) => a.at - b.at);
+    return resultOf(outcomes, { ...this.#task, credits: this.#progress.credits, validator: this.#deps.validator });
+  }
+
+  get #frontierMax(): number {
+    return this.#order.size + (this.#task.input.allowExternalLinks ? LINKS_MAX : 0);
+  }
+
+  async #work(): Promise<void> {
+    const { id, store, winding } = this.#task;
+    while (winding?.aborted !== true) {
+      this.#signal.throwIfAborted();
+      const [entry] = await store.takeFrontier(id, 1);
+      if (entry === undefined) return;
+      await this.#visit(entry);
+    }
+  }
+
+  async #visit(entry: FrontierEntry): Promise<void> {
+    let page: LoadedPage | undefined;
+    try {
+      page = await this.#load(entry);
+      const answered = await this.#answer(entry, page);
+      this.#signal.throwIfAborted();
+      await this.#save(entry, { url: page.url, failed: false, body: { ...answered } }, page);
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      const failure = asExtractError(error);
+      if (FATAL.has(failure.apiCode)) throw failure;
+      if (failure.status === 500) this.#deps.problem("a page of an extraction could not be read", error);
+      const body = { code: failure.apiCode, message: failure.message };
+      await this.#save(entry, { url: entry.url, failed: true, body }, page);
+    }
+  }
+
+  async #load(entry: FrontierEntry): Promise<LoadedPage> {
+    const { robots, load, settings } = this.#deps;
+    const { id, accountId, input, store } = this.#task;
+    const signal = this.#signal;
+    // Before its turn: what may not be asked for takes nobody's place.
+    const rules = settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
+    await rules?.check(entry.url, signal);
+    return visitPage({ job: { id, accountId }, entry, signal }, { ...this.#deps, store }, (visiting) =>
+      load({
+        url: entry.url,
+        accountId,
+        markdown: true,
+        html: false,
+        links: input.allowExternalLinks,
+        screenshot: "none",
+        onlyMainContent: input.onlyMainContent,
+        documents: input.documents,
+        timeoutMs: PAGE_TIMEOUT_MS,
+        signal,
+        ...visiting,
+        later: true,
+      }),
+    );
+  }
+
+  async #answer({ urlKey }: FrontierEntry, page: LoadedPage): Promise<Answered> {
+    const { id, input, model, store } = this.#task;
+    const { problem, validator } = this.#deps;
+    const kept = await store.listAnswers(id, urlKey);
+    const known = new Map(kept.map(({ asked, body }) => [asked, body]));
+    const { markdown = "", url } = page;
+    return answerPage({ url, markdown }, input, {
+      model: model === "none" ? undefined : model,
+      validator,
+      signal: this.#signal,
+      recall: (key) => {
+        const body = known.get(MODEL_ANSWER + key);
+        return body === undefined ? undefined : new TextDecoder().decode(body);
+      },
+      keep: async (key, answer) => {
+        const asked = MODEL_ANSWER + key;
+        const body = new TextEncoder().encode(answer);
+        await store
+          .keepAnswer(id, urlKey, { asked, url, status: 200, headers: new Headers(), body })
+          .catch((error: unknown) => problem("a model's answer could not be kept; a restart would ask again", error));
+      },
+    });
+  }
+
+  async #save(entry: FrontierEntry, page: StoredPage, loaded: LoadedPage | undefined): Promise<void> {
+    const { id, accountId, input, store, onPage } = this.#task;
+    this.#progress.completed++;
+    if (loaded !== undefined) this.#progress.credits += creditsOf(loaded);
+    const stored = {
+      ...page,
+      body: { ...page.body, at: this.#order.get(entry.urlKey) ?? this.#order.size, depth: entry.depth },
+    };
+    await store.saveVisit(id, {
+      urlKey: entry.urlKey,
+      page: stored,
+      links: loaded === undefined || entry.depth > 0 || !input.allowExternalLinks ? [] : this.#linksOf(loaded),
+      frontierMax: this.#frontierMax,
+      progress: { ...this.#progress },
+    });
+    onPage?.(stored);
+    if ((await this.#deps.makeRoom?.(accountId, 0)) === false)
+      throw new ApiError(
+        "request_too_large",
+        "This account's storage is used up. Delete files first, or wait until older jobs expire.",
+      );
+  }
+
+  #linksOf({ links = [], markdown = "", url }: LoadedPage): FrontierEntry[] {
+    const { prompt } = this.#task.input;
+    const known = (link: string) => pageKey(link) === pageKey(url) || this.#order.has(pageKey(link));
+    const ranked = rankedLinks({ links, markdown, url }, prompt, { max: LINKS_MAX, known });
+    return ranked.map((link) => ({ urlKey: pageKey(link), url: link, depth: 1 }));
+  }
+}
+
+/** Beside what the site answered: no address begins so. */
+const MODEL_ANSWER = "model ";
+
+/** A failure in the words of this endpoint; the provider's own codes are those of chat. */
+export function asExtractError(error: unknown): ApiError {
+  const known = asWebError("extract", error);
+  const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
+  if (isTimeout) return new ApiError("extract_upstream_error", "The model did not answer in time.", { cause: error });
+  const isProvider = /^(?:provider_|context_length|tool_arguments|unsupported_parameter)/.test(known.apiCode);
+  if (!isProvider) return known;
+  return new ApiError("extract_upstream_error", `The model did not answer: ${known.message}`, { cause: error });
+}

@@ -1,0 +1,149 @@
+// Jobs whose starter waits for them a while: the answer, or that it is still under way, to be polled later. A job is its
+// account's alone: to others it does not exist. Whoever leaves before an answer has nothing to poll with, and ends the job.
+
+import type { Clock } from "../base/clock.ts";
+import { ApiError, type ErrorCode } from "../base/errors.ts";
+import { prefixedId } from "../base/ids.ts";
+import { STORAGE_USED_UP } from "./crawl.ts";
+import { OPEN_JOBS_MAX } from "./crawl-jobs.ts";
+import type { StoredJob } from "./crawl-view.ts";
+import type { Body } from "./params.ts";
+
+/** The stored job, as far as it is shown. */
+export interface EndingJob extends StoredJob {
+  readonly result: Body | null;
+}
+
+/** What they need. */
+export interface WaitedJobsDeps {
+  readonly jobs: {
+    createJob(job: {
+      id: string;
+      kind: string;
+      accountId: string;
+      input: Body;
+      deadlineAtMs: number;
+    }): Promise<unknown>;
+    findJob(kind: string, accountId: string, id: string): Promise<EndingJob | undefined>;
+    cancelJob(job: { kind: string; accountId: string; id: string; ttlMs: number }): Promise<EndingJob | undefined>;
+    countOpenJobs(accountId: string): Promise<number>;
+  };
+  /** Makes room for what an account keeps; false when there is none. */
+  makeRoom(accountId: string, bytes: number): Promise<boolean>;
+  readonly runner: { wake(): void; cancel(id: string): void; settled(id: string, ms: number): Promise<void> };
+  readonly clock: Clock;
+  readonly limits: () => { readonly jobTimeoutMs: number; readonly jobTtlMs: number };
+}
+
+/** A job of an account. */
+export interface JobRef {
+  readonly id: string;
+  readonly accountId: string;
+}
+
+/** What is to be done, and for whom. */
+export interface NewWaitedJob {
+  readonly accountId: string;
+  readonly input: Body;
+  readonly waitMs: number;
+  /** Aborts when its starter leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** Kinds whose starter waits. */
+export type WaitedKind = "extract" | "llmstxt";
+
+/** Another process may run the job: its end is looked for in the store, too. */
+const LOOK_EVERY_MS = 2000;
+
+/** Queues a job, waits for it, and gives it as it is then. Throws why it failed meanwhile, or why it cannot be queued. */
+export async function startWaited(kind: WaitedKind, job: NewWaitedJob, deps: WaitedJobsDeps): Promise<EndingJob> {
+  const { accountId, input, signal } = job;
+  if ((await deps.jobs.countOpenJobs(accountId)) >= OPEN_JOBS_MAX)
+    throw new ApiError(
+      `${kind}_unavailable`,
+      "Too many of your jobs are under way. Wait for one to end, or cancel one.",
+    );
+  if (!(await deps.makeRoom(accountId, JSON.stringify(input).length)))
+    throw new ApiError("request_too_large", STORAGE_USED_UP);
+  const ref = { id: prefixedId(`${kind}_`), accountId };
+  const deadlineAtMs = deps.clock.now() + deps.limits().jobTimeoutMs;
+  await deps.jobs.createJob({ ...ref, kind, input, deadlineAtMs });
+  const endsMs = performance.now() + job.waitMs;
+  const left = gone(signal);
+  for (;;) {
+    const leftMs = endsMs - performance.now();
+    const settled = deps.runner.settled(ref.id, Math.max(1, Math.min(LOOK_EVERY_MS, leftMs)));
+    deps.runner.wake();
+    await Promise.race([settled, left]);
+    if (signal.aborted) {
+      await cancelWaited(kind, ref, deps);
+      signal.throwIfAborted();
+    }
+    const found = await findWaited(kind, ref, deps);
+    if (found.state === "failed") throw failureOf(found);
+    if (!isOpen(found) || endsMs <= performance.now()) return found;
+  }
+}
+
+/** Throws 404. */
+export async function findWaited(
+  kind: WaitedKind,
+  { id, accountId }: JobRef,
+  { jobs }: Pick<WaitedJobsDeps, "jobs">,
+): Promise<EndingJob> {
+  const job = await jobs.findJob(kind, accountId, id);
+  if (job === undefined) throw notFound(kind);
+  return job;
+}
+
+/** Ends a job unless it has ended; gives it as it is then. Throws 404. */
+export async function cancelWaited(
+  kind: WaitedKind,
+  ref: JobRef,
+  { jobs, runner, limits }: Pick<WaitedJobsDeps, "jobs" | "runner" | "limits">,
+): Promise<EndingJob> {
+  const job = await jobs.cancelJob({ kind, ...ref, ttlMs: limits().jobTtlMs });
+  if (job === undefined) throw notFound(kind);
+  runner.cancel(ref.id);
+  return job;
+}
+
+/** What every answer about such a job says. */
+export function jobView(job: EndingJob, { limits }: Pick<WaitedJobsDeps, "limits">): Record<string, unknown> {
+  // While it runs: when it is gone at the latest.
+  const expires = new Date(job.expiresAtMs ?? job.deadlineAtMs + limits().jobTtlMs).toISOString();
+  return {
+    success: job.state !== "failed",
+    job_id: job.id,
+    id: job.id,
+    status: isOpen(job) ? "processing" : job.state,
+    created_at: new Date(job.createdAtMs).toISOString(),
+    expires_at: expires,
+    expiresAt: expires,
+    ...(job.error === null ? {} : { error: job.error["message"], error_code: job.error["code"] }),
+  };
+}
+
+function isOpen({ state }: EndingJob): boolean {
+  return state === "queued" || state === "running";
+}
+
+/** Resolves when the client has left. */
+function gone(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) resolve();
+  else signal.addEventListener("abort", () => resolve(), { once: true });
+  return promise;
+}
+
+/** A failure while its caller waits is an error like any other. */
+function failureOf({ id, error }: EndingJob): ApiError {
+  const { code, message, param } = error ?? {};
+  const at = typeof param === "string" ? { param } : {};
+  return new ApiError(code as ErrorCode, String(message), { ...at, body: { job_id: id, id } });
+}
+
+function notFound(kind: WaitedKind): ApiError {
+  return new ApiError(`${kind}_job_not_found`, "There is no such job: it may have expired.");
+}
