@@ -21,6 +21,8 @@ export interface LoadRequest {
   readonly markdown: boolean;
   readonly html: boolean;
   readonly links: boolean;
+  /** Where and how each link of the page stands. */
+  readonly navigation?: boolean;
   /** A PNG of the page. */
   readonly screenshot: "none" | "viewport" | "full";
   readonly onlyMainContent: boolean;
@@ -281,8 +283,8 @@ function source(answer: Fetched): { bytes: Uint8Array; contentType: string | nul
 }
 
 function extractOptions({ request }: Load, url: string) {
-  const { markdown, html, links, onlyMainContent, explain = false } = request;
-  return { url, markdown, html, links, onlyMainContent, trace: explain };
+  const { markdown, html, links, navigation = false, onlyMainContent, explain = false } = request;
+  return { url, markdown, html, links, navigation, onlyMainContent, trace: explain };
 }
 
 function convertOptions(at: Load) {

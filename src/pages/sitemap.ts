@@ -25,6 +25,8 @@ export interface SitemapOptions {
   /** The page whose site it is: what robots.txt or an index names elsewhere is fetched as that site's word, not as the caller's. */
   readonly home: string;
   readonly signal?: AbortSignal | undefined;
+  /** Told of each page whose weight a sitemap states, 0 to 1. */
+  readonly onPriority?: (url: string, priority: number) => void;
 }
 
 const FILES_MAX = 50;
@@ -68,11 +70,20 @@ export async function readSitemaps(
       if (bytes === "hung") hangs++;
       if (bytes === undefined || bytes === "hung") continue;
       bytesLeft -= bytes.byteLength;
-      const { urls, sitemaps } = await readLinks(deps, { bytes, url, leftMs: endsMs - performance.now() }, options);
+      const { urls, sitemaps, priorities } = await readLinks(
+        deps,
+        { bytes, url, leftMs: endsMs - performance.now() },
+        options,
+      );
       for (const address of urls) {
         await turn();
         if (found.size < options.urlsMax) found.add(address);
       }
+      if (options.onPriority !== undefined && priorities !== undefined)
+        for (const [address, priority] of priorities) {
+          await turn();
+          if (found.has(address)) options.onPriority(address, priority);
+        }
       next.push(...sitemaps.slice(0, FILES_MAX));
     }
     wave = next;

@@ -49,7 +49,8 @@ export function createConverter(threads: number): Converter {
     readPdf: createPdfReader().read,
     readSitemap: async (task, options) => {
       const lines = (await run({ kind: "sitemap", ...task }, { ...options, transfer: handed(task) })) as SitemapLines;
-      return { urls: split(lines.urls), sitemaps: split(lines.sitemaps) };
+      const { urls, sitemaps, priorities } = lines;
+      return { urls: split(urls), sitemaps: split(sitemaps), ...(priorities === undefined ? {} : { priorities }) };
     },
     pickLinks: async (task, options) => (await run({ kind: "links", ...task }, options)) as SiteLinks,
     mapLinks: async (task, options) => (await run({ kind: "map", ...task }, options)) as MapLinks,

@@ -10,6 +10,7 @@ import { serialize } from "../dom/serialize.ts";
 import { toMarkdown } from "../markdown/markdown.ts";
 import { readLinks } from "./links.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
+import { type NavigationLink, readNavigation } from "./navigation.ts";
 import { needsScript, refreshTarget, visibleChars } from "./needs-script.ts";
 
 /** What is wanted of a page. */
@@ -22,6 +23,8 @@ export interface ExtractOptions {
   readonly markdown: boolean;
   readonly html: boolean;
   readonly links: boolean;
+  /** Where and how each link of the page stands. */
+  readonly navigation?: boolean;
   /** Remember what was removed and kept, and why; costs time. */
   readonly trace?: boolean;
 }
@@ -34,6 +37,8 @@ export interface Extracted {
   readonly links?: string[];
   /** Of the whole page, line by line, for crawls: one text crosses between threads faster than many. */
   readonly allLinks: string;
+  /** With their words and places, when asked for. */
+  readonly navigation?: readonly NavigationLink[];
   readonly metadata: Metadata;
   /** Why the page should be rendered in a browser; undefined when it is fine as it is. */
   readonly needsScript: string | undefined;
@@ -57,6 +62,7 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const refreshUrl = refreshTarget(document, options.url, options.refresh);
   const allLinks = readLinks(document, options.url, { withoutFrame: false });
   const links = options.onlyMainContent ? readLinks(document, options.url, { withoutFrame: true }) : allLinks;
+  const navigation = options.navigation === true ? readNavigation(document, options.url) : undefined;
   tidy(document, options.url, trace);
   if (options.onlyMainContent) keepMainContent(document, { url: options.url, weights: loadWeights(), trace });
   const cleaned = options.html ? serialize(document.body) : undefined;
@@ -65,6 +71,7 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
     ...(cleaned === undefined ? {} : { html: cleaned }),
     ...(options.links ? { links } : {}),
     allLinks: allLinks.join("\n"),
+    ...(navigation === undefined ? {} : { navigation }),
     metadata,
     needsScript: script,
     ...(textChars === undefined ? {} : { textChars }),

@@ -14,6 +14,8 @@ export interface SitemapLinks {
   readonly urls: string[];
   /** Further sitemaps. */
   readonly sitemaps: string[];
+  /** What the file says of the weight of pages among its own, 0 to 1; absent where it says nothing. */
+  readonly priorities?: ReadonlyMap<string, number>;
 }
 
 /** Reads one file by its tags: much of what is out there is not well-formed. */
@@ -27,6 +29,7 @@ export function parseSitemap(xml: string, url: string): SitemapLinks {
   }
   const isFeed = /<(?:rss|feed|rdf:RDF)\b/i.test(head);
   const [pages, indexed, links, hrefs]: [string[], string[], string[], string[]] = [[], [], [], []];
+  const stated: [index: number, priority: number][] = [];
   let inIndex = false;
   let entries = 0;
   for (const { 1: slash, 2: prefix = "", 3: name = "", 4: attributes = "", 0: tag, index } of text.matchAll(TAG)) {
@@ -39,6 +42,9 @@ export function parseSitemap(xml: string, url: string): SitemapLinks {
       (inIndex ? indexed : pages).push(contentAt(text, index + tag.length));
       inIndex = false;
       entries++;
+    } else if (kind === "priority" && pages.length > 0) {
+      const priority = Number.parseFloat(contentAt(text, index + tag.length));
+      if (priority >= 0 && priority <= 1) stated.push([pages.length - 1, priority]);
     } else if (kind === "link" && isFeed) {
       links.push(contentAt(text, index + tag.length));
       const found = attributes.slice(0, ADDRESS_CHARS_MAX);
@@ -49,7 +55,12 @@ export function parseSitemap(xml: string, url: string): SitemapLinks {
   }
   const sitemaps = addresses(indexed, url);
   const known = new Set(sitemaps);
-  return { urls: addresses([...pages, ...links, ...hrefs], url).filter((address) => !known.has(address)), sitemaps };
+  const urls = addresses([...pages, ...links, ...hrefs], url).filter((address) => !known.has(address));
+  if (stated.length === 0) return { urls, sitemaps };
+  const priorities = stated.flatMap(([at, priority]) =>
+    addresses([pages[at] as string], url).map((address): [string, number] => [address, priority]),
+  );
+  return { urls, sitemaps, priorities: new Map(priorities) };
 }
 
 /** What a site has taken out for now is no part of the file. Of a comment without an end, the rest of the file is one. */

@@ -47,4 +47,5 @@ export type ConvertTask =
 export interface SitemapLines {
   readonly urls: string;
   readonly sitemaps: string;
+  readonly priorities?: ReadonlyMap<string, number> | undefined;
 }

@@ -23,8 +23,8 @@ serveTasks<ConvertTask, Extracted | PdfText | SitemapLines | SiteLinks | MapLink
     case "map":
       return mapLinks(task);
     case "sitemap": {
-      const { urls, sitemaps } = parseSitemap(new TextDecoder().decode(task.bytes), task.url);
-      return { urls: urls.join("\n"), sitemaps: sitemaps.join("\n") };
+      const { urls, sitemaps, priorities } = parseSitemap(new TextDecoder().decode(task.bytes), task.url);
+      return { urls: urls.join("\n"), sitemaps: sitemaps.join("\n"), priorities };
     }
   }
 });

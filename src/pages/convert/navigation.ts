@@ -1,0 +1,132 @@
+// Where a page leads to, and how it says so: each link with its words, the part of the page that it stands in and the
+// heading or menu entry above it. Looks at the page as it was sent, so that menus are still there.
+
+import { ADDRESS_CHARS_MAX, baseOf } from "../content/tidy.ts";
+import { PageElement, type PageNode, PageText } from "../dom/node.ts";
+import type { PageDocument } from "../dom/parse.ts";
+
+/** A part of a page. */
+export type Place = "header" | "sidebar" | "content" | "footer";
+
+/** A link of a page. */
+export interface NavigationLink {
+  readonly url: string;
+  /** Its words; empty for a picture without a text. */
+  readonly label: string;
+  readonly place: Place;
+  /** The heading or the menu entry that it stands under; empty without one. */
+  readonly group: string;
+}
+
+/** Menus of real sites have some hundreds. */
+const LINKS_MAX = 2000;
+const LABEL_CHARS_MAX = 120;
+
+const FOOTER = /(?:^|[\s_-])(?:footer|colophon|bottom-?links)(?:$|[\s_-])/i;
+const SIDEBAR = /(?:^|[\s_-])(?:sidebar|sidenav|toc|side-?menu|left-?nav)(?:$|[\s_-])/i;
+const HEADER = /(?:^|[\s_-])(?:header|masthead|nav|navbar|navigation|menu|menubar|topbar)(?:$|[\s_-])/i;
+const HEADER_ROLES = new Set(["navigation", "banner", "menu", "menubar"]);
+
+/** An element that is open: what holds for all within it. */
+interface Open {
+  readonly element: PageElement;
+  readonly place: Place;
+  group: string;
+  /** The words of a menu entry before the list that belongs to it. */
+  entry: string;
+}
+
+/** Reads the links of a page, each address once, where it stands first. */
+export function readNavigation(document: PageDocument, url: string): NavigationLink[] {
+  const base = baseOf(document, url);
+  const found = new Map<string, NavigationLink>();
+  const open: Open[] = [{ element: document.body, place: "content", group: "", entry: "" }];
+  const top = () => open[open.length - 1] as Open;
+  let node: PageNode | null = document.body.firstChild;
+  while (node !== null && found.size < LINKS_MAX) {
+    if (node instanceof PageText) addEntry(open, node.data);
+    const isOpened = node instanceof PageElement && node.firstChild !== null && node.tag !== "a";
+    if (node instanceof PageElement) {
+      const at = top();
+      if (node.tag === "a") addLink(found, node, { base, at, open });
+      else if (isHeading(node)) at.group = wordsOf(node);
+      if (isOpened) open.push(begin(node, open));
+    }
+    if (isOpened) node = (node as PageElement).firstChild;
+    else {
+      while (node !== null && node.nextSibling === null && open.length > 1) node = open.pop()?.element ?? null;
+      node = node?.nextSibling ?? null;
+    }
+  }
+  return [...found.values()];
+}
+
+function begin(element: PageElement, open: readonly Open[]): Open {
+  const above = open[open.length - 1] as Open;
+  const isList = element.tag === "ul" || element.tag === "ol" || element.tag === "menu";
+  // A list within a menu entry belongs to that entry.
+  const entry = isList ? entryAbove(open) : "";
+  const place = placeOf(element, above.place);
+  return { element, place, group: place === above.place ? entry || above.group : entry, entry: "" };
+}
+
+/** The words of the nearest open menu entry, where a list begins within it. */
+function entryAbove(open: readonly Open[]): string {
+  const item = open.findLast(({ element }) => element.tag === "li" || element.tag === "details");
+  return item === undefined ? "" : clean(item.entry);
+}
+
+function addEntry(open: readonly Open[], text: string): void {
+  const item = open.findLast(({ element }) => element.tag === "li" || element.tag === "details");
+  if (item !== undefined && item.entry.length < LABEL_CHARS_MAX) item.entry += text.slice(0, LABEL_CHARS_MAX);
+}
+
+function addLink(
+  found: Map<string, NavigationLink>,
+  link: PageElement,
+  { base, at, open }: { base: string; at: Open; open: readonly Open[] },
+): void {
+  const label = wordsOf(link);
+  addEntry(open, ` ${label} `);
+  const href = link.attributes["href"]?.trim() ?? "";
+  if (href === "" || href.startsWith("#") || !URL.canParse(href, base)) return;
+  const target = new URL(href, base);
+  if (target.protocol !== "http:" && target.protocol !== "https:") return;
+  target.hash = "";
+  if (target.href.length > ADDRESS_CHARS_MAX) return;
+  const known = found.get(target.href);
+  // A logo leads home without a word; the same address with words is worth more.
+  if (known === undefined) found.set(target.href, { url: target.href, label, place: at.place, group: at.group });
+  else if (known.label === "" && label !== "") found.set(target.href, { ...known, label });
+}
+
+function isHeading({ tag, attributes }: PageElement): boolean {
+  return /^h[1-6]$/.test(tag) || tag === "summary" || tag === "dt" || attributes["role"] === "heading";
+}
+
+function placeOf(element: PageElement, above: Place): Place {
+  const { tag, attributes } = element;
+  const role = attributes["role"] ?? "";
+  const names = `${element.className.slice(0, 200)} ${element.id.slice(0, 100)}`;
+  if (above === "footer" || tag === "footer" || role === "contentinfo" || FOOTER.test(names)) return "footer";
+  if (above === "sidebar" || tag === "aside" || role === "complementary" || SIDEBAR.test(names)) return "sidebar";
+  if (tag === "main" || tag === "article") return "content";
+  if (above === "header" || tag === "nav" || tag === "header" || HEADER_ROLES.has(role)) return "header";
+  return HEADER.test(names) && tag !== "body" ? "header" : above;
+}
+
+function wordsOf(element: PageElement): string {
+  const words = clean(element.textContent);
+  if (words !== "") return words;
+  const { attributes } = element;
+  const picture = element.getElementsByTagName("img")[0]?.attributes["alt"];
+  return clean(attributes["aria-label"] ?? attributes["title"] ?? picture ?? "");
+}
+
+function clean(text: string): string {
+  return text
+    .slice(0, 4 * LABEL_CHARS_MAX)
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, LABEL_CHARS_MAX);
+}
