@@ -57,6 +57,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./map.ts")).map,
   },
   {
+    name: "llmstxt",
+    summary: "write the llms.txt of a site",
+    load: async () => (await import("./llmstxt.ts")).llmstxt,
+  },
+  {
     name: "search",
     summary: "search the web",
     load: async () => (await import("./search.ts")).search,

@@ -19,6 +19,7 @@ import { createAnonymous } from "./anonymous.ts";
 import { crawlKind } from "./crawl.ts";
 import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
+import { llmstxtKind } from "./llmstxt/kind.ts";
 import { type KeyHolder, type WebCaller, webRoutes } from "./routes.ts";
 import { createWebTools } from "./tools.ts";
 
@@ -63,9 +64,10 @@ export function createWeb(deps: WebDeps) {
   const work = { ...tools, store, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
   const crawl = crawlKind(work);
   const extract = createExtractService({ ...work, findModel: deps.findModel });
+  const llmstxt = llmstxtKind({ ...work, clock: deps.clock, userAgent: () => deps.config().web.userAgent });
   const runner = createJobRunner({
     store,
-    kinds: [crawl, extract.kind, ...(deps.kinds ?? [])],
+    kinds: [crawl, extract.kind, llmstxt, ...(deps.kinds ?? [])],
     clock: deps.clock,
     owner: OWNER,
     ttlMs: () => deps.config().web.jobTtlMs,
@@ -167,5 +169,6 @@ function routesDeps(
     crawls: jobs,
     extracts: extract.jobs(jobs),
     requestId: (request) => exchangeOf(request).requestId,
+    llmstxts: jobs,
   };
 }

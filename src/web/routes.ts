@@ -1,4 +1,4 @@
-// The web endpoints: search, scrape, map, crawl and extract, with the old paths of scrape and search in the shapes of other services.
+// The web endpoints: search, scrape, map, crawl, extract and llms.txt, with the old paths of scrape and search in the shapes of other services.
 // POSTs are admitted and counted, and a search that is a GET; polls and cancellations need the key alone.
 
 import { Elysia } from "elysia";
@@ -9,6 +9,7 @@ import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { cancelExtract, type ExtractJobsDeps, pollExtract, startExtract } from "./extract/jobs.ts";
 import { asWebError, inClientsWords, type WebFeature } from "./failure.ts";
+import { cancelLlmstxt, type LlmstxtJobsDeps, pollLlmstxt, startLlmstxt } from "./llmstxt/jobs.ts";
 import { type MapDeps, mapSite } from "./map.ts";
 import type { Body } from "./params.ts";
 import { type Asker, scrape } from "./scrape.ts";
@@ -44,6 +45,7 @@ export interface WebRoutesDeps {
   readonly extracts: ExtractJobsDeps;
   /** As in logs and usage. */
   requestId(request: Request): string;
+  readonly llmstxts: LlmstxtJobsDeps;
   /** The client left before its answer. */
   clientGone(request: Request): void;
   /** An error nobody expected. */
@@ -106,6 +108,7 @@ export function webRoutes(deps: WebRoutesDeps) {
       return Response.json(await cancelCrawl({ id, accountId }, deps.crawls));
     })
     .use(extractRoutes(deps))
+    .use(llmstxtRoutes(deps))
     .use(searchRoutes(deps));
 }
 
@@ -125,6 +128,25 @@ function extractRoutes(deps: WebRoutesDeps) {
     .delete("/v1/extract/:id", async ({ request, params: { id } }) => {
       const { accountId } = await deps.authenticate(request);
       return Response.json(await cancelExtract({ id, accountId }, deps.extracts));
+    });
+}
+
+/** llms.txt, and its jobs. */
+function llmstxtRoutes(deps: WebRoutesDeps) {
+  const { answering } = createAnswering(deps);
+  return new Elysia()
+    .post(
+      "/v1/llmstxt",
+      answering("llmstxt", (body, from) => startLlmstxt(body, deps.llmstxts, from)),
+      RAW,
+    )
+    .get("/v1/llmstxt/:id", async ({ request, params: { id } }) => {
+      const { accountId } = await deps.authenticate(request);
+      return json(await pollLlmstxt({ id, accountId }, deps.llmstxts));
+    })
+    .delete("/v1/llmstxt/:id", async ({ request, params: { id } }) => {
+      const { accountId } = await deps.authenticate(request);
+      return Response.json(await cancelLlmstxt({ id, accountId }, deps.llmstxts));
     });
 }
 

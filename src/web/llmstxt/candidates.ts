@@ -1,0 +1,96 @@
+// The pages that a site's llms.txt may name, those that matter most first: from the root page's links and the sitemaps.
+// None of them is asked for here.
+
+import { pageKey } from "../../base/page-key.ts";
+import { createTurns } from "../../base/turns.ts";
+import { mayBePage } from "../../pages/addresses.ts";
+import type { NavigationLink } from "../../pages/convert/navigation.ts";
+import type { MapDeps } from "../map.ts";
+import { type Candidate, rankPages } from "./rank.ts";
+
+/** What finding them needs. */
+export type CandidateDeps = Pick<MapDeps, "readSitemaps" | "robots" | "mapLinks" | "userAgent">;
+
+/** The root page. */
+export interface RootLinks {
+  /** After redirects. */
+  readonly home: string;
+  /** As it was asked for. */
+  readonly asked: string;
+  readonly navigation: readonly NavigationLink[];
+  /** Line by line. */
+  readonly allLinks: string;
+}
+
+/** Sitemaps may list far more than is wanted. */
+const SITEMAP_URLS_MAX = 50_000;
+const SITEMAPS_TIMEOUT_MS = 30_000;
+/** Addresses that are compared. */
+const CANDIDATES_MAX = 5000;
+/** For a machine that is busy. */
+const PICK_TIMEOUT_MS = 20_000;
+const PRIORITY_DEFAULT = 0.5;
+
+/** Gives at most `max` pages, without the root page itself. */
+export async function findCandidates(
+  root: RootLinks,
+  deps: CandidateDeps,
+  { max, signal }: { max: number; signal: AbortSignal },
+): Promise<Candidate[]> {
+  const { home, asked, navigation, allLinks } = root;
+  const { urls, priorities } = await readSite(home, deps, signal);
+  // Those that matter most come first: behind the limit none is looked at.
+  const addresses = [home, ...navigation.map(({ url }) => url), ...lines(allLinks), ...urls].join("\n");
+  const task = { addresses, home, limit: CANDIDATES_MAX, search: undefined };
+  const { links } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal });
+  const turn = createTurns();
+  const linked = new Map<string, Pick<Candidate, "label" | "group" | "place" | "order">>();
+  const orders = { header: 0, sidebar: 0, content: 0, footer: 0 };
+  for (const { url, label, group, place } of navigation) {
+    const key = pageKey(url);
+    if (!linked.has(key)) linked.set(key, { label, group, place, order: orders[place]++ });
+  }
+  const own = new Set([pageKey(home), pageKey(asked)]);
+  const candidates: Candidate[] = [];
+  for (const url of lines(links)) {
+    await turn();
+    const key = pageKey(url);
+    if (own.has(key) || !mayBePage(url, { documents: false })) continue;
+    const { label = "", group = "", place, order = 0 } = linked.get(key) ?? {};
+    candidates.push({ key, url, label, group, place, order, priority: priorities.get(key) });
+  }
+  return (await rankPages(candidates, home)).slice(0, max);
+}
+
+/** What the sitemaps list, highest priority and shallowest first. */
+async function readSite(
+  home: string,
+  { readSitemaps, robots, userAgent }: CandidateDeps,
+  signal: AbortSignal,
+): Promise<{ urls: string[]; priorities: ReadonlyMap<string, number> }> {
+  const { sitemaps } = await robots.rulesFor(home, signal);
+  const stated = new Map<string, number>();
+  const urls = await readSitemaps([...new Set([...sitemaps, new URL("/sitemap.xml", home).href])], {
+    urlsMax: SITEMAP_URLS_MAX,
+    timeoutMs: SITEMAPS_TIMEOUT_MS,
+    userAgent: userAgent(),
+    home,
+    signal,
+    onPriority: (url, priority) => stated.set(url, priority),
+  });
+  const turn = createTurns();
+  const priorities = new Map<string, number>();
+  for (const [url, priority] of stated) {
+    await turn();
+    priorities.set(pageKey(url), priority);
+  }
+  const weighed = urls.map((url) => ({
+    url,
+    weight: 100 * (stated.get(url) ?? PRIORITY_DEFAULT) - url.split("/").length,
+  }));
+  return { urls: weighed.sort((a, b) => b.weight - a.weight).map(({ url }) => url), priorities };
+}
+
+function lines(text: string): string[] {
+  return text === "" ? [] : text.split("\n");
+}

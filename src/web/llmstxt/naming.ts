@@ -1,0 +1,129 @@
+// What the site and its pages are called. Titles repeat the site's name; each page's own part is what tells it apart. Pure.
+
+import type { PageNote } from "./page-note.ts";
+import { oneLine } from "./plain.ts";
+import { segmentsOf } from "./rank.ts";
+
+/** What a page is called and described as. */
+export interface NamedPage {
+  readonly note: PageNote;
+  readonly title: string;
+  /** Empty where the page says nothing of itself. */
+  readonly description: string;
+  /** Its own words: no model can know better. */
+  readonly isOwnDescription: boolean;
+}
+
+/** How the parts of a title are set apart. */
+const SEPARATOR = /\s+(?:[|–—·•»«:/-]|::|\\)\s+|\s*[|»]\s*/;
+/** Of all titles: what stands in so many of them is the site's name. */
+const SHARE_MIN = 0.5;
+const TITLE_CHARS_MAX = 120;
+
+/** The site's name: its own word, what its titles share, or the words of the root's title that its host is made of. */
+export function siteNameOf(notes: readonly PageNote[], home: string): string {
+  const root = notes.find(({ rank }) => rank === 0);
+  const own = root?.siteName || mostCommon(notes.map(({ siteName }) => siteName).filter((name) => name !== ""));
+  if (own !== undefined && own !== "") return own;
+  const shared = sharedPart(notes);
+  if (shared !== undefined) return shared;
+  const { hostname, port } = new URL(home);
+  const host = hostname.replace(/^www\./, "") + (port === "" ? "" : `:${port}`);
+  const title = root?.title ?? "";
+  const named = title.split(SEPARATOR).find((part) => part !== "" && host.replace(/\W/g, "").includes(letters(part)));
+  return named ?? (title === "" ? root?.heading || host : title);
+}
+
+/** The first or last part that most titles have. */
+function sharedPart(notes: readonly PageNote[]): string | undefined {
+  if (notes.length < 3) return undefined;
+  const parts = notes.flatMap(({ title }) => {
+    const split = title.split(SEPARATOR).filter((part) => part !== "");
+    return split.length < 2 ? [] : [...new Set([split[0] as string, split[split.length - 1] as string])];
+  });
+  const found = mostCommon(parts);
+  return found !== undefined && parts.filter((part) => part === found).length >= notes.length * SHARE_MIN
+    ? found
+    : undefined;
+}
+
+/** The most frequent; of equals the one that came first. */
+function mostCommon(texts: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  let found: string | undefined;
+  for (const [text, count] of counts) if (found === undefined || count > (counts.get(found) ?? 0)) found = text;
+  return found;
+}
+
+function letters(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** Names the pages. `labelOf` is how the root page calls an address; `described` is what a model said, by rank. */
+export function namePages(
+  notes: readonly PageNote[],
+  {
+    siteName,
+    labelOf,
+    described,
+  }: { siteName: string; labelOf: (note: PageNote) => string; described: ReadonlyMap<number, string> },
+): NamedPage[] {
+  const titles = notes.map((note) => withoutSite(note.title, siteName));
+  const uses = countOf(titles);
+  const descriptions = countOf(notes.map(({ description }) => description));
+  return notes.map((note, index) => {
+    const cleaned = titles[index] as string;
+    // A title that several pages have tells nobody which one it is.
+    const isShared = (uses.get(cleaned) ?? 0) > 1 || (note.rank > 0 && letters(cleaned) === letters(siteName));
+    const choices = isShared ? [note.heading, labelOf(note), cleaned] : [cleaned, note.heading, labelOf(note)];
+    const title = oneLine(choices.find((text) => letters(text) !== "") ?? pathTitle(note.url), TITLE_CHARS_MAX);
+    const isOwnDescription =
+      note.description !== "" &&
+      letters(note.description) !== letters(title) &&
+      (note.rank === 0 || descriptions.get(note.description) === 1);
+    const said = isOwnDescription ? note.description : (described.get(note.rank) ?? note.sentence);
+    return { note, title, description: letters(said) === letters(title) ? "" : said, isOwnDescription };
+  });
+}
+
+function countOf(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
+}
+
+/** A title without the name of its site at either end. */
+function withoutSite(title: string, siteName: string): string {
+  const parts = title.split(SEPARATOR).filter((part) => part !== "");
+  if (parts.length < 2) return title;
+  const name = letters(siteName);
+  const own = parts.filter((part, index) => !((index === 0 || index === parts.length - 1) && letters(part) === name));
+  if (own.length === 0 || own.length === parts.length) return title;
+  // What stood between the parts that stay.
+  const start = title.indexOf(own[0] as string);
+  const last = own[own.length - 1] as string;
+  return title.slice(start, title.lastIndexOf(last) + last.length);
+}
+
+/** What an address says of its page. */
+export function pathTitle(address: string): string {
+  const { pathname, host } = new URL(address);
+  const last = segmentsOf(pathname).at(-1);
+  return last === undefined ? host : segmentTitle(last);
+}
+
+const SHORT_FORMS = new Set("api sdk cli faq ui ux sql css html http json url ai ml llm seo pdf sso".split(" "));
+
+/** A part of a path as words: `getting-started.html` is "Getting started". */
+export function segmentTitle(segment: string): string {
+  let plain = segment;
+  try {
+    plain = decodeURIComponent(segment);
+  } catch {
+    // A stray percent sign is a letter like others.
+  }
+  const words = oneLine(plain.replace(/\.(?:html?|php|aspx?|jsp|md)$/i, "").replace(/[-_+.]+/g, " "), 60).split(" ");
+  const spelled = words.map((word) => (SHORT_FORMS.has(word.toLowerCase()) ? word.toUpperCase() : word)).join(" ");
+  return spelled === "" ? segment : spelled.charAt(0).toUpperCase() + spelled.slice(1);
+}

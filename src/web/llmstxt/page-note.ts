@@ -1,0 +1,74 @@
+// What is kept of one page for llms.txt: what it says about itself, and its text where the whole text is wanted.
+
+import { pageKey, siteKey } from "../../base/page-key.ts";
+import type { LoadedPage } from "../../pages/load.ts";
+import { creditsOf } from "../page-view.ts";
+import { firstSentence, oneLine, paragraphsOf, wordsOf } from "./plain.ts";
+
+/** A page as stored. Texts are plain, on one line, and bounded. */
+export interface PageNote {
+  /** Its place among the picked pages; the root page is 0. */
+  readonly rank: number;
+  /** All keys that it goes by. */
+  readonly keys: readonly string[];
+  readonly url: string;
+  readonly title: string;
+  /** Its first heading. */
+  readonly heading: string;
+  /** Its own description. */
+  readonly description: string;
+  /** Its first sentence. */
+  readonly sentence: string;
+  /** How its text begins, for a model or as the site's introduction. */
+  readonly opening: string;
+  readonly siteName: string;
+  readonly language: string;
+  /** It asks not to be listed. */
+  readonly isUnlisted: boolean;
+  readonly credits: number;
+  /** Only where the whole text is wanted. */
+  readonly markdown?: string;
+  readonly isCut?: boolean;
+}
+
+const TITLE_CHARS_MAX = 200;
+const DESCRIPTION_CHARS_MAX = 300;
+const OPENING_CHARS_MAX = 2000;
+/** Of one page; a book on a single page does not take the place of all others. */
+const MARKDOWN_CHARS_MAX = 256 * 1024;
+
+/** Makes the note. */
+export function pageNote(
+  page: LoadedPage,
+  { rank, key, withText }: { rank: number; key: string; withText: boolean },
+): PageNote {
+  const { metadata, markdown = "" } = page;
+  const paragraphs = paragraphsOf(markdown);
+  const telling = paragraphs.find((text) => text.length >= 40) ?? paragraphs[0] ?? "";
+  const { canonical } = metadata;
+  const isOwn = canonical !== undefined && URL.canParse(canonical) && siteKey(canonical) === siteKey(page.url);
+  // A template that names the root on every page says nothing.
+  const isMistaken = isOwn && new URL(canonical).pathname === "/" && new URL(page.url).pathname !== "/";
+  return {
+    rank,
+    keys: [...new Set([key, pageKey(page.url), ...(isOwn && !isMistaken ? [pageKey(canonical)] : [])])],
+    url: page.url.replace(/#.*$/, ""),
+    title: oneLine(metadata.title, TITLE_CHARS_MAX),
+    heading: oneLine(headingOf(markdown), TITLE_CHARS_MAX),
+    description: oneLine(metadata.description, DESCRIPTION_CHARS_MAX),
+    sentence: oneLine(firstSentence(telling, metadata.language), DESCRIPTION_CHARS_MAX),
+    opening: oneLine(paragraphs.join(" "), OPENING_CHARS_MAX),
+    siteName: oneLine(metadata.siteName ?? "", TITLE_CHARS_MAX),
+    language: oneLine(metadata.language, 40),
+    isUnlisted: /\b(?:noindex|none)\b/i.test(metadata.robots ?? ""),
+    credits: creditsOf(page),
+    ...(withText
+      ? { markdown: markdown.slice(0, MARKDOWN_CHARS_MAX).toWellFormed(), isCut: markdown.length > MARKDOWN_CHARS_MAX }
+      : {}),
+  };
+}
+
+function headingOf(markdown: string): string {
+  const heading = /^#{1,2}\s+(.+)$/m.exec(markdown.slice(0, 20_000))?.[1] ?? "";
+  return wordsOf(heading);
+}

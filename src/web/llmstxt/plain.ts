@@ -1,0 +1,91 @@
+// Text of strangers on one line of Markdown, so that it can neither end its line nor begin a link, a heading or a section.
+
+import { escapeMarkdown } from "../../pages/markdown/escape.ts";
+
+/** Control and format characters (marks of direction among them), private and broken ones; joiners are part of words. */
+const INVISIBLE = /[\p{Cc}\p{Co}\p{Cs}\ufffd]|(?!\u200c|\u200d|[\u0600-\u0605\u06dd\u070f])\p{Cf}/gu;
+/** Read at most, however long a text is. */
+const READ_CHARS_MAX = 10_000;
+
+/** One line of plain text, cut between words where it is longer than `charsMax`. */
+export function oneLine(text: string, charsMax: number): string {
+  const visible = text
+    .slice(0, READ_CHARS_MAX)
+    .replace(/[\s\u0085]+/g, " ")
+    .replace(INVISIBLE, "");
+  return cut(visible.replace(/\s+/g, " ").trim(), charsMax);
+}
+
+/** Ends between words where there are any near the limit, and never inside a character. */
+function cut(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  const head = text.slice(0, charsMax - 1).replace(/[\ud800-\udbff]$/, "");
+  const space = head.lastIndexOf(" ");
+  return `${(space > charsMax * 0.7 ? head.slice(0, space) : head).replace(/[\s,;:–-]+$/, "")}…`;
+}
+
+/** A plain line as Markdown shows it. What would be a link is parted: there are readers that know no backslash. */
+export function escapeLine(line: string, { isAmidLine }: { isAmidLine: boolean }): string {
+  return escapeMarkdown(line.replace(/\](?=[([])/g, "] "), { isAmidLine });
+}
+
+/** The same for the words of a link or a heading: many readers end them at the first bracket, escaped or not. */
+export function escapeTitle(line: string): string {
+  return escapeMarkdown(line.replace(/\[/g, "(").replace(/\]/g, ")"), { isAmidLine: true });
+}
+
+/** An address for the brackets of a link: nothing in it ends them, or is read as an entity. */
+export function linkTarget(address: string): string {
+  return address
+    .replace(/[()<>"\\^`{|}\s]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)
+    .replace(/(&#?\w{1,32});/g, "$1%3B");
+}
+
+/** Markdown as the words that a reader sees, block by block: headings, lists, tables, code and pictures are left out. */
+export function paragraphsOf(markdown: string): string[] {
+  const head = markdown
+    .slice(0, READ_CHARS_MAX)
+    .replace(/^(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^\1[`~]*[^\S\n]*$|$(?![\s\S]))/gm, "");
+  return head
+    .split(/\n\s*\n/)
+    .filter((block) => !/^\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|\||>|={3,}|-{3,}|\[\^|\s{4})/.test(block))
+    .map(wordsOf)
+    .filter((block) => block !== "");
+}
+
+/** A block of Markdown as plain words. */
+export function wordsOf(block: string): string {
+  return block
+    .replace(/!\[[^\]]*\]\([^)]*\)/g, "")
+    .replace(/\[((?:[^[\]\\]|\\.){0,500})\]\((?:[^()\\]|\\.|\([^()]*\)){0,2000}\)/g, "$1")
+    .replace(/\[\^[^\]]{1,40}\]/g, "")
+    .replace(/<\/?[a-z][^<>]{0,100}>/gi, "")
+    .replace(/(?<!\\)(\*\*|__|~~|[*_`])/g, "")
+    .replace(/\\([!-/:-@[-`{-~])/g, "$1")
+    .replace(/&lt;/g, "<")
+    .replace(/&gt;/g, ">")
+    .replace(/&amp;/g, "&")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+const OPENING_CHARS_MIN = 30;
+
+/** The first sentence of a text, and those after it while it is very short. */
+export function firstSentence(text: string, language: string): string {
+  let opening = "";
+  for (const { segment } of segmenter(language).segment(text.slice(0, 2000))) {
+    opening += segment;
+    if (opening.trim().length >= OPENING_CHARS_MIN) break;
+  }
+  return opening.trim();
+}
+
+function segmenter(language: string): Intl.Segmenter {
+  try {
+    return new Intl.Segmenter(language === "" ? "en" : language, { granularity: "sentence" });
+  } catch {
+    // Pages name languages that there are none of.
+    return new Intl.Segmenter("en", { granularity: "sentence" });
+  }
+}

@@ -1,0 +1,94 @@
+// Writes llms.txt (llmstxt.org): a heading, a quoted summary, a paragraph, and sections of links with notes; and the same
+// pages with their whole text. What pages say stays within its line, or below its page's heading. Pure.
+
+import type { NamedPage } from "./naming.ts";
+import { escapeLine, escapeTitle, linkTarget } from "./plain.ts";
+import type { Section } from "./sections.ts";
+
+/** What the file says of the site as a whole. */
+export interface SiteNote {
+  readonly name: string;
+  readonly summary: string;
+  /** A paragraph about it; empty without one. */
+  readonly introduction: string;
+}
+
+/** The whole text of all pages: more than most windows take, and small enough for an answer. */
+const FULL_TEXT_CHARS_MAX = 4 * 1024 * 1024;
+
+/** The summary of the site. */
+export function writeLlmstxt(site: SiteNote, sections: readonly Section[]): string {
+  return `${[...headOf(site), ...sections.map(writeSection)].join("\n\n")}\n`;
+}
+
+function headOf({ name, summary, introduction }: SiteNote): string[] {
+  return [
+    `# ${escapeTitle(name)}`,
+    ...(summary === "" ? [] : [`> ${escapeLine(summary, { isAmidLine: false })}`]),
+    ...(introduction === "" ? [] : [escapeLine(introduction, { isAmidLine: false })]),
+  ];
+}
+
+function writeSection({ title, pages }: Section): string {
+  return `## ${escapeTitle(title)}\n\n${pages.map(writeLink).join("\n")}`;
+}
+
+function writeLink({ note, title, description }: NamedPage): string {
+  const text = description === "" ? "" : `: ${escapeLine(description, { isAmidLine: true })}`;
+  return `- [${escapeTitle(title)}](${linkTarget(note.url)})${text}`;
+}
+
+/** All pages with their text, each under a heading of the second level: those of the page itself stand below it. */
+export function writeFullText(site: SiteNote, sections: readonly Section[]): string {
+  const parts = headOf(site);
+  let left = FULL_TEXT_CHARS_MAX;
+  for (const { note, title } of sections.flatMap(({ pages }) => pages)) {
+    const text = withLowerHeadings(withoutTitle(note.markdown ?? "", [title, note.heading]));
+    const kept = text.length <= left ? text : "";
+    left -= kept.length;
+    const cut = kept === "" && text !== "" ? "*The text of this page is left out: the file would be too long.*" : "";
+    const end = note.isCut === true && kept !== "" ? "*The text of this page is cut here.*" : "";
+    parts.push(
+      ...[`## ${escapeTitle(title)}`, `Source: <${linkTarget(note.url)}>`, kept, cut, end].filter(
+        (part) => part !== "",
+      ),
+    );
+  }
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** The page's own first heading says its title again. */
+function withoutTitle(markdown: string, titles: readonly string[]): string {
+  const [first = "", ...rest] = markdown.trim().split("\n");
+  const heading = /^#{1,2}\s+(.+?)\s*$/.exec(first)?.[1]?.replace(/\\/g, "");
+  return heading !== undefined && titles.includes(heading) ? rest.join("\n").trim() : markdown.trim();
+}
+
+const HEADING_LEVEL_MIN = 3;
+const HEADING_LEVEL_MAX = 6;
+
+/** Headings as far down as that the highest is of the third level; code is left alone, and ends with its page. */
+function withLowerHeadings(markdown: string): string {
+  const lines = markdown.split("\n");
+  let fence: string | undefined;
+  const headings = new Map<number, number>();
+  lines.forEach((line, index) => {
+    const mark = /^[\s>]*(?:[-*+]\s+|\d{1,9}[.)]\s+)*(`{3,}|~{3,})(.*)$/.exec(line);
+    if (mark !== null) {
+      const [, sign = "", after = ""] = mark;
+      if (fence === undefined) fence = sign[0] === "`" && after.includes("`") ? undefined : sign;
+      else if (sign.startsWith(fence) && after.trim() === "") fence = undefined;
+      return;
+    }
+    const level = fence === undefined ? /^ {0,3}(#{1,6})(?=\s|$)/.exec(line)?.[1]?.length : undefined;
+    if (level !== undefined) headings.set(index, level);
+  });
+  const highest = Math.min(...headings.values());
+  const lower = Math.max(0, HEADING_LEVEL_MIN - highest);
+  for (const [index, level] of headings)
+    lines[index] = (lines[index] as string).replace(
+      /^ {0,3}#{1,6}/,
+      "#".repeat(Math.min(HEADING_LEVEL_MAX, level + lower)),
+    );
+  return fence === undefined ? lines.join("\n") : [...lines, fence].join("\n");
+}
