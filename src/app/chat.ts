@@ -10,6 +10,7 @@ import { createCompact } from "../gateway/compact.ts";
 import { createCompaction } from "../gateway/compaction/assemble.ts";
 import { createTokenCount } from "../gateway/count-tokens.ts";
 import type { GatewayDeps } from "../gateway/deps.ts";
+import { createInputTokens } from "../gateway/input-tokens.ts";
 import { createImageFetch } from "../gateway/media.ts";
 import { createModelEndpoint } from "../gateway/model-endpoint.ts";
 import { createPrepare } from "../gateway/prepare.ts";
@@ -105,6 +106,7 @@ export function createChat(deps: ChatDeps) {
       compact: createCompact({ ...pipeline, ...compaction, prepare, settings: () => config().compaction }),
       modelEndpoint: createModelEndpoint(pipeline),
       countTokens: createTokenCount({ ...pipeline, files }),
+      inputTokens: createInputTokens({ ...pipeline, prepare }),
     }),
     /** The endpoints that are called past the framework's router. */
     direct: directRoutes(gateway),

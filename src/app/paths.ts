@@ -3,6 +3,7 @@
 
 import { edgeTraits } from "../gateway/endpoints.ts";
 import type { PathRules } from "../http/edge.ts";
+import { aliasOf } from "./aliases.ts";
 
 /** What maintenance closes: the API, and the models behind the dashboard's playground. */
 const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/searxng\/|^\/dashboard\/api\/playground(?:\/|$)/;
@@ -12,7 +13,9 @@ const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|
 
 /** The rules of this program. */
 export const PATHS: PathRules = {
-  isApi: (path) => path.startsWith("/v1/") || path.startsWith("/typesafe/") || path === "/openapi.json",
+  alias: aliasOf,
+  isApi: (path) =>
+    path.startsWith("/v1/") || path.startsWith("/api/v1/") || path.startsWith("/typesafe/") || path === "/openapi.json",
   isClosable: (path) => CLOSABLE.test(path) && !ALWAYS_OPEN.test(path),
   traits: edgeTraits,
   // Contract §3 "response headers of ours".

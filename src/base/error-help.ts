@@ -31,6 +31,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   invalid_code: "The code is wrong, used or has expired. Ask for a new one.",
   url_not_allowed: "Use a public http or https address. An operator can allow others with `web.allow_hosts`.",
   route_not_found: "Check the path and the method.",
+  not_offered: "This service has no such endpoint. The message says what to use instead, where there is something.",
   model_not_found: "Use an id of `GET /v1/models`, which lists what this key may use.",
   response_not_found: "It has expired, was deleted or is another account's.",
   thread_not_found: "It has expired, was deleted or is another account's. Send the whole conversation.",

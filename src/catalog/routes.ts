@@ -1,7 +1,8 @@
-// GET /v1/models, GET /v1/models/{id} (ids with slashes and percent signs too) and GET /v1/tiers. Free of the rate limit
+// GET /v1/models, /v1/models/{id} (ids with slashes and percent signs too), /v1/model/info and /v1/tiers. Free of the rate limit
 // and open to accounts whose plan has ended; a key is needed all the same.
 
 import { Elysia } from "elysia";
+import { modelInfo } from "./model-info.ts";
 import type { Catalog } from "./models.ts";
 import { modelNotFound, requireVisibleModel } from "./resolve.ts";
 import { type TierGrant, type TierId, tiersView } from "./tiers.ts";
@@ -31,6 +32,10 @@ export function catalogRoutes(deps: CatalogRoutesDeps) {
       const caller = await deps.authenticate(request);
       const model = requireVisibleModel(deps.catalog(), idFromUrl(request.url), caller.tier);
       return Response.json(modelView(model, viewOptions(request)));
+    })
+    .get("/v1/model/info", async ({ request }) => {
+      await deps.authenticate(request);
+      return Response.json(modelInfo(deps.catalog().models));
     })
     .get("/v1/tiers", async ({ request }) => {
       const caller = await deps.authenticate(request);

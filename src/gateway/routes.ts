@@ -5,6 +5,7 @@ import { ApiError } from "../base/errors.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
 import { FORMATS } from "../wire/index.ts";
+import { NOT_OFFERED_PATHS, refuseNotOffered } from "./not-offered.ts";
 import type { Gateway } from "./run.ts";
 import type { StoredResponses } from "./stored-responses.ts";
 import type { StoredThreads } from "./threads/stored-threads.ts";
@@ -26,11 +27,13 @@ export interface GatewayRoutesDeps {
   modelEndpoint(request: Request, endpoint: ModelEndpoint): Promise<Response>;
   /** `POST /v1/messages/count_tokens` */
   countTokens(request: Request): Promise<Response>;
+  /** `POST /v1/responses/input_tokens` */
+  inputTokens(request: Request): Promise<Response>;
 }
 
 /** `POST` routes of every client format, stored answers, files, and the endpoints that only say no. */
 export function gatewayRoutes(deps: GatewayRoutesDeps) {
-  const { gateway, responses, uploads, threads, compact, countTokens, modelEndpoint } = deps;
+  const { gateway, responses, uploads, threads, compact, countTokens, inputTokens, modelEndpoint } = deps;
   const app = new Elysia();
   for (const format of FORMATS) {
     app.post(format.path, ({ request }) => gateway.handle(request, format), { parse: "none" });
@@ -38,10 +41,16 @@ export function gatewayRoutes(deps: GatewayRoutesDeps) {
   for (const endpoint of MODEL_ENDPOINTS) {
     app.post(endpoint.path, ({ request }) => modelEndpoint(request, endpoint), { parse: "none" });
   }
+  for (const path of NOT_OFFERED_PATHS) {
+    const refuse = () => refuseNotOffered(path);
+    for (const at of [path, `${path}/*`]) {
+      app.get(at, refuse).post(at, refuse, { parse: "none" }).delete(at, refuse, { parse: "none" });
+    }
+  }
   return app
     .post("/v1/messages/count_tokens", ({ request }) => countTokens(request), { parse: "none" })
     .post("/v1/responses/compact", ({ request }) => compact(request), { parse: "none" })
-    .post("/v1/responses/input_tokens", ({ request }) => responses.noEndpoint(request), { parse: "none" })
+    .post("/v1/responses/input_tokens", ({ request }) => inputTokens(request), { parse: "none" })
     .get("/v1/responses", ({ request }) => responses.refuseUpgrade(request))
     .get("/v1/responses/:id", ({ request, params }) => responses.get(request, params.id))
     .get("/v1/responses/:id/input_items", ({ request, params }) => responses.inputItems(request, params.id))

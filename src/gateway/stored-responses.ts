@@ -2,7 +2,6 @@
 
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
-import { pathOf } from "../http/path.ts";
 import { SSE_HEADERS } from "../http/sse-response.ts";
 import type { ResponseStore } from "../store/work/responses.ts";
 import { replayResponse } from "../wire/responses/replay.ts";
@@ -28,12 +27,6 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       if (searchParams.get("stream") !== "true") return Response.json(answer);
       const after = sequenceNumber(searchParams.get("starting_after"));
       return new Response(replayResponse(answer, after === undefined ? {} : { after }), { headers: SSE_HEADERS });
-    },
-
-    /** A path that is no id, though it stands where ids do. */
-    async noEndpoint(request: Request): Promise<never> {
-      await authenticate(request);
-      throw new ApiError("route_not_found", `There is no ${request.method} ${pathOf(request.url)}.`);
     },
 
     /** The input items of the answer's own request, newest first as OpenAI lists them. */

@@ -5,6 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import { ApiError } from "../base/errors.ts";
 import { JSON_LEVELS_MAX, jsonExcess } from "../base/json-depth.ts";
 import { parseLongTexts } from "../base/json-long-texts.ts";
+import { spliceMembers } from "../base/json-splice.ts";
 import type { BodyHold } from "./body-budget.ts";
 import { maybeExchangeOf } from "./exchange.ts";
 
@@ -52,10 +53,24 @@ async function room(request: Request, bytes: number): Promise<BodyHold | undefin
 }
 
 /** A JSON object body, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content type or no object. */
-export async function readJson(
-  request: Request,
-  limits: BodyLimits,
-): Promise<{ text: string; body: Record<string, unknown> }> {
+export async function readJson(request: Request, limits: BodyLimits): Promise<JsonBody> {
+  const read = await readObject(request, limits);
+  const model = maybeExchangeOf(request)?.alias?.model;
+  return model === undefined ? read : withModel(read, model);
+}
+
+/** A body as it came, and what it says. */
+interface JsonBody {
+  readonly text: string;
+  readonly body: Record<string, unknown>;
+}
+
+/** Where the address names the model, the body may leave it out. */
+function withModel({ text, body }: JsonBody, model: string): JsonBody {
+  return { text: spliceMembers(text, { model }), body: { ...body, model } };
+}
+
+async function readObject(request: Request, limits: BodyLimits): Promise<JsonBody> {
   const type = request.headers.get("content-type");
   if (type !== null && type !== "application/json" && !isJsonType(type)) {
     throw new ApiError("invalid_request", `Expected Content-Type: application/json, got "${type.slice(0, 100)}".`);

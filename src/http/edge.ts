@@ -23,8 +23,19 @@ export interface EndpointTraits {
   requestIdHeader?: string;
 }
 
+/** What an address of another service stands for here. */
+export interface Alias {
+  readonly path: string;
+  /** The model that the address names; it counts before the body's. */
+  readonly model?: string;
+  /** A further header in which the key may come. */
+  readonly keyHeader?: string;
+}
+
 /** What the edge is told of the program's paths. */
 export interface PathRules {
+  /** Undefined for a path that is its own. The path is percent-encoded UTF-8. */
+  alias(path: string): Alias | undefined;
   /** True for what scripts on any origin may call: keys travel in headers. */
   isApi(path: string): boolean;
   /** True for what maintenance closes. */
@@ -58,6 +69,7 @@ export interface EdgeDeps {
   unexpected(exchange: Exchange, cause: unknown): void;
 }
 
+const LOGGED_PATH_CHARS_MAX = 200;
 const METHODS = "GET, POST, DELETE, PUT, PATCH, OPTIONS";
 
 /** The fetch handler of the server. */
@@ -101,10 +113,17 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     exchange.thrown === undefined ? finish(request, exchange, response) : fail(request, exchange, exchange.thrown);
 
   return (request) => {
-    const path = pathOf(request.url);
+    const asked = pathOf(request.url);
+    const isBroken = asked.includes("%") && !isEncoded(asked);
+    const alias = isBroken ? undefined : deps.paths.alias(asked);
+    const path = alias?.path ?? asked;
+    if (alias !== undefined) readdress(request, asked, path);
     const exchange = openExchange(request, path, edge);
+    exchange.alias = alias;
+    if (alias !== undefined) exchange.log["asked"] = asked.slice(0, LOGGED_PATH_CHARS_MAX);
     bindExchange(request, exchange);
     try {
+      if (isBroken) throw new ApiError("invalid_request", "The path is not percent-encoded UTF-8.");
       const early = before(request, path, deps);
       if (early !== undefined) return finish(request, exchange, early);
       const direct = request.method === "POST" ? deps.direct.get(path) : undefined;
@@ -196,14 +215,19 @@ function before(request: Request, path: string, deps: EdgeDeps): Response | unde
   // Two Host headers arrive as one, joined by a comma: nobody may choose which of them counts.
   if (request.headers.get("host")?.includes(","))
     throw new ApiError("invalid_request", "Expected exactly one Host header.");
-  if (path.includes("%") && !isEncoded(path))
-    throw new ApiError("invalid_request", "The path is not percent-encoded UTF-8.");
   if (request.method === "OPTIONS" && deps.paths.isApi(path)) return preflight(request);
   const closed = deps.maintenance();
   if (closed === undefined || !deps.paths.isClosable(path)) return undefined;
   throw new ApiError("service_maintenance", closed.message || "The service is under maintenance. Try again later.", {
     retryAfterSeconds: closed.retryAfterSeconds,
   });
+}
+
+/** The request goes on with its body, signal and socket under the path that it meant: a copy would lose the last. */
+function readdress(request: Request, asked: string, path: string): void {
+  const at = request.url.indexOf(asked, request.url.indexOf("://") + 3);
+  const url = request.url.slice(0, at) + path + request.url.slice(at + asked.length);
+  Object.defineProperty(request, "url", { value: url });
 }
 
 /** Routes take their parameters decoded. */

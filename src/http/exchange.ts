@@ -12,7 +12,10 @@ export interface Exchange {
   /** `performance.now()` at arrival. */
   readonly startedMs: number;
   readonly method: string;
+  /** Where it is answered, also when it came by another address. */
   readonly path: string;
+  /** The address of another service that it came by; undefined for nearly all. */
+  alias?: { readonly model?: string; readonly keyHeader?: string } | undefined;
   /** The pattern of the route the path belongs to, as `/v1/models/*`; `unmatched` where there is none. */
   readonly route: string;
   /** The request's span; undefined while tracing is off. */

@@ -5,6 +5,7 @@ import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
+import { maybeExchangeOf } from "./exchange.ts";
 import type { Budget } from "./reservations.ts";
 
 /** What a live key says about its holder. */
@@ -103,5 +104,7 @@ function presentedKey(request: Request, takesXApiKey: KeyGuardDeps<Caller>["take
     return match?.[1] ?? "";
   }
   const key = request.headers.get("x-api-key");
-  return key !== null && takesXApiKey(request) ? key.trim() : undefined;
+  if (key !== null && takesXApiKey(request)) return key.trim();
+  const header = maybeExchangeOf(request)?.alias?.keyHeader;
+  return header === undefined ? undefined : request.headers.get(header)?.trim();
 }

@@ -36,6 +36,11 @@ const MATRIX: readonly [RegExp, Opens][] = [
   [/^GET \/(health|livez|readyz|docs.*|openapi\.json|metrics)?$/, "none"],
   [/^GET \/v1\/(status\/.*|stats\/.*|capabilities)$/, "none"],
   [/^POST \/v1\/moderations$/, "none"],
+  // Only say that they are not offered.
+  [
+    /^\w+ \/v1\/(assistants|batches|containers|evals|fine_tuning|live|realtime|skills|uploads|vector_stores|videos)(\/\*)?$/,
+    "none",
+  ],
   // Only says that it wants POST.
   [/^GET \/v1\/responses$/, "none"],
   [/^POST (\/v1)?\/fetch$/, "none"],

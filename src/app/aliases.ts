@@ -1,0 +1,42 @@
+// Addresses under which clients of other services already look for what stands here. Each is another name for one of our
+// own paths, and nothing else: whatever holds for the path (its key headers, limits, log line) holds for its aliases.
+
+import type { Alias } from "../http/edge.ts";
+
+/** What base addresses of other services end with before the `/v1/…` that we have too. */
+const PREFIXED = /^\/(?:openai|anthropic|api)(\/v1\/.+)$/;
+
+/** Azure's way of naming the model: the deployment in the path. */
+const DEPLOYMENT = /^\/openai\/deployments\/([^/]+)\/(chat\/completions|completions|embeddings|images\/.+|audio\/.+)$/;
+
+/** For clients whose base address was given without the `/v1`. */
+const UNVERSIONED =
+  /^\/(?:chat\/completions|completions|embeddings|rerank|moderations|(?:responses|messages|models|model|audio|images)(?:\/.*)?)$/;
+
+/** Single addresses: LiteLLM's, and the version that Cohere's client asks for. */
+const EXACT: Readonly<Record<string, string>> = {
+  "/key/info": "/v1/key",
+  "/health/readiness": "/readyz",
+  "/health/liveness": "/livez",
+  "/health/liveliness": "/livez",
+  "/v2/rerank": "/v1/rerank",
+};
+
+/** OpenRouter answers at these in a shape of its own: they are routes. */
+const OWN_ROUTES: ReadonlySet<string> = new Set(["/api/v1/key", "/api/v1/auth/key", "/api/v1/credits"]);
+
+/** What a path stands for; undefined for a path that is no alias, which nearly all are. */
+export function aliasOf(path: string): Alias | undefined {
+  if (path.startsWith("/v1/")) return undefined;
+  const exact = EXACT[path];
+  if (exact !== undefined) return { path: exact };
+  if (UNVERSIONED.test(path)) return { path: `/v1${path}` };
+  const azure = DEPLOYMENT.exec(path);
+  if (azure !== null) {
+    const [, deployment = "", rest = ""] = azure;
+    return { path: `/v1/${rest}`, model: decodeURIComponent(deployment), keyHeader: "api-key" };
+  }
+  const prefixed = OWN_ROUTES.has(path) ? undefined : PREFIXED.exec(path)?.[1];
+  if (prefixed === undefined) return undefined;
+  return path.startsWith("/openai/") ? { path: prefixed, keyHeader: "api-key" } : { path: prefixed };
+}

@@ -1,0 +1,75 @@
+// POST /v1/responses/input_tokens: asked of the model's first provider when that speaks Responses, else counted here.
+// Spends nothing and does not count against the rate limit.
+
+import { spliceMembers } from "../base/json-splice.ts";
+import { requireModel } from "../catalog/resolve.ts";
+import { readJson } from "../http/body.ts";
+import { exchangeOf } from "../http/exchange.ts";
+import { askProvider } from "../upstream/ask.ts";
+import { UpstreamFault } from "../upstream/fault.ts";
+import { responses } from "../wire/responses/format.ts";
+import { decodeOptions } from "./chat-exchange.ts";
+import type { GatewayDeps } from "./deps.ts";
+import { orderRoutes } from "./order.ts";
+import { clientError } from "./policy.ts";
+import { promptTokens } from "./prompt-tokens.ts";
+
+/** Counting is quick or not worth waiting for. */
+const TIMEOUT_MS = 15_000;
+/** Where OpenAI has it, below the base URL. */
+const UPSTREAM_PATH = "/responses/input_tokens";
+
+type InputTokensDeps = Pick<
+  GatewayDeps,
+  "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock" | "prepare"
+>;
+
+/** Builds the handler. */
+export function createInputTokens(deps: InputTokensDeps): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const exchange = exchangeOf(request);
+    const caller = await deps.admit(request, exchange, { free: true });
+    const { text, body } = await readJson(request, deps.bodyLimits());
+    const options = decodeOptions(request);
+    const chat = responses.decode(body, options);
+    const { model, routes } = requireModel(deps.catalog(), chat.model, {
+      tier: caller.account.tier,
+      isDecisionModel: deps.isDecisionModel,
+    });
+    exchange.log["model"] = model.id;
+    exchange.headers["x-sallyport-model"] = encodeURI(model.id);
+    const prepared = await deps.prepare?.({ exchange, caller, format: responses, chat, body, options, model, routes });
+    const counted = async () => answered(await promptTokens(prepared?.chat ?? chat));
+    const [route] = orderRoutes(prepared?.routes ?? routes, { random: () => 0 });
+    const provider = route === undefined ? undefined : deps.provider(route.provider);
+    if (route === undefined || provider === undefined || provider.dialect.name !== responses.dialect) return counted();
+    const call = {
+      path: UPSTREAM_PATH,
+      headers: {},
+      body: spliceMembers(text, { ...prepared?.members, model: route.model, stream: undefined, store: undefined }),
+      dropped: [],
+    };
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    try {
+      return answered(countOf((await askProvider(provider, call, { clock: deps.clock, signal })).text));
+    } catch (error) {
+      if (error instanceof UpstreamFault && error.kind === "bad_request")
+        throw clientError(error, deps.scrub, responses.dialect);
+      request.signal.throwIfAborted();
+      // Not every server that speaks the protocol counts; an estimate is better than none.
+      exchange.log["count_estimated"] = true;
+      return counted();
+    }
+  };
+}
+
+function answered(tokens: number): Response {
+  return Response.json({ object: "response.input_tokens", input_tokens: tokens });
+}
+
+/** Throws `UpstreamFault` where the provider answered something else. */
+function countOf(text: string): number {
+  const tokens = (JSON.parse(text) as { input_tokens?: unknown } | null)?.input_tokens;
+  if (typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0) return tokens;
+  throw new UpstreamFault("unavailable", "The provider's answer holds no count.");
+}

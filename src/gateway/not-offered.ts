@@ -1,0 +1,31 @@
+// Endpoints of OpenAI that are not offered here. A client that asks for one is told so, instead of being left to wonder
+// whether it misspelt the address.
+
+import { ApiError } from "../base/errors.ts";
+
+/** What is not offered, by its path below `/v1`; what to use instead, where there is something. */
+const NOT_OFFERED: Readonly<Record<string, string>> = {
+  assistants: "Use /v1/responses with tools.",
+  batches: "Send the requests one by one: limits are by the minute, and many may be under way at once.",
+  containers: "",
+  evals: "",
+  fine_tuning: "Fine-tune at the provider, and add the model to the configuration.",
+  live: "",
+  realtime: "",
+  skills: "",
+  uploads: "Send the file whole to /v1/files.",
+  vector_stores: "Use /v1/embeddings with a vector database.",
+  videos: "",
+};
+
+/** Where the documents list what is not offered. */
+const PAGE = "/docs/guides/not-offered";
+
+/** The paths of the endpoints, each with all that is below it. */
+export const NOT_OFFERED_PATHS: readonly string[] = Object.keys(NOT_OFFERED).map((name) => `/v1/${name}`);
+
+/** Says no to a request at one of them, or below. */
+export function refuseNotOffered(path: string): never {
+  const instead = NOT_OFFERED[path.slice("/v1/".length)] ?? "";
+  throw new ApiError("not_offered", `${path} is not offered. ${instead}${instead && " "}See ${PAGE}.`);
+}

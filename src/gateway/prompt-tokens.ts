@@ -1,0 +1,48 @@
+// How many tokens a request is, counted here: where no provider counts it, or none answers.
+
+import type { ChatRequest } from "../chat/request.ts";
+import { TokenCounter } from "../tokens/count.ts";
+import { promptText } from "./meter.ts";
+
+/**
+ * Anthropic counts width × height / 750 and scales images down to about 1.15 megapixels, so that this is a large image's
+ * count; pixels are not looked at here.
+ */
+const IMAGE_TOKENS = 1600;
+/** A page of a document is about 1,500 to 3,000 tokens there; documents are not opened here. */
+const DOCUMENT_TOKENS = 3000;
+/** Role marks and separators around a turn, and around a tool. */
+const TURN_TOKENS = 4;
+const TOOL_TOKENS = 8;
+
+/** The tokens of a request's messages, tools and media. */
+export async function promptTokens(chat: ChatRequest): Promise<number> {
+  const counter = new TokenCounter();
+  let tokens = (await counter.count(promptText(chat))) + TURN_TOKENS * chat.messages.length;
+  for (const tool of chat.tools) {
+    tokens += TOOL_TOKENS + (tool.type === "server" ? await counter.count(JSON.stringify(tool.value)) : 0);
+  }
+  for (const message of chat.messages) for (const part of message.content) tokens += await mediaTokens(part, counter);
+  return tokens;
+}
+
+async function mediaTokens(
+  part: ChatRequest["messages"][number]["content"][number],
+  counter: TokenCounter,
+): Promise<number> {
+  switch (part.type) {
+    case "image":
+      return IMAGE_TOKENS;
+    case "file":
+      return part.source.kind === "text" ? counter.count(part.source.text) : DOCUMENT_TOKENS;
+    case "opaque":
+      return counter.count(JSON.stringify(part.value));
+    case "tool-result": {
+      let tokens = 0;
+      for (const inner of part.content) tokens += await mediaTokens(inner, counter);
+      return tokens;
+    }
+    default:
+      return 0;
+  }
+}
