@@ -14,7 +14,7 @@ const binary = takeBinary();
 const seed = takeSeed();
 
 /** On a busy machine a test may wait for its turn; a hang is still noticed. */
-const TEST_TIMEOUT_MS = 30_000;
+const TEST_TIMEOUT_MS = 90_000;
 /** Files run side by side, each worker with its own browsers and gateways; more of them would wait for memory. */
 const WORKERS_MAX = 4;
 

@@ -137,7 +137,7 @@ test("an engine that is said to score tokens is probed for it", async () => {
   const probed = await startGateway({ ...config(), health: { probe: "chat" } });
   const mine = await probed.key();
   const listed = async () => (await probed.get("/v1/systemone/models", mine)).body.data.length;
-  for (let tries = 0; tries < 200 && (await listed()) > 0; tries++) await Bun.sleep(10);
+  while ((await listed()) > 0) await Bun.sleep(10);
   const { body } = await probed.get("/health");
   expect(body.subsystems.decisions.unfit).toEqual([
     { model: "chosen-1.0.0", reason: "The engine does not score the tokens it is told to." },

@@ -164,7 +164,7 @@ describe("what was put into a simulated model is found", () => {
       const [before, after] = [measureRows(judged(held, NONE)), measureRows(judged(held, fitted))];
       expect(after.logLoss).toBeLessThan(before.logLoss + 0.03);
     }
-  }, 30_000);
+  }, 60_000);
 
   test("rows that a model always gets right do not make it certain", () => {
     const rows = simulate({ type: "choice", count: 3, rows: 50, sharpness: 1, orders: 1, seed: 10 }).map((row) => ({

@@ -125,10 +125,11 @@ test.each([
 test("a second route to the same version is tried when the first is down", async () => {
   upstream.answer = (body, path) =>
     path === "/v1/decisions" ? Response.json({ error: { message: "down" } }, { status: 503 }) : answers(body);
+  const before = (await gateway.usage()).length;
   const answer = await ask({ q: { type: "noul", instructions: "?" } });
   expect(answer.status).toBe(200);
   expect(upstream.calls.map(({ path }) => path)).toEqual(["/v1/decisions", "/v1/second/decisions"]);
-  const rows = await gateway.usage();
+  const rows = await gateway.usage(before + 1);
   expect(rows.at(-1)).toMatchObject({ provider: "two", model: "openai-1.0.0" });
 });
 

@@ -41,7 +41,7 @@ test.each<[string | undefined]>([["{"], ["[]"], [undefined]])(
     const complaints = () =>
       gateway.logs.filter((line) => line.includes("x-1.0.0") && line.includes("cannot be read")).length;
     await gateway.reload(config);
-    for (let tries = 0; complaints() === 0 && tries < 200; tries++) await Bun.sleep(5);
+    while (complaints() === 0) await Bun.sleep(5);
     expect(complaints()).toBe(1);
     expect(await ask(gateway)).toEqual(before);
     // What mends it is taken, and what breaks it again is told again.
@@ -50,7 +50,7 @@ test.each<[string | undefined]>([["{"], ["[]"], [undefined]])(
     expect(await ask(gateway)).toEqual(before);
     await Bun.write(file, "{");
     await gateway.reload(config);
-    for (let tries = 0; complaints() < 2 && tries < 200; tries++) await Bun.sleep(5);
+    while (complaints() < 2) await Bun.sleep(5);
     expect([await ask(gateway), complaints()]).toEqual([before, 2]);
     const doctor = JSON.parse((await runCommand(dir, ["doctor", "--json"])).out);
     const said = doctor.checks.filter(({ name }: { name: string }) => name === "decisions");
@@ -61,5 +61,5 @@ test.each<[string | undefined]>([["{"], ["[]"], [undefined]])(
     open.push(again);
     expect(await ask(again)).toEqual(before);
   },
-  30_000,
+  60_000,
 );

@@ -97,12 +97,13 @@ describe("POST /v1/systemone", () => {
 
   test("a choice of one option needs no upstream", async () => {
     const only = { type: "choice", criteria: { yes: null } };
+    const before = (await gateway.usage()).length;
     const { body } = await gateway.post("/v1/systemone", ask({ q: only }), key);
     expect(body.answers.q).toEqual({ type: "choice", choice: "yes", probabilities: { yes: 1 }, confidence: 1 });
     expect(body.usage.output_tokens).toBe(0);
     expect(upstream.calls).toHaveLength(0);
     // What is said to be billed is in the books.
-    const row = (await gateway.usage()).at(-1);
+    const row = (await gateway.usage(before + 1)).at(-1);
     expect(row).toMatchObject({ status: 200, input_tokens: body.usage.input_tokens, estimated: 1 });
     const both = await gateway.post("/v1/systemone", ask({ q: only, r: NOUL }), key);
     expect(Object.keys(both.body.answers)).toEqual(["q", "r"]);
@@ -140,7 +141,7 @@ describe("POST /v1/systemone", () => {
     const mine = await gateway.key();
     const before = (await gateway.usage()).length;
     await gateway.post("/v1/systemone", ask({ q: NOUL }, { model: "decide-latest" }), mine);
-    const rows = (await gateway.usage()).slice(before);
+    const rows = (await gateway.usage(before + 1)).slice(before);
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({
       model: "decide-1.0.0",
@@ -246,7 +247,7 @@ describe("refusals reach no upstream", () => {
     expect(answer.body.error).toMatchObject({ code, param, message: expect.any(String) });
     expect(upstream.calls).toHaveLength(0);
     // Refused, it is in the books all the same, at no cost.
-    const rows = (await gateway.usage()).slice(before);
+    const rows = (await gateway.usage(before + 1)).slice(before);
     expect(rows).toMatchObject([{ status, error_code: code, cost_micros: 0 }]);
   });
 

@@ -111,7 +111,7 @@ test.each([
   expect(status).toBe(200);
   for (const count of Object.values(body.usage))
     expect(Number.isSafeInteger(count) && (count as number) >= 0).toBe(true);
-  const [row] = await gateway.usage();
+  const [row] = await gateway.usage(1);
   expect(row).toMatchObject({ estimated: 1, input_tokens: body.usage.input_tokens });
   expect(row!["input_tokens"]).toBeGreaterThan(0);
 });
@@ -127,7 +127,7 @@ test.each([
   expect(status).toBe(200);
   for (const count of Object.values(body.usage))
     expect(Number.isSafeInteger(count) && (count as number) >= 0).toBe(true);
-  const [row] = await gateway.usage();
+  const [row] = await gateway.usage(1);
   for (const name of ["input_tokens", "output_tokens", "cost_micros"]) {
     expect(Number.isSafeInteger(row![name]) && (row![name] as number) >= 0).toBe(true);
   }

@@ -20,8 +20,8 @@ export interface Gateway {
   key(tier?: string, rpm?: number): Promise<string>;
   post(path: string, body: unknown, key: string, headers?: Record<string, string>): Promise<Answer>;
   get(path: string, key?: string): Promise<Answer>;
-  /** Rows written about requests, after what is under way was flushed. */
-  usage(): Promise<Record<string, unknown>[]>;
+  /** Rows written about requests, when there are so many and none waits to be written. */
+  usage(atLeast?: number): Promise<Record<string, unknown>[]>;
   /** Another file, taken up while it runs. */
   reload(config: Record<string, unknown>): Promise<void>;
   stop(): Promise<void>;
@@ -87,9 +87,13 @@ export async function startGateway(config: Record<string, unknown>, dir = tempDi
       ),
     get: async (path, key) =>
       read(await fetch(app.url + path, { headers: key === undefined ? {} : { authorization: `Bearer ${key}` } })),
-    async usage() {
-      await Bun.sleep(20);
-      return store.sqlite.query("SELECT * FROM usage ORDER BY id").all() as Record<string, unknown>[];
+    async usage(atLeast = 0) {
+      for (;;) {
+        await Bun.sleep(20);
+        const health = await (await fetch(`${app.url}/health`)).json();
+        const rows = store.sqlite.query("SELECT * FROM usage ORDER BY id").all() as Record<string, unknown>[];
+        if (rows.length >= atLeast && health.subsystems.database.usage_queued === 0) return rows;
+      }
     },
     async reload(changed) {
       await Bun.write(join(dir, "sallyport.yaml"), fileOf(changed));

@@ -145,9 +145,8 @@ describe("health", () => {
     const ill = await health();
     expect(ill.status).toBe(503);
     expect(ill.body["breakers"]!["up"]).toMatchObject({ state: "open", failures: 3 });
-    const deadline = performance.now() + 5000;
     let status: unknown;
-    while (status !== "unavailable" && performance.now() < deadline) {
+    while (status !== "unavailable") {
       const view = (await (await fetch(`${app.url}/v1/status/models`)).json()) as {
         models: { id: string; status: string }[];
       };
@@ -155,7 +154,6 @@ describe("health", () => {
       status = view.models.find(({ id }) => id === "shown")?.status;
       await Bun.sleep(10);
     }
-    expect(status).toBe("unavailable");
     const refused = await ask(app);
     expect(refused.status).toBe(503);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3000);
@@ -165,8 +163,7 @@ describe("health", () => {
   test("one-token calls only where the operator pays for them", async () => {
     up.received.length = 0;
     const app = await start({ config: config({ health: { probe: "chat" } }) });
-    const deadline = performance.now() + 5000;
-    while (up.received.length === 0 && performance.now() < deadline) await Bun.sleep(10);
+    while (up.received.length === 0) await Bun.sleep(10);
     expect(up.received).toHaveLength(1);
     expect(up.received[0]!.json).toMatchObject({ model: "m", max_tokens: 1 });
     await app.stop();

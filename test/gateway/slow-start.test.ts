@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { whileSteady } from "../support/real-time.ts";
 import { CUT, chatAnswer, chatChunk, type FakeUpstream, sse, startUpstream } from "../support/upstream.ts";
 
 let app: TestApp;
@@ -170,10 +171,13 @@ test.each(OPENINGS)(
     spare.answer(() =>
       sse([chatChunk({ content: "from the spare" }), chatChunk({}, { finish: "stop" }), "data: [DONE]\n\n"]),
     );
-    const fromMs = performance.now();
-    const answer = await own.post(path, { model: "two", stream: true, ...PROMPTS[path] });
-    // The headers do not wait for the ten seconds of a stream in which nothing comes.
-    expect(performance.now() - fromMs).toBeLessThan(9000);
+    const answer = await whileSteady(async () => {
+      const fromMs = performance.now();
+      const given = await own.post(path, { model: "two", stream: true, ...PROMPTS[path] });
+      // The headers do not wait for the ten seconds of a stream in which nothing comes.
+      expect(performance.now() - fromMs).toBeLessThan(9000);
+      return given;
+    });
     expect(answer.status).toBe(200);
     seen.resolve();
     const text = await answer.text();

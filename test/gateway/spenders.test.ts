@@ -72,7 +72,7 @@ test("what is remembered follows what is written, through every window", async (
     }),
     { numRuns: 15 },
   );
-}, 20_000);
+}, 60_000);
 
 test("what is written while a budget is read counts once", async () => {
   const { writer, spend, budgetsOf } = await setUp(null);

@@ -55,7 +55,7 @@ test("idle connections are closed, running requests are not", async () => {
   // Both began silent together; how long the slow answer's silence lasts depends on when it was given.
   expect(closings.indexOf("proxied")).toBeGreaterThan(closings.indexOf("idle"));
   expect(await server.stop(1000)).toBe(true);
-}, 30_000);
+}, 60_000);
 
 test("a second listener on the port is refused", async () => {
   const first = createListener({ host: "127.0.0.1", port: 0 });

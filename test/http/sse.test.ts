@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { type SseOptions, type SseSource, sseResponse } from "../../src/http/sse-response.ts";
+import { whileSteady } from "../support/real-time.ts";
 
 let server: ReturnType<typeof Bun.serve> | undefined;
 afterEach(() => server?.stop(true));
@@ -40,16 +41,19 @@ test("silence is filled as soon as it has lasted so long, again and again", asyn
 });
 
 test("what is sent puts the keepalive off", async () => {
-  // Longer in all than the keepalive waits, and each far sooner: a busy machine may be late by a second.
-  let left = 12;
-  const { url } = serve(
-    async () => {
-      await Bun.sleep(110);
-      return left-- > 0 ? "x" : undefined;
-    },
-    { keepaliveMs: 1200 },
-  );
-  expect(await (await fetch(url)).text()).toBe("x".repeat(12));
+  await whileSteady(async () => {
+    // Longer in all than the keepalive waits, and each far sooner: a busy machine may be late by a second.
+    let left = 12;
+    const { url } = serve(
+      async () => {
+        // The pace of the source.
+        await Bun.sleep(110);
+        return left-- > 0 ? "x" : undefined;
+      },
+      { keepaliveMs: 1200 },
+    );
+    expect(await (await fetch(url)).text()).toBe("x".repeat(12));
+  });
 });
 
 test("empty texts are not sent, and the end closes without a cancel", async () => {
@@ -65,6 +69,7 @@ test("a client that leaves lets the source go, once", async () => {
   await fetch(url, { signal: gone.signal });
   gone.abort();
   await cancelled;
+  // Another would come with the next keepalive.
   await Bun.sleep(50);
   expect(cancels()).toBe(1);
 });

@@ -10,6 +10,7 @@ import { PageError } from "../../src/pages/page-error.ts";
 import { createRobotsJudge } from "../../src/pages/robots/judge.ts";
 import { createRobots } from "../../src/pages/robots/robots.ts";
 import { PoolFull } from "../../src/workers/pool.ts";
+import { whileSteady } from "../support/real-time.ts";
 
 const PAGE =
   "<html lang=en><title>T</title><main><h1>Head</h1><p>A paragraph of text that is long enough to count as something.</p></main>";
@@ -159,10 +160,12 @@ describe("limits", () => {
     expect(await fault(loader()(request("/never", { timeoutMs: 200 })))).toBe("timeout"));
   test("a robots.txt that does not come", async () => {
     robotsText = "never";
-    const started = performance.now();
-    expect(await fault(loader()(request("/page", { timeoutMs: 200 })))).toBe("timeout");
-    // The file's own time is ten seconds.
-    expect(performance.now() - started).toBeLessThan(5000);
+    await whileSteady(async () => {
+      const started = performance.now();
+      expect(await fault(loader()(request("/page", { timeoutMs: 200 })))).toBe("timeout");
+      // The file's own time is ten seconds.
+      expect(performance.now() - started).toBeLessThan(5000);
+    });
   });
   test("the caller's abort is the caller's", async () => {
     const stop = new AbortController();

@@ -79,5 +79,5 @@ describe.skipIf(CHROMIUM === undefined)("what a page fetches", () => {
     const { html } = await render("/fed-list");
     const parts = html.match(/part \d/g)?.length ?? 0;
     expect(parts).toBeWithin(3, 20);
-  }, 30_000);
+  }, 60_000);
 });

@@ -74,6 +74,7 @@ function led(pathname: string, searchParams: URLSearchParams): Response | undefi
         new ReadableStream({
           pull: async (controller) => {
             controller.enqueue(new TextEncoder().encode("<p>drop of a page that never ends</p>"));
+            // The pace of the page.
             await Bun.sleep(50);
           },
         }),
@@ -181,30 +182,30 @@ describe.skipIf(CHROMIUM === undefined)("what a reader sees", () => {
     const pages = await Promise.all(["/app", "/late", "/lazy", "/form"].map((path) => render(path)));
     expect(pages.map(({ url }) => new URL(url).pathname)).toEqual(["/app", "/late", "/lazy", "/form"]);
     expect((await browser.get()).contexts()).toEqual([]);
-  }, 30_000);
+  }, 60_000);
   test("consent layers go", async () => {
     const { html } = await render("/consent");
     expect([html.includes("content"), html.includes("We use cookies")]).toEqual([true, false]);
-  }, 30_000);
+  }, 60_000);
   test("a page without end is read as it stands", async () => {
     const { html } = await render("/endless", { timeoutMs: 4000 });
     expect(html).toContain("tick");
-  }, 30_000);
+  }, 60_000);
   test("frames stand where they stood, whenever they came", async () => {
     const { html } = await render("/frames-late");
     const at = (name: string) => html.indexOf(`<section><p>${name} text of`);
     expect(at("second")).toBeGreaterThan(0);
     expect(at("second")).toBeLessThan(at("first"));
     expect(at("third")).toBeGreaterThan(at("first"));
-  }, 30_000);
+  }, 60_000);
   test("an endless list is read a few screens far", async () => {
     const { html } = await render("/endless-scroll");
     const items = html.match(/item \d+/g) ?? [];
     expect([items.length > 10, items.length < 1000]).toEqual([true, true]);
-  }, 30_000);
+  }, 60_000);
   test("an answer that never ends is read as far as it came", async () => {
     expect((await render("/drip", { timeoutMs: 4000 })).html).toContain("drop of a page");
-  }, 30_000);
+  }, 60_000);
   test("pictures", async () => {
     const [part, full] = await Promise.all([
       render("/tall", { screenshot: "viewport" }),
@@ -212,7 +213,7 @@ describe.skipIf(CHROMIUM === undefined)("what a reader sees", () => {
     ]);
     const size = (png: Uint8Array | undefined) => Buffer.from(png ?? []).readUInt32BE(20);
     expect([size(part.screenshot), size(full.screenshot) >= 3000]).toEqual([900, true]);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe.skipIf(CHROMIUM === undefined)("limits", () => {
@@ -231,15 +232,15 @@ describe.skipIf(CHROMIUM === undefined)("limits", () => {
       expect(await fault(render(path))).toBe(expected as never);
       // The page's hundred megabytes stay in the browser.
       expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(90);
-    }, 30_000);
+    }, 60_000);
   test("a page that keeps its thread to itself runs out of time", async () => {
     expect(await fault(render("/busy", { timeoutMs: 3000 }))).toBe("timeout" as never);
-  }, 30_000);
+  }, 60_000);
   test("a frame that is too large is cut, and its page is not", async () => {
     const { html } = await render("/huge-frame");
     expect(html).toContain("outer");
     expect(html.length).toBeLessThan(1_000_000);
-  }, 30_000);
+  }, 60_000);
   test("pictures are as wide as the window and no taller than can be drawn", async () => {
     const { screenshot } = await render("/wide", { screenshot: "full" });
     const png = Buffer.from(screenshot ?? []);
@@ -252,7 +253,7 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
     const { html } = await render("/attack");
     expect(html).toContain("attack");
     expect(touched).toEqual([]);
-  }, 30_000);
+  }, 60_000);
   for (const [name, path] of [
     ["a script that goes there", () => `/go?url=http://${secret}/`],
     ["a redirect", () => `/redirect?url=http://${secret}/`],
@@ -264,7 +265,7 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
     test(`${name} is refused`, async () => {
       expect(await failure(render(path()))).toBeInstanceOf(BlockedAddress);
       expect(touched).toEqual([]);
-    }, 30_000);
+    }, 60_000);
   test("what cannot be reached is no page", async () => {
     const dead = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("x") });
     const address = `127.0.0.1:${dead.port}`;
@@ -279,11 +280,11 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
       });
     expect((await to(`http://${address}/`)).status).toBe(502);
     expect(await fault(to(`https://${address}/`))).toBe("upstream" as never);
-  }, 30_000);
+  }, 60_000);
   test("a page that a script sends where nobody is stays what it was", async () => {
     const { url, html, status } = await render("/go?url=http://nobody.invalid/");
     expect([url.startsWith(`${base}/go`), html.includes("waiting"), status]).toEqual([true, true, 200]);
-  }, 30_000);
+  }, 60_000);
   test.each([
     ["a mail program", "mailto:somebody@site.example"],
     ["an application", "app-of-mine://open"],
@@ -304,10 +305,10 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
     expect((await render("/app")).status).toBe(200);
     const { html, ...nothing } = await render("/nothing");
     expect([nothing, html.replace(/<[^>]*>/g, "")]).toEqual([{ url: `${base}/nothing`, status: 404 }, ""]);
-  }, 30_000);
+  }, 60_000);
   test("files are no pages", async () => {
     expect((await render(`/go?url=file:///etc/passwd`)).html).not.toContain("root:");
-  }, 30_000);
+  }, 60_000);
 });
 
 describe.skipIf(CHROMIUM === undefined)("trouble", () => {
@@ -315,11 +316,11 @@ describe.skipIf(CHROMIUM === undefined)("trouble", () => {
     await render("/app");
     await (await browser.get()).close();
     expect((await render("/app")).html).toContain("drawn");
-  }, 30_000);
+  }, 60_000);
   test("a page whose browser dies under it is shown in another", async () => {
     expect((await render("/die")).html).toContain("alive again");
     expect(deaths).toBe(2);
-  }, 30_000);
+  }, 60_000);
   test("an aborted page ends at once", async () => {
     const stop = new AbortController();
     asked = Promise.withResolvers<void>();
@@ -327,5 +328,5 @@ describe.skipIf(CHROMIUM === undefined)("trouble", () => {
     await asked.promise;
     stop.abort(new Error("gone"));
     expect(await pending).toBe("gone");
-  }, 30_000);
+  }, 60_000);
 });

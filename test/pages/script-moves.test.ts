@@ -89,5 +89,5 @@ describe.skipIf(CHROMIUM === undefined)("a page that a script leaves at once is 
       expect(page.markdown).toContain("What the reader came for.");
       expect([page.url, page.status, page.rendered]).toEqual([`${site.url}/new`, 200, drawn]);
       expect(drawings).toBe(drawn ? 1 : 0);
-    }, 30_000);
+    }, 60_000);
 });

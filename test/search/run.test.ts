@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { SearchError } from "../../src/search/failure.ts";
+import { whileSteady } from "../support/real-time.ts";
 import { bread, fails, nobody, pages, silent, startToys, type Toys, toyEngine } from "./toy-engines.ts";
 
 let toys: Toys;
@@ -63,7 +64,9 @@ describe("an answer", () => {
 });
 
 describe("time", () => {
-  test("nobody waits for a slow engine once there is enough and its share is over", async () => {
+  const timed = (name: string, check: () => Promise<void>) => test(name, () => whileSteady(check));
+
+  timed("nobody waits for a slow engine once there is enough and its share is over", async () => {
     toys = startToys({ quick: () => pages("quick", 5), slow: silent });
     const startedMs = performance.now();
     const { results, unresponsive } = await run({ timeoutMs: 2000 });
@@ -76,7 +79,7 @@ describe("time", () => {
     });
   });
 
-  test("others are asked at once when the first give too little", async () => {
+  timed("others are asked at once when the first give too little", async () => {
     const first = Array.from({ length: 6 }, (_, index) => toyEngine(`first-${index}`, { weight: 2 }));
     toys = startToys(
       {
@@ -90,7 +93,7 @@ describe("time", () => {
     expect(toys.asked("next")).toHaveLength(1);
   });
 
-  test("others are not asked when the first give enough", async () => {
+  timed("others are not asked when the first give enough", async () => {
     const first = Array.from({ length: 6 }, (_, index) => toyEngine(`first-${index}`, { weight: 2 }));
     const ways = Object.fromEntries(first.map(({ name }) => [name, () => pages(name, 3)]));
     toys = startToys({ ...ways, next: () => pages("next", 5) }, { engines: [...first, toyEngine("next")] });
@@ -98,7 +101,7 @@ describe("time", () => {
     expect(toys.asked("next")).toHaveLength(0);
   });
 
-  test("another is asked for each that fails, while the rest are under way", async () => {
+  timed("another is asked for each that fails, while the rest are under way", async () => {
     const slow = Array.from({ length: 5 }, (_, index) => toyEngine(`slow-${index}`, { weight: 2 }));
     const ways = Object.fromEntries(slow.map(({ name }) => [name, silent]));
     toys = startToys(
@@ -110,7 +113,7 @@ describe("time", () => {
     expect((await answer).results).toHaveLength(5);
   });
 
-  test("an engine past its own time is told of, and still heard while there is nothing else", async () => {
+  timed("an engine past its own time is told of, and still heard while there is nothing else", async () => {
     const { promise: late, resolve } = Promise.withResolvers<Response>();
     toys = startToys({ a: () => late }, { engines: [toyEngine("a", { timeoutMs: 20 })] });
     const answer = run();
@@ -120,7 +123,7 @@ describe("time", () => {
     expect(toys.outcomes).toEqual(["a timeout"]);
   });
 
-  test("the deadline ends it", async () => {
+  timed("the deadline ends it", async () => {
     toys = startToys({ a: silent, b: silent });
     const error = await failure({ timeoutMs: 100 });
     expect(error.fault).toBe("timeout");
@@ -130,14 +133,14 @@ describe("time", () => {
     ]);
   });
 
-  test("at the deadline what there is is the answer", async () => {
+  timed("at the deadline what there is is the answer", async () => {
     toys = startToys({ a: () => pages("a", 2), b: silent });
     const { results, unresponsive } = await run({ timeoutMs: 100 });
     expect(results).toHaveLength(2);
     expect(unresponsive).toEqual([{ name: "b", reason: "timeout" }]);
   });
 
-  test("a caller in a hurry has no engine suspended for others, and an engine past its own time is", async () => {
+  timed("a caller in a hurry has no engine suspended for others, and an engine past its own time is", async () => {
     toys = startToys({ a: silent, b: silent }, { engines: [toyEngine("a"), toyEngine("b", { timeoutMs: 20 })] });
     await failure({ timeoutMs: 100 });
     const [a, b] = toys.search.engines();

@@ -95,7 +95,8 @@ export async function startBlackhole(): Promise<{ port: number; stop(): void }> 
     throw new Error("The black hole could not be dug.");
   libc.symbols.getsockname(fd, ptr(address), ptr(new Uint32Array([ADDRESS_BYTES])));
   const port = (address[2] ?? 0) * 256 + (address[3] ?? 0);
-  // What fits into the queue is let in; the first attempt that is not says that the queue is full.
+  // What fits into the queue is let in; the first attempt that is not says that the queue is full. The time is waited for in
+  // parts: where the machine stood still, a connection that was let in is heard of before all of them are over.
   const fillers: Socket[] = [];
   for (let full = false; !full && fillers.length < 16; ) {
     const socket = connect({ host: "127.0.0.1", port });
@@ -103,7 +104,7 @@ export async function startBlackhole(): Promise<{ port: number; stop(): void }> 
     fillers.push(socket);
     full = await Promise.race([
       new Promise<boolean>((resolve) => socket.once("connect", () => resolve(false))),
-      Bun.sleep(100).then(() => true),
+      inParts(100).then(() => true),
     ]);
   }
   return {
@@ -114,4 +115,8 @@ export async function startBlackhole(): Promise<{ port: number; stop(): void }> 
       libc.close();
     },
   };
+}
+
+async function inParts(ms: number): Promise<void> {
+  for (let part = 0; part < 10; part++) await Bun.sleep(ms / 10);
 }

@@ -130,7 +130,7 @@ test("no page is lost, and what was answered is not asked for again", async () =
   // What was not answered had to be asked for again; what was done was not.
   const times = all.map((path) => [path, site.count(path)]);
   expect(times).toEqual(all.map((path) => [path, HELD.includes(path) ? 2 : 1]));
-}, 30_000);
+}, 60_000);
 
 test("pages that were being converted are converted, not fetched", async () => {
   const id = await start("/heavy");
@@ -147,7 +147,7 @@ test("pages that were being converted are converted, not fetched", async () => {
   expect([after.completed, after.creditsUsed]).toEqual([5, 5]);
   for (const path of answers) expect([path, site.count(path)]).toEqual([path, 1]);
   expect(stored(id).answers).toEqual([]);
-}, 30_000);
+}, 60_000);
 
 test("killed again and again, it returns each page once and asks twice only for what was never answered", async () => {
   const all = ["/small", ...small];

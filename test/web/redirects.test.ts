@@ -124,5 +124,5 @@ test.skipIf(CHROMIUM === undefined)(
     await always?.stop();
     await auto?.stop();
   },
-  30_000,
+  60_000,
 );

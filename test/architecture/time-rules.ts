@@ -1,0 +1,46 @@
+// What keeps tests from failing on a machine that stands still for a second: they wait for events, and bound no duration.
+
+import type { Rule } from "./rules.ts";
+import { codeOf, type FileMap } from "./source.ts";
+
+const tests = (files: FileMap) => [...files].filter(([path]) => path.startsWith("test/"));
+const lineOf = (text: string, at: number) => text.slice(0, at).split("\n").length;
+
+/** `expect(performance.now() - began).toBeLessThan(…)`, or of a name that was such a difference. */
+const DURATION =
+  /expect\((?:[^;]*?(?:performance|Date)\.now\(\) - |\w*(?:elapsed|took|duration)\w*\))[^;]*?\.toBeLessThan/gi;
+
+const durations: Rule = {
+  name: "a test bounds no duration, but that of its thread (cpuMs) or of a machine that ran on (whileSteady)",
+  check(files) {
+    const read = tests(files);
+    const violations = read.flatMap(([path, text]) => {
+      const code = codeOf(text);
+      return /\bwhileSteady\(/.test(code)
+        ? []
+        : [...code.matchAll(DURATION)].map((one) => `${path}:${lineOf(code, one.index)}`);
+    });
+    return { looked: read.length, violations };
+  },
+};
+
+/** Shorter pauses stand in loops that ask for something again. */
+const LONG_MS = 50;
+
+const pauses: Rule = {
+  name: "a test waits for events: a long pause says in a comment above it what nobody can be told of",
+  check(files) {
+    const read = tests(files);
+    const violations = read.flatMap(([path, text]) => {
+      const lines = text.split("\n");
+      return lines.flatMap((line, at) => {
+        const ms = Number(/^\s*await Bun\.sleep\(([\d_]+)\)/.exec(line)?.[1]?.replaceAll("_", ""));
+        return ms < LONG_MS || Number.isNaN(ms) || /^\s*\/\//.test(lines[at - 1] ?? "") ? [] : [`${path}:${at + 1}`];
+      });
+    });
+    return { looked: read.length, violations };
+  },
+};
+
+/** Both have planted violations in time-rules.test.ts. */
+export const TIME_RULES: readonly Rule[] = [durations, pauses];
