@@ -1,7 +1,7 @@
 // The pipeline of one chat request: admit, read, resolve, check, then answer. What differs between protocols is in their
 // dialects and formats.
 
-import { requireModel } from "../catalog/resolve.ts";
+import { requireModel, resolveModel } from "../catalog/resolve.ts";
 import type { TierId } from "../catalog/tiers.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { readJson } from "../http/body.ts";
@@ -9,16 +9,17 @@ import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { Caller } from "../http/guards.ts";
 import type { Hold } from "../http/reservations.ts";
 import { traceHeaders } from "../telemetry/span.ts";
-import type { DecodeOptions, WireFormat } from "../wire/format.ts";
+import type { DecodeOptions, RouteWishes, WireFormat } from "../wire/format.ts";
 import { headerText } from "./accounting.ts";
 import { answerRecord } from "./answer-record.ts";
 import { answerStreaming } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
 import { answerId, decodeOptions, forwardedHeaders, type Job } from "./chat-exchange.ts";
-import type { GatewayDeps } from "./deps.ts";
+import type { GatewayDeps, Prepared } from "./deps.ts";
 import { checkAgainstModel, defaultsFor } from "./policy.ts";
 import { answerPrompts } from "./prompts.ts";
 import { RefusedReasoning } from "./refused-reasoning.ts";
+import { askInTurn, bodiesInTurn, chosenRoutes, dearest, ROUTING_MEMBERS } from "./route-choice.ts";
 import { routesOfThread, threadOf } from "./upstream-threads.ts";
 import { worstCaseMicros } from "./worst-case.ts";
 
@@ -34,8 +35,10 @@ interface Read {
   body: Record<string, unknown>;
   chat: ChatRequest;
   options: DecodeOptions;
-  /** What the whole request holds of its caller's budgets, where this is one of several prompts. */
+  /** What the whole request holds of its caller's budgets, where this is one of several prompts or models. */
   hold: Hold | undefined;
+  /** What it says of its routing. */
+  wishes: RouteWishes | undefined;
   nowSeconds(): number;
 }
 
@@ -53,16 +56,29 @@ export function createGateway(deps: GatewayDeps) {
     const caller = admitted instanceof Promise ? await admitted : admitted;
     const { text, body } = await readJson(request, deps.bodyLimits());
     const prompts = format.prompts?.(body);
+    const wishes = wishesOf(deps, format, body);
     let hold: Hold | undefined;
     const answer = async (body: Record<string, unknown>, exchange: Exchange) => {
       // One of several prompts may outlast the others' failure.
       const own = hold?.share();
       try {
-        return await answerOne(deps, { request, exchange, caller, format, text, body, hold, nowSeconds });
+        return await answerOne(deps, { request, exchange, caller, format, text, body, hold, wishes, nowSeconds });
       } finally {
         own?.release();
       }
     };
+    const worstOf = (body: Record<string, unknown>) => {
+      const chat = format.decode(body, decodeOptions(request));
+      const { model } = modelFor(deps, chat, caller);
+      return worstCaseMicros(chat, model, defaultsFor(chat, model, format));
+    };
+    if (wishes !== undefined) {
+      const bodies = bodiesInTurn(body, wishes);
+      if (caller.budgets !== undefined) {
+        hold = await deps.budgets.reserve(caller.budgets, exchange, dearest(bodies, worstOf));
+      }
+      return askInTurn(bodies, (one) => answer(one, exchange));
+    }
     if (prompts === undefined) return answer(body, exchange);
     return answerPrompts(answer, prompts, {
       body,
@@ -70,21 +86,22 @@ export function createGateway(deps: GatewayDeps) {
       signal: request.signal,
       async reserve(bodies) {
         if (caller.budgets === undefined) return;
-        const worst = bodies.map((body) => {
-          const chat = format.decode(body, decodeOptions(request));
-          const { model } = modelFor(deps, chat, caller);
-          return worstCaseMicros(chat, model, defaultsFor(chat, model, format));
-        });
-        hold = await deps.budgets.reserve(
-          caller.budgets,
-          exchange,
-          worst.reduce((sum, micros) => sum + micros, 0),
-        );
+        const micros = bodies.reduce((sum, body) => sum + worstOf(body), 0);
+        hold = await deps.budgets.reserve(caller.budgets, exchange, micros);
       },
     });
   }
 
   return { handle };
+}
+
+/** What a request says of its routing, unless its model's provider is one that reads that itself. */
+function wishesOf(deps: GatewayDeps, format: WireFormat, body: Record<string, unknown>): RouteWishes | undefined {
+  const wishes = format.routeWishes?.(body);
+  const { model } = body;
+  if (wishes === undefined || typeof model !== "string") return wishes;
+  const routes = resolveModel(deps.catalog(), model)?.routes ?? [];
+  return routes.some(({ provider }) => deps.provider(provider)?.quirks.route_wishes === true) ? undefined : wishes;
 }
 
 function modelFor(deps: GatewayDeps, chat: ChatRequest, caller: Caller<TierId>) {
@@ -105,7 +122,9 @@ async function answerOne(deps: GatewayDeps, read: Omit<Read, "chat" | "options">
 
 async function makeJob(deps: GatewayDeps, read: Read): Promise<Job> {
   const { request, exchange, caller, format, text, body, options, nowSeconds } = read;
-  const { model, routes } = modelFor(deps, read.chat, caller);
+  const { model, routes: all } = modelFor(deps, read.chat, caller);
+  const { wishes } = read;
+  const routes = wishes === undefined ? all : chosenRoutes(all, wishes);
   exchange.log["model"] = model.id;
   checkAgainstModel(read.chat, model, limitParam(body));
   const prepared = await deps.prepare?.({ exchange, caller, format, chat: read.chat, body, options, model, routes });
@@ -119,7 +138,8 @@ async function makeJob(deps: GatewayDeps, read: Read): Promise<Job> {
   const asked = deps.conversations?.asked(body, format, prepared?.routes ?? routes);
   const open = asked?.routes ?? prepared?.routes ?? routes;
   const { accountId, budgets } = caller;
-  const stay = deps.affinity.stayOf({ accountId, chat, body, model, routes: open });
+  const isOrdered = (wishes?.providers?.order.length ?? 0) > 0;
+  const stay = isOrdered ? undefined : deps.affinity.stayOf({ accountId, chat, body, model, routes: open });
   const defaults = defaultsFor(chat, model, format);
   // The last thing before a provider is called: what is refused before costs nothing.
   const hold =
@@ -155,10 +175,17 @@ async function makeJob(deps: GatewayDeps, read: Read): Promise<Job> {
     id: answerId(format),
     createdSeconds: nowSeconds(),
     nowSeconds,
-    members: prepared === undefined ? NO_MEMBERS : prepared.members,
-    ...(prepared?.dropped === undefined ? {} : { dropped: prepared.dropped }),
+    ...changes(prepared, wishes),
     ...(prepared?.keep === undefined ? {} : { keep: prepared.keep }),
   };
+}
+
+/** What is to be another in the body that goes up, and what is named as dropped. */
+function changes(prepared: Prepared | undefined, wishes: RouteWishes | undefined): Pick<Job, "members" | "dropped"> {
+  const members = prepared === undefined ? NO_MEMBERS : prepared.members;
+  const dropped = prepared?.dropped;
+  if (wishes === undefined) return dropped === undefined ? { members } : { members, dropped };
+  return { members: { ...members, ...ROUTING_MEMBERS }, dropped: [...(dropped ?? []), ...wishes.dropped] };
 }
 
 function limitParam(body: Readonly<Record<string, unknown>>): string {

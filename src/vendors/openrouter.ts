@@ -14,7 +14,7 @@ export const openrouter: Vendor = {
     variable: { name: "OPENROUTER_API_KEY", holds: "key", alone: true },
     keyBegins: "sk-or-",
     // Hands Anthropic's cache markers on (openrouter.ai/docs/features/prompt-caching).
-    dialects: { "openai-chat": { cache_control: true, usage_include: true } },
+    dialects: { "openai-chat": { cache_control: true, usage_include: true, route_wishes: true } },
     models: {
       path: "/models",
       facts: {

@@ -31,6 +31,9 @@ export const QuirksSchema = Type.Object(
     json_schema: flag("false: instead of a json_schema response format goes json_object, with the schema as text."),
     free_model_names: flag("true: model names are the operator's own and say nothing of the model."),
     responses: flag("true: the same base URL serves the Responses API, for models whose tools need it."),
+    route_wishes: flag(
+      "true: `models` and `provider` of a request are the provider's own to read, as OpenRouter does.",
+    ),
     compaction: flag("false: the protocol's own compaction of conversations is not known; it is done here."),
     decision_body: Type.Optional(
       Type.Unsafe<Readonly<Record<string, unknown>>>({

@@ -64,6 +64,20 @@ export interface DecodeOptions {
   userAgent?: string;
 }
 
+/** What a request says of how it is to be routed. */
+export interface RouteWishes {
+  /** Ids of models that are asked, in this order, when those before cannot answer. */
+  readonly models: readonly string[];
+  /** Providers by name: `order`: these first; `only`: no others; and whether others may be asked after those. */
+  readonly providers?: {
+    readonly order: readonly string[];
+    readonly only: readonly string[] | undefined;
+    readonly mayFallBack: boolean;
+  };
+  /** What is said beside that and not honoured. */
+  readonly dropped: readonly string[];
+}
+
 /** How the endpoints of a format differ from others where requests come in. */
 export interface EdgeTraits {
   /** The body of an HTTP error; absent: `{error}` alone. */
@@ -101,6 +115,8 @@ export interface WireFormat extends NamedFormat {
   hasThreads?: boolean;
   /** The prompts of a body that asks for several answers at once; undefined: an ordinary body. */
   prompts?(body: Readonly<Record<string, unknown>>): readonly unknown[] | undefined;
+  /** What a body says of its routing; undefined for most. Throws `ApiError` 400 that names the member. */
+  routeWishes?(body: Readonly<Record<string, unknown>>): RouteWishes | undefined;
   edge?: EdgeTraits;
   /** What is sent in silence (contract §3 "silence in a stream"). */
   keepalive: string;

@@ -10,6 +10,7 @@ import { decodeChatCompletions } from "./decode.ts";
 import { detailOf, extraContentOf, lastDetailOf } from "./details.ts";
 import { chatEntries } from "./entries.ts";
 import { CHAT_NAMES, CHAT_READS } from "./members.ts";
+import { routeWishes } from "./route-wishes.ts";
 import { openChat } from "./seals.ts";
 
 type Json = Record<string, unknown>;
@@ -35,6 +36,7 @@ export const chatCompletions: WireFormat = {
   dialect: "openai-chat",
   keepalive: ": ping\n\n",
   decode: decodeChatCompletions,
+  routeWishes,
   openSeals: openChat,
   entries: chatEntries,
   encode,

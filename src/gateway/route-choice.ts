@@ -1,0 +1,84 @@
+// What a request wishes of the routing: which of a model's routes may be taken and in which order, and which models are
+// asked when the first cannot answer.
+
+import { ApiError, type ErrorCode } from "../base/errors.ts";
+import type { ModelRoute } from "../catalog/models.ts";
+import type { RouteWishes } from "../wire/format.ts";
+
+/** What another model may do better at. Everything else is the request's own fault, or nothing went up yet. */
+const FALLS_BACK: ReadonlySet<ErrorCode> = new Set([
+  "model_not_found",
+  "context_length_exceeded",
+  "provider_unavailable",
+  "provider_auth_failed",
+  "provider_model_missing",
+  "provider_rate_limited",
+  "provider_answer_invalid",
+  "provider_circuit_open",
+  "provider_timeout",
+  "tool_arguments_invalid",
+]);
+
+/** The body's members that say it all. They do not go up. */
+export const ROUTING_MEMBERS = { models: undefined, provider: undefined } as const;
+
+/** A parsed JSON object. */
+type Body = Record<string, unknown>;
+
+/** The request as it is put to each of its models, in the order in which they are asked; one at least. */
+export function bodiesInTurn(body: Body, { models }: RouteWishes): readonly Body[] {
+  const { models: _models, provider: _provider, ...rest } = body;
+  const first = typeof body["model"] === "string" ? [body["model"]] : [];
+  const ids = [...new Set([...first, ...models])];
+  return ids.length === 0 ? [rest] : ids.map((model) => ({ ...rest, model }));
+}
+
+/** The most that any of them costs. What cannot be asked costs nothing: it is refused in its turn. */
+export function dearest(bodies: readonly Body[], worstOf: (body: Body) => number): number {
+  let most = 0;
+  for (const body of bodies) {
+    try {
+      most = Math.max(most, worstOf(body));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+  return most;
+}
+
+/** Asks one after the other until one answers; throws what the last one came to. */
+export async function askInTurn<T>(bodies: readonly Body[], ask: (body: Body) => Promise<T>): Promise<T> {
+  for (const [at, body] of bodies.entries()) {
+    try {
+      return await ask(body);
+    } catch (error) {
+      const isLast = at === bodies.length - 1;
+      if (isLast || !(error instanceof ApiError) || !FALLS_BACK.has(error.apiCode)) throw error;
+    }
+  }
+  throw new Error("There is at least one body.");
+}
+
+/** The routes that the request allows, in its order. Names that are no provider of the model say nothing. */
+export function chosenRoutes(routes: readonly ModelRoute[], { providers }: RouteWishes): readonly ModelRoute[] {
+  if (providers === undefined) return routes;
+  const { order, only, mayFallBack } = providers;
+  const rankOf = rank(order);
+  const isAllowed = only === undefined ? undefined : rank(only);
+  const first = routes.filter((route) => rankOf(route) !== undefined);
+  const open = mayFallBack || first.length === 0 ? routes : first;
+  const allowed = isAllowed === undefined ? open : open.filter((route) => isAllowed(route) !== undefined);
+  if (allowed.length === 0) {
+    throw new ApiError("invalid_request", "None of the providers in 'provider.only' has this model.", {
+      param: "provider.only",
+    });
+  }
+  if (first.length === 0) return mayFallBack ? allowed : allowed.slice(0, 1);
+  return allowed.map((route) => ({ ...route, priority: rankOf(route) ?? order.length + route.priority }));
+}
+
+/** Where a route's provider stands in a list of names, whatever their case. */
+function rank(names: readonly string[]): (route: ModelRoute) => number | undefined {
+  const places = new Map(names.map((name, at) => [name.toLowerCase(), at]));
+  return ({ provider }) => places.get(provider.toLowerCase());
+}

@@ -1,0 +1,48 @@
+// OpenRouter's members of a chat completion that say where it is to be answered: further models to fall back on, and which
+// providers to ask.
+
+import { ApiError } from "../../base/errors.ts";
+import type { RouteWishes } from "../format.ts";
+
+/** OpenRouter takes three. */
+const MODELS_MAX = 10;
+const NAMES_MAX = 50;
+
+/** Members of `provider` that are honoured; others are named as dropped. */
+const HONOURED: ReadonlySet<string> = new Set(["order", "only", "allow_fallbacks"]);
+
+/** What a body wishes; undefined for nearly all. Throws 400 that names the member. */
+export function routeWishes(body: Readonly<Record<string, unknown>>): RouteWishes | undefined {
+  const { models, provider } = body;
+  if (models == null && provider == null) return undefined;
+  const fallbacks = names(models, "models", MODELS_MAX);
+  if (provider == null) return { models: fallbacks, dropped: [] };
+  // Others give the member to providers as they please: only OpenRouter's shape is ours to read.
+  if (typeof provider !== "object" || Array.isArray(provider)) refuse("provider", "an object");
+  const { order, only, allow_fallbacks: allowed } = provider as Record<string, unknown>;
+  if (allowed != null && typeof allowed !== "boolean") refuse("provider.allow_fallbacks", "true or false");
+  const dropped = Object.keys(provider)
+    .filter((key) => !HONOURED.has(key))
+    .map((key) => `provider.${key}`);
+  return {
+    models: fallbacks,
+    dropped,
+    providers: {
+      order: names(order, "provider.order", NAMES_MAX),
+      only: only == null ? undefined : names(only, "provider.only", NAMES_MAX),
+      mayFallBack: allowed !== false,
+    },
+  };
+}
+
+function names(value: unknown, param: string, max: number): readonly string[] {
+  if (value == null) return [];
+  if (!Array.isArray(value) || value.length > max || !value.every((name) => typeof name === "string" && name !== "")) {
+    refuse(param, `a list of at most ${max} names`);
+  }
+  return value as string[];
+}
+
+function refuse(param: string, expected: string): never {
+  throw new ApiError("invalid_request", `'${param}' must be ${expected}.`, { param });
+}
