@@ -1,7 +1,7 @@
 // Writes docs/reference/search-engines.md from the engines' files. A test holds the page to what this writes.
 
 import { join } from "node:path";
-import type { Politeness, SearchEngine } from "../src/search/engine.ts";
+import type { RequestRate, SearchEngine } from "../src/search/engine.ts";
 import { ENGINES } from "../src/search/engines/index.ts";
 
 /** Where the page is, from the root of the repository. */
@@ -65,7 +65,7 @@ function politenessOf({ politeness, optionalKey }: SearchEngine): string {
   return wordsOf(politeness) + withKey;
 }
 
-function wordsOf({ requests, perMs }: Politeness): string {
+function wordsOf({ requests, perMs }: RequestRate): string {
   const [unitMs, unit] = UNITS.find(([ms]) => perMs % ms === 0) ?? [1000, "second"];
   const many = perMs / unitMs;
   return `${requests} per ${many === 1 ? unit : `${many} ${unit}s`}`;

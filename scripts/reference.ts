@@ -1,7 +1,7 @@
 // Writes what is written from the sources: the pages of docs/reference, and docs/sallyport.schema.json, the configuration's
 // JSON Schema. A test holds the files to what this writes.
 import { join } from "node:path";
-import { NAMES } from "../src/app/names.ts";
+import { KNOWN_NAMES } from "../src/app/names.ts";
 import { configJsonSchemaText, JSON_SCHEMA_FILE } from "../src/config/json-schema.ts";
 import { cliPage } from "./reference/cli.ts";
 import { configurationPage } from "./reference/configuration.ts";
@@ -10,7 +10,7 @@ import { providerPage } from "./reference/providers.ts";
 
 /** File below docs/ → its text. */
 export const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
-  [JSON_SCHEMA_FILE]: () => configJsonSchemaText(NAMES),
+  [JSON_SCHEMA_FILE]: () => configJsonSchemaText(KNOWN_NAMES),
   "reference/cli.md": cliPage,
   "reference/configuration.md": configurationPage,
   "reference/errors.md": errorsPage,

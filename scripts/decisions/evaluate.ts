@@ -6,7 +6,7 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { readLabelledRows, runCalibration } from "../../src/decisions/calibration/calibrate.ts";
-import type { Metrics } from "../../src/decisions/calibration/metrics.ts";
+import type { CalibrationMetrics } from "../../src/decisions/calibration/metrics.ts";
 import { versionOfConfig, WITHOUT_CALIBRATION } from "../../src/decisions/models/versions.ts";
 import { type Habits, simulatedUpstream } from "./simulated.ts";
 
@@ -60,7 +60,7 @@ for (const file of files) await evaluate(file);
 
 async function evaluate(file: string): Promise<void> {
   const rows = readLabelledRows(await Bun.file(file).text());
-  const [before, after]: [Metrics[], Metrics[]] = [[], []];
+  const [before, after]: [CalibrationMetrics[], CalibrationMetrics[]] = [[], []];
   const found: string[] = [];
   for (let seed = 1; seed <= Number(values.seeds); seed++) {
     const habits: Habits = {
@@ -83,9 +83,9 @@ async function evaluate(file: string): Promise<void> {
   const gains = before.map(({ logLoss }, at) => logLoss - after[at]!.logLoss);
   const gain = mean(gains);
   const error = Math.sqrt(mean(gains.map((one) => (one - gain) ** 2)) / Math.max(1, gains.length - 1));
-  const of = (list: readonly Metrics[], name: Exclude<keyof Metrics, "rows">, digits = 3) =>
+  const of = (list: readonly CalibrationMetrics[], name: Exclude<keyof CalibrationMetrics, "rows">, digits = 3) =>
     mean(list.map((one) => one[name])).toFixed(digits);
-  const ece = (list: readonly Metrics[]) =>
+  const ece = (list: readonly CalibrationMetrics[]) =>
     `${of(list, "ece")} (${of(list, "eceByChance")}, ${of(list, "eceByChanceMax")})`;
   const cells = [
     basename(file).replace(/(\.dev)?\.jsonl$/, ""),

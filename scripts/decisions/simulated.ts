@@ -7,7 +7,7 @@ import type { DecisionRoute, Upstream } from "../../src/decisions/backends/backe
 import { letterAt } from "../../src/decisions/backends/prompt.ts";
 import type { LabelledRow } from "../../src/decisions/calibration/calibrate.ts";
 import { softmax } from "../../src/decisions/calibration/calibration.ts";
-import { type Question, textOf } from "../../src/decisions/questions.ts";
+import { type Question, textOfContent } from "../../src/decisions/questions.ts";
 
 export interface Habits {
   /** How far the right answer stands out, in standard deviations of the noise. */
@@ -23,7 +23,7 @@ export interface Habits {
 
 /** The way to it. Rows are known by their state. */
 export function simulatedUpstream(rows: readonly LabelledRow[], habits: Habits): Upstream {
-  const beliefs = new Map(rows.map((row, at) => [textOf(row.state), beliefsOf(row, at, habits)]));
+  const beliefs = new Map(rows.map((row, at) => [textOfContent(row.state), beliefsOf(row, at, habits)]));
   const route: DecisionRoute = { provider: "simulated", model: "simulated-1", path: "", priority: 1, weight: 1 };
   const never = () => Promise.reject(new Error("only chats are simulated"));
   return {

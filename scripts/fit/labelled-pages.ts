@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { type Block, cutBlocks } from "../../src/pages/content/blocks.ts";
 import { fillFromState } from "../../src/pages/content/embedded.ts";
-import { captionsOf, headlineOf, notesOf, pricesBeside } from "../../src/pages/content/expected-parts.ts";
+import { captionsOf, headlineOf, pricesBeside, referencedNotes } from "../../src/pages/content/expected-parts.ts";
 import { readFeatures } from "../../src/pages/content/features.ts";
 import { tidy } from "../../src/pages/content/tidy.ts";
 import { createTrace } from "../../src/pages/content/trace.ts";
@@ -75,7 +75,7 @@ function forgiveExpected(document: PageDocument, blocks: readonly Block[], label
     ...headlineOf(document, blocks),
     ...pricesBeside(document, blocks),
     ...captionsOf(blocks).keys(),
-    ...notesOf(document.body, blocks, isMain),
+    ...referencedNotes(document.body, blocks, isMain),
   ];
   for (const block of expected) {
     const label = labels[block.index];

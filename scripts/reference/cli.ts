@@ -1,6 +1,6 @@
 // The page of commands, from the list that the program runs.
 import type { Command } from "../../src/cli/command.ts";
-import { COMMON_OPTIONS, type Option } from "../../src/cli/flags.ts";
+import { COMMON_OPTIONS, type CommandOption } from "../../src/cli/flags.ts";
 import { COMMANDS, DEFAULT_COMMAND } from "../../src/cli/index.ts";
 import { table } from "./table.ts";
 
@@ -38,7 +38,7 @@ function commandParts(name: string, { usage, details, options = [] }: Command): 
   ];
 }
 
-function optionTable(options: readonly Option[]): string {
+function optionTable(options: readonly CommandOption[]): string {
   return table(
     ["option", ""],
     options.map(({ name, value, multiple, summary }) => [

@@ -1,6 +1,6 @@
 // The page of configuration keys, from the schema that the reader itself uses.
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
-import { NAMES } from "../../src/app/names.ts";
+import { KNOWN_NAMES } from "../../src/app/names.ts";
 import type { Annotations } from "../../src/config/fields.ts";
 import { NOT_BUILT } from "../../src/config/not-built.ts";
 import { ConfigFile } from "../../src/config/schema.ts";
@@ -100,7 +100,7 @@ function wordsOf(key: string, node: Node): string {
 }
 
 function namesOf({ names }: Node): readonly string[] | undefined {
-  return names === undefined ? undefined : NAMES[names];
+  return names === undefined ? undefined : KNOWN_NAMES[names];
 }
 
 /** Entries of a map that are there unless they are written otherwise. */

@@ -3,7 +3,7 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { sha256Hex } from "../base/ids.ts";
-import type { KeyRing, SigningKey } from "../http/jwt.ts";
+import type { SigningKey, SigningKeys } from "../http/jwt.ts";
 
 /** Where secrets are kept. */
 export interface RingSecrets {
@@ -23,7 +23,7 @@ export interface RingDeps {
 }
 
 /** A ring that can be told to look again. */
-export interface LiveKeyRing extends KeyRing {
+export interface LiveKeyRing extends SigningKeys {
   /** Takes the secret that is configured now. */
   reload(): Promise<void>;
 }

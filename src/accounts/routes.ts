@@ -3,7 +3,7 @@
 import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
-import { type BodyLimits, readJson } from "../http/body.ts";
+import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import type { Accounts } from "./accounts.ts";
 import { clientOf } from "./client.ts";
 import { optionalText, requiredText } from "./fields.ts";
@@ -35,7 +35,7 @@ function tokenRoutes(accounts: Accounts) {
     .post(
       "/v1/auth/token",
       async ({ request }) => {
-        const { body } = await readJson(request, BODY_LIMITS);
+        const { body } = await readJsonBody(request, BODY_LIMITS);
         const login = requiredText(body, "username_or_email", "username", "email");
         const password = requiredText(body, "password");
         const client = clientOf(request);
@@ -60,7 +60,7 @@ function tokenRoutes(accounts: Accounts) {
     .post(
       "/v1/auth/refresh",
       async ({ request }) => {
-        const { body } = await readJson(request, BODY_LIMITS);
+        const { body } = await readJsonBody(request, BODY_LIMITS);
         return answer(await accounts.pairs.refresh(requiredText(body, "refresh_token"), clientOf(request)));
       },
       { parse: "none" },
@@ -71,7 +71,7 @@ function tokenRoutes(accounts: Accounts) {
         const who = await accounts.authenticate(request);
         const token = isEmpty(request)
           ? undefined
-          : optionalText((await readJson(request, BODY_LIMITS)).body, "refresh_token");
+          : optionalText((await readJsonBody(request, BODY_LIMITS)).body, "refresh_token");
         await accounts.logout(who, token === undefined ? undefined : sha256Hex(token), clientOf(request));
         return answer({ success: true });
       },
@@ -94,7 +94,7 @@ function mailRoutes({ authenticate, verification, passwordReset }: Accounts) {
       "/v1/auth/email-verification/verify-code",
       async ({ request }) => {
         const { account } = await authenticate(request);
-        const { body } = await readJson(request, BODY_LIMITS);
+        const { body } = await readJsonBody(request, BODY_LIMITS);
         return answer(await verification.verifyCode(account, requiredText(body, "code"), clientOf(request)));
       },
       { parse: "none" },
@@ -102,7 +102,7 @@ function mailRoutes({ authenticate, verification, passwordReset }: Accounts) {
     .post(
       "/v1/auth/password-reset/request",
       async ({ request }) => {
-        const { body } = await readJson(request, BODY_LIMITS);
+        const { body } = await readJsonBody(request, BODY_LIMITS);
         passwordReset.request(requiredText(body, "email"), clientOf(request));
         return answer({ success: true });
       },
@@ -111,7 +111,7 @@ function mailRoutes({ authenticate, verification, passwordReset }: Accounts) {
     .post(
       "/v1/auth/password-reset/confirm",
       async ({ request }) => {
-        const { body } = await readJson(request, BODY_LIMITS);
+        const { body } = await readJsonBody(request, BODY_LIMITS);
         const token = requiredText(body, "token");
         const password = requiredText(body, "password");
         await passwordReset.confirm({ token, password }, clientOf(request));
@@ -128,7 +128,7 @@ function sessionRoutes(accounts: Accounts) {
       "/v1/auth/password",
       async ({ request }) => {
         const who = await accounts.authenticate(request);
-        const { body } = await readJson(request, BODY_LIMITS);
+        const { body } = await readJsonBody(request, BODY_LIMITS);
         const current = requiredText(body, "current_password");
         await accounts.changePassword(who, { current, next: requiredText(body, "password") }, clientOf(request));
         return answer({ success: true });

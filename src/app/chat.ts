@@ -23,12 +23,12 @@ import { createStoredResponses } from "../gateway/stored-responses.ts";
 import { createUploads } from "../gateway/uploads.ts";
 import { UpstreamThreads } from "../gateway/upstream-threads.ts";
 import { createFetch } from "../net/fetch.ts";
-import { createGuard } from "../net/guard.ts";
+import { createAddressGuard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { chatCompletions } from "../wire/chat-completions/format.ts";
+import { chatCompletionsFormat } from "../wire/chat-completions/format.ts";
 
 /** What everything that calls providers for a request has in common. */
 export type UpstreamCalls = Omit<AttemptDeps, "provider"> &
@@ -92,7 +92,7 @@ export function createChat(deps: ChatDeps) {
     conversations: compaction.conversations,
     peekMs: deps.peekMs,
     prepare,
-    fitImages: createImageFetch(() => createFetch(createGuard(config().web, createResolve(config().web.dns)))),
+    fitImages: createImageFetch(() => createFetch(createAddressGuard(config().web, createResolve(config().web.dns)))),
     keepFailed: (error, requestId) => log.error("an answer could not be stored", { request_id: requestId, error }),
     streamOpened: metrics.streamOpened,
     streamClosed: metrics.streamClosed,
@@ -111,7 +111,7 @@ export function createChat(deps: ChatDeps) {
     /** The endpoints that are called past the framework's router. */
     direct: directRoutes(gateway),
     /** Answers a chat completion; `admit` decides whom it is from. */
-    complete: (request: Request) => gateway.handle(request, chatCompletions),
+    complete: (request: Request) => gateway.handle(request, chatCompletionsFormat),
     stop: compaction.stop,
     /** A one-token call: true when the model answered. */
     probe: createProbe(pipeline),

@@ -2,14 +2,14 @@
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../base/clock.ts";
 import { VERSION } from "../base/version.ts";
-import { isTierId, type TierGrant, type TierId } from "../catalog/tiers.ts";
+import { isTierId, type TierGrant } from "../catalog/tiers.ts";
 import { unpricedModels } from "../catalog/unpriced.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config, TierId } from "../config/schema.ts";
 import { type DashboardDeps, dashboardRoutes } from "../dashboard/server/routes.ts";
 import type { createDecisions } from "../decisions/assemble.ts";
 import type { createSpenders } from "../gateway/budgets.ts";
+import type { Caller } from "../gateway/caller.ts";
 import type { Fleet } from "../gateway/providers.ts";
-import type { Caller } from "../http/guards.ts";
 import { checkSubsystems } from "../status/health.ts";
 import { untrustedProxy } from "../status/untrusted-proxy.ts";
 import type { Store } from "../store/engine/open.ts";
@@ -35,9 +35,9 @@ export interface DashboardServiceDeps {
   grants(): Readonly<Record<TierId, TierGrant>>;
   listeningUrl(): string;
   /** Answers a chat completion for a caller who needs no key. */
-  chat(request: Request, caller: Caller<TierId>): Promise<Response>;
+  chat(request: Request, caller: Caller): Promise<Response>;
   /** The same for a typed decision. */
-  decide(request: Request, caller: Caller<TierId>): Promise<Response>;
+  decide(request: Request, caller: Caller): Promise<Response>;
   /** The budgets that a caller's requests count against. */
   readonly budgetsOf: ReturnType<typeof createSpenders>;
   /** Keys have changed: caches of them are stale. */

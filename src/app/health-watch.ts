@@ -15,7 +15,7 @@ import { breakerReading } from "../telemetry/metrics.ts";
 import type { createWeb, WebFigures } from "../web/assemble.ts";
 import type { Observer } from "./observe.ts";
 
-export interface WatchDeps {
+export interface HealthWatchDeps {
   clock: Clock;
   log: Logger;
   config(): Config;
@@ -40,7 +40,7 @@ export interface WatchDeps {
 const JUDGE_AFTER_MS = 100;
 
 /** Builds the watch; nothing is judged before the providers were asked for their models. */
-export function createWatch(deps: WatchDeps) {
+export function createWatch(deps: HealthWatchDeps) {
   const { clock, log, config, fleet, writer, observer, probe, store, accounts, decisions, web } = deps;
   const listed = () => fleet.catalog().models.filter(({ visibility }) => visibility === "list");
   const complain = (error: unknown) => log.warn("model health could not be judged", { error });
@@ -99,7 +99,7 @@ export function isListed(fleet: Pick<Fleet, "catalog">, id: string): boolean {
 }
 
 /** The figures that are asked for at every page. */
-function addGauges({ observer, fleet, writer, web }: WatchDeps): void {
+function addGauges({ observer, fleet, writer, web }: HealthWatchDeps): void {
   const { metrics } = observer;
   metrics.gauge(
     "sallyport_breaker_state",

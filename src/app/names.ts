@@ -5,7 +5,7 @@ import { BACKENDS } from "../decisions/backends/index.ts";
 import { ENGINES } from "../search/engines/index.ts";
 
 /** What the configuration is checked against. */
-export const NAMES: KnownNames = {
+export const KNOWN_NAMES: KnownNames = {
   "search engine": ENGINES.map(({ name }) => name),
   "decision backend": BACKENDS.map(({ kind }) => kind),
 };

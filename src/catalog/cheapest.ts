@@ -1,8 +1,9 @@
 // Which model is asked where nobody named one: the cheapest that is known to be good enough.
 
+import type { TierId } from "../config/schema.ts";
 import type { Catalog, CatalogModel } from "./models.ts";
 import { costMicros } from "./prices.ts";
-import { type TierId, tierIncludes } from "./tiers.ts";
+import { tierIncludes } from "./tiers.ts";
 
 /** What is asked of a model. */
 export interface Wanted {

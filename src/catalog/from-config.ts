@@ -1,9 +1,10 @@
 // What the catalog takes from the configuration. An empty text there means "not said".
 
-import type { Config, ModelConfig, ProviderConfig, TierConfig } from "../config/schema.ts";
+import type { Config, ModelConfig, ProviderConfig, TierConfig, TierId } from "../config/schema.ts";
+import { TIER_IDS } from "../config/schema-server.ts";
 import { isEmbedded, kindFacts } from "../vendors/protocols.ts";
 import type { CatalogProvider, ConfiguredModel, ModelFacts } from "./models.ts";
-import { isTierId, TIER_IDS, type TierBudget, type TierGrant, type TierId } from "./tiers.ts";
+import { isTierId, type TierBudget, type TierGrant } from "./tiers.ts";
 
 /** The config's `models`. */
 export function configuredModels(config: Pick<Config, "models">): ConfiguredModel[] {

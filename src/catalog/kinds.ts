@@ -2,7 +2,7 @@
 // that do not chat come from their list; discovered models of a kind are listed when it has one.
 
 import { MODEL_KINDS, type ModelKind } from "../vendors/model-kind.ts";
-import { FORMATS } from "../wire/index.ts";
+import { WIRE_FORMATS } from "../wire/index.ts";
 import { MODEL_ENDPOINTS } from "./endpoints/index.ts";
 
 /** What holds without knowing the endpoints. */
@@ -33,7 +33,7 @@ export const KINDS: Readonly<Record<ModelKind, KindFacts>> = byKind((kind) => ({
   ...FACTS[kind],
   endpoints: [
     // Every client format speaks to every chat model (contract §3 "catalog fields").
-    ...(kind === "chat" ? FORMATS.map(({ path }) => path) : []),
+    ...(kind === "chat" ? WIRE_FORMATS.map(({ path }) => path) : []),
     ...MODEL_ENDPOINTS.filter((endpoint) => endpoint.kind === kind).map(({ path }) => path),
   ],
 }));

@@ -1,11 +1,12 @@
 // The catalog in memory: one immutable snapshot made from the configured models, what the providers listed and what is
 // publicly known about a model. Pure: same input, same catalog. A model no provider lists any more is simply not in it.
 
+import type { TierId } from "../config/schema.ts";
 import { kindByName, type ModelKind } from "../vendors/model-kind.ts";
 import type { DiscoveredModel } from "../vendors/vendor.ts";
 import { isModelKind, KINDS } from "./kinds.ts";
 import type { Prices } from "./prices.ts";
-import { isTierId, type TierId } from "./tiers.ts";
+import { isTierId } from "./tiers.ts";
 
 /** What may be said about a model; absent means nobody said it. */
 export interface ModelFacts {

@@ -2,10 +2,11 @@
 // `<owned_by>/<id>` or `<provider key>/<id>` with that provider's routes only (contract §3 "id resolution").
 
 import { ApiError } from "../base/errors.ts";
+import type { TierId } from "../config/schema.ts";
 import type { ModelKind } from "../vendors/model-kind.ts";
 import { KINDS } from "./kinds.ts";
 import type { Catalog, CatalogModel, NameIndex, ResolvedModel } from "./models.ts";
-import { type TierId, tierIncludes } from "./tiers.ts";
+import { tierIncludes } from "./tiers.ts";
 
 /** Finds the model an id names; undefined when there is none. Says nothing about who may use it. */
 export function resolveModel(catalog: Catalog, id: string): ResolvedModel | undefined {

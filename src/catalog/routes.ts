@@ -2,10 +2,11 @@
 // and open to accounts whose plan has ended; a key is needed all the same.
 
 import { Elysia } from "elysia";
+import type { TierId } from "../config/schema.ts";
 import { modelInfo } from "./model-info.ts";
 import type { Catalog } from "./models.ts";
 import { modelNotFound, requireVisibleModel } from "./resolve.ts";
-import { type TierGrant, type TierId, tiersView } from "./tiers.ts";
+import { type TierGrant, tiersView } from "./tiers.ts";
 import { modelListView, modelView, type ViewOptions } from "./view.ts";
 
 export interface CatalogRoutesDeps {

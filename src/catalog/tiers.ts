@@ -2,11 +2,8 @@
 // time. (Contract §3: 402 codes, 403 codes, "a model above the caller's tier".)
 
 import { ApiError } from "../base/errors.ts";
-
-/** The plans, from the least to the most. */
-export const TIER_IDS = ["free", "pro", "premium"] as const;
-
-export type TierId = (typeof TIER_IDS)[number];
+import type { TierId } from "../config/schema.ts";
+import { TIER_IDS } from "../config/schema-server.ts";
 
 const TIER_NAMES: Readonly<Record<TierId, string>> = { free: "Free", pro: "Pro", premium: "Premium" };
 

@@ -1,10 +1,10 @@
 // Models that no budget holds: nobody knows what they cost, so their requests count nothing.
 
-import type { Config } from "../config/schema.ts";
+import type { Config, TierId } from "../config/schema.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import { KINDS } from "./kinds.ts";
 import type { CatalogModel } from "./models.ts";
-import { type TierId, tierIncludes } from "./tiers.ts";
+import { tierIncludes } from "./tiers.ts";
 
 /** Ids of the models without prices that an account on this plan may use. The embedded demo costs nothing in truth. */
 export function unpricedModels(

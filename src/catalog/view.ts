@@ -1,9 +1,9 @@
 // The public face of a model: the specification's Model object, with the members that other families' clients read beside it.
 
+import type { TierId } from "../config/schema.ts";
 import type { ModelKind } from "../vendors/model-kind.ts";
 import { KINDS } from "./kinds.ts";
 import type { CatalogModel } from "./models.ts";
-import type { TierId } from "./tiers.ts";
 
 /** Spec: Model (catalog entry); contract §3 "model info for clients". */
 export interface ModelView {

@@ -75,7 +75,7 @@ export interface EntryFormat {
 }
 
 /** All that is said in an entry, without reasoning and media. */
-export function textOf(entry: Entry): string {
+export function textOfEntry(entry: Entry): string {
   const texts: string[] = [];
   for (const piece of entry.pieces) {
     if (piece.type === "text" || piece.type === "result") texts.push(piece.text);

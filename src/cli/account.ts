@@ -15,16 +15,16 @@ import type { Store } from "../store/engine/open.ts";
 import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
-import type { Option } from "./flags.ts";
+import type { CommandOption } from "./flags.ts";
 import { failure, futureFlag, isoTime, nowMs, printRecord, printRows, timeFlag, withStore } from "./workspace.ts";
 
 /** 24 of 62 characters: 142 bits. */
 const GENERATED_PASSWORD_CHARS = 24;
 
-const EMAIL: Option = { name: "email", value: "E", summary: "the account's e-mail address" };
-const TIER: Option = { name: "tier", value: "T", summary: "the plan (default: the lowest)" };
-const UNTIL: Option = { name: "until", value: "ISO", summary: "when the subscription ends (default: never)" };
-const PASSWORD_STDIN: Option = { name: "password-stdin", summary: "read the password from stdin" };
+const EMAIL: CommandOption = { name: "email", value: "E", summary: "the account's e-mail address" };
+const TIER: CommandOption = { name: "tier", value: "T", summary: "the plan (default: the lowest)" };
+const UNTIL: CommandOption = { name: "until", value: "ISO", summary: "when the subscription ends (default: never)" };
+const PASSWORD_STDIN: CommandOption = { name: "password-stdin", summary: "read the password from stdin" };
 
 const create: Command = {
   summary: "make an account",

@@ -5,7 +5,7 @@ import type { Command } from "./command.ts";
 import { failure, printRecord, withStore } from "./workspace.ts";
 
 /** Copies the database, the secrets and the uploads into one file, also beside a running server. */
-export const backup: Command = {
+export const backupCommand: Command = {
   summary: "copy the database, secrets and uploads into one file",
   usage: "FILE.tar [--force]",
   args: [1, 1],
@@ -23,7 +23,7 @@ export const backup: Command = {
 };
 
 /** Puts a backup into an empty data directory. */
-export const restore: Command = {
+export const restoreCommand: Command = {
   summary: "put a backup into an empty data directory",
   usage: "FILE.tar",
   args: [1, 1],

@@ -20,7 +20,13 @@ import { measurementOf } from "../decisions/calibration/measurement.ts";
 import { cautionOn } from "../decisions/calibration/metrics.ts";
 import { DecisionModels, ID } from "../decisions/models/models.ts";
 import { createUpstreams } from "../decisions/models/upstreams.ts";
-import { type DecisionVersion, isOutdated, nextVersionId, recalibrated, rowOf } from "../decisions/models/versions.ts";
+import {
+  type DecisionVersion,
+  isOutdatedVersion,
+  nextVersionId,
+  recalibrated,
+  rowOf,
+} from "../decisions/models/versions.ts";
 import { decisionStore } from "../store/decisions/decisions.ts";
 import type { Store } from "../store/engine/open.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
@@ -34,7 +40,7 @@ const DATA_BYTES_MAX = 256 * 1024 * 1024;
 /** A row whose upstream needs longer is lost, and the run with it. */
 const RUN_MS = 6 * 3_600_000;
 
-export const calibrate: Command = {
+export const calibrateCommand: Command = {
   summary: "fit a decision model's calibration to labelled rows",
   usage: "--model ID --data FILE.jsonl [--write] [--as ID] [--out FILE.json] [--svg FILE.svg]",
   options: [
@@ -145,7 +151,7 @@ async function write(
 ): Promise<string> {
   const { version, run, models } = making;
   // An outdated version has a successor all the same: one that answers as this release does it.
-  if (run.calibration.method === "none" && !isOutdated(version)) {
+  if (run.calibration.method === "none" && !isOutdatedVersion(version)) {
     const why = run.unfitted.map(({ bucket, why }) => `${bucket}: ${why}`).join("; ");
     throw failure(`there is nothing to write: ${why || "what the rows say is no more than chance would"}`);
   }

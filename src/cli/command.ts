@@ -3,7 +3,7 @@
 import type { LiveConfig } from "../config/live.ts";
 import type { Survey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import type { Flags, Option } from "./flags.ts";
+import type { CommandOption, Flags } from "./flags.ts";
 
 /** Where a command reads and writes; tests hand in their own. */
 export interface Io {
@@ -42,7 +42,7 @@ export interface Command {
   /** What follows the command's name in the usage line, as `URL [--format F]`. */
   readonly usage?: string;
   /** Its own options; the common ones (`--config`, `--data-dir`, `--json`, `--help`) are everywhere. */
-  readonly options?: readonly Option[];
+  readonly options?: readonly CommandOption[];
   /** How many positional arguments it takes, [least, most]; absent: none. */
   readonly args?: readonly [number, number];
   /** Further text of its help. */

@@ -16,7 +16,7 @@ import { failure, nowMs } from "./workspace.ts";
 const NAME_CHARS_MAX = 80;
 
 /** Prints the pages, or writes one Markdown file for each as it comes. */
-export const crawl: Command = {
+export const crawlCommand: Command = {
   summary: "read a site as Markdown",
   usage: "URL [--limit N] [--max-depth N] [--include G]… [--exclude G]… [--out DIR]",
   args: [1, 1],

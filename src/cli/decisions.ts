@@ -1,7 +1,7 @@
 // `sallyport decisions …`: the versions of decision models and where their aliases point. A running server follows within a
 // second.
 import { PromotionRefused, promoteVersion } from "../decisions/models/promote.ts";
-import { isOutdated } from "../decisions/models/versions.ts";
+import { isOutdatedVersion } from "../decisions/models/versions.ts";
 import { decisionStore } from "../store/decisions/decisions.ts";
 import { loadModels } from "./calibrate.ts";
 import type { Command, CommandGroup } from "./command.ts";
@@ -25,7 +25,7 @@ const list: Command = {
           backend: version.spec.kind,
           tier: version.tier,
           calibration: version.calibration.method,
-          outdated: isOutdated(version),
+          outdated: isOutdatedVersion(version),
           log_loss: rounded(after?.["logLoss"]),
           ece: rounded(after?.["ece"]),
           answered_by: [...seen].join(" "),

@@ -19,7 +19,7 @@ import { CommandError, UsageError } from "./failure.ts";
 import { ONLY_DEMO as ONLY_DEMO_ANSWERS } from "./workspace.ts";
 
 /** `sallyport doctor`. */
-export const doctor: Command = {
+export const doctorCommand: Command = {
   summary: "check configuration, database, browser and providers",
   usage: "[--engines [NAME]]",
   args: [0, 1],

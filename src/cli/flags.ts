@@ -2,7 +2,7 @@
 import { UsageError } from "./failure.ts";
 
 /** One `--name` of a command. */
-export interface Option {
+export interface CommandOption {
   readonly name: string;
   readonly summary: string;
   /** The placeholder of its value in the help, as `FILE`; absent: a switch without value. */
@@ -12,7 +12,7 @@ export interface Option {
 }
 
 /** The options every command takes. */
-export const COMMON_OPTIONS: readonly Option[] = [
+export const COMMON_OPTIONS: readonly CommandOption[] = [
   { name: "config", value: "FILE", summary: "configuration file (default: SALLYPORT_CONFIG, else ./sallyport.yaml)" },
   { name: "data-dir", value: "DIR", summary: "where the database and secrets live (default: data_dir of the config)" },
   { name: "json", summary: "print data as JSON" },
@@ -24,7 +24,7 @@ export class Flags {
   readonly #declared: ReadonlySet<string>;
   readonly #values: ReadonlyMap<string, readonly string[]>;
 
-  constructor(declared: readonly Option[], values: ReadonlyMap<string, readonly string[]>) {
+  constructor(declared: readonly CommandOption[], values: ReadonlyMap<string, readonly string[]>) {
     this.#declared = new Set(declared.map((option) => option.name));
     this.#values = values;
   }
@@ -80,7 +80,7 @@ export interface ParsedArguments {
 }
 
 /** Parses `--name value`, `--name=value`, switches, `-h`, and positional arguments; everything after `--` is positional. */
-export function parseArguments(argv: readonly string[], options: readonly Option[]): ParsedArguments {
+export function parseArguments(argv: readonly string[], options: readonly CommandOption[]): ParsedArguments {
   const values = new Map<string, string[]>();
   const args: string[] = [];
   for (let at = 0; at < argv.length; at++) {

@@ -13,7 +13,7 @@ import { CommandError, UsageError } from "./failure.ts";
 const ANSWER_TIMEOUT_MS = 5000;
 
 /** Exits 0 when `/livez` answers 200. */
-export const healthcheck: Command = {
+export const healthcheckCommand: Command = {
   summary: "exit 0 when the gateway answers",
   usage: "[--url U]",
   options: [

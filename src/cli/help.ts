@@ -1,6 +1,6 @@
 // The texts of `--help`.
 import type { Command, CommandGroup } from "./command.ts";
-import { COMMON_OPTIONS, type Option } from "./flags.ts";
+import { COMMON_OPTIONS, type CommandOption } from "./flags.ts";
 import { DEFAULT_COMMAND, type Listed } from "./index.ts";
 
 /** `sallyport --help`. */
@@ -51,7 +51,7 @@ export function groupHelp(name: string, group: CommandGroup): string {
   ]);
 }
 
-function optionTable(options: readonly Option[]): string[] {
+function optionTable(options: readonly CommandOption[]): string[] {
   return table(
     options.map(({ name, value, multiple, summary }) => [
       `--${name}${value === undefined ? "" : ` ${value}`}${multiple === true ? " …" : ""}`,

@@ -14,22 +14,22 @@ export const COMMANDS: readonly Listed[] = [
   {
     name: "init",
     summary: "write a first configuration, make the first account and its key",
-    load: async () => (await import("./init.ts")).init,
+    load: async () => (await import("./init.ts")).initCommand,
   },
   {
     name: "doctor",
     summary: "check configuration, database, browser and providers",
-    load: async () => (await import("./doctor.ts")).doctor,
+    load: async () => (await import("./doctor.ts")).doctorCommand,
   },
   {
     name: "serve",
     summary: "run the gateway",
-    load: async () => (await import("./serve.ts")).serve,
+    load: async () => (await import("./serve.ts")).serveCommand,
   },
   {
     name: "up",
     summary: "first minute: account, key, and the gateway running",
-    load: async () => (await import("./up.ts")).up,
+    load: async () => (await import("./up.ts")).upCommand,
   },
   {
     name: "account",
@@ -44,17 +44,17 @@ export const COMMANDS: readonly Listed[] = [
   {
     name: "scrape",
     summary: "read one web page as Markdown",
-    load: async () => (await import("./scrape.ts")).scrape,
+    load: async () => (await import("./scrape.ts")).scrapeCommand,
   },
   {
     name: "crawl",
     summary: "read a site as Markdown",
-    load: async () => (await import("./crawl.ts")).crawl,
+    load: async () => (await import("./crawl.ts")).crawlCommand,
   },
   {
     name: "map",
     summary: "list the addresses of a site",
-    load: async () => (await import("./map.ts")).map,
+    load: async () => (await import("./map.ts")).mapCommand,
   },
   {
     name: "llmstxt",
@@ -64,17 +64,17 @@ export const COMMANDS: readonly Listed[] = [
   {
     name: "search",
     summary: "search the web",
-    load: async () => (await import("./search.ts")).search,
+    load: async () => (await import("./search.ts")).searchCommand,
   },
   {
     name: "backup",
     summary: "copy the database, secrets and uploads into one file",
-    load: async () => (await import("./backup.ts")).backup,
+    load: async () => (await import("./backup.ts")).backupCommand,
   },
   {
     name: "restore",
     summary: "put a backup into an empty data directory",
-    load: async () => (await import("./backup.ts")).restore,
+    load: async () => (await import("./backup.ts")).restoreCommand,
   },
   {
     name: "setup-link",
@@ -84,7 +84,7 @@ export const COMMANDS: readonly Listed[] = [
   {
     name: "calibrate",
     summary: "fit a decision model's calibration to labelled rows",
-    load: async () => (await import("./calibrate.ts")).calibrate,
+    load: async () => (await import("./calibrate.ts")).calibrateCommand,
   },
   {
     name: "decisions",
@@ -94,7 +94,7 @@ export const COMMANDS: readonly Listed[] = [
   {
     name: "healthcheck",
     summary: "exit 0 when the gateway answers",
-    load: async () => (await import("./healthcheck.ts")).healthcheck,
+    load: async () => (await import("./healthcheck.ts")).healthcheckCommand,
   },
 ];
 

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { emailFault, usernameFault } from "../accounts/new-account.ts";
-import { NAMES } from "../app/names.ts";
-import { FORMATS } from "../config/formats.ts";
+import { KNOWN_NAMES } from "../app/names.ts";
+import { VALUE_FORMATS } from "../config/formats.ts";
 import { configJsonSchemaText, JSON_SCHEMA_FILE } from "../config/json-schema.ts";
 import { findPreset, type PresetName } from "../config/presets.ts";
 import { type SampleChoices, sampleConfig } from "../config/sample.ts";
@@ -19,7 +19,7 @@ import { createFirstAccount } from "./first-account.ts";
 const TRIES = 3;
 
 /** `sallyport init`. */
-export const init: Command = {
+export const initCommand: Command = {
   summary: "write a first configuration, make the first account and its key",
   usage: "[--yes] [--email E] [--username U]",
   options: [
@@ -62,7 +62,7 @@ async function hasAccount(dataDir: string): Promise<boolean> {
 function writeFiles(file: string, text: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(join(dirname(file), JSON_SCHEMA_FILE), configJsonSchemaText(NAMES));
+    writeFileSync(join(dirname(file), JSON_SCHEMA_FILE), configJsonSchemaText(KNOWN_NAMES));
     // Keys may be written into it one day; "wx": never over a file that came meanwhile.
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
   } catch (error) {
@@ -76,7 +76,7 @@ async function choose(context: Context, presets: readonly PresetName[], asks: bo
   const dataDir = context.flags.text("data-dir") ?? "./data";
   if (!asks) return { host: "127.0.0.1", port: 8787, dataDir, providers: presets };
   const host = await question(context, "Address to listen on", "127.0.0.1", (text) =>
-    FORMATS.host.accepts(text) ? undefined : `Expected ${FORMATS.host.expected}.`,
+    VALUE_FORMATS.host.accepts(text) ? undefined : `Expected ${VALUE_FORMATS.host.expected}.`,
   );
   const port = await question(context, "Port", "8787", (text) =>
     /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? undefined : "Expected a number from 0 to 65535.",

@@ -5,12 +5,12 @@ import type { Store } from "../store/engine/open.ts";
 import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./failure.ts";
-import type { Flags, Option } from "./flags.ts";
+import type { CommandOption, Flags } from "./flags.ts";
 import { failure, futureFlag, isoTime, printRecord, printRows, withStore } from "./workspace.ts";
 
 const NAME_CHARS_MAX = 100;
 
-const ACCOUNT: Option = { name: "account", value: "EMAIL", summary: "the account's e-mail address" };
+const ACCOUNT: CommandOption = { name: "account", value: "EMAIL", summary: "the account's e-mail address" };
 
 const create: Command = {
   summary: "make a key; it is shown once",

@@ -4,7 +4,7 @@ import type { Command } from "./command.ts";
 import { progressLine, withWebTools } from "./web-tools.ts";
 
 /** Prints the addresses. */
-export const map: Command = {
+export const mapCommand: Command = {
   summary: "list the addresses of a site",
   usage: "URL [--search S] [--limit N]",
   args: [1, 1],

@@ -1,7 +1,7 @@
 // From the argument list to an exit code: 0 done, 1 the command failed, 2 the arguments were wrong, 130
 // it was interrupted. Failures print one line (one per problem), never a stack.
 
-import { NAMES } from "../app/names.ts";
+import { KNOWN_NAMES } from "../app/names.ts";
 import { LiveConfig } from "../config/live.ts";
 import { type LoadOptions, loadConfig, surveyConfig } from "../config/load.ts";
 import { nearest } from "../config/show.ts";
@@ -127,7 +127,7 @@ function ioOf(io: Io): Io {
 
 function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "survey" | "config" | "liveConfig"> {
   const options: LoadOptions = {
-    names: NAMES,
+    names: KNOWN_NAMES,
     ...surroundings,
     file: flags.text("config"),
     dataDir: flags.text("data-dir"),

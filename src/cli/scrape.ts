@@ -6,7 +6,7 @@ import { UsageError } from "./failure.ts";
 import { progressLine, withWebTools } from "./web-tools.ts";
 
 /** Prints the page in the formats asked for (a screenshot as base64 PNG), or writes it into a file. */
-export const scrape: Command = {
+export const scrapeCommand: Command = {
   summary: "read one web page as Markdown",
   usage: "URL [--format F]… [--full-page] [--timeout-ms N] [--out FILE]",
   args: [1, 1],

@@ -10,7 +10,7 @@ import type { Command, Context } from "./command.ts";
 import { progressLine, withWebTools } from "./web-tools.ts";
 
 /** Prints the hits, the best first. */
-export const search: Command = {
+export const searchCommand: Command = {
   summary: "search the web",
   usage: "QUERY [--category C] [--limit N] [--content]",
   args: [1, 100],

@@ -11,16 +11,16 @@ import { descriptorSink } from "../telemetry/log-sink.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
-import type { Flags, Option } from "./flags.ts";
+import type { CommandOption, Flags } from "./flags.ts";
 import { ONLY_DEMO } from "./workspace.ts";
 
 /** Options of `serve` and `up`. */
-export const LISTEN_OPTIONS: readonly Option[] = [
+export const LISTEN_OPTIONS: readonly CommandOption[] = [
   { name: "host", value: "H", summary: "address to listen on (default: server.host)" },
   { name: "port", value: "N", summary: "port to listen on, 0 for a free one (default: server.port)" },
 ];
 
-export const serve: Command = {
+export const serveCommand: Command = {
   summary: "run the gateway",
   usage: "[--host H] [--port N]",
   options: LISTEN_OPTIONS,

@@ -13,7 +13,7 @@ import { LISTEN_OPTIONS, listenFlags, loggerOf, start, untilStopped } from "./se
 
 const QUESTION = "Hello from Sallyport, is anybody there?";
 
-export const up: Command = {
+export const upCommand: Command = {
   summary: "first minute: account, key, and the gateway running",
   usage: "[--once] [--host H] [--port N]",
   options: [

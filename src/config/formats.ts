@@ -7,7 +7,7 @@ interface Format {
 }
 
 /** Every format, by the name a schema node uses. */
-export const FORMATS = {
+export const VALUE_FORMATS = {
   url: { expected: "a URL", accepts: (text) => isUrl(text, ["http:", "https:"]) },
   smtp: { expected: "a URL as smtp://host:587 or smtps://host", accepts: (text) => isUrl(text, ["smtp:", "smtps:"]) },
   browser: {
@@ -29,7 +29,7 @@ export const FORMATS = {
 } as const satisfies Record<string, Format>;
 
 /** A format's name. */
-export type FormatName = keyof typeof FORMATS;
+export type FormatName = keyof typeof VALUE_FORMATS;
 
 function isUrl(text: string, protocols: readonly string[]): boolean {
   if (/\s/.test(text) || !URL.canParse(text)) return false;

@@ -7,7 +7,7 @@ import type { KnownNames } from "./fields.ts";
 import { childOf, withEnvironment, withoutKey, withValue } from "./overrides.ts";
 import { EMBEDDED_PRESETS, type PresetName, presetsOf } from "./presets.ts";
 import { resolveProviders } from "./providers.ts";
-import { Given, type Problem, Reader } from "./read.ts";
+import { ExternalText, type Problem, Reader } from "./read.ts";
 import { type Config, ConfigFile, type ReadConfig } from "./schema.ts";
 import { TIER_IDS } from "./schema-server.ts";
 import { parseYaml } from "./yaml.ts";
@@ -128,7 +128,7 @@ function overlay(value: unknown, options: LoadOptions, env: NonNullable<LoadOpti
     [["server", "port"], "--port", options.port],
   ];
   for (const [path, source, given] of flags) {
-    if (given !== undefined) raw = withValue(raw, path, new Given(String(given), source));
+    if (given !== undefined) raw = withValue(raw, path, new ExternalText(String(given), source));
   }
   for (const name of EMBEDDED_PRESETS) {
     if (childOf(childOf(raw, "providers"), name) === undefined) raw = withValue(raw, ["providers", name], {});

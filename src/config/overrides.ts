@@ -2,7 +2,7 @@
 // laid into the parsed file before it is read, so they are checked like everything in it.
 import type { TSchema } from "@sinclair/typebox";
 import type { Annotations } from "./fields.ts";
-import { Given, parseJson } from "./read.ts";
+import { ExternalText, parseJson } from "./read.ts";
 
 const PREFIX = "SALLYPORT_";
 /** Variables of ours that are no configuration keys. */
@@ -22,7 +22,12 @@ export function withEnvironment(
     if (!name.startsWith(PREFIX) || OTHER.has(name) || value === undefined || value === "") continue;
     const path = findKey(schema, raw, name.slice(PREFIX.length));
     if (path === undefined) unknown.push(name);
-    else raw = withValue(raw, path, value.trimStart().startsWith("{") ? group(value, name) : new Given(value, name));
+    else
+      raw = withValue(
+        raw,
+        path,
+        value.trimStart().startsWith("{") ? group(value, name) : new ExternalText(value, name),
+      );
   }
   return { raw, unknown };
 }
@@ -73,11 +78,11 @@ export function variableName(key: string): string {
 
 function group(text: string, source: string): unknown {
   const value = parseJson(text);
-  return typeof value === "string" ? new Given(text, source) : value;
+  return typeof value === "string" ? new ExternalText(text, source) : value;
 }
 
 function isGroup(raw: unknown): raw is Record<string, unknown> {
-  return typeof raw === "object" && raw !== null && !Array.isArray(raw) && !(raw instanceof Given);
+  return typeof raw === "object" && raw !== null && !Array.isArray(raw) && !(raw instanceof ExternalText);
 }
 
 function keysOf(raw: unknown): Record<string, unknown> {

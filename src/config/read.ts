@@ -3,9 +3,9 @@
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import { parseDurationMs, parseSizeBytes } from "../base/quantity.ts";
 import type { Annotations, KnownNames } from "./fields.ts";
-import { FORMATS } from "./formats.ts";
+import { VALUE_FORMATS } from "./formats.ts";
 import { interpolate, type Surroundings } from "./interpolate.ts";
-import { holdsSecret, joinPath, kindOf, nearest, show } from "./show.ts";
+import { holdsSecret, joinPath, kindOfValue, nearest, show } from "./show.ts";
 
 /** Something wrong at a place. */
 export interface Problem {
@@ -16,7 +16,7 @@ export interface Problem {
 }
 
 /** A value that was given as text from outside the file: it is turned into the type of its key, and not interpolated. */
-export class Given {
+export class ExternalText {
   readonly text: string;
   /** Absent: an interpolation in the file. */
   readonly source: string | undefined;
@@ -101,10 +101,10 @@ export class Reader {
     const items = node.items;
     const given = this.#wholeValue(raw, path);
     if (given === undefined) return [];
-    const elements = given instanceof Given ? splitList(given) : given;
-    const source = given instanceof Given ? given.source : undefined;
+    const elements = given instanceof ExternalText ? splitList(given) : given;
+    const source = given instanceof ExternalText ? given.source : undefined;
     if (!Array.isArray(elements) || items === undefined) {
-      this.#report(path, `expected a list, got ${kindOf(elements)}`, source);
+      this.#report(path, `expected a list, got ${kindOfValue(elements)}`, source);
       return [];
     }
     if (node.minItems !== undefined && elements.length < node.minItems) this.#report(path, "needs at least one entry");
@@ -115,7 +115,7 @@ export class Reader {
   #wholeValue(raw: unknown, path: string): unknown {
     if (typeof raw !== "string" || !raw.includes("${")) return raw;
     const result = interpolate(raw, this.#surroundings);
-    if (typeof result !== "string") return result.changed ? new Given(result.text) : result.text;
+    if (typeof result !== "string") return result.changed ? new ExternalText(result.text) : result.text;
     this.#report(path, result);
     return undefined;
   }
@@ -125,7 +125,7 @@ export class Reader {
     let secret = node.secret === true;
     let source: string | undefined;
     let loose = false;
-    if (raw instanceof Given) {
+    if (raw instanceof ExternalText) {
       value = raw.text;
       source = raw.source;
       loose = true;
@@ -179,12 +179,12 @@ export class Reader {
   #keys(raw: unknown, path: string): Record<string, unknown> {
     const given = this.#wholeValue(raw, path);
     if (given === undefined) return {};
-    const value = given instanceof Given ? parseJson(given.text) : given;
+    const value = given instanceof ExternalText ? parseJson(given.text) : given;
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
     this.#report(
       path,
-      `expected a group of keys, got ${kindOf(value)}`,
-      given instanceof Given ? given.source : undefined,
+      `expected a group of keys, got ${kindOfValue(value)}`,
+      given instanceof ExternalText ? given.source : undefined,
     );
     return {};
   }
@@ -210,18 +210,18 @@ export function resolvedKey(key: string, schema: TSchema): string {
 
 function withDefaults(own: unknown, defaults: Readonly<Record<string, unknown>> | undefined): unknown {
   if (defaults === undefined || typeof own !== "object" || own === null || Array.isArray(own)) return own;
-  if (own instanceof Given) return own;
+  if (own instanceof ExternalText) return own;
   // An empty text means "as by default", as it does where a key has a single default.
   const written = Object.entries(own).filter(([, value]) => value !== "" && value !== null);
   return { ...defaults, ...Object.fromEntries(written) };
 }
 
-function splitList(given: Given): unknown {
+function splitList(given: ExternalText): unknown {
   const text = given.text.trim();
   if (text.startsWith("[")) return parseJson(text);
   // An empty text is an empty list, as an empty default (`${X:-}`) means it.
   if (text === "") return [];
-  return text.split(",").map((part) => new Given(part.trim(), given.source));
+  return text.split(",").map((part) => new ExternalText(part.trim(), given.source));
 }
 
 /** The value of a JSON text; the text itself when it is none. */
@@ -261,8 +261,8 @@ function check(node: Annotations, value: unknown): Outcome {
   if (node.format === "size") return checkQuantity(node, parseSizeBytes(text), "a size as 64KiB or 20MiB");
   const trimmed = text.trim();
   if (trimmed === "") return node.blank === true ? { value: "" } : { expected: "text that is not empty" };
-  if (node.format === undefined || FORMATS[node.format].accepts(trimmed)) return { value: trimmed };
-  return { expected: FORMATS[node.format].expected };
+  if (node.format === undefined || VALUE_FORMATS[node.format].accepts(trimmed)) return { value: trimmed };
+  return { expected: VALUE_FORMATS[node.format].expected };
 }
 
 function checkNumber({ type, minimum, maximum }: Annotations, value: unknown): Outcome {

@@ -13,7 +13,7 @@ const OAuthProvider = section("A sign-in provider. It is on when it has a client
 });
 
 /** `auth` */
-export const Auth = section("Accounts and tokens.", {
+export const AuthSection = section("Accounts and tokens.", {
   signup: choice("Who may make an account in the dashboard.", "open", ["open", "invite", "closed"]),
   require_verified_email: flag("Keys of accounts without a verified address answer 403.", false),
   login_limit: section("Against guessing, for each account and each address.", {
@@ -39,7 +39,7 @@ export const Auth = section("Accounts and tokens.", {
 });
 
 /** `email` */
-export const Email = section("Outgoing mail.", {
+export const EmailSection = section("Outgoing mail.", {
   smtp_url: formatted("smtp", "Empty: mails are written to data_dir/outbox and logged.", "", { secret: true }),
   from: formatted("mailbox", "The sender.", "Sallyport <noreply@localhost>"),
 });

@@ -48,7 +48,7 @@ const metadata = {
 };
 
 /** `providers.NAME` */
-export const Provider = section("An upstream that serves models.", {
+export const ProviderSection = section("An upstream that serves models.", {
   enabled: flag("Off: the provider and the routes through it are left out.", true),
   preset: Type.Optional(
     Type.Unsafe<string>({
@@ -162,6 +162,6 @@ const DecisionModel = entry("A version of a decision model.", {
 });
 
 /** `decisions` */
-export const Decisions = section("Typed decisions.", {
+export const DecisionsSection = section("Typed decisions.", {
   models: list("The versions offered.", DecisionModel),
 });

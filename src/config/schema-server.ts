@@ -20,7 +20,7 @@ import {
 const GIB = 1024 ** 3;
 
 /** `server` */
-export const Server = section("How the gateway listens and answers.", {
+export const ServerSection = section("How the gateway listens and answers.", {
   host: formatted("host", "Address to listen on; 0.0.0.0 for every IPv4 interface.", "127.0.0.1"),
   port: integer("Port to listen on; 0 picks a free one.", 8787, { minimum: 0, maximum: 65_535 }),
   public_url: formatted(
@@ -57,20 +57,20 @@ export const Server = section("How the gateway listens and answers.", {
 });
 
 /** `log` */
-export const Log = section("What is logged to stderr.", {
+export const LogSection = section("What is logged to stderr.", {
   level: choice("The least important level that is logged.", "info", ["debug", "info", "warn", "error"]),
   format: choice("auto: pretty on a terminal, JSON lines elsewhere.", "auto", ["auto", "json", "pretty"]),
   prompts: flag("Logs prompts and answers too. They hold what users write: leave it off.", false),
 });
 
 /** `usage` */
-export const Usage = section("The record of what was used.", {
+export const UsageSection = section("The record of what was used.", {
   rollup_after: age("Rows older than this are summed up by day.", "30d"),
   flush: duration("How often rows are written; a killed process loses at most this much.", "250ms"),
 });
 
 /** `health` */
-export const Health = section("How models are watched.", {
+export const HealthSection = section("How models are watched.", {
   interval: duration("How often providers are looked at.", "5m", 1000),
   probe: choice(
     "models: recent traffic and the provider's model list; chat: also one-token calls, which cost money; off: none. Decision models read from log-probabilities are asked for a token twice an hour unless off.",
@@ -80,13 +80,13 @@ export const Health = section("How models are watched.", {
 });
 
 /** `responses` */
-export const Responses = section("Stored answers of the Responses API.", {
+export const ResponsesSection = section("Stored answers of the Responses API.", {
   store: flag("Keeps answers for previous_response_id when a request does not say.", true),
   retention: age("How long an answer is kept.", "30d"),
 });
 
 /** `limits` */
-export const Limits = section("What one account may take up.", {
+export const LimitsSection = section("What one account may take up.", {
   storage_per_account: size(
     "Stored responses, threads, files and jobs with their results together. The oldest responses and threads make room; what is asked for beyond it is refused with 413.",
     "500MiB",
@@ -95,7 +95,7 @@ export const Limits = section("What one account may take up.", {
 });
 
 /** `compaction` */
-export const Compaction = section("Summaries of long conversations.", {
+export const CompactionSection = section("Summaries of long conversations.", {
   enabled: flag("Keeps threads and offers compaction.", true),
   threshold: number("Compacts from this share of the model's context on.", 0.85, { minimum: 0.05, maximum: 1 }),
   keep_last: integer("The latest messages that are never summarised.", 6, { minimum: 1, maximum: 1000 }),
@@ -128,7 +128,7 @@ function tier(description: string, rpm: number, trial = "0s") {
 }
 
 /** `tiers` */
-export const Tiers = section("The plans.", {
+export const TiersSection = section("The plans.", {
   free: tier("The lowest plan; a new account begins here.", 20, "14d"),
   pro: tier("The middle plan.", 120),
   premium: tier("The highest plan.", 600),

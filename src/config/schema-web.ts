@@ -19,7 +19,7 @@ import {
 } from "./fields.ts";
 
 /** `web` */
-export const Web = section("Scrape, crawl, map, extract and llms.txt.", {
+export const WebSection = section("Scrape, crawl, map, extract and llms.txt.", {
   allow_private_networks: flag("Lets pages of private addresses be read. For tests and intranets only.", false),
   allow_hosts: list("Always allowed: host (all its ports), host:port or CIDR range.", element("destination")),
   ports: list("When not empty, only these target ports.", Type.Integer({ minimum: 1, maximum: 65_535 })),
@@ -71,7 +71,7 @@ const Engine = section("What differs from the built-in facts of a search engine.
 });
 
 /** `search` */
-export const Search = section("Web search.", {
+export const SearchSection = section("Web search.", {
   only: list("When not empty, only these engines run.", nameOf("search engine", "An engine.", "")),
   engines: map("By name.", Engine, { names: "search engine" }),
   safe: flag("Asks engines for safe results.", true),

@@ -2,29 +2,39 @@
 // declared in the schema-*.ts files; a new key is one line there.
 import type { ProviderKind } from "../vendors/protocols.ts";
 import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
-import { Auth, Email } from "./schema-accounts.ts";
-import { Decisions, Model, Provider } from "./schema-providers.ts";
-import { Compaction, Health, Limits, Log, Responses, Server, type TIER_IDS, Tiers, Usage } from "./schema-server.ts";
-import { Search, Web } from "./schema-web.ts";
+import { AuthSection, EmailSection } from "./schema-accounts.ts";
+import { DecisionsSection, Model, ProviderSection } from "./schema-providers.ts";
+import {
+  CompactionSection,
+  HealthSection,
+  LimitsSection,
+  LogSection,
+  ResponsesSection,
+  ServerSection,
+  type TIER_IDS,
+  TiersSection,
+  UsageSection,
+} from "./schema-server.ts";
+import { SearchSection, WebSection } from "./schema-web.ts";
 
 /** The file form. */
 export const ConfigFile = section("Configuration of the Sallyport AI gateway.", {
-  server: Server,
+  server: ServerSection,
   data_dir: text("Database (SQLite), uploads and secrets.", "./data", { blank: false }),
-  log: Log,
-  usage: Usage,
-  health: Health,
-  auth: Auth,
-  email: Email,
-  limits: Limits,
-  tiers: Tiers,
-  providers: map("Upstreams. Absent: those of the environment's well-known keys.", Provider),
+  log: LogSection,
+  usage: UsageSection,
+  health: HealthSection,
+  auth: AuthSection,
+  email: EmailSection,
+  limits: LimitsSection,
+  tiers: TiersSection,
+  providers: map("Upstreams. Absent: those of the environment's well-known keys.", ProviderSection),
   models: list("Explicit models.", Model),
-  responses: Responses,
-  compaction: Compaction,
-  decisions: Decisions,
-  web: Web,
-  search: Search,
+  responses: ResponsesSection,
+  compaction: CompactionSection,
+  decisions: DecisionsSection,
+  web: WebSection,
+  search: SearchSection,
 });
 
 /** What read.ts makes of the file form. */

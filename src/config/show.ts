@@ -32,11 +32,11 @@ export function show(value: unknown, secret = false): string {
     const masked = value.replace(/[^/\s]*:[^/\s]*@/, "***@");
     return JSON.stringify(masked.length > SHOWN_CHARS_MAX ? `${masked.slice(0, SHOWN_CHARS_MAX)}…` : masked);
   }
-  return typeof value === "object" && value !== null ? kindOf(value) : String(value);
+  return typeof value === "object" && value !== null ? kindOfValue(value) : String(value);
 }
 
 /** What sort of value it is, in a config author's words. */
-export function kindOf(value: unknown): string {
+export function kindOfValue(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (value === null || value === undefined) return "nothing";
   if (typeof value === "object") return "a group of keys";

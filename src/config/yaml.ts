@@ -1,12 +1,12 @@
 // Parses the text of a configuration file: YAML, of which JSON is a part.
-import { kindOf } from "./show.ts";
+import { kindOfValue } from "./show.ts";
 
 /** The value of a text, or what is wrong with it and where. */
 export function parseYaml(text: string): { value: unknown } | { problem: string } {
   try {
     const value: unknown = Bun.YAML.parse(text.replace(/^\uFEFF/, ""));
     if (value === null || (typeof value === "object" && !Array.isArray(value))) return { value };
-    return { problem: `expected a group of keys, got ${kindOf(value)}` };
+    return { problem: `expected a group of keys, got ${kindOfValue(value)}` };
   } catch (error) {
     const reason = (error instanceof Error ? error.message : String(error)).replace(/^YAML Parse error: /, "");
     const at = lastGoodLine(text) + 1;

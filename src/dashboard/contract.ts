@@ -15,7 +15,7 @@ export interface Boot {
   /** Are keys refused until the address is verified? */
   readonly must_verify: boolean;
   /** Sign-in providers that are configured. */
-  readonly providers: readonly Provider[];
+  readonly providers: readonly SignInOption[];
   /** Where mails go: to a server, to files of the gateway's because none is configured, or nowhere for the moment. */
   readonly mail: "smtp" | "files" | "failing";
   /** Base of the API as clients reach it, without `/v1`. */
@@ -23,7 +23,7 @@ export interface Boot {
   readonly version: string;
 }
 
-export interface Provider {
+export interface SignInOption {
   readonly slug: string;
   readonly name: string;
 }
@@ -97,7 +97,7 @@ export interface NewKeyForm {
 }
 
 /** Answer of `POST keys`. */
-export interface NewKey {
+export interface CreatedKey {
   readonly id: string;
   readonly key: string;
   /** As in `KeyView`. */
@@ -373,7 +373,7 @@ export interface Listing<T> {
 }
 
 /** The body of every refusal. */
-export interface Refusal {
+export interface ErrorAnswer {
   readonly error: {
     readonly message: string;
     readonly code: string;

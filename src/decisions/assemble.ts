@@ -4,11 +4,10 @@ import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Prices } from "../catalog/prices.ts";
-import type { TierId } from "../catalog/tiers.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config, TierId } from "../config/schema.ts";
 import type { AttemptDeps } from "../gateway/attempts.ts";
 import type { Budgets } from "../gateway/budgets.ts";
-import { type BodyLimits, readJson } from "../http/body.ts";
+import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { DecisionStore } from "../store/decisions/decisions.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
@@ -133,7 +132,7 @@ function routesDepsOf(
     admit: (request) => deps.admit(request, exchangeOf(request)),
     budgets: deps.budgets,
     worstCaseMicros: (asked, version) => decisionWorstCaseMicros(asked, version, prices),
-    readJson: (request) => readJson(request, deps.bodyLimits()),
+    readJson: (request) => readJsonBody(request, deps.bodyLimits()),
     models,
     isListed: (version) => watch.isFit(version),
     isChatModel: deps.isChatModel,

@@ -1,8 +1,8 @@
 // What a decision upstream's error answer means, in the three shapes they come in: FastAPI's `detail` (text, object or list),
 // the OpenAI envelope, and a bare text. What upstreams echo of the request is not repeated.
 
+import { isRecord } from "../base/json-object.ts";
 import { type FaultText, faultFromHttp, UpstreamFault } from "../upstream/fault.ts";
-import { isRecord } from "./questions.ts";
 
 /** Sorts an HTTP error answer of a decision upstream into its kind. */
 export function decisionFault(status: number, body: string, headers: Headers): UpstreamFault {

@@ -2,6 +2,7 @@
 // culprit: 400 for the request, 422 `invalid_question` for a question's definition. Unknown fields are ignored.
 
 import { ApiError } from "../base/errors.ts";
+import { isRecord } from "../base/json-object.ts";
 
 /** Text, or JSON that is handed on as it is and shown to text models as compact JSON. */
 export type Content = string | readonly unknown[] | Readonly<Record<string, unknown>>;
@@ -64,7 +65,7 @@ export function readDecisionRequest(
   body: Readonly<Record<string, unknown>>,
   options: ReadOptions = {},
 ): DecisionRequest {
-  refuseForeign(body);
+  refuseForeignFields(body);
   const { model, state, questions } = body;
   if (typeof model !== "string" || model === "") throw badRequest("model", "'model' must be a decision model's id.");
   if (!isContent(state)) throw badRequest("state", "'state' must be a string, an object or an array.");
@@ -79,7 +80,7 @@ export function readDecisionRequest(
 }
 
 /** Throws 400 for what belongs to other endpoints. */
-export function refuseForeign(body: Readonly<Record<string, unknown>>): void {
+export function refuseForeignFields(body: Readonly<Record<string, unknown>>): void {
   for (const name of REFUSED) {
     if (Object.hasOwn(body, name)) throw badRequest(name, `'${name}' is not accepted by the decision API.`);
   }
@@ -174,17 +175,12 @@ export function badRequest(param: string, message: string): ApiError {
   return new ApiError("invalid_request", message, { param });
 }
 
-/** A JSON object. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isContent(value: unknown): value is Content {
   return typeof value === "string" || (typeof value === "object" && value !== null);
 }
 
 /** Content as text models see it: text as it is, text parts joined, everything else as compact JSON. */
-export function textOf(content: Content): string {
+export function textOfContent(content: Content): string {
   if (typeof content === "string") return content;
   return textOfParts(content) ?? JSON.stringify(content);
 }

@@ -3,16 +3,16 @@
 import type { Usage } from "../chat/event.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { storedAnswer } from "../wire/responses/stored.ts";
-import type { Job } from "./chat-exchange.ts";
+import type { AdmittedRequest } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { usageRecord } from "./meter.ts";
-import type { Turn } from "./route-call.ts";
+import type { RouteAttempt } from "./route-call.ts";
 
 /** Writes down what one upstream call cost. `isCall`: it failed, and the request goes on. */
 export function spend(
   deps: GatewayDeps,
-  job: Job,
-  turn: Turn,
+  job: AdmittedRequest,
+  turn: RouteAttempt,
   spent: {
     usage: Usage;
     status: number;
@@ -46,7 +46,7 @@ export function spend(
 /** Stores a finished answer where it is to be stored. The client has paid for it: a failure to store does not take it away. */
 export async function keepAnswer(
   deps: GatewayDeps,
-  job: Job,
+  job: AdmittedRequest,
   answer: Readonly<Record<string, unknown>>,
   { provider, hidden }: { provider: Provider; hidden: boolean },
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function keepAnswer(
 /** Holds an answer of a conversation that is held here; a failure ends the thread, and the client is told at its next turn. */
 export async function holdAnswer(
   deps: GatewayDeps,
-  { held, id, model, exchange }: Job,
+  { held, id, model, exchange }: AdmittedRequest,
   { text, usage }: { text: string; usage: Usage | undefined },
 ): Promise<void> {
   if (held === undefined) return;
@@ -74,7 +74,7 @@ export async function holdAnswer(
 }
 
 /** Tells the client which route answered and what could not be said to it. */
-export function noteRoute(job: Job, turn: Turn, dropped: readonly string[]): void {
+export function noteRoute(job: AdmittedRequest, turn: RouteAttempt, dropped: readonly string[]): void {
   const { headers } = job.exchange;
   headers["x-sallyport-route"] = headerText(`${turn.route.provider}/${turn.route.model}`);
   const all = new Set([...(job.dropped ?? []), ...dropped]);
@@ -82,7 +82,7 @@ export function noteRoute(job: Job, turn: Turn, dropped: readonly string[]): voi
 }
 
 /** Response headers of the provider's that clients of the same family act on. */
-export function forwardHeaders(job: Job, provider: Provider, upstream: Headers): void {
+export function forwardHeaders(job: AdmittedRequest, provider: Provider, upstream: Headers): void {
   Object.assign(job.exchange.headers, provider.dialect.familyHeaders?.(upstream));
 }
 

@@ -3,14 +3,15 @@
 import { type AtOnce, whenThere } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
-import { requireActivePlan, type TierId } from "../catalog/tiers.ts";
+import { requireActivePlan } from "../catalog/tiers.ts";
+import type { TierId } from "../config/schema.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Caller } from "../http/guards.ts";
 import type { RateLimiter } from "../http/rpm.ts";
 import type { Budgets } from "./budgets.ts";
+import type { Caller } from "./caller.ts";
 
 export interface AdmitDeps {
-  authenticate(request: Request): AtOnce<Caller<TierId>>;
+  authenticate(request: Request): AtOnce<Caller>;
   limiter: RateLimiter;
   clock: Clock;
   /** Requests per minute of a plan. */
@@ -21,7 +22,7 @@ export interface AdmitDeps {
 }
 
 /** Lets a request in, at once where its key is remembered, or throws. `free`: it does not count against the rate limit and spends nothing. */
-export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => AtOnce<Caller<TierId>>;
+export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => AtOnce<Caller>;
 
 /** `authenticate`, which also refuses keys of accounts whose address nobody has proved, while `mustVerify` says so. */
 export function verifiedCallers<C extends Caller>(
@@ -41,7 +42,7 @@ function requireVerified({ account }: Pick<Caller, "account">): void {
 
 /** The guard of every endpoint that counts against the rate limit. Puts the three rate headers on the answer. */
 export function createAdmission(deps: AdmitDeps): Admit {
-  const letIn = (caller: Caller<TierId>, exchange: Exchange, free: boolean): Caller<TierId> => {
+  const letIn = (caller: Caller, exchange: Exchange, free: boolean): Caller => {
     const { log } = exchange;
     log["key_id"] = caller.keyId;
     log["account_id"] = caller.accountId;

@@ -6,11 +6,11 @@ import type { ChatEvent } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
-import { dressOf, type Job } from "./chat-exchange.ts";
+import { type AdmittedRequest, dressOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 
 /** Answers with a record. */
-export async function answerRecord(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {
+export async function answerRecord(deps: GatewayDeps, request: Request, job: AdmittedRequest): Promise<Response> {
   const events = recordEvents(deps, job);
   if (!job.chat.stream) {
     const body = job.format.encode(fold(await events), dressOf(job, undefined));
@@ -56,7 +56,7 @@ export async function answerRecord(deps: GatewayDeps, request: Request, job: Job
   );
 }
 
-async function recordEvents(deps: GatewayDeps, job: Job): Promise<ChatEvent[]> {
+async function recordEvents(deps: GatewayDeps, job: AdmittedRequest): Promise<ChatEvent[]> {
   const { conversations } = deps;
   const { entries, name } = job.format;
   if (conversations === undefined || entries === undefined) throw new Error("Compaction is not there.");
@@ -69,7 +69,7 @@ async function recordEvents(deps: GatewayDeps, job: Job): Promise<ChatEvent[]> {
   ];
 }
 
-async function keep(deps: GatewayDeps, job: Job, answer: Readonly<Record<string, unknown>>): Promise<void> {
+async function keep(deps: GatewayDeps, job: AdmittedRequest, answer: Readonly<Record<string, unknown>>): Promise<void> {
   try {
     await job.keep?.(answer);
   } catch (error) {

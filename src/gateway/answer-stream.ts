@@ -11,7 +11,7 @@ import { outcomeOfFault } from "../upstream/breaker.ts";
 import type { EventReader } from "../upstream/dialect.ts";
 import { forwardHeaders, holdAnswer, keepAnswer, noteRoute, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
-import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
+import { type AdmittedRequest, answerNotesOf, buildRequest, dressOf, identityOf, isLossless } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { rememberBeginning } from "./first-turn.ts";
 import { fitJob } from "./fit.ts";
@@ -19,7 +19,7 @@ import { estimateUsage } from "./meter.ts";
 import { type LiveAnswer, openLive } from "./open-stream.ts";
 import { kindOfCode } from "./policy.ts";
 import { clientGone } from "./request-deadline.ts";
-import type { Turn, TurnEnd } from "./route-call.ts";
+import type { AttemptEnd, RouteAttempt } from "./route-call.ts";
 import { Translation } from "./translation.ts";
 
 /** Contract §3 "before the first event". */
@@ -28,7 +28,7 @@ const PEEK_MS = 10_000;
 const CONTENT_GRACE_MS = 1000;
 
 /** Answers with a stream, once the upstream has begun or after the longest wait. */
-export async function answerStreaming(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {
+export async function answerStreaming(deps: GatewayDeps, request: Request, job: AdmittedRequest): Promise<Response> {
   // While its body was read or its model looked up: that event has been.
   if (request.signal.aborted) throw clientGone();
   const abort = new AbortController();
@@ -75,12 +75,12 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
 
 /** A stream that has begun, and the job as it went up. */
 interface LiveJobAnswer extends LiveAnswer {
-  job: Job;
+  job: AdmittedRequest;
 }
 
 interface Flow {
   request: Request;
-  job: Job;
+  job: AdmittedRequest;
   opening: Promise<LiveJobAnswer>;
   live: LiveJobAnswer | undefined;
   abort: AbortController;
@@ -211,8 +211,8 @@ function lateHeaders(headers: Readonly<Record<string, string>>, sent: ReadonlySe
 
 interface LiveParts {
   request: Request;
-  turn: Turn;
-  job: Job;
+  turn: RouteAttempt;
+  job: AdmittedRequest;
   signal: AbortSignal;
   begun(): void;
 }
@@ -235,7 +235,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
       // Names that went up as they came are not restored.
       request: isRelayed ? { ...job.chat, tools: [], messages: [] } : job.chat,
       requestId: identity.requestId,
-      notes: notesOf(deps, job, provider),
+      notes: answerNotesOf(deps, job, provider),
       estimate: identity.estimate,
       say: identity.say,
       cutAt: built.cutAt,
@@ -267,7 +267,7 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
 
 function settleLive(
   deps: GatewayDeps,
-  { job, live, gone, ttfbMs }: { job: Job; live: LiveJobAnswer; gone: boolean; ttfbMs: number | null },
+  { job, live, gone, ttfbMs }: { job: AdmittedRequest; live: LiveJobAnswer; gone: boolean; ttfbMs: number | null },
 ): void {
   const { relay, turn } = live;
   const usage = relay.usage ?? estimateUsage(live.job.chat, relay.outputText());
@@ -281,7 +281,7 @@ function settleLive(
   });
 }
 
-function endOf(fault: AnswerFault | undefined, gone: boolean): Pick<TurnEnd, "outcome" | "label"> {
+function endOf(fault: AnswerFault | undefined, gone: boolean): Pick<AttemptEnd, "outcome" | "label"> {
   if (fault !== undefined) {
     const kind = kindOfCode(fault.reported ?? fault.code);
     return { outcome: outcomeOfFault(kind), label: kind === "call_invalid" ? kind : "interrupted" };

@@ -7,22 +7,22 @@ import type { ChatRequest } from "../chat/request.ts";
 import { cutEvents } from "../chat/stop-cut.ts";
 import { type NameRules, ToolRestorer } from "../chat/tools.ts";
 import { outputText } from "../chat/usage.ts";
-import { type Asked, askProvider } from "../upstream/ask.ts";
+import { fetchAnswer, type ProviderAnswer } from "../upstream/ask.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { forwardHeaders, headerText, holdAnswer, keepAnswer, noteRoute, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
-import { buildRequest, dressOf, identityOf, isLossless, type Job, notesOf } from "./chat-exchange.ts";
+import { type AdmittedRequest, answerNotesOf, buildRequest, dressOf, identityOf, isLossless } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { rememberBeginning } from "./first-turn.ts";
 import { fitJob } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import { withinDeadline } from "./request-deadline.ts";
-import type { Turn } from "./route-call.ts";
+import type { RouteAttempt } from "./route-call.ts";
 
 /** Answers without a stream: the first route that gives a whole, readable answer. */
-export function answerWhole(deps: GatewayDeps, request: Request, job: Job): Promise<Response> {
+export function answerWhole(deps: GatewayDeps, request: Request, job: AdmittedRequest): Promise<Response> {
   return withinDeadline(request, deps.requestTimeoutMs(), ({ signal, remainingMs }) =>
     tryRoutes(job.routes, deps, {
       signal,
@@ -36,16 +36,21 @@ export function answerWhole(deps: GatewayDeps, request: Request, job: Job): Prom
   );
 }
 
-async function wholeFrom(deps: GatewayDeps, turn: Turn, given: Job, signal: AbortSignal): Promise<Response> {
+async function wholeFrom(
+  deps: GatewayDeps,
+  turn: RouteAttempt,
+  given: AdmittedRequest,
+  signal: AbortSignal,
+): Promise<Response> {
   const { provider, route } = turn;
   const job = await fitJob(deps, given, { provider, signal });
   const build = () => buildRequest(deps, job, { provider, route });
   const built = build();
   const mayAskAgain = (error: unknown) =>
     job.refusedReasoning.mayAskAgain({ error, route, provider, built, rebuild: build }, deps.reasoning);
-  let asked: Asked;
+  let asked: ProviderAnswer;
   try {
-    asked = await askProvider(provider, built, {
+    asked = await fetchAnswer(provider, built, {
       clock: deps.clock,
       signal,
       headers: turn.headers,
@@ -102,7 +107,7 @@ interface WholeAnswer {
 function readWhole(
   deps: GatewayDeps,
   provider: Provider,
-  job: Job,
+  job: AdmittedRequest,
   { text, built }: { text: string; built: UpstreamRequest },
 ): WholeAnswer {
   try {
@@ -119,8 +124,8 @@ function readWhole(
   }
 }
 
-function noteAnswer(deps: GatewayDeps, job: Job, provider: Provider, events: readonly ChatEvent[]): void {
-  const notes = notesOf(deps, job, provider);
+function noteAnswer(deps: GatewayDeps, job: AdmittedRequest, provider: Provider, events: readonly ChatEvent[]): void {
+  const notes = answerNotesOf(deps, job, provider);
   if (notes !== undefined) for (const event of events) notes.push(event);
 }
 
@@ -131,7 +136,11 @@ interface WrittenAnswer {
 }
 
 /** The client's text of it. Throws for an answer that reports a failure or cannot be said. */
-function writeWhole(job: Job, provider: Provider, { events, lossless, answer }: WholeAnswer): WrittenAnswer {
+function writeWhole(
+  job: AdmittedRequest,
+  provider: Provider,
+  { events, lossless, answer }: WholeAnswer,
+): WrittenAnswer {
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
   if (lossless !== undefined) {

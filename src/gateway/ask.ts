@@ -6,25 +6,25 @@ import type { Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import type { ChatMessage, ChatRequest, ResponseFormat } from "../chat/request.ts";
 import { outputText } from "../chat/usage.ts";
-import type { Caller } from "../http/guards.ts";
 import type { Hold } from "../http/reservations.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
-import { askProvider } from "../upstream/ask.ts";
+import { fetchAnswer } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { type AttemptDeps, tryRoutes } from "./attempts.ts";
 import type { Budgets } from "./budgets.ts";
+import type { Caller } from "./caller.ts";
 import { estimateUsage, usageRecord } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
-import type { Turn } from "./route-call.ts";
+import type { RouteAttempt } from "./route-call.ts";
 import { worstCaseMicros } from "./worst-case.ts";
 
-export interface AskDeps extends AttemptDeps {
+export interface ModelCallDeps extends AttemptDeps {
   budgets: Pick<Budgets, "reserve">;
   record(usage: UsageRecord): void;
 }
 
 /** A question to a model. */
-export interface Question {
+export interface Prompt {
   model: CatalogModel;
   routes: readonly ModelRoute[];
   system: string;
@@ -46,7 +46,7 @@ export interface Payer {
 }
 
 /** What a model said. */
-export interface Said {
+export interface ModelAnswer {
   text: string;
   /** False where a limit cut it. */
   whole: boolean;
@@ -58,10 +58,10 @@ const REASONING_TOKENS = 8192;
 
 /** Asks; throws `ApiError` when no route answers, or where the caller's budgets do not allow it. */
 export async function askModel(
-  deps: AskDeps,
-  question: Question,
+  deps: ModelCallDeps,
+  question: Prompt,
   { payer, timeoutMs, stopping }: { payer: Payer; timeoutMs: number; stopping: AbortSignal },
-): Promise<Said> {
+): Promise<ModelAnswer> {
   const { model, routes } = question;
   const maxTokens = question.maxTokens + (model.supportsReasoning ? REASONING_TOKENS : 0);
   const chat: ChatRequest = {
@@ -91,7 +91,7 @@ export async function askModel(
   }
 }
 
-function messagesOf({ system, user, turns = [] }: Question): ChatMessage[] {
+function messagesOf({ system, user, turns = [] }: Prompt): ChatMessage[] {
   const message = (role: "system" | "user" | "assistant", text: string): ChatMessage => ({
     role,
     content: [{ type: "text", text }],
@@ -104,10 +104,10 @@ function messagesOf({ system, user, turns = [] }: Question): ChatMessage[] {
 }
 
 async function answerOf(
-  deps: AskDeps,
-  turn: Turn,
+  deps: ModelCallDeps,
+  turn: RouteAttempt,
   { chat, model, signal, payer }: { chat: ChatRequest; model: CatalogModel; signal: AbortSignal; payer: Payer },
-): Promise<Said> {
+): Promise<ModelAnswer> {
   const startedMs = performance.now();
   const { provider, route } = turn;
   const request = provider.dialect.request(
@@ -121,7 +121,7 @@ async function answerOf(
       clientHeaders: {},
     },
   );
-  const { text } = await askProvider(provider, request, { clock: deps.clock, signal });
+  const { text } = await fetchAnswer(provider, request, { clock: deps.clock, signal });
   const events = readEvents(() => provider.dialect.events(JSON.parse(text)));
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);

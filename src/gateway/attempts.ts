@@ -12,7 +12,7 @@ import type { Provider } from "../upstream/provider.ts";
 import { spokenFor } from "../upstream/spoken.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError, mayRetry, mayTryElsewhere } from "./policy.ts";
-import { type CallTrace, Turn } from "./route-call.ts";
+import { type CallTrace, RouteAttempt } from "./route-call.ts";
 
 export interface AttemptDeps {
   clock: Clock;
@@ -32,7 +32,7 @@ export interface TryOptions<T> {
   signal: AbortSignal;
   remainingMs(): number;
   /** The turn is ended by `tryRoutes` when this throws; else by whoever sees the answer's end. */
-  attempt(turn: Turn): Promise<T>;
+  attempt(turn: RouteAttempt): Promise<T>;
   trace?: CallTrace;
   /** The route that is tried first while its provider is well. */
   first?: Pick<ModelRoute, "provider" | "model"> | undefined;
@@ -101,7 +101,7 @@ async function tryCandidate<T>(
       break;
     }
     if (last !== undefined) deps.retried?.(last.provider);
-    const turn = new Turn({ route, provider, permit, trace: options.trace, called: deps.called });
+    const turn = new RouteAttempt({ route, provider, permit, trace: options.trace, called: deps.called });
     try {
       return { answer: await options.attempt(turn) };
     } catch (error) {

@@ -2,12 +2,13 @@
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
-import type { TierBudget, TierId } from "../catalog/tiers.ts";
+import type { TierBudget } from "../catalog/tiers.ts";
+import type { TierId } from "../config/schema.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Budget, Hold, Refusal, Reservations } from "../http/reservations.ts";
+import type { Budget, BudgetRefusal, Hold, Reservations } from "../http/reservations.ts";
 import type { AccountBudget, AccountBudgetStore } from "../store/access/account-budgets.ts";
 import type { KeyStore } from "../store/access/keys.ts";
-import { afterSpending, leftMicros, type SpendingWindow, type Spent } from "../store/usage/spending.ts";
+import { afterSpending, leftMicros, type Spending, type SpendingWindow } from "../store/usage/spending.ts";
 
 /** A caller as far as budgets go. */
 export interface Spender {
@@ -46,7 +47,7 @@ export function createBudgets(reservations: Reservations): Budgets {
   };
 }
 
-function errorOf({ budget, why }: Refusal): ApiError {
+function errorOf({ budget, why }: BudgetRefusal): ApiError {
   if (why === "spent") return new ApiError("budget_exceeded", `The budget of this ${budget.of} is used up.`);
   return new ApiError(
     "rate_limit_exceeded",
@@ -65,7 +66,7 @@ export interface SpendersDeps {
   /** Spent by a key or an account and not written down yet. */
   pendingMicros(id: string): number;
   /** Calls back with what was spent at the moment it stops being pending. */
-  whenWritten(listener: (spent: readonly Spent[]) => void): void;
+  whenWritten(listener: (spent: readonly Spending[]) => void): void;
   /** The write under way, if there is one. */
   writing(): Promise<unknown> | undefined;
 }

@@ -2,15 +2,17 @@
 // speaks for.
 
 import type { Clock } from "../base/clock.ts";
-import type { TierGrant, TierId } from "../catalog/tiers.ts";
-import { type Caller, keyGuard } from "../http/guards.ts";
+import type { TierGrant } from "../catalog/tiers.ts";
+import type { TierId } from "../config/schema.ts";
+import { createKeyAuthenticator } from "../http/guards.ts";
 import { memoryReservations } from "../http/reservations.ts";
 import type { RateLimiter } from "../http/rpm.ts";
 import type { AccountBudgetStore } from "../store/access/account-budgets.ts";
 import type { KeyStore, LiveKey } from "../store/access/keys.ts";
-import type { Spent } from "../store/usage/spending.ts";
+import type { Spending } from "../store/usage/spending.ts";
 import { createAdmission, verifiedCallers } from "./admit.ts";
 import { createBudgets, createSpenders } from "./budgets.ts";
+import type { Caller } from "./caller.ts";
 import { takesXApiKey } from "./endpoints.ts";
 
 export interface CallersDeps {
@@ -25,7 +27,7 @@ export interface CallersDeps {
   /** Spent by a key or an account and not written down yet. */
   pendingMicros(id: string): number;
   /** Calls back with what was spent at the moment it stops being pending. */
-  whenWritten(listener: (spent: readonly Spent[]) => void): void;
+  whenWritten(listener: (spent: readonly Spending[]) => void): void;
   /** The write under way, if there is one. */
   writing(): Promise<unknown> | undefined;
   /** Times a look-up in the database. */
@@ -34,7 +36,7 @@ export interface CallersDeps {
   rejected(): void;
 }
 
-/** Builds the doors that requests come in by. */
+/** Builds authentication and admission. */
 export function createCallers({
   keys,
   accountBudgets,
@@ -55,37 +57,35 @@ export function createCallers({
     whenWritten: deps.whenWritten,
     writing: deps.writing,
   });
-  const withBudgets = async (found: LiveKey | undefined): Promise<Caller<TierId> | undefined> => {
-    const key = found as LiveKey<TierId> | undefined;
-    return key && { ...key, budgets: await budgetsOf(key) };
-  };
-  const guard = keyGuard<Caller<TierId>>({
+  const withBudgets = async (key: LiveKey | undefined): Promise<Caller | undefined> =>
+    key && { ...key, budgets: await budgetsOf(key) };
+  const authenticator = createKeyAuthenticator<Caller>({
     findLiveKey: async (hash) => withBudgets(await time("find_live_key", () => keys.findLiveKey(hash))),
     changeCounter: deps.changeCounter,
     clock,
     takesXApiKey,
   });
-  const changed = () => guard.invalidate();
+  const changed = () => authenticator.invalidate();
   /** Callers that the dashboard's session speaks for. */
-  const vouched = new WeakMap<Request, Caller<TierId>>();
+  const vouched = new WeakMap<Request, Caller>();
   return {
     /** Keys or accounts have changed: what is remembered of them is stale. */
     changed,
     /** What plans grant may have changed. */
     reconfigure: changed,
     /** The caller of an endpoint that is free; the others are let in by `admit`. */
-    authenticate: verifiedCallers((request) => guard.authenticate(request), deps.requireVerifiedEmail),
+    authenticate: verifiedCallers((request) => authenticator.authenticate(request), deps.requireVerifiedEmail),
     budgets,
     budgetsOf,
     /** Who holds a key, for work that outlives the request it came with; undefined once the key is revoked or expired. */
     callerOf: async (keyId: string) => withBudgets(await keys.findLiveKeyById(keyId)),
     /** `answer` for a caller who is known without a key: `admit` lets the request in as theirs. */
-    vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller<TierId>) => {
+    vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller) => {
       vouched.set(request, caller);
       return answer(request);
     },
     admit: createAdmission({
-      authenticate: (request) => vouched.get(request) ?? guard.authenticate(request),
+      authenticate: (request) => vouched.get(request) ?? authenticator.authenticate(request),
       limiter,
       clock,
       tierRpm: (tier) => grants()[tier].rpm,

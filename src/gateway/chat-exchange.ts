@@ -8,7 +8,6 @@ import type { ChatMessage, ChatRequest } from "../chat/request.ts";
 import { HISTORY_BINDER, type HistoryReader, withoutForeignSeals, withThoughts } from "../chat/seals.ts";
 import { flattenTools } from "../chat/tools.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Caller } from "../http/guards.ts";
 import type { Hold } from "../http/reservations.ts";
 import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
@@ -16,6 +15,7 @@ import type { DecodeOptions, WireFormat } from "../wire/format.ts";
 import type { Stay } from "./affinity.ts";
 import { AnswerNotes } from "./answer-notes.ts";
 import { CallNames } from "./call-names.ts";
+import type { Caller } from "./caller.ts";
 import { inClientTerms } from "./client-terms.ts";
 import { estimateUsage } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
@@ -24,14 +24,14 @@ import type { ReasoningMemory } from "./reasoning-memory.ts";
 import { type RefusedReasoning, withoutReasoning } from "./refused-reasoning.ts";
 import type { CallTrace } from "./route-call.ts";
 import type { HeldRequest } from "./threads/held.ts";
-import { refuseUnsayable } from "./untranslatable.ts";
+import { refuseUntranslatable } from "./untranslatable.ts";
 import type { ThreadRequest, UpstreamThreads } from "./upstream-threads.ts";
 
 /** Stores a finished answer, given in the client's format. */
 export type Keep = (answer: Readonly<Record<string, unknown>>) => Promise<void>;
 
 /** What is known once a request is admitted and read. */
-export interface Job {
+export interface AdmittedRequest {
   readonly exchange: Exchange;
   readonly caller: Caller;
   readonly format: WireFormat;
@@ -91,7 +91,7 @@ export interface ConversationJob {
 /** What is known of a shortened conversation. */
 export interface ShortenedJob {
   /** The job with all of the client's messages. */
-  readonly job: Job;
+  readonly job: AdmittedRequest;
   /** Calls that lost the reasoning behind them. */
   readonly strippedCalls: ReadonlySet<string>;
   /** Tokens counted here of what goes up, before any correction. */
@@ -130,7 +130,7 @@ export function answerId(format: WireFormat): string {
 }
 
 /** True when the client's bytes may go up as they are: same protocol on both sides. */
-export function isLossless(job: Job, provider: Provider): boolean {
+export function isLossless(job: AdmittedRequest, provider: Provider): boolean {
   return job.format.dialect === provider.dialect.name && job.members !== undefined;
 }
 
@@ -143,7 +143,7 @@ interface ReasoningDeps {
 /** The request for one route of a provider. Throws `ApiError` 400 for what it cannot express. */
 export function buildRequest(
   deps: ReasoningDeps,
-  job: Job,
+  job: AdmittedRequest,
   { provider, route }: { provider: Provider; route: ModelRoute },
 ): UpstreamRequest {
   const refused = job.refusedReasoning.has(route);
@@ -160,7 +160,7 @@ export function buildRequest(
 /** Who reads the history: reasoning behind calls of a shortened one stays away where it is bound to what went before. */
 function readerOf(
   deps: ReasoningDeps,
-  job: Job,
+  job: AdmittedRequest,
   { provider, route, refused }: { provider: Provider; route: ModelRoute; refused: boolean },
 ): HistoryReader {
   const { accountId } = job.caller;
@@ -179,12 +179,12 @@ function readerOf(
 }
 
 /** The client's messages, also where fewer go up. */
-function wholeMessages({ chat, conversation }: Job): readonly ChatMessage[] {
+function wholeMessages({ chat, conversation }: AdmittedRequest): readonly ChatMessage[] {
   return conversation?.shortened?.job.chat.messages ?? chat.messages;
 }
 
 function requestFor(
-  job: Job,
+  job: AdmittedRequest,
   target: { provider: Provider; model: string; reader: HistoryReader; storesAnswer: boolean },
 ): UpstreamRequest {
   const { provider, model: upstreamModel, reader, storesAnswer } = target;
@@ -214,7 +214,7 @@ function requestFor(
   }
   const terms = { format: job.format, body: job.body, isOurs: (name: string) => isOwnDefault(name, job) };
   return inClientTerms(terms, () => {
-    refuseUnsayable(job.chat, job.format, provider);
+    refuseUntranslatable(job.chat, job.format, provider);
     const whole = job.format.losesReasoning === true ? withThoughts(job.chat, reader) : job.chat;
     const own = withoutForeignSeals(whole, reader);
     const chat = provider.dialect.takesToolGroups === true ? own : flattenTools(own, provider.dialect.toolNames);
@@ -228,7 +228,7 @@ function requestFor(
 /** The values of ours in an answer. */
 export function identityOf(
   deps: ReasoningDeps & { threads: UpstreamThreads; scrub(text: string): string },
-  job: Job,
+  job: AdmittedRequest,
   { provider, request }: { provider: Provider; request: Pick<UpstreamRequest, "hidesEncrypted"> },
 ): RelayIdentity {
   const previous = job.body["previous_response_id"];
@@ -246,7 +246,7 @@ export function identityOf(
     requestId: job.exchange.requestId,
     createdSeconds: job.createdSeconds,
     sealed: (value) => deps.reasoning.minted(value, provider.minter),
-    listener: notesOf(deps, job, provider),
+    listener: answerNotesOf(deps, job, provider),
     estimate: (outputText): Usage => estimateUsage(job.chat, outputText),
     say: (fault) => textOfAnswerFault(fault, deps.scrub),
   };
@@ -256,7 +256,11 @@ export function identityOf(
  * Notes of the answer to a chat client, which may not hand its reasoning back: all of a translated one, and of one that goes
  * through as it came only where the provider refuses the next turn without it.
  */
-export function notesOf({ reasoning, clock }: ReasoningDeps, job: Job, provider: Provider): AnswerNotes | undefined {
+export function answerNotesOf(
+  { reasoning, clock }: ReasoningDeps,
+  job: AdmittedRequest,
+  provider: Provider,
+): AnswerNotes | undefined {
   if (job.format.losesReasoning !== true) return undefined;
   if (isLossless(job, provider) && provider.quirks.return_reasoning_content !== true) return undefined;
   const { accountId } = job.caller;
@@ -268,7 +272,7 @@ export function notesOf({ reasoning, clock }: ReasoningDeps, job: Job, provider:
 }
 
 /** What the format's writers dress an answer in. `provider` is who answers, where somebody does. */
-export function dressOf(job: Job, provider: Provider | undefined, shortEventTypes = false) {
+export function dressOf(job: AdmittedRequest, provider: Provider | undefined, shortEventTypes = false) {
   return {
     id: job.id,
     model: job.model.id,

@@ -4,7 +4,7 @@
 import { ApiError } from "../base/errors.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";
 import { ForeignPiece } from "../upstream/foreign.ts";
-import { clientName, pathOf } from "../wire/client-names.ts";
+import { clientName, locate } from "../wire/client-names.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { unreadMembers } from "../wire/unread.ts";
 
@@ -36,7 +36,7 @@ export function inClientTerms(terms: ClientTerms, build: () => UpstreamRequest):
 function refusalInClientTerms({ format, body }: ClientTerms, error: ApiError): ApiError {
   const { param } = error.detail;
   if (param === undefined || param === null) return error;
-  const own = error instanceof ForeignPiece ? pathOf(error.piece, body) : undefined;
+  const own = error instanceof ForeignPiece ? locate(error.piece, body) : undefined;
   const named = own ?? clientName(format, param, body) ?? param;
   return named === param ? error : new ApiError(error.apiCode, error.message, { ...error.detail, param: named });
 }

@@ -6,11 +6,11 @@ import { prefixedId } from "../base/ids.ts";
 import { requireModel } from "../catalog/resolve.ts";
 import type { Element, EntryFormat } from "../chat/entries.ts";
 import type { Usage } from "../chat/event.ts";
-import { readJson } from "../http/body.ts";
+import { readJsonBody } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import type { WireFormat } from "../wire/format.ts";
-import { FORMATS } from "../wire/index.ts";
-import { responses } from "../wire/responses/format.ts";
+import { WIRE_FORMATS } from "../wire/index.ts";
+import { responsesFormat } from "../wire/responses/format.ts";
 import { decodeOptions } from "./chat-exchange.ts";
 import type { Conversations, RecordSource } from "./compaction/conversations.ts";
 import type { GatewayDeps } from "./deps.ts";
@@ -43,7 +43,7 @@ export function createCompact(deps: CompactDeps): (request: Request) => Promise<
   return async (request) => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange);
-    const { body } = await readJson(request, deps.bodyLimits());
+    const { body } = await readJsonBody(request, deps.bodyLimits());
     const threadId = threadOf(body);
     if (!deps.settings().enabled) throw threadNotFound(threadId ?? "");
     if (typeof body["model"] !== "string" || body["model"] === "") {
@@ -91,7 +91,7 @@ type Asked = Omit<RecordSource, "format" | "members" | "conversation" | "asksRec
 async function ofThread(deps: CompactDeps, asked: Asked & { threadId: string }): Promise<CompactAnswer> {
   const { threadId, caller } = asked;
   const found = await deps.threads.find({ accountId: caller.accountId, kind: "thread", threadId });
-  const format = found && FORMATS.find(({ name }) => name === found.text.format);
+  const format = found && WIRE_FORMATS.find(({ name }) => name === found.text.format);
   if (found === undefined || format?.entries === undefined) throw threadNotFound(threadId);
   const list = found.text.messages;
   const source = { ...asked, format, members: { [format.entries.member]: list }, conversation: { threadId } };
@@ -110,11 +110,20 @@ async function ofThread(deps: CompactDeps, asked: Asked & { threadId: string }):
 async function ofInput(deps: CompactDeps, request: Request, asked: Asked): Promise<CompactAnswer> {
   const { exchange, caller, model, routes, body } = asked;
   const options = decodeOptions(request);
-  const entries = entriesOf(responses);
-  const chat = responses.decode(body, options);
-  const prepared = await deps.prepare?.({ exchange, caller, format: responses, chat, body, options, model, routes });
+  const entries = entriesOf(responsesFormat);
+  const chat = responsesFormat.decode(body, options);
+  const prepared = await deps.prepare?.({
+    exchange,
+    caller,
+    format: responsesFormat,
+    chat,
+    body,
+    options,
+    model,
+    routes,
+  });
   const list = entries.list({ ...body, ...prepared?.members });
-  const source = { ...asked, format: responses, members: { input: list }, conversation: { threadId: undefined } };
+  const source = { ...asked, format: responsesFormat, members: { input: list }, conversation: { threadId: undefined } };
   const tokensBefore = await deps.conversations.tokensOf(source);
   if (list.length <= deps.settings().keepLast) {
     const same = { messagesBefore: list.length, messagesAfter: list.length, tokensBefore, tokensAfter: tokensBefore };

@@ -3,14 +3,14 @@
 
 import { requireModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import { readJson } from "../http/body.ts";
+import { readJsonBody } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import type { FileStore } from "../store/work/files.ts";
-import { askProvider } from "../upstream/ask.ts";
+import { fetchAnswer } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { decodeCountTokens } from "../wire/messages/decode.ts";
-import { messages } from "../wire/messages/format.ts";
+import { messagesFormat } from "../wire/messages/format.ts";
 import { decodeOptions, forwardedHeaders } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { withFiles } from "./media.ts";
@@ -19,7 +19,7 @@ import { orderRoutes } from "./order.ts";
 import { clientError } from "./policy.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
-import { refuseUnsayable } from "./untranslatable.ts";
+import { refuseUntranslatable } from "./untranslatable.ts";
 import { routesOfThread, threadOf } from "./upstream-threads.ts";
 
 /** Counting is quick or not worth waiting for. */
@@ -35,7 +35,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
   return async (request) => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange, { free: true });
-    const { text, body } = await readJson(request, deps.bodyLimits());
+    const { text, body } = await readJsonBody(request, deps.bodyLimits());
     const chat = decodeCountTokens(body, decodeOptions(request));
     const { model, routes } = requireModel(deps.catalog(), chat.model, {
       tier: caller.account.tier,
@@ -43,7 +43,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     });
     exchange.log["model"] = model.id;
     exchange.headers["x-sallyport-model"] = encodeURI(model.id);
-    const thread = threadOf(messages, body);
+    const thread = threadOf(messagesFormat, body);
     const { accountId } = caller;
     const open = thread === undefined ? routes : routesOfThread(thread, routes, { ...deps, accountId });
     const [route] = orderRoutes(open, { random: () => 0 });
@@ -57,7 +57,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     const history = { text, body, members: filled === body ? {} : { messages: filled["messages"] } };
     const opened = openHistory(
       history,
-      messages,
+      messagesFormat,
       historyReader(provider, route.model, { ...deps, accountId: caller.accountId, messages: chat.messages }),
     );
     const built = build(
@@ -77,12 +77,12 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     );
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
-      const { text: counted } = await askProvider(provider, built, { clock: deps.clock, signal });
+      const { text: counted } = await fetchAnswer(provider, built, { clock: deps.clock, signal });
       return new Response(counted, { headers: { "content-type": "application/json" } });
     } catch (error) {
       // The request itself would be asked again without the reasoning that is refused.
       if (error instanceof UpstreamFault && error.kind === "bad_request" && !refusesReasoning(error))
-        throw clientError(error, deps.scrub, messages.dialect);
+        throw clientError(error, deps.scrub, messagesFormat.dialect);
       request.signal.throwIfAborted();
       // Not every server that speaks the protocol counts; an estimate is better than none.
       exchange.log["count_estimated"] = true;
@@ -95,5 +95,5 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
 function refuseUncountable(chat: ChatRequest, provider: Provider): void {
   const { compaction: _compaction, ...extra } = chat.extra;
   const { maxTokens: _limit, ...asked } = chat;
-  refuseUnsayable({ ...asked, extra }, messages, provider);
+  refuseUntranslatable({ ...asked, extra }, messagesFormat, provider);
 }

@@ -5,7 +5,6 @@ import type { Catalog, CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { BodyLimits } from "../http/body.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Caller } from "../http/guards.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
@@ -13,7 +12,8 @@ import type { Admit } from "./admit.ts";
 import type { Affinity } from "./affinity.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Budgets } from "./budgets.ts";
-import type { Job, Keep } from "./chat-exchange.ts";
+import type { Caller } from "./caller.ts";
+import type { AdmittedRequest, Keep } from "./chat-exchange.ts";
 import type { Conversations } from "./compaction/conversations.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 import type { HeldRequest } from "./threads/held.ts";
@@ -41,11 +41,11 @@ export interface GatewayDeps extends AttemptDeps {
   /** What is remembered of conversations that upstreams hold. */
   threads: UpstreamThreads;
   /** Changes a request before it is routed: stored history, uploaded files, compaction. */
-  prepare?(draft: Draft): Promise<Prepared | undefined>;
+  prepare?(draft: PreparedRequest): Promise<Prepared | undefined>;
   /** Shortens conversations that have grown too long; absent: none is. */
   conversations?: Pick<Conversations, "of" | "fit" | "atWall" | "answered" | "record" | "asked">;
   /** Makes a job fit one provider: images it cannot take by URL are fetched. */
-  fitImages?(job: Job, provider: Provider, signal: AbortSignal): Promise<Job>;
+  fitImages?(job: AdmittedRequest, provider: Provider, signal: AbortSignal): Promise<AdmittedRequest>;
   /** An answer could not be stored; the client gets it all the same. */
   keepFailed?(error: unknown, requestId: string): void;
   streamOpened?(): void;
@@ -53,7 +53,7 @@ export interface GatewayDeps extends AttemptDeps {
 }
 
 /** A request that was read, resolved and checked. */
-export interface Draft {
+export interface PreparedRequest {
   exchange: Exchange;
   caller: Caller;
   format: WireFormat;

@@ -3,9 +3,9 @@
 
 import { pathOf } from "../http/path.ts";
 import type { EdgeTraits } from "../wire/format.ts";
-import { FORMATS } from "../wire/index.ts";
+import { WIRE_FORMATS } from "../wire/index.ts";
 
-const withTraits = FORMATS.flatMap(({ path, edge }) => (edge === undefined ? [] : [{ path, edge }]));
+const withTraits = WIRE_FORMATS.flatMap(({ path, edge }) => (edge === undefined ? [] : [{ path, edge }]));
 const keyPaths = withTraits.flatMap(({ edge }) => edge.xApiKeyPaths ?? []);
 
 /** What the format whose endpoint the path is, or is below, says of it; undefined for most. */

@@ -3,10 +3,10 @@
 
 import type { ChatMessage } from "../chat/request.ts";
 import { answerElements } from "../wire/assembled.ts";
-import type { Job } from "./chat-exchange.ts";
+import type { AdmittedRequest } from "./chat-exchange.ts";
 
 /** Remembers where a conversation began, once its first answer is complete. `text`: what the client got. */
-export function rememberBeginning({ stay, format, body, options }: Job, text: string): void {
+export function rememberBeginning({ stay, format, body, options }: AdmittedRequest, text: string): void {
   const { entries } = format;
   if (stay?.begun === undefined || entries === undefined) return;
   const elements = answerElements(entries, text);

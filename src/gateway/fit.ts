@@ -2,15 +2,15 @@
 // cannot fetch become bytes. Most jobs need neither and come back as they are.
 
 import type { Provider } from "../upstream/provider.ts";
-import type { Job } from "./chat-exchange.ts";
+import type { AdmittedRequest } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 
 /** The job as this provider can take it. */
 export async function fitJob(
   deps: Pick<GatewayDeps, "conversations" | "fitImages">,
-  job: Job,
+  job: AdmittedRequest,
   { provider, signal }: { provider: Provider; signal: AbortSignal },
-): Promise<Job> {
+): Promise<AdmittedRequest> {
   const { conversations } = deps;
   const short = job.conversation === undefined || conversations === undefined ? job : await conversations.fit(job);
   return (await deps.fitImages?.(short, provider, signal)) ?? short;

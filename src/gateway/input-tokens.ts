@@ -3,11 +3,11 @@
 
 import { spliceMembers } from "../base/json-splice.ts";
 import { requireModel } from "../catalog/resolve.ts";
-import { readJson } from "../http/body.ts";
+import { readJsonBody } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
-import { askProvider } from "../upstream/ask.ts";
+import { fetchAnswer } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
-import { responses } from "../wire/responses/format.ts";
+import { responsesFormat } from "../wire/responses/format.ts";
 import { decodeOptions } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { orderRoutes } from "./order.ts";
@@ -29,20 +29,30 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
   return async (request) => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange, { free: true });
-    const { text, body } = await readJson(request, deps.bodyLimits());
+    const { text, body } = await readJsonBody(request, deps.bodyLimits());
     const options = decodeOptions(request);
-    const chat = responses.decode(body, options);
+    const chat = responsesFormat.decode(body, options);
     const { model, routes } = requireModel(deps.catalog(), chat.model, {
       tier: caller.account.tier,
       isDecisionModel: deps.isDecisionModel,
     });
     exchange.log["model"] = model.id;
     exchange.headers["x-sallyport-model"] = encodeURI(model.id);
-    const prepared = await deps.prepare?.({ exchange, caller, format: responses, chat, body, options, model, routes });
+    const prepared = await deps.prepare?.({
+      exchange,
+      caller,
+      format: responsesFormat,
+      chat,
+      body,
+      options,
+      model,
+      routes,
+    });
     const counted = async () => answered(await promptTokens(prepared?.chat ?? chat));
     const [route] = orderRoutes(prepared?.routes ?? routes, { random: () => 0 });
     const provider = route === undefined ? undefined : deps.provider(route.provider);
-    if (route === undefined || provider === undefined || provider.dialect.name !== responses.dialect) return counted();
+    if (route === undefined || provider === undefined || provider.dialect.name !== responsesFormat.dialect)
+      return counted();
     const call = {
       path: UPSTREAM_PATH,
       headers: {},
@@ -51,10 +61,10 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
     };
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
-      return answered(countOf((await askProvider(provider, call, { clock: deps.clock, signal })).text));
+      return answered(countOf((await fetchAnswer(provider, call, { clock: deps.clock, signal })).text));
     } catch (error) {
       if (error instanceof UpstreamFault && error.kind === "bad_request")
-        throw clientError(error, deps.scrub, responses.dialect);
+        throw clientError(error, deps.scrub, responsesFormat.dialect);
       request.signal.throwIfAborted();
       // Not every server that speaks the protocol counts; an estimate is better than none.
       exchange.log["count_estimated"] = true;

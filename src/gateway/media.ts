@@ -7,7 +7,7 @@ import { BlockedAddress } from "../net/guard.ts";
 import type { FileStore } from "../store/work/files.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { type Media, mediaReferences, replaceMedia } from "../wire/media-references.ts";
-import type { Job } from "./chat-exchange.ts";
+import type { AdmittedRequest } from "./chat-exchange.ts";
 import { IMAGE_BYTES_MAX, sniffImage } from "./images.ts";
 import { fileNotFound } from "./uploads.ts";
 
@@ -40,10 +40,14 @@ export async function withFiles(store: FileStore, accountId: string, body: Field
 
 /** Makes jobs fit providers; each job's images are fetched once, however many routes are tried. */
 export function createImageFetch(fetch: () => GuardedFetch) {
-  const fetched = new WeakMap<Job, Promise<Job>>();
+  const fetched = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
   /** The job as this provider can take it. Throws 400 for images that cannot be had. */
-  return async function fitImages(job: Job, provider: Provider, signal: AbortSignal): Promise<Job> {
+  return async function fitImages(
+    job: AdmittedRequest,
+    provider: Provider,
+    signal: AbortSignal,
+  ): Promise<AdmittedRequest> {
     if (provider.quirks.image_urls !== false) return job;
     let fitted = fetched.get(job);
     if (fitted === undefined) {
@@ -54,7 +58,7 @@ export function createImageFetch(fetch: () => GuardedFetch) {
   };
 }
 
-async function inlined(job: Job, fetch: GuardedFetch, signal: AbortSignal): Promise<Job> {
+async function inlined(job: AdmittedRequest, fetch: GuardedFetch, signal: AbortSignal): Promise<AdmittedRequest> {
   const body = { ...job.body, ...job.members };
   const { urls } = mediaReferences(body);
   if (urls.size === 0) return job;
@@ -77,7 +81,7 @@ async function inlined(job: Job, fetch: GuardedFetch, signal: AbortSignal): Prom
   return { ...job, chat, members: job.members === undefined ? undefined : members };
 }
 
-function inlineChat(chat: Job["chat"], find: (url: string) => Media | undefined): Job["chat"] {
+function inlineChat(chat: AdmittedRequest["chat"], find: (url: string) => Media | undefined): AdmittedRequest["chat"] {
   const inline = <P extends { type: string }>(part: P): P => {
     if (part.type === "tool-result") {
       const result = part as unknown as { content: { type: string }[] };

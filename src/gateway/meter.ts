@@ -9,7 +9,7 @@ import type { FailedRoute } from "../telemetry/attempt.ts";
 import { countTokens } from "../tokens/count.ts";
 
 /** What is written about one upstream call. */
-export interface Spent {
+export interface CallUsage {
   model: CatalogModel;
   route: ModelRoute;
   usage: Usage;
@@ -21,7 +21,7 @@ export interface Spent {
 }
 
 /** Who spent it and when. */
-export interface Account {
+export interface UsageOwner {
   requestId: string;
   accountId: string;
   keyId: string;
@@ -33,7 +33,7 @@ export interface Account {
 }
 
 /** The row of one upstream call. */
-export function usageRecord(spent: Spent, account: Account): UsageRecord {
+export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord {
   const { usage, model, route } = spent;
   return {
     requestId: account.requestId,

@@ -3,21 +3,21 @@
 
 import { ApiError } from "../base/errors.ts";
 import { spliceMembers } from "../base/json-splice.ts";
-import type { Fields, ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
+import type { JsonObject, ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import { requireModel } from "../catalog/resolve.ts";
-import { readJson } from "../http/body.ts";
+import { readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
-import type { Caller } from "../http/guards.ts";
 import { traceHeaders } from "../telemetry/span.ts";
-import { askProvider } from "../upstream/ask.ts";
+import { fetchAnswer } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { headerText } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
+import type { Caller } from "./caller.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { usageRecord } from "./meter.ts";
 import { withinDeadline } from "./request-deadline.ts";
-import type { Turn } from "./route-call.ts";
+import type { RouteAttempt } from "./route-call.ts";
 import { worstCostMicros } from "./worst-case.ts";
 
 type EndpointDeps = Omit<GatewayDeps, "reasoning" | "threads">;
@@ -37,7 +37,7 @@ export function createModelEndpoint(deps: EndpointDeps) {
   return async (request: Request, endpoint: ModelEndpoint): Promise<Response> => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange);
-    const { text, body } = await readJson(request, deps.bodyLimits());
+    const { text, body } = await readJsonBody(request, deps.bodyLimits());
     const id = body["model"];
     if (typeof id !== "string" || id === "") {
       throw new ApiError("invalid_request", "'model' must be the id of a model.", { param: "model" });
@@ -91,12 +91,12 @@ function answer(deps: EndpointDeps, request: Request, routes: readonly ModelRout
   );
 }
 
-async function askRoute(deps: EndpointDeps, turn: Turn, asked: Asked, signal: AbortSignal): Promise<Response> {
+async function askRoute(deps: EndpointDeps, turn: RouteAttempt, asked: Asked, signal: AbortSignal): Promise<Response> {
   const { endpoint, exchange, caller, model, inputTokens } = asked;
   const { provider, route } = turn;
   const body = spliceMembers(asked.text, { model: route.model });
   const call = { path: endpoint.upstreamPath, headers: {}, body, dropped: [] };
-  const { text } = await askProvider(provider, call, { clock: deps.clock, signal, headers: turn.headers });
+  const { text } = await fetchAnswer(provider, call, { clock: deps.clock, signal, headers: turn.headers });
   const ttfbMs = performance.now() - exchange.startedMs;
   const read = fieldsOf(text);
   const usage = endpoint.usage(read) ?? { inputTokens, outputTokens: 0, estimated: true };
@@ -119,7 +119,7 @@ async function askRoute(deps: EndpointDeps, turn: Turn, asked: Asked, signal: Ab
 }
 
 /** The answer, which must be an object that reports no failure. Throws `UpstreamFault`, so that another route is tried. */
-function fieldsOf(text: string): Fields {
+function fieldsOf(text: string): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -127,6 +127,6 @@ function fieldsOf(text: string): Fields {
     throw new UpstreamFault("unavailable", "The provider's answer is not JSON.", { cause });
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value) && !("error" in value && value.error))
-    return value as Fields;
+    return value as JsonObject;
   throw new UpstreamFault("unavailable", "The provider's answer is none.");
 }

@@ -8,14 +8,14 @@ import type { FrameRelay, UpstreamRequest } from "../upstream/dialect.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { faultOfAnswer } from "./policy.ts";
-import type { Turn } from "./route-call.ts";
+import type { RouteAttempt } from "./route-call.ts";
 
 /** More than this is not held back while content is waited for: no real opening is as long. */
 const OPENING_CHARS_MAX = 256 * 1024;
 
 /** An upstream stream that has begun. */
 export interface LiveAnswer {
-  turn: Turn;
+  turn: RouteAttempt;
   relay: FrameRelay;
   request: UpstreamRequest;
   responseHeaders: Headers;
@@ -35,7 +35,7 @@ export interface OpenOptions {
 
 /** Calls the provider and waits for content or an end. Throws `UpstreamFault` when it fails before content. */
 export async function openLive(
-  turn: Turn,
+  turn: RouteAttempt,
   request: UpstreamRequest,
   streamed: FrameRelay,
   options: OpenOptions,

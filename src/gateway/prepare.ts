@@ -5,7 +5,7 @@ import type { FileStore } from "../store/work/files.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { nativeRoutes, openRecord } from "./compaction/items.ts";
 import type { Sealer } from "./compaction/seal.ts";
-import type { Draft, Prepared } from "./deps.ts";
+import type { Prepared, PreparedRequest } from "./deps.ts";
 import { expandHistory, type HistoryDeps } from "./history.ts";
 import { withFiles } from "./media.ts";
 import type { HeldRequest, HeldThreads } from "./threads/held.ts";
@@ -22,7 +22,7 @@ export interface PrepareDeps {
 const MEMBERS = ["messages", "input", "previous_response_id", "thread", "system", "tools"] as const;
 
 /** Builds the step; undefined when there was nothing to do. */
-export function createPrepare(deps: PrepareDeps): (draft: Draft) => Promise<Prepared | undefined> {
+export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Promise<Prepared | undefined> {
   return async (draft) => {
     const { caller, format, body, chat, options } = draft;
     if (format.storesAnswers !== true) {
@@ -55,7 +55,7 @@ export function createPrepare(deps: PrepareDeps): (draft: Draft) => Promise<Prep
 }
 
 /** A conversation that is held here because no provider of the model holds one. */
-async function heldRequest({ held, provider }: PrepareDeps, draft: Draft): Promise<HeldRequest | undefined> {
+async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedRequest): Promise<HeldRequest | undefined> {
   const { format, body, caller, exchange, routes } = draft;
   if (format.hasThreads !== true || body["thread"] == null) return undefined;
   if (routes.some((route) => provider(route.provider)?.dialect.hasThreads)) return undefined;
@@ -65,7 +65,7 @@ async function heldRequest({ held, provider }: PrepareDeps, draft: Draft): Promi
 /** The body with records that clients carry opened; the same where there is none. A vendor's own leave its routes alone. */
 function withRecords(
   { sealer, provider }: PrepareDeps,
-  { caller, format, routes }: Draft,
+  { caller, format, routes }: PreparedRequest,
   body: Readonly<Record<string, unknown>>,
 ): { body: Readonly<Record<string, unknown>>; routes?: readonly ModelRoute[] } {
   const { entries } = format;

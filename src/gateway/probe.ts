@@ -5,11 +5,11 @@ import type { Catalog } from "../catalog/models.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
-import { askProvider } from "../upstream/ask.ts";
+import { fetchAnswer } from "../upstream/ask.ts";
 import { type AttemptDeps, tryRoutes } from "./attempts.ts";
 import { estimateUsage, usageRecord } from "./meter.ts";
 import { faultOfAnswer } from "./policy.ts";
-import type { Turn } from "./route-call.ts";
+import type { RouteAttempt } from "./route-call.ts";
 
 export interface ProbeDeps extends AttemptDeps {
   catalog(): Catalog;
@@ -32,7 +32,7 @@ export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSigna
     const found = resolveModel(deps.catalog(), id);
     if (found === undefined) return false;
     const deadlineMs = performance.now() + PROBE_MS;
-    const attempt = (turn: Turn) => ask(deps, turn, { model: found.model, signal });
+    const attempt = (turn: RouteAttempt) => ask(deps, turn, { model: found.model, signal });
     await tryRoutes(found.model.routes, deps, {
       signal,
       remainingMs: () => deadlineMs - performance.now(),
@@ -45,7 +45,7 @@ export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSigna
 
 async function ask(
   deps: ProbeDeps,
-  turn: Turn,
+  turn: RouteAttempt,
   { model, signal }: { model: Catalog["models"][number]; signal: AbortSignal },
 ): Promise<void> {
   const startedMs = performance.now();
@@ -60,7 +60,7 @@ async function ask(
     maxOutputTokens: model.maxOutputTokens,
     clientHeaders: {},
   });
-  const { text } = await askProvider(provider, request, { clock: deps.clock, signal });
+  const { text } = await fetchAnswer(provider, request, { clock: deps.clock, signal });
   const events = provider.dialect.events(JSON.parse(text));
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);

@@ -5,7 +5,7 @@ import { ApiError } from "../base/errors.ts";
 import { limit } from "../base/limit.ts";
 
 /** What is left to the work. */
-export interface Deadline {
+export interface RequestDeadline {
   /** Aborted with the `ApiError` that tells why. */
   readonly signal: AbortSignal;
   remainingMs(): number;
@@ -15,7 +15,7 @@ export interface Deadline {
 export async function withinDeadline<T>(
   request: Request,
   timeoutMs: number,
-  work: (deadline: Deadline) => Promise<T>,
+  work: (deadline: RequestDeadline) => Promise<T>,
 ): Promise<T> {
   const endsMs = performance.now() + timeoutMs;
   const abort = new AbortController();

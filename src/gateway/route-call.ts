@@ -26,7 +26,7 @@ export interface CallTrace {
 }
 
 /** How a call went. */
-export interface TurnEnd {
+export interface AttemptEnd {
   outcome: CallOutcome;
   /** As metrics name it. */
   label: "ok" | "abandoned" | "interrupted" | FaultKind;
@@ -36,7 +36,7 @@ export interface TurnEnd {
   finishReason?: string | undefined;
 }
 
-export interface TurnParts {
+export interface AttemptParts {
   route: ModelRoute;
   provider: Provider;
   permit: Permit;
@@ -48,19 +48,19 @@ export interface TurnParts {
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** One route's turn. */
-export class Turn {
+export class RouteAttempt {
   readonly route: ModelRoute;
   readonly provider: Provider;
   /** Trace context for the provider. */
   readonly headers: Readonly<Record<string, string>>;
   /** For callers that know nothing but how it went. */
   readonly permit: Permit;
-  readonly #parts: TurnParts;
+  readonly #parts: AttemptParts;
   readonly #span: TraceSpan | undefined;
   readonly #startedMs = performance.now();
   #over = false;
 
-  constructor(parts: TurnParts) {
+  constructor(parts: AttemptParts) {
     this.#parts = parts;
     this.route = parts.route;
     this.provider = parts.provider;
@@ -70,7 +70,7 @@ export class Turn {
   }
 
   /** Tells how the call went; later calls do nothing. */
-  end({ outcome, label, status = 0, usage, finishReason }: TurnEnd): void {
+  end({ outcome, label, status = 0, usage, finishReason }: AttemptEnd): void {
     if (this.#over) return;
     this.#over = true;
     const { permit, called, provider, route, trace } = this.#parts;
@@ -101,7 +101,7 @@ export class Turn {
 
 const LABEL_OF = { ok: "ok", failed: "unavailable", unknown: "abandoned" } as const;
 
-function attributesOf({ route, provider, trace }: TurnParts) {
+function attributesOf({ route, provider, trace }: AttemptParts) {
   return genAiCallAttributes({
     operation: trace?.operation,
     // What answers nothing but decisions borrows a dialect's name.

@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
-import { FORMATS } from "../wire/index.ts";
+import { WIRE_FORMATS } from "../wire/index.ts";
 import { NOT_OFFERED_PATHS, refuseNotOffered } from "./not-offered.ts";
 import type { Gateway } from "./run.ts";
 import type { StoredResponses } from "./stored-responses.ts";
@@ -13,7 +13,7 @@ import type { Uploads } from "./uploads.ts";
 
 /** The chat endpoints for callers that need no router: a tenth of a request's time. The same handlers as the routes. */
 export function directRoutes(gateway: Gateway): Map<string, (request: Request) => Promise<Response>> {
-  return new Map(FORMATS.map((format) => [format.path, (request: Request) => gateway.handle(request, format)]));
+  return new Map(WIRE_FORMATS.map((format) => [format.path, (request: Request) => gateway.handle(request, format)]));
 }
 
 export interface GatewayRoutesDeps {
@@ -35,7 +35,7 @@ export interface GatewayRoutesDeps {
 export function gatewayRoutes(deps: GatewayRoutesDeps) {
   const { gateway, responses, uploads, threads, compact, countTokens, inputTokens, modelEndpoint } = deps;
   const app = new Elysia();
-  for (const format of FORMATS) {
+  for (const format of WIRE_FORMATS) {
     app.post(format.path, ({ request }) => gateway.handle(request, format), { parse: "none" });
   }
   for (const endpoint of MODEL_ENDPOINTS) {

@@ -2,11 +2,9 @@
 // dialects and formats.
 
 import { requireModel, resolveModel } from "../catalog/resolve.ts";
-import type { TierId } from "../catalog/tiers.ts";
 import type { ChatRequest } from "../chat/request.ts";
-import { readJson } from "../http/body.ts";
+import { readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
-import type { Caller } from "../http/guards.ts";
 import type { Hold } from "../http/reservations.ts";
 import { traceHeaders } from "../telemetry/span.ts";
 import type { DecodeOptions, RouteWishes, WireFormat } from "../wire/format.ts";
@@ -14,7 +12,8 @@ import { headerText } from "./accounting.ts";
 import { answerRecord } from "./answer-record.ts";
 import { answerStreaming } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
-import { answerId, decodeOptions, forwardedHeaders, type Job } from "./chat-exchange.ts";
+import type { Caller } from "./caller.ts";
+import { type AdmittedRequest, answerId, decodeOptions, forwardedHeaders } from "./chat-exchange.ts";
 import type { GatewayDeps, Prepared } from "./deps.ts";
 import { checkAgainstModel, defaultsFor } from "./policy.ts";
 import { answerPrompts } from "./prompts.ts";
@@ -29,7 +28,7 @@ const NO_MEMBERS = {};
 interface Read {
   request: Request;
   exchange: Exchange;
-  caller: Caller<TierId>;
+  caller: Caller;
   format: WireFormat;
   text: string;
   body: Record<string, unknown>;
@@ -54,7 +53,7 @@ export function createGateway(deps: GatewayDeps) {
     const admitted = deps.admit(request, exchange);
     // Mostly there at once: no turn of the event loop for it.
     const caller = admitted instanceof Promise ? await admitted : admitted;
-    const { text, body } = await readJson(request, deps.bodyLimits());
+    const { text, body } = await readJsonBody(request, deps.bodyLimits());
     const prompts = format.prompts?.(body);
     const wishes = wishesOf(deps, format, body);
     let hold: Hold | undefined;
@@ -104,7 +103,7 @@ function wishesOf(deps: GatewayDeps, format: WireFormat, body: Record<string, un
   return routes.some(({ provider }) => deps.provider(provider)?.quirks.route_wishes === true) ? undefined : wishes;
 }
 
-function modelFor(deps: GatewayDeps, chat: ChatRequest, caller: Caller<TierId>) {
+function modelFor(deps: GatewayDeps, chat: ChatRequest, caller: Caller) {
   return requireModel(deps.catalog(), chat.model, {
     tier: caller.account.tier,
     isDecisionModel: deps.isDecisionModel,
@@ -120,7 +119,7 @@ async function answerOne(deps: GatewayDeps, read: Omit<Read, "chat" | "options">
   return chat.stream ? answerStreaming(deps, request, job) : answerWhole(deps, request, job);
 }
 
-async function makeJob(deps: GatewayDeps, read: Read): Promise<Job> {
+async function makeJob(deps: GatewayDeps, read: Read): Promise<AdmittedRequest> {
   const { request, exchange, caller, format, text, body, options, nowSeconds } = read;
   const { model, routes: all } = modelFor(deps, read.chat, caller);
   const { wishes } = read;
@@ -181,7 +180,10 @@ async function makeJob(deps: GatewayDeps, read: Read): Promise<Job> {
 }
 
 /** What is to be another in the body that goes up, and what is named as dropped. */
-function changes(prepared: Prepared | undefined, wishes: RouteWishes | undefined): Pick<Job, "members" | "dropped"> {
+function changes(
+  prepared: Prepared | undefined,
+  wishes: RouteWishes | undefined,
+): Pick<AdmittedRequest, "members" | "dropped"> {
   const members = prepared === undefined ? NO_MEMBERS : prepared.members;
   const dropped = prepared?.dropped;
   if (wishes === undefined) return dropped === undefined ? { members } : { members, dropped };

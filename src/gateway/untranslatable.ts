@@ -7,7 +7,7 @@ import type { Provider } from "../upstream/provider.ts";
 import type { WireFormat } from "../wire/format.ts";
 
 /** Throws 400 `unsupported_parameter` that names it. Only for requests that are translated. */
-export function refuseUnsayable(chat: ChatRequest, format: WireFormat, provider: Provider): void {
+export function refuseUntranslatable(chat: ChatRequest, format: WireFormat, provider: Provider): void {
   for (const param of format.untranslatable) if (isSet(chat.extra[param])) throw unsupported(param);
   if (chat.maxTokens === 0) {
     const message = "This model's provider cannot be asked for no answer: 'max_tokens' must be at least 1.";

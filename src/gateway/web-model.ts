@@ -5,12 +5,11 @@ import { ApiError } from "../base/errors.ts";
 import { cheapestChatModel } from "../catalog/cheapest.ts";
 import type { Catalog, ResolvedModel } from "../catalog/models.ts";
 import { requireModel, resolveModel } from "../catalog/resolve.ts";
-import type { TierId } from "../catalog/tiers.ts";
-import type { Caller } from "../http/guards.ts";
-import { type AskDeps, askModel, type Question, type Said } from "./ask.ts";
+import { askModel, type ModelAnswer, type ModelCallDeps, type Prompt } from "./ask.ts";
+import type { Caller } from "./caller.ts";
 
 /** What a web tool may ask of it. */
-export type WebQuestion = Omit<Question, "model" | "routes">;
+export type WebQuestion = Omit<Prompt, "model" | "routes">;
 
 /** A model that answers for a caller. */
 export interface WebModel {
@@ -18,7 +17,7 @@ export interface WebModel {
   readonly contextLength: number;
   readonly maxOutputTokens: number;
   /** Throws `ApiError` when no provider answers, or where the caller's budgets do not allow it. */
-  ask(question: WebQuestion, signal: AbortSignal): Promise<Pick<Said, "text" | "whole">>;
+  ask(question: WebQuestion, signal: AbortSignal): Promise<Pick<ModelAnswer, "text" | "whole">>;
 }
 
 /** For whom a model is wanted, and by which request. */
@@ -32,14 +31,14 @@ export interface WebPayer {
 export type FindWebModel = (payer: WebPayer) => Promise<WebModel | "none" | undefined>;
 
 export interface WebModelDeps {
-  readonly ask: AskDeps;
+  readonly ask: ModelCallDeps;
   catalog(): Catalog;
   /** The embedded demo: it is never chosen. */
   isDemo(provider: string): boolean;
   /** `web.model`. */
   setting(): string;
   /** Who holds a key; undefined once it is revoked or expired. */
-  callerOf(keyId: string): Promise<Caller<TierId> | undefined>;
+  callerOf(keyId: string): Promise<Caller | undefined>;
 }
 
 /** Contract §2: a model that nobody named must hold so much. */
@@ -69,14 +68,14 @@ export function createWebModels(deps: WebModelDeps): FindWebModel {
   };
 }
 
-function cheapest({ catalog, isDemo }: WebModelDeps, caller: Caller<TierId>): ResolvedModel | undefined {
+function cheapest({ catalog, isDemo }: WebModelDeps, caller: Caller): ResolvedModel | undefined {
   const wanted = { tier: caller.account.tier, contextMin: CONTEXT_MIN, isLeftOut: isDemo };
   const model = cheapestChatModel(catalog(), wanted);
   return model && { model, routes: model.routes };
 }
 
 /** One that the operator names and that is not there is no fault of the caller's. */
-function configured({ catalog }: WebModelDeps, id: string, caller: Caller<TierId>): ResolvedModel | undefined {
+function configured({ catalog }: WebModelDeps, id: string, caller: Caller): ResolvedModel | undefined {
   if (resolveModel(catalog(), id)?.model.kind !== "chat") return undefined;
   return requireModel(catalog(), id, { tier: caller.account.tier, isDecisionModel: () => false });
 }

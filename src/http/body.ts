@@ -53,7 +53,7 @@ async function room(request: Request, bytes: number): Promise<BodyHold | undefin
 }
 
 /** A JSON object body, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content type or no object. */
-export async function readJson(request: Request, limits: BodyLimits): Promise<JsonBody> {
+export async function readJsonBody(request: Request, limits: BodyLimits): Promise<JsonBody> {
   const read = await readObject(request, limits);
   const model = maybeExchangeOf(request)?.alias?.model;
   return model === undefined ? read : withModel(read, model);

@@ -6,27 +6,13 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
 import { maybeExchangeOf } from "./exchange.ts";
-import type { Budget } from "./reservations.ts";
 
-/** What a live key says about its holder. */
-export interface Caller<Tier extends string = string> {
-  keyId: string;
-  accountId: string;
-  /** The key's own limit; null: the tier's. */
-  rpm: number | null;
-  expiresAtMs: number | null;
-  /** What its requests count against; undefined for most: neither the key nor the account has a budget. */
-  budgets?: readonly Budget[] | undefined;
-  account: {
-    tier: Tier;
-    trialEndsAtMs: number | null;
-    subscriptionUntilMs: number | null;
-    emailVerified: boolean;
-    admin: boolean;
-  };
+/** What authentication itself reads of a key. */
+interface Expiring {
+  readonly expiresAtMs: number | null;
 }
 
-export interface KeyGuardDeps<C extends Caller> {
+export interface KeyAuthenticatorDeps<C extends Expiring> {
   /** The live key with this SHA-256, lower-case hex. */
   findLiveKey(hash: string): Promise<C | undefined>;
   /** Changes when another process has written to the database. */
@@ -41,15 +27,15 @@ const CACHE_MAX = 10_000;
 const CHECK_EVERY_MS = 250;
 
 /** Authenticates API keys. */
-export interface KeyGuard<C extends Caller> {
+export interface KeyAuthenticator<C extends Expiring> {
   /** The caller, at once where the key is remembered; or `ApiError` 401 `missing_api_key` / `invalid_api_key`. */
   authenticate(request: Request): AtOnce<C>;
   /** Drops what is cached: something about keys or accounts changed in this process. */
   invalidate(): void;
 }
 
-/** Makes a guard over the given look-up. */
-export function keyGuard<C extends Caller>(deps: KeyGuardDeps<C>): KeyGuard<C> {
+/** Builds an authenticator over the given look-up. */
+export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticatorDeps<C>): KeyAuthenticator<C> {
   const cache = new Map<string, C>();
   let counter = deps.changeCounter();
   let checkedMs = 0;
@@ -90,14 +76,17 @@ export function keyGuard<C extends Caller>(deps: KeyGuardDeps<C>): KeyGuard<C> {
 }
 
 /** The caller, unless there is none or its key has expired. */
-function live<C extends Caller>(caller: C | undefined, nowMs: number): C {
+function live<C extends Expiring>(caller: C | undefined, nowMs: number): C {
   if (caller === undefined || (caller.expiresAtMs !== null && caller.expiresAtMs <= nowMs))
     throw new ApiError("invalid_api_key", "The API key is not valid: it may be mistyped, revoked or expired.");
   return caller;
 }
 
 /** The key of a request. */
-function presentedKey(request: Request, takesXApiKey: KeyGuardDeps<Caller>["takesXApiKey"]): string | undefined {
+function presentedKey(
+  request: Request,
+  takesXApiKey: KeyAuthenticatorDeps<Expiring>["takesXApiKey"],
+): string | undefined {
   const authorization = request.headers.get("authorization");
   if (authorization !== null) {
     const match = /^bearer\s+(\S+)\s*$/i.exec(authorization);

@@ -14,7 +14,7 @@ export interface SigningKey {
 }
 
 /** Which keys count now. */
-export interface KeyRing {
+export interface SigningKeys {
   /** The one that signs. */
   current(): SigningKey;
   /** The current one or a retired one whose tokens may still live. */
@@ -42,7 +42,7 @@ const ALGORITHM = "HS256";
 const TOKEN_CHARS_MAX = 4096;
 
 /** Builds the signer over a ring. */
-export function accessTokens({ ring, clock }: { ring: KeyRing; clock: Clock }): AccessTokens {
+export function accessTokens({ ring, clock }: { ring: SigningKeys; clock: Clock }): AccessTokens {
   let signer: { kid: string; sign: ReturnType<typeof signerOf> } | undefined;
   return {
     issue({ accountId, sessionId }, ttlMs) {

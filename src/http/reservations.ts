@@ -22,7 +22,7 @@ export interface Hold {
 }
 
 /** Why a request is not let in: the budget is spent, or others under way may yet spend it. */
-export interface Refusal {
+export interface BudgetRefusal {
   readonly budget: Budget;
   readonly why: "spent" | "in_use";
 }
@@ -36,16 +36,16 @@ export interface Reservations {
    * Reserves the same amount of every budget, or of none. `within`: what the request already holds, for a part of it that is
    * paid apart; its own reservation does not stand in its way.
    */
-  reserve(budgets: readonly Budget[], micros: number, within?: Hold): Promise<Hold | Refusal>;
+  reserve(budgets: readonly Budget[], micros: number, within?: Hold): Promise<Hold | BudgetRefusal>;
   /** Why no request is let in, whatever it costs; undefined when some are. */
-  refusal(budgets: readonly Budget[]): Refusal | undefined;
+  refusal(budgets: readonly Budget[]): BudgetRefusal | undefined;
 }
 
 /** Reservations in this process's memory: they end with it, as the requests do. */
 export function memoryReservations(): Reservations {
   const open = new Map<string, { micros: number; requests: number }>();
 
-  const judge = (budget: Budget, micros: number, own: number | undefined): Refusal["why"] | undefined => {
+  const judge = (budget: Budget, micros: number, own: number | undefined): BudgetRefusal["why"] | undefined => {
     const held = without(open.get(budget.id), own);
     const left = budget.leftMicros();
     if (left <= 0) return held === undefined ? "spent" : "in_use";
@@ -53,8 +53,8 @@ export function memoryReservations(): Reservations {
     return micros === 0 || held === undefined || held.micros + micros <= left ? undefined : "in_use";
   };
 
-  const refusal = (budgets: readonly Budget[], micros: number, own?: number): Refusal | undefined => {
-    let found: Refusal | undefined;
+  const refusal = (budgets: readonly Budget[], micros: number, own?: number): BudgetRefusal | undefined => {
+    let found: BudgetRefusal | undefined;
     for (const budget of budgets) {
       const why = judge(budget, micros, own);
       if (why === "spent") return { budget, why };

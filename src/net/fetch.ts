@@ -3,7 +3,7 @@
 
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
 import { WireError, type WireFault } from "./byte-reader.ts";
-import { BlockedAddress, type Guard, type Purpose } from "./guard.ts";
+import { type AddressGuard, BlockedAddress, type Purpose } from "./guard.ts";
 import { exchange, REDIRECTS, type WireResponse } from "./http1.ts";
 import { UnknownHost } from "./resolve.ts";
 
@@ -61,7 +61,7 @@ const COOKIES_MAX = 20;
 const COOKIE_CHARS_MAX = 4096;
 
 /** Builds the fetch over a guard. `ca` adds a certificate authority. */
-export function createFetch(guard: Guard, { ca }: { ca?: string } = {}): GuardedFetch {
+export function createFetch(guard: AddressGuard, { ca }: { ca?: string } = {}): GuardedFetch {
   return async (input, options) => {
     const timer = AbortSignal.timeout(options.timeoutMs);
     const signal = options.signal === undefined ? timer : AbortSignal.any([options.signal, timer]);
@@ -83,7 +83,7 @@ interface Chain {
   readonly ca: string | undefined;
 }
 
-async function followChain(guard: Guard, input: string, { options, signal, ca }: Chain): Promise<Fetched> {
+async function followChain(guard: AddressGuard, input: string, { options, signal, ca }: Chain): Promise<Fetched> {
   const chain: string[] = [];
   const jar = new ChainCookies();
   let target: string | URL = input;

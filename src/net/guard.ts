@@ -19,7 +19,7 @@ export class BlockedAddress extends Error {
 }
 
 /** The operator's word on where pages may come from. */
-export interface GuardPolicy {
+export interface AddressPolicy {
   readonly allowPrivateNetworks: boolean;
   /** Host (all its ports), `host:port`, or CIDR. */
   readonly allowHosts: readonly string[];
@@ -40,7 +40,7 @@ export interface CheckedUrl {
 }
 
 /** The check every fetch and every browser connection passes. */
-export interface Guard {
+export interface AddressGuard {
   /** Throws `BlockedAddress`, or `UnknownHost` when the name has no address. */
   check(url: string | URL, options?: { purpose?: Purpose; signal?: AbortSignal | undefined }): Promise<CheckedUrl>;
   /** Whether the operator's list names this host and port: such a target is private in all likelihood. */
@@ -90,7 +90,7 @@ function ownAddresses(): () => readonly string[] {
  * Builds the check from the operator's policy; `own` gives the machine's addresses, which count as private. Throws on an
  * `allowHosts` entry that cannot be read.
  */
-export function createGuard(policy: GuardPolicy, resolve: Resolve, own = ownAddresses()): Guard {
+export function createAddressGuard(policy: AddressPolicy, resolve: Resolve, own = ownAddresses()): AddressGuard {
   const allow = readAllowList(policy.allowHosts);
 
   const isListed = (host: string, port: number) =>
@@ -104,7 +104,7 @@ export function createGuard(policy: GuardPolicy, resolve: Resolve, own = ownAddr
     return purpose === "navigation" && (listed || allow.cidrs.some((inside) => inside(address)));
   };
 
-  const check: Guard["check"] = async (input, options = {}) => {
+  const check: AddressGuard["check"] = async (input, options = {}) => {
     const { url, host, port } = readUrl(input);
     if (METADATA_HOSTS.has(host)) throw new BlockedAddress("address", "This address may not be fetched.");
     const listed = isListed(host, port);

@@ -2,7 +2,7 @@
 // is at or is being sent to. It knows whether the main document was ever sent where it may not go.
 
 import type { Socket } from "node:net";
-import { BlockedAddress, type CheckedUrl, type Guard } from "./guard.ts";
+import { type AddressGuard, BlockedAddress, type CheckedUrl } from "./guard.ts";
 
 /** A page's side of its way out. */
 export interface PageWay {
@@ -29,7 +29,7 @@ const WORD_WAIT_MS = 300;
 /** The proxy's side. */
 export class Way implements PageWay {
   isRefused = false;
-  readonly #guard: Guard;
+  readonly #guard: AddressGuard;
   readonly #sockets = new Set<Socket>();
   readonly #pending = new Map<symbol, string>();
   readonly #visited = new Set<string>();
@@ -39,7 +39,7 @@ export class Way implements PageWay {
   #isClosed = false;
   #word = Promise.withResolvers<void>();
 
-  constructor(guard: Guard) {
+  constructor(guard: AddressGuard) {
     this.#guard = guard;
   }
 

@@ -4,7 +4,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";
-import { BlockedAddress, type Guard } from "./guard.ts";
+import { type AddressGuard, BlockedAddress } from "./guard.ts";
 import { type PageWay, Way } from "./page-egress-policy.ts";
 
 /** A page's own proxy. */
@@ -21,7 +21,7 @@ export interface SharedWay extends PageWay {
 /** One listener for the pages of a browser on another machine. */
 export interface SharedProxy {
   readonly port: number;
-  open(guard: Guard): SharedWay;
+  open(guard: AddressGuard): SharedWay;
   close(): void;
 }
 
@@ -35,7 +35,7 @@ const STRANGERS_MAX = 64;
 const SECRET_BYTES = 24;
 
 /** Starts a proxy for one page on a free port of loopback; closing the way closes it. */
-export async function startProxy(guard: Guard): Promise<OwnProxy> {
+export async function startProxy(guard: AddressGuard): Promise<OwnProxy> {
   const way = new Way(guard);
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (way.hold(client)) serve(client, () => way, HEAD_TIMEOUT_MS).catch(() => client.destroy());

@@ -7,7 +7,7 @@ import { PoolFull, TaskTimeout } from "../workers/pool.ts";
 import type { Rendered, Renderer } from "./browser/render.ts";
 import { isChallenge } from "./challenge.ts";
 import type { Converter } from "./convert/convert.ts";
-import { type DocumentKind, kindOf } from "./convert/documents.ts";
+import { type DocumentKind, documentKindOf } from "./convert/documents.ts";
 import type { Extracted } from "./convert/extract.ts";
 import { PageError } from "./page-error.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
@@ -110,7 +110,7 @@ async function load(at: Load): Promise<LoadedPage> {
     await obeyRobots(at, url);
     const answer = await fetchPolitely(at, url);
     const challenged = isChallenge(answer.status, answer.headers, answer.body);
-    const kind = kindOf(answer.headers.get("content-type"), answer.body);
+    const kind = documentKindOf(answer.headers.get("content-type"), answer.body);
     if (challenged || isRefusal(answer.status)) {
       if (challenged && settings.render !== "never" && at.deps.renderer !== undefined) return renderPage(at, answer);
       throw new PageError("refused", refusalText(answer.status, challenged), { status: answer.status });

@@ -12,7 +12,7 @@ import type { Failure } from "./failure.ts";
 import type { Pace } from "./pace.ts";
 
 /** What asking needs. */
-export interface AskDeps {
+export interface EngineCallDeps {
   readonly clock: Clock;
   readonly pace: Pace;
   readonly memory: EngineMemory;
@@ -22,7 +22,7 @@ export interface AskDeps {
 }
 
 /** What came of it. */
-export type Asked =
+export type EngineOutcome =
   | {
       readonly hits: readonly Hit[];
       readonly suggestions: readonly string[];
@@ -42,9 +42,9 @@ const REDIRECTS_MAX = 5;
 export async function askEngine(
   chosen: ChosenEngine,
   query: SearchQuery,
-  deps: AskDeps,
+  deps: EngineCallDeps,
   { leftMs, signal, begun }: { leftMs: number; signal: AbortSignal; begun?: () => void },
-): Promise<Asked> {
+): Promise<EngineOutcome> {
   const { engine, settings } = chosen;
   const endsMs = performance.now() + leftMs;
   let context: EngineContext = { query: askable(query, chosen), settings, remembered: deps.memory.recall(chosen) };
@@ -94,7 +94,7 @@ function askable(query: SearchQuery, { engine }: ChosenEngine): SearchQuery {
 /** Waits for the engine's turn; false when it would come too late. An address of the operator's has no turns. */
 async function inTurn(
   { engine, network, settings }: ChosenEngine,
-  { pace }: AskDeps,
+  { pace }: EngineCallDeps,
   waitMaxMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {

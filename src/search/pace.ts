@@ -1,10 +1,10 @@
 // So many requests to a network in so much time, over all searches. Whoever comes too early is given a later moment.
 
 import type { Clock } from "../base/clock.ts";
-import type { Politeness } from "./engine.ts";
+import type { RequestRate } from "./engine.ts";
 
 /** A moment at which a request may be sent. */
-export interface Turn {
+export interface RequestSlot {
   /** How long to wait for it. */
   readonly waitMs: number;
   /** The request is not sent after all. */
@@ -24,7 +24,7 @@ export class Pace {
   }
 
   /** The next turn; undefined when it would come later than in `waitMaxMs`, or too many wait. */
-  next(network: string, { requests, perMs }: Politeness, waitMaxMs: number): Turn | undefined {
+  next(network: string, { requests, perMs }: RequestRate, waitMaxMs: number): RequestSlot | undefined {
     const nowMs = this.#clock.now();
     const known = this.#byNetwork.get(network) ?? [];
     // A clock that was set back must not silence a network for as long.

@@ -5,7 +5,7 @@
 // late is waited for until the time is up.
 
 import { pageKey } from "../base/page-key.ts";
-import { type AskDeps, type Asked, askEngine } from "./ask.ts";
+import { askEngine, type EngineCallDeps, type EngineOutcome } from "./ask.ts";
 import type { ChosenEngine } from "./chosen.ts";
 import type { Category, Hit, SearchQuery } from "./engine.ts";
 import type { Failure, Unresponsive } from "./failure.ts";
@@ -27,7 +27,7 @@ const HITS_MAX = 100;
 const WORDLESS: ReadonlySet<Category> = new Set<Category>(["images", "map"]);
 
 /** What a round needs. */
-export interface RoundDeps extends AskDeps {
+export interface RoundDeps extends EngineCallDeps {
   readonly suspensions: Suspensions;
   readonly health: HealthBook;
   /** An engine was asked: `ok` or the kind of failure. */
@@ -155,7 +155,7 @@ class Round {
     this.#askedWeight += chosen.weight;
     this.#running.add(running);
     askEngine(chosen, this.#wish.query, this.#deps, { leftMs, signal: this.#cut.signal, begun })
-      .catch((error: unknown): Asked => {
+      .catch((error: unknown): EngineOutcome => {
         if (!this.#cut.signal.aborted) this.#deps.unexpected(chosen.name, error);
         return { failure: { kind: "server_error", message: "The engine could not be asked." } };
       })
@@ -170,7 +170,7 @@ class Round {
     this.#look();
   }
 
-  #done(running: Running, asked: Asked): void {
+  #done(running: Running, asked: EngineOutcome): void {
     clearTimeout(running.timer);
     this.#running.delete(running);
     if ("failure" in asked) this.#failed(running, asked.failure);
@@ -185,7 +185,7 @@ class Round {
     return !WORDLESS.has(category) && isUnrelated(text, hits);
   }
 
-  #succeeded({ chosen, isLate, startedMs }: Running, asked: Exclude<Asked, { failure: Failure }>): void {
+  #succeeded({ chosen, isLate, startedMs }: Running, asked: Exclude<EngineOutcome, { failure: Failure }>): void {
     const { name, weight, network } = chosen;
     const hits = asked.hits.slice(0, HITS_MAX);
     this.#rankings.push({ engine: name, weight, hits });

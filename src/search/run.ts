@@ -3,7 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { createFetch, type GuardedFetch } from "../net/fetch.ts";
-import { createGuard } from "../net/guard.ts";
+import { createAddressGuard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
 import { createAnswerReader } from "./answers/read.ts";
 import { askEngine, EngineMemory } from "./ask.ts";
@@ -291,7 +291,7 @@ function fetchAt(baseUrl: string, web: Config["web"], made: Map<string, GuardedF
   const { hostname, port, protocol } = new URL(baseUrl);
   const host = `${hostname}:${port === "" ? (protocol === "https:" ? 443 : 80) : port}`;
   const policy = { allowPrivateNetworks: false, allowHosts: [host], ports: web.ports };
-  const fetch = createFetch(createGuard(policy, createResolve(web.dns)));
+  const fetch = createFetch(createAddressGuard(policy, createResolve(web.dns)));
   made.set(baseUrl, fetch);
   return fetch;
 }

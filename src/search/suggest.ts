@@ -2,7 +2,7 @@
 // there when its hits are, and nobody waits for it.
 
 import { encoded } from "./address.ts";
-import type { AskDeps } from "./ask.ts";
+import type { EngineCallDeps } from "./ask.ts";
 import type { ChosenEngine } from "./chosen.ts";
 import type { SearchQuery } from "./engine.ts";
 
@@ -33,7 +33,7 @@ const QUERY_CHARS_MAX = 100;
 export async function suggest(
   engines: readonly ChosenEngine[],
   query: SearchQuery,
-  { fetchFor, pace }: AskDeps,
+  { fetchFor, pace }: EngineCallDeps,
   { leftMs, signal }: { leftMs: number; signal: AbortSignal },
 ): Promise<readonly string[]> {
   if (query.text.length > QUERY_CHARS_MAX) return [];

@@ -2,15 +2,7 @@
 // only while they are publicly listed.
 
 import { createHmac } from "node:crypto";
-
-/** Tokens over all time. */
-export interface TokenTotals {
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly sinceMs: number | null;
-  readonly updatedAtMs: number | null;
-}
+import type { TokenTotals } from "../store/usage/usage.ts";
 
 export interface StatsDeps {
   tokenTotals(): Promise<TokenTotals>;

@@ -2,6 +2,7 @@
 // micro-dollars, so that sums are exact. After a change here: `bun run migration`, then list the new file in migrate.ts.
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { TierId } from "../config/schema.ts";
 import { wholeMs } from "./values.ts";
 
 /** People and what their plan allows. The `*Key` columns are the folded spellings that make uniqueness ignore case. */
@@ -16,7 +17,7 @@ export const accounts = sqliteTable(
     /** Null for accounts that only sign in through an identity provider. */
     passwordHash: text("password_hash"),
     emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
-    tier: text("tier").notNull(),
+    tier: text("tier").$type<TierId>().notNull(),
     trialEndsAtMs: wholeMs("trial_ends_at"),
     subscriptionUntilMs: wholeMs("subscription_until"),
     admin: integer("admin", { mode: "boolean" }).notNull().default(false),

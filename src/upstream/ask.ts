@@ -7,7 +7,7 @@ import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 
 /** How a provider is asked. */
-export interface AskOptions {
+export interface AnswerOptions {
   readonly clock: Clock;
   /** Ends the call: the client went, or a deadline passed. */
   readonly signal: AbortSignal;
@@ -25,7 +25,7 @@ export interface KeyChoice {
 }
 
 /** One whole answer. */
-export interface Asked {
+export interface ProviderAnswer {
   readonly headers: Headers;
   readonly text: string;
 }
@@ -34,9 +34,13 @@ export interface Asked {
  * Sends one request with the provider's next key and reads the whole answer. Throws `UpstreamFault`, or the signal's reason
  * when it aborted.
  */
-export function askProvider(provider: Provider, request: UpstreamRequest, options: AskOptions): Promise<Asked> {
+export function fetchAnswer(
+  provider: Provider,
+  request: UpstreamRequest,
+  options: AnswerOptions,
+): Promise<ProviderAnswer> {
   const { clock, signal, headers } = options;
-  const call = async (secret: string): Promise<Asked> => {
+  const call = async (secret: string): Promise<ProviderAnswer> => {
     const how = headers === undefined ? { signal, secret } : { signal, secret, headers };
     const response = await callProvider(provider, request, how);
     return { headers: response.headers, text: await readAnswer(provider, response, signal) };

@@ -7,7 +7,7 @@ import type { Quirks } from "../vendors/quirks.ts";
 import type { Dialect } from "./dialect.ts";
 import { DIALECTS } from "./dialects/index.ts";
 import { openaiResponses } from "./dialects/responses/dialect.ts";
-import { KeyRing, type Provider, type ProviderCard, type Transport } from "./provider.ts";
+import { CredentialPool, type Provider, type ProviderCard, type Transport } from "./provider.ts";
 import { cardFor, embeddedCard } from "./providers/index.ts";
 
 /** Sends over the network. */
@@ -29,7 +29,7 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
     baseUrl: config.baseUrl,
     quirks,
     extraHeaders: config.headers,
-    keys: new KeyRing(config.apiKeys),
+    keys: new CredentialPool(config.apiKeys),
     timeoutsMs: config.timeoutMs,
     retry: { attempts: config.retry.attempts, baseMs: config.retry.baseMs, maxMs: config.retry.maxMs },
     transport: embedded?.transport ?? fetchTransport,

@@ -42,7 +42,7 @@ export interface Provider {
   quirks: Quirks;
   /** Headers of the operator's, sent last so that they win. */
   extraHeaders: Readonly<Record<string, string>>;
-  keys: KeyRing;
+  keys: CredentialPool;
   timeoutsMs: { connect: number; firstByte: number; idle: number };
   retry: { attempts: number; baseMs: number; maxMs: number };
   transport: Transport;
@@ -56,7 +56,7 @@ export interface Provider {
 const REST_MS = 60_000;
 
 /** The credentials of one provider, used in turn; a failing one is rested. */
-export class KeyRing {
+export class CredentialPool {
   readonly #keys: readonly string[];
   readonly #restUntil: number[];
   #next = 0;

@@ -2,7 +2,7 @@
 
 import type { ReasoningOptions } from "../chat/request.ts";
 import { factsOf, modelByName } from "../vendors/model-facts.ts";
-import { EFFORTS, type Effort, type ModelFacts, type Taken } from "../vendors/model-family.ts";
+import { EFFORTS, type Effort, type ModelTraits, type Taken } from "../vendors/model-family.ts";
 import type { RequestContext } from "./dialect.ts";
 
 /** The top-level parameters that this provider, or this model wherever it is served, refuses in such a request. */
@@ -22,11 +22,11 @@ export function refusedFor(
 }
 
 /** Whether the model takes what reasoning may exclude, in a request that asks for reasoning so. */
-export function takes(taken: Taken, facts: Readonly<ModelFacts>, wanted: ReasoningOptions | undefined): boolean {
+export function takes(taken: Taken, facts: Readonly<ModelTraits>, wanted: ReasoningOptions | undefined): boolean {
   return taken === "unless-reasoning" ? !willReason(facts, wanted) : taken === "always";
 }
 
-function willReason(facts: Readonly<ModelFacts>, wanted: ReasoningOptions = {}): boolean {
+function willReason(facts: Readonly<ModelTraits>, wanted: ReasoningOptions = {}): boolean {
   const { effort, enabled, budgetTokens } = wanted;
   if (effort === "none" || enabled === false) return false;
   return effort !== undefined || enabled === true || budgetTokens !== undefined || facts.reasonsByDefault;

@@ -3,7 +3,7 @@
 // `us.anthropic.claude-sonnet-4-5-20250929-v1:0`: the API refuses with 400 what an older or newer sibling takes.
 
 import { type ModelFamily, version } from "./model-family.ts";
-import { FORMATS, type SchemaRules, SHAPE, TEXT } from "./schema-rules.ts";
+import { SCHEMA_FORMATS, type SchemaRules, SHAPE, TEXT_KEYWORDS } from "./schema-rules.ts";
 import type { Vendor } from "./vendor.ts";
 
 const SKILL = "anthropics/skills claude-api/shared";
@@ -113,13 +113,23 @@ const claude: ModelFamily = {
 
 /** Claude's `output_config.format` and strict tools. */
 export const CLAUDE_SCHEMA: SchemaRules = {
-  keywords: new Set([...SHAPE, ...TEXT, "const", "allOf", "definitions", "default", "format", "pattern", "minItems"]),
+  keywords: new Set([
+    ...SHAPE,
+    ...TEXT_KEYWORDS,
+    "const",
+    "allOf",
+    "definitions",
+    "default",
+    "format",
+    "pattern",
+    "minItems",
+  ]),
   closed: true,
   allRequired: false,
   recursive: false,
   typed: false,
   minItemsMax: 1,
-  formats: new Set([...FORMATS, "uri"]),
+  formats: new Set([...SCHEMA_FORMATS, "uri"]),
   source: "platform.claude.com/docs build-with-claude/structured-outputs; agentjido/req_llm#302, ax-llm/ax#459",
   seen: "2026-11",
 };

@@ -2,7 +2,7 @@
 // newest.
 
 import { type ModelFamily, version } from "./model-family.ts";
-import { type SchemaRules, SHAPE, TEXT } from "./schema-rules.ts";
+import { type SchemaRules, SHAPE, TEXT_KEYWORDS } from "./schema-rules.ts";
 import type { Vendor } from "./vendor.ts";
 
 const THINKING = "ai.google.dev/gemini-api/docs/thinking";
@@ -53,7 +53,7 @@ const geminiModels: ModelFamily = {
 export const GEMINI_SCHEMA: SchemaRules = {
   keywords: new Set([
     ...SHAPE,
-    ...TEXT,
+    ...TEXT_KEYWORDS,
     "$id",
     "$anchor",
     "format",

@@ -2,13 +2,13 @@
 // is read as the newest that one knows; a name of no family as a plain model that takes what the protocol has.
 
 import { FAMILIES } from "./index.ts";
-import type { Effort, ModelFacts, ModelFamily, ModelRule } from "./model-family.ts";
+import type { Effort, ModelFamily, ModelRule, ModelTraits } from "./model-family.ts";
 import { version } from "./model-family.ts";
 
 const COMMON: readonly Effort[] = ["none", "minimal", "low", "medium", "high"];
 
 /** What holds where nothing is known. */
-const PLAIN: ModelFacts = {
+const PLAIN: ModelTraits = {
   reasons: false,
   reasonsByDefault: false,
   efforts: COMMON,
@@ -38,7 +38,7 @@ const SAYS_SO = /reason|think/;
 /** What is known of a model, and whether its name belongs to a family at all. */
 export interface KnownModel {
   readonly family: string | undefined;
-  readonly facts: Readonly<ModelFacts>;
+  readonly facts: Readonly<ModelTraits>;
 }
 
 /** Names come from the configuration and from model lists: few, and asked for again with every request. */
@@ -46,7 +46,7 @@ const known = new Map<string, KnownModel>();
 const KNOWN_MAX = 5000;
 
 /** The facts of a model by its id, as any vendor or proxy writes it. */
-export function factsOf(model: string): Readonly<ModelFacts> {
+export function factsOf(model: string): Readonly<ModelTraits> {
   return modelByName(model).facts;
 }
 
@@ -68,10 +68,10 @@ function readName(name: string): KnownModel {
   return { family: undefined, facts: SAYS_SO.test(name) ? { ...PLAIN, reasons: true } : PLAIN };
 }
 
-function read(family: ModelFamily, match: RegExpExecArray, name: string): ModelFacts {
+function read(family: ModelFamily, match: RegExpExecArray, name: string): ModelTraits {
   const { major, minor } = match.groups ?? {};
   const at = major === undefined ? Number.POSITIVE_INFINITY : version(Number(major), Number(minor ?? 0));
-  const facts: ModelFacts = { ...PLAIN };
+  const facts: ModelTraits = { ...PLAIN };
   const words = wordsOf(name);
   for (const rule of family.rules) if (holds(rule, at, words)) Object.assign(facts, rule.facts);
   if (SAYS_SO.test(name) && !/non-?reasoning|non-?thinking/.test(name)) facts.reasons = true;

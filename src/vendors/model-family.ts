@@ -11,7 +11,7 @@ export type Effort = (typeof EFFORTS)[number];
 export type Taken = "always" | "unless-reasoning" | "never";
 
 /** What one model takes and does. */
-export interface ModelFacts {
+export interface ModelTraits {
   /** It may think before it answers: no default of ours is sent to it. */
   reasons: boolean;
   /** It thinks when the request does not say. */
@@ -65,7 +65,7 @@ export interface ModelRule {
   from?: number;
   /** First version that it no longer holds for; absent: it holds for what comes, too. */
   before?: number;
-  facts: Partial<ModelFacts>;
+  facts: Partial<ModelTraits>;
   source: string;
   /** Year and month. */
   seen: string;

@@ -2,7 +2,7 @@
 // `prod-gpt-5`.
 
 import { type Effort, type ModelFamily, version } from "./model-family.ts";
-import { FORMATS, NUMBERS, type SchemaRules, SHAPE, TEXT } from "./schema-rules.ts";
+import { NUMBERS, SCHEMA_FORMATS, type SchemaRules, SHAPE, TEXT_KEYWORDS } from "./schema-rules.ts";
 import type { Vendor } from "./vendor.ts";
 
 /** What reasoning excludes. */
@@ -171,13 +171,13 @@ const gptOss: ModelFamily = {
 
 /** OpenAI's `strict`, for answers and for tools. */
 export const OPENAI_STRICT_SCHEMA: SchemaRules = {
-  keywords: new Set([...SHAPE, ...TEXT, ...NUMBERS, "const", "format", "pattern", "minItems", "maxItems"]),
+  keywords: new Set([...SHAPE, ...TEXT_KEYWORDS, ...NUMBERS, "const", "format", "pattern", "minItems", "maxItems"]),
   closed: true,
   allRequired: true,
   recursive: true,
   typed: true,
   minItemsMax: Number.POSITIVE_INFINITY,
-  formats: new Set(FORMATS),
+  formats: new Set(SCHEMA_FORMATS),
   source: "developers.openai.com/api/docs/guides/structured-outputs (supported schemas)",
   seen: "2026-11",
 };

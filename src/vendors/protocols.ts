@@ -5,7 +5,7 @@
 export type DialectName = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
 
 /** How a credential is sent. */
-export interface Auth {
+export interface CredentialScheme {
   /** Header name, lower case. */
   readonly header: string;
   /** The value is `Bearer KEY` rather than the key alone. */
@@ -15,13 +15,13 @@ export interface Auth {
 }
 
 /** What most vendors expect. */
-const BEARER: Auth = { header: "authorization", bearer: true };
+const BEARER: CredentialScheme = { header: "authorization", bearer: true };
 
 /** Defaults for every server that speaks a protocol; a vendor's file may differ. */
 interface ProtocolFacts {
   /** Name of the card for servers of no known vendor. */
   readonly generic: string;
-  readonly auth: Auth;
+  readonly auth: CredentialScheme;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `gen_ai.provider.name` of servers that belong to no known vendor. */

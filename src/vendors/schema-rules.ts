@@ -35,9 +35,9 @@ export const SHAPE = [
   "$defs",
 ];
 /** Keywords for people and models. */
-export const TEXT = ["description", "title"];
+export const TEXT_KEYWORDS = ["description", "title"];
 /** Values of `format` that most vendors know. */
-export const FORMATS = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+export const SCHEMA_FORMATS = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 /** Bounds of numbers. */
 export const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 

@@ -3,7 +3,7 @@
 
 import type { ModelFamily } from "./model-family.ts";
 import type { ListedKind, ModelKind } from "./model-kind.ts";
-import type { Auth, DialectName, ProviderKind } from "./protocols.ts";
+import type { CredentialScheme, DialectName, ProviderKind } from "./protocols.ts";
 import type { Quirks } from "./quirks.ts";
 
 /** One vendor: its API where it can be called, its models wherever they are served. */
@@ -33,7 +33,7 @@ export interface VendorApi {
   /** Each protocol that it speaks, with its quirks there. */
   readonly dialects: Readonly<Partial<Record<DialectName, Quirks>>>;
   /** Absent: as usual for the protocol. */
-  readonly auth?: Auth;
+  readonly auth?: CredentialScheme;
   /** Absent: it has no usable model list. */
   readonly models?: ModelList;
   /** Its names in the public packages of prices and limits. */
@@ -84,7 +84,7 @@ export interface DecisionFacts {
  * Where to find a value in an entry of a model list: the path of a member (`meta.n_ctx`), the first of several paths that
  * has one, or true if a member equals the word or is a list that contains it.
  */
-export type Place = string | readonly string[] | { readonly member: string; readonly word: string };
+export type MemberPath = string | readonly string[] | { readonly member: string; readonly word: string };
 
 /** What a model list can say about a model beside its id. */
 export type ListedFact =
@@ -101,14 +101,14 @@ export interface ModelList {
   /** Relative to the base URL. */
   readonly path: string;
   /** Absent: `id`. */
-  readonly id?: Place;
+  readonly id?: MemberPath;
   /** Prefix of ids in the list that requests do not have. */
   readonly idPrefix?: string;
-  readonly facts?: Readonly<Partial<Record<ListedFact, Place>>>;
+  readonly facts?: Readonly<Partial<Record<ListedFact, MemberPath>>>;
   /** Where the list says the kind of a model. If it does not, the id decides. */
-  readonly kinds?: Readonly<Partial<Record<ModelKind, Place>>>;
+  readonly kinds?: Readonly<Partial<Record<ModelKind, MemberPath>>>;
   /** False for models that cannot be used. */
-  readonly active?: Place;
+  readonly active?: MemberPath;
 }
 
 /** A model as an upstream lists it. */

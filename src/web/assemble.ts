@@ -4,7 +4,7 @@ import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import type { FindWebModel } from "../gateway/web-model.ts";
-import { type BodyLimits, readJson } from "../http/body.ts";
+import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { JobKind } from "../jobs/kind.ts";
 import { createJobRunner, type JobRunner } from "../jobs/runner.ts";
@@ -156,7 +156,7 @@ function routesDeps(
       (request.headers.has("authorization") ? undefined : anonymous(exchangeOf(request))) ??
       deps.admit(request, exchangeOf(request)),
     authenticate: deps.authenticate,
-    readJson: async (request) => (await readJson(request, deps.bodyLimits())).body,
+    readJson: async (request) => (await readJsonBody(request, deps.bodyLimits())).body,
     pages: tools,
     search: { search, pages: tools },
     map: { ...tools, userAgent: () => deps.config().web.userAgent },

@@ -3,7 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
-import type { Guard } from "../net/guard.ts";
+import type { AddressGuard } from "../net/guard.ts";
 import { compileGlob } from "../pages/globs.ts";
 import { STORAGE_USED_UP } from "./crawl.ts";
 import type { CrawlInput } from "./crawl-scope.ts";
@@ -27,7 +27,7 @@ export interface JobVerbs {
 
 /** What they need. */
 export interface CrawlJobsDeps {
-  readonly guard: Guard;
+  readonly guard: AddressGuard;
   readonly jobs: JobVerbs;
   /** Makes room for what an account keeps; false when there is none. */
   makeRoom(accountId: string, bytes: number): Promise<boolean>;

@@ -3,6 +3,7 @@
 import { pageKey, siteKey } from "../base/page-key.ts";
 import type { Converter } from "../pages/convert/convert.ts";
 import type { LoadedPage } from "../pages/load.ts";
+import type { FrontierEntry } from "../store/work/frontier.ts";
 import type { PageShape } from "./params.ts";
 
 /** What a crawl was asked for, as stored. */
@@ -14,15 +15,8 @@ export interface CrawlInput extends PageShape {
   readonly excludePaths: readonly string[];
 }
 
-/** A page still to visit. */
-export interface FrontierEntry {
-  readonly urlKey: string;
-  readonly url: string;
-  readonly depth: number;
-}
-
 /** The root's other home, when it redirects to one; kept with the job. */
-export interface Home {
+export interface RootRedirect {
   readonly site: string;
   readonly title: string;
 }
@@ -45,15 +39,15 @@ export interface Judgement {
 export class CrawlScope {
   readonly #input: CrawlInput;
   readonly #sites: Set<string>;
-  #home: Home | undefined;
+  #home: RootRedirect | undefined;
 
-  constructor(input: CrawlInput, home: Home | undefined) {
+  constructor(input: CrawlInput, home: RootRedirect | undefined) {
     this.#input = input;
     this.#sites = new Set([siteKey(input.url)]);
     if (home !== undefined) this.#settle(home);
   }
 
-  get home(): Home | undefined {
+  get home(): RootRedirect | undefined {
     return this.#home;
   }
 
@@ -66,7 +60,7 @@ export class CrawlScope {
     this.#settle({ site: siteKey(page.url), title: page.metadata.title });
   }
 
-  #settle(home: Home): void {
+  #settle(home: RootRedirect): void {
     this.#home = home;
     this.#sites.add(home.site);
   }

@@ -8,7 +8,7 @@ import type { LoadRequest } from "../pages/load.ts";
 import { RETRIED_STATUSES } from "../pages/retry-after.ts";
 import type { Claim, JobRef, Manners } from "../pages/schedule/host-scheduler.ts";
 import { followed, inTurn } from "../pages/schedule/scheduled-fetch.ts";
-import type { FrontierEntry } from "./crawl-scope.ts";
+import type { FrontierEntry } from "../store/work/frontier.ts";
 
 /** An answer as stored, and the address it answers. */
 export type KeptAnswer = Omit<Fetched, "chain"> & { readonly asked: string };

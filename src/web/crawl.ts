@@ -6,7 +6,8 @@ import type { Converter } from "../pages/convert/convert.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import { PageError } from "../pages/page-error.ts";
 import type { Robots } from "../pages/robots/robots.ts";
-import { type CrawlInput, CrawlScope, type FrontierEntry, type Home, type Judgement } from "./crawl-scope.ts";
+import type { FrontierEntry } from "../store/work/frontier.ts";
+import { type CrawlInput, CrawlScope, type Judgement, type RootRedirect } from "./crawl-scope.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "./crawl-visit.ts";
 import { asWebError } from "./failure.ts";
 import { creditsOf, loadRequest, pageView } from "./page-view.ts";
@@ -16,13 +17,13 @@ export interface CrawlStore extends AnswerVerbs {
   addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number>;
   takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]>;
   resetFrontier(jobId: string): Promise<number>;
-  saveVisit(jobId: string, visit: Visit): Promise<number>;
+  saveVisit(jobId: string, visit: VisitOutcome): Promise<number>;
   /** Keys of all pages that were returned. */
   listPageKeys(jobId: string): Promise<readonly string[]>;
 }
 
 /** What a visit came to. */
-export interface Visit {
+export interface VisitOutcome {
   readonly urlKey: string;
   readonly page?: { readonly url: string; readonly failed: boolean; readonly body: Readonly<Record<string, unknown>> };
   readonly aliases?: readonly FrontierEntry[];
@@ -65,7 +66,7 @@ interface Progress {
   /** Fetches that turned out to be a page we have. */
   repeats: number;
   credits: number;
-  home?: Home | undefined;
+  home?: RootRedirect | undefined;
 }
 
 /** Makes the kind. */
@@ -222,7 +223,7 @@ class Crawl {
     if (isFetched) this.#progress.fetched++;
   }
 
-  async #save(entry: FrontierEntry, visit: Omit<Visit, "urlKey" | "frontierMax" | "progress">): Promise<void> {
+  async #save(entry: FrontierEntry, visit: Omit<VisitOutcome, "urlKey" | "frontierMax" | "progress">): Promise<void> {
     this.#signal.throwIfAborted();
     const progress = { ...this.#progress, home: this.#scope.home };
     const { urlKey } = entry;

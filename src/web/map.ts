@@ -1,7 +1,7 @@
 // The addresses of a site: from robots.txt and sitemaps, and from the links of the root page when those are too few.
 // No other page is fetched.
 
-import type { Guard } from "../net/guard.ts";
+import type { AddressGuard } from "../net/guard.ts";
 import type { Converter } from "../pages/convert/convert.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import { PageError, type PageFault } from "../pages/page-error.ts";
@@ -13,7 +13,7 @@ import type { Asker } from "./scrape.ts";
 
 /** What mapping needs. */
 export interface MapDeps {
-  readonly guard: Guard;
+  readonly guard: AddressGuard;
   /** Addresses of the sitemaps that these lead to. */
   readonly readSitemaps: (starts: readonly string[], options: SitemapOptions) => Promise<string[]>;
   readonly robots: Robots;

@@ -1,10 +1,10 @@
 // A crawl's frontier and pages in memory, for a crawl that ends with the program that started it.
 
-import type { CrawlStore, Visit } from "./crawl.ts";
-import type { FrontierEntry } from "./crawl-scope.ts";
+import type { FrontierEntry } from "../store/work/frontier.ts";
+import type { CrawlStore, VisitOutcome } from "./crawl.ts";
 
 /** A page, or why there is none. */
-export type VisitedPage = NonNullable<Visit["page"]>;
+export type VisitedPage = NonNullable<VisitOutcome["page"]>;
 
 /** The store, and what it has taken. */
 export interface MemoryCrawlStore extends CrawlStore {

@@ -4,10 +4,10 @@
 import type { GuardedFetch } from "../net/fetch.ts";
 import type { LoadedPage, LoadPage, LoadRequest } from "../pages/load.ts";
 import type { Manners, PageTurn } from "../pages/schedule/host-scheduler.ts";
-import { followed, inTurn, type Politeness } from "../pages/schedule/scheduled-fetch.ts";
+import { type FetchSchedule, followed, inTurn } from "../pages/schedule/scheduled-fetch.ts";
 
 /** What loading one needs. */
-export interface SinglePageDeps extends Politeness {
+export interface SinglePageDeps extends FetchSchedule {
   readonly load: LoadPage;
   readonly fetch: GuardedFetch;
   readonly manners: Pick<Manners, "ask" | "visit">;

@@ -6,7 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { siteKey } from "../base/page-key.ts";
 import type { Config } from "../config/schema.ts";
 import { createFetch, type GuardedFetch, purposeOf } from "../net/fetch.ts";
-import { createGuard, type Guard } from "../net/guard.ts";
+import { type AddressGuard, createAddressGuard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
 import { createBrowser, findBrowser } from "../pages/browser/browser.ts";
 import { createRemoteDoor, type Door, LOCAL_DOOR } from "../pages/browser/egress.ts";
@@ -16,12 +16,12 @@ import { createLoader, type LoadPage } from "../pages/load.ts";
 import { createRobotsJudge } from "../pages/robots/judge.ts";
 import { createRobots, type Robots } from "../pages/robots/robots.ts";
 import { type Claim, createManners, type Manners } from "../pages/schedule/host-scheduler.ts";
-import { politeFetch, politeRenderer } from "../pages/schedule/scheduled-fetch.ts";
+import { politeRenderer, scheduledFetch } from "../pages/schedule/scheduled-fetch.ts";
 import { readSitemaps, type SitemapDeps, type SitemapOptions } from "../pages/sitemap.ts";
 
 /** The tools. */
 export interface WebTools {
-  readonly guard: Guard;
+  readonly guard: AddressGuard;
   readonly fetch: GuardedFetch;
   readonly robots: Robots;
   readonly load: LoadPage;
@@ -75,7 +75,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     old.set(renderer, setTimeout(close, RETIRED_MS));
   };
   // Everybody holds these; what is behind them is exchanged.
-  const guard: Guard = {
+  const guard: AddressGuard = {
     check: (url, options) => parts.guard.check(url, options),
     isListed: (host, port) => parts.guard.isListed(host, port),
   };
@@ -86,7 +86,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
   const rulesFor: Robots["rulesFor"] = (url, signal) => robots.rulesFor(url, signal);
   const { claimOf, sitemapClaim, obey } = claimsOf({ web, guard, rulesFor });
   const load = createLoader({
-    fetch: politeFetch(fetch, { manners, claimOf }),
+    fetch: scheduledFetch(fetch, { manners, claimOf }),
     converter,
     get renderer() {
       return parts.renderer === undefined ? undefined : politeRenderer(parts.renderer, { manners, claimOf });
@@ -109,7 +109,11 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     claimOf,
     conversions: () => converter.load(),
     readSitemaps: (starts, options) =>
-      readSitemaps({ fetch: politeFetch(fetch, { manners, claimOf: sitemapClaim }), converter, obey }, starts, options),
+      readSitemaps(
+        { fetch: scheduledFetch(fetch, { manners, claimOf: sitemapClaim }), converter, obey },
+        starts,
+        options,
+      ),
     robots: { rulesFor },
     reconfigure: () => {
       if (JSON.stringify(web()) === parts.made) return;
@@ -148,7 +152,7 @@ function createBrowserState(warn: WebToolsDeps["warn"]) {
 }
 
 /** What a page and a sitemap have to wait for at their host, and whether a sitemap may be read. */
-function claimsOf({ web, guard, rulesFor }: { web(): Config["web"]; guard: Guard } & Pick<Robots, "rulesFor">) {
+function claimsOf({ web, guard, rulesFor }: { web(): Config["web"]; guard: AddressGuard } & Pick<Robots, "rulesFor">) {
   const claimOf = async (url: string, signal?: AbortSignal): Promise<Claim> => {
     const { perHostDelayMs, respectRobots } = web();
     // What is no address is refused by the guard.
@@ -172,7 +176,7 @@ function claimsOf({ web, guard, rulesFor }: { web(): Config["web"]; guard: Guard
 }
 
 function assemble(web: Config["web"], doors: Map<string, Door>, started: (error?: unknown) => void) {
-  const guard = createGuard(web, createResolve(web.dns));
+  const guard = createAddressGuard(web, createResolve(web.dns));
   const { executable, endpoint, maxMemoryBytes, maxPages } = web.browser;
   const hasBrowser = web.render !== "never" && (endpoint !== "" || findBrowser(executable) !== undefined);
   const renderer = hasBrowser

@@ -36,7 +36,7 @@ export interface WaitedJobsDeps {
 }
 
 /** A job of an account. */
-export interface JobRef {
+export interface WaitedJobRef {
   readonly id: string;
   readonly accountId: string;
 }
@@ -89,7 +89,7 @@ export async function startWaited(kind: WaitedKind, job: NewWaitedJob, deps: Wai
 /** Throws 404. */
 export async function findWaited(
   kind: WaitedKind,
-  { id, accountId }: JobRef,
+  { id, accountId }: WaitedJobRef,
   { jobs }: Pick<WaitedJobsDeps, "jobs">,
 ): Promise<EndingJob> {
   const job = await jobs.findJob(kind, accountId, id);
@@ -100,7 +100,7 @@ export async function findWaited(
 /** Ends a job unless it has ended; gives it as it is then. Throws 404. */
 export async function cancelWaited(
   kind: WaitedKind,
-  ref: JobRef,
+  ref: WaitedJobRef,
   { jobs, runner, limits }: Pick<WaitedJobsDeps, "jobs" | "runner" | "limits">,
 ): Promise<EndingJob> {
   const job = await jobs.cancelJob({ kind, ...ref, ttlMs: limits().jobTtlMs });

@@ -115,14 +115,14 @@ function setOwn(rest: Record<string, unknown>, key: string, value: unknown): voi
 }
 
 /** An object type whose members that may be undefined are optional instead. */
-export type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+export type WithoutUndefined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
 /** The object without its undefined members. */
-export function given<T extends object>(object: T): Given<T> {
+export function given<T extends object>(object: T): WithoutUndefined<T> {
   const out: Record<string, unknown> = {};
   // Of two dozen members most requests give two or three: no list of them is made first.
   for (const key in object) if (object[key] !== undefined) out[key] = object[key];
-  return out as Given<T>;
+  return out as WithoutUndefined<T>;
 }

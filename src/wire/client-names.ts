@@ -32,17 +32,17 @@ function isThere(body: Body, path: string): boolean {
 }
 
 /** The path of a piece that stands somewhere in the body, by identity; undefined when it is not there. */
-export function pathOf(piece: object, body: unknown, path = ""): string | undefined {
+export function locate(piece: object, body: unknown, path = ""): string | undefined {
   if (body === piece) return path;
   if (Array.isArray(body)) {
     for (const [i, element] of body.entries()) {
-      const found = typeof element === "object" ? pathOf(piece, element, `${path}[${i}]`) : undefined;
+      const found = typeof element === "object" ? locate(piece, element, `${path}[${i}]`) : undefined;
       if (found !== undefined) return found;
     }
   } else if (isFields(body)) {
     for (const [key, value] of Object.entries(body)) {
       if (typeof value !== "object") continue;
-      const found = pathOf(piece, value, path === "" ? key : `${path}.${key}`);
+      const found = locate(piece, value, path === "" ? key : `${path}.${key}`);
       if (found !== undefined) return found;
     }
   }

@@ -12,7 +12,7 @@ import type { Source } from "./seal-envelopes.ts";
 import type { Known } from "./unread.ts";
 
 /** What an answer is dressed in: ids and names of ours, and what the request asked to be echoed. */
-export interface Exchange {
+export interface AnswerContext {
   /** The answer's top-level id, in the format's own prefix. */
   id: string;
   /** Canonical catalog id. */
@@ -133,6 +133,6 @@ export interface WireFormat extends NamedFormat {
   /** Its list of messages as compaction reads and changes it; none for legacy completions. */
   entries?: EntryFormat;
   /** The non-streaming answer. */
-  encode(result: ChatResult, exchange: Exchange): Record<string, unknown>;
-  writer(exchange: Exchange): EventWriter;
+  encode(result: ChatResult, exchange: AnswerContext): Record<string, unknown>;
+  writer(exchange: AnswerContext): EventWriter;
 }

@@ -4,13 +4,13 @@
 import { isFields } from "./check.ts";
 
 /** What is read of an object or of each object of a list. */
-export interface Shape {
+export interface ObjectShape {
   /** Members that are read or that say nothing to a model, with blanks between. */
   reads?: string;
   /** Members that are looked into. */
-  holds?: Readonly<Record<string, Shape>>;
+  holds?: Readonly<Record<string, ObjectShape>>;
   /** By the member `type`; objects of other types are passed over. */
-  kinds?: Readonly<Record<string, Shape>>;
+  kinds?: Readonly<Record<string, ObjectShape>>;
   /** The type of an object that names none. */
   kind?: string;
 }
@@ -26,9 +26,9 @@ export interface Known {
 }
 
 /** Readies the shape of a body. */
-export function known(shape: Shape, path = ""): Known {
+export function known(shape: ObjectShape, path = ""): Known {
   const under = (name: string) => (path === "" ? name : `${path}.${name}`);
-  const entries = (shapes: Readonly<Record<string, Shape>>, at: (name: string) => string) =>
+  const entries = (shapes: Readonly<Record<string, ObjectShape>>, at: (name: string) => string) =>
     new Map(Object.entries(shapes).map(([name, inner]) => [name, known(inner, at(name))]));
   return {
     path,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { addressName, countAttempts } from "../../src/accounts/attempts.ts";
 import { passwordHasher } from "../../src/accounts/passwords/hash-queue.ts";
-import { hashPassword, isOutdated, passwordFault } from "../../src/accounts/passwords/passwords.ts";
+import { hashPassword, isOutdatedHash, passwordFault } from "../../src/accounts/passwords/passwords.ts";
 import { signIn } from "../../src/accounts/sessions/sign-in.ts";
 import { FakeClock } from "../../src/base/clock.ts";
 import { ApiError } from "../../src/base/errors.ts";
@@ -101,7 +101,7 @@ describe("with real hashes", () => {
     expect((await signInAs("sara", PASSWORD)).status).toBe(200);
     const hash = async () => (await accountStore(real.store).findAccount(id))?.passwordHash ?? "";
     while ((await hash()) === old) await Bun.sleep(5);
-    expect(isOutdated(await hash())).toBe(false);
+    expect(isOutdatedHash(await hash())).toBe(false);
     expect((await signInAs("sara", PASSWORD)).status).toBe(200);
   });
 });

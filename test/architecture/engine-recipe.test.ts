@@ -10,7 +10,7 @@ const FILE = `// Mwmbl, a small index that its users keep.
 
 import { address, jsonHeaders } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 
 /** Mwmbl. */
 export const mwmbl: SearchEngine = {
@@ -30,7 +30,7 @@ export const mwmbl: SearchEngine = {
     const url = address(context, "https://api.mwmbl.org", "/api/v1/search/", { s: context.query.text });
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
-  parse: (response, context) => readJson(response, context, { engine: mwmbl }),
+  parse: (response, context) => readJsonAnswer(response, context, { engine: mwmbl }),
 };
 `;
 
@@ -66,9 +66,9 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
 
 /** Asks the configuration what it knows of the new engine. */
 const QUESTIONS = `
-import { NAMES } from "./src/app/names.ts";
+import { KNOWN_NAMES } from "./src/app/names.ts";
 
-console.log(JSON.stringify(NAMES["search engine"].includes("mwmbl")));
+console.log(JSON.stringify(KNOWN_NAMES["search engine"].includes("mwmbl")));
 `;
 
 const LIST = "src/search/engines/index.ts";

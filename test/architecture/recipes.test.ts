@@ -28,11 +28,11 @@ export const greet: Command = {
 
 const FORMAT = `// A client format of its own path: completions under another name.
 
-import { completions } from "../completions/format.ts";
+import { completionsFormat } from "../completions/format.ts";
 import type { WireFormat } from "../format.ts";
 
 /** The format. */
-export const toy: WireFormat = { ...completions, name: "toy-completions", path: "/v1/toy", idPrefix: "toy-" };
+export const toy: WireFormat = { ...completionsFormat, name: "toy-completions", path: "/v1/toy", idPrefix: "toy-" };
 `;
 
 const BACKEND = `// Gives every option the same probability.
@@ -85,7 +85,7 @@ export const fixture: EndpointFixture = {
 /** Asks a running gateway of the copy what it knows of the toys. */
 const QUESTIONS = `
 import { expect, test } from "bun:test";
-import { NAMES } from "../src/app/names.ts";
+import { KNOWN_NAMES } from "../src/app/names.ts";
 import { startGateway } from "./decisions/support.ts";
 
 test("toys answer", async () => {
@@ -102,7 +102,7 @@ test("toys answer", async () => {
     const asked = { model: "even-1.0.0", state: "s", questions: { q: { type: "choice", criteria } } };
     const { status, body } = await gateway.post("/v1/systemone", asked, key);
     expect([status, body.answers?.q?.probabilities]).toEqual([200, { a: 0.5, b: 0.5 }]);
-    expect(NAMES["decision backend"]).toContain("even");
+    expect(KNOWN_NAMES["decision backend"]).toContain("even");
   } finally {
     await gateway.stop();
   }
@@ -119,7 +119,7 @@ beforeAll(() => {
     '  { name: "greet", summary: "say hello", load: async () => (await import("./greet.ts")).greet },',
   );
   copy.add("src/wire/toy/format.ts", FORMAT);
-  list("src/wire/index.ts", 'import { toy } from "./toy/format.ts";', "FORMATS", "toy");
+  list("src/wire/index.ts", 'import { toy } from "./toy/format.ts";', "WIRE_FORMATS", "toy");
   copy.add("src/decisions/backends/even.ts", BACKEND);
   list("src/decisions/backends/index.ts", 'import { even } from "./even.ts";', "BACKENDS", "even");
   copy.add("src/catalog/endpoints/toy-rank.ts", ENDPOINT);
@@ -128,10 +128,10 @@ beforeAll(() => {
 });
 afterAll(() => copy.remove());
 
-/** Adds a name to the end of a list that stands on one line. */
+/** Adds a name to the end of a list. */
 function list(path: string, line: string, name: string, member: string): void {
   copy.addLine(path, "import ", line);
-  copy.replace(path, new RegExp(`(export const ${name}[^\\n]*)\\];`), `$1, ${member}];`);
+  copy.replace(path, new RegExp(`(export const ${name}[^=]*= \\[[^\\]]*?),?\\s*\\];`), `$1, ${member}];`);
 }
 
 const run = async (...args: string[]) => {

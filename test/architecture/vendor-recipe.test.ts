@@ -49,7 +49,7 @@ const SAMPLE = JSON.stringify({
 const QUESTIONS = `
 import { costMicros } from "./src/catalog/prices.ts";
 import { loadMetadata } from "./src/catalog/metadata.ts";
-import { NAMES } from "./src/app/names.ts";
+import { KNOWN_NAMES } from "./src/app/names.ts";
 import { configJsonSchemaText } from "./src/config/json-schema.ts";
 import { loadConfig } from "./src/config/load.ts";
 import { sampleConfig } from "./src/config/sample.ts";
@@ -68,7 +68,7 @@ console.log(JSON.stringify({
   preset: [name, baseUrl, dialect.name, entry!.apiKeys],
   credential: card.headers("key-of-mine"),
   refused: refusedFor({ model: "m", quirks }, undefined),
-  schema: configJsonSchemaText(NAMES).includes('"cerebras"'),
+  schema: configJsonSchemaText(KNOWN_NAMES).includes('"cerebras"'),
   sample: sampleConfig({ dataDir: "d", host: "h", port: 1, providers: ["cerebras"] }).includes("\${CEREBRAS_API_KEY}"),
   costs: costMicros(prices, { inputTokens: 1000, outputTokens: 1000 } as never) > 0,
   traced: genAiCallAttributes({ baseUrl, dialect: dialect.name, model: "m", stream: false })["gen_ai.provider.name"],

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { ApiError } from "../../src/base/errors.ts";
 import { buildCatalog } from "../../src/catalog/models.ts";
 import { catalogRoutes } from "../../src/catalog/routes.ts";
-import type { TierId } from "../../src/catalog/tiers.ts";
+import type { TierId } from "../../src/config/schema.ts";
 
 const catalog = buildCatalog({
   models: [

@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Ajv from "ajv";
-import { NAMES } from "../../src/app/names.ts";
+import { KNOWN_NAMES } from "../../src/app/names.ts";
 import { configJsonSchema } from "../../src/config/json-schema.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { findPreset, PRESET_NAMES } from "../../src/config/presets.ts";
 import { sampleConfig } from "../../src/config/sample.ts";
 import type { Config } from "../../src/config/schema.ts";
 
-const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(configJsonSchema(NAMES));
+const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(configJsonSchema(KNOWN_NAMES));
 const problems = (text: string) =>
   validate(Bun.YAML.parse(text)) ? [] : (validate.errors ?? []).map((e) => e.instancePath);
 

@@ -4,7 +4,7 @@ import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { NAMES } from "../../src/app/names.ts";
+import { KNOWN_NAMES } from "../../src/app/names.ts";
 import { type LoadOptions, loadConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
 
@@ -15,10 +15,10 @@ export function configFolder() {
   let files = 0;
   /** `undefined`: no file at all. */
   function load(text: string | undefined, options: LoadOptions = {}) {
-    if (text === undefined) return loadConfig({ env: {}, cwd, names: NAMES, ...options });
+    if (text === undefined) return loadConfig({ env: {}, cwd, names: KNOWN_NAMES, ...options });
     const file = `c${files++}.yaml`;
     writeFileSync(join(cwd, file), text);
-    return loadConfig({ env: {}, cwd, file, names: NAMES, ...options });
+    return loadConfig({ env: {}, cwd, file, names: KNOWN_NAMES, ...options });
   }
   function good(text: string | undefined, options: LoadOptions = {}): Config {
     const result = load(text, options);

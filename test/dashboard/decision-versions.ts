@@ -1,6 +1,6 @@
 // Decision models as a gateway has them after some months: several versions, one of them worse, one adrift.
 import { measurementOf } from "../../src/decisions/calibration/measurement.ts";
-import { type Judged, measureRows, reliability, seeded } from "../../src/decisions/calibration/metrics.ts";
+import { type AnsweredRow, measureRows, reliability, seeded } from "../../src/decisions/calibration/metrics.ts";
 import { decisionStore } from "../../src/store/decisions/decisions.ts";
 import type { Store } from "../../src/store/engine/open.ts";
 
@@ -27,7 +27,7 @@ export const DECISION_CONFIG = {
 };
 
 /** Rows whose model is as sure as `sureness` makes it. */
-function judged(rows: number, { sureness, options }: { sureness: number; options: number }): Judged[] {
+function judged(rows: number, { sureness, options }: { sureness: number; options: number }): AnsweredRow[] {
   const random = seeded(rows * 7 + options);
   return Array.from({ length: rows }, () => {
     const scores = Array.from({ length: options }, () => random() * 2.4);

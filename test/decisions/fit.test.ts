@@ -1,13 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ordersOf } from "../../src/decisions/backends/orders.ts";
-import { bucketOf, calibrate, type Reading, readingOf, softmax } from "../../src/decisions/calibration/calibration.ts";
+import {
+  bucketOf,
+  calibrate,
+  type Observation,
+  observationOf,
+  softmax,
+} from "../../src/decisions/calibration/calibration.ts";
 import { reliabilitySvg, reliabilityText } from "../../src/decisions/calibration/diagram.ts";
 import { fitCalibration, type LabelledReading, unfittable } from "../../src/decisions/calibration/fit.ts";
 import {
+  type AnsweredRow,
+  type CalibrationMetrics,
   cautionOn,
-  type Judged,
-  type Metrics,
   measureRows,
   reliability,
   seeded,
@@ -59,7 +65,7 @@ function simulate({
     const readings = ordersOf(
       logits.map((_, i) => i),
       { type, count: orders, freely },
-    ).map((order): Reading => {
+    ).map((order): Observation => {
       const scores = order.map(
         (option, at) => sharpness * (logits[option]! + (option === 0 ? bias : 0)) + (gains[at] ?? 0),
       );
@@ -69,7 +75,7 @@ function simulate({
   });
 }
 
-const judged = (rows: readonly LabelledReading[], calibration: ReturnType<typeof fitCalibration>): Judged[] =>
+const judged = (rows: readonly LabelledReading[], calibration: ReturnType<typeof fitCalibration>): AnsweredRow[] =>
   rows.map((row) => ({
     probabilities: calibrate(row.question, row.readings, calibration),
     truth: row.truth,
@@ -202,7 +208,7 @@ describe("rows that say nothing of a kind of question", () => {
 describe("an upstream that prints a plain 0 and 1", () => {
   const native = (probabilities: number[], truth: number): LabelledReading => ({
     question: question("choice", 3),
-    readings: [readingOf(probabilities)],
+    readings: [observationOf(probabilities)],
     truth,
   });
 
@@ -229,10 +235,10 @@ describe("an upstream that prints a plain 0 and 1", () => {
         fc.pre(sum > 0);
         const given = weights.map((weight) => weight / sum);
         const asked = question("choice", given.length);
-        expect(calibrate(asked, [readingOf(given)], NONE)).toEqual(given);
+        expect(calibrate(asked, [observationOf(given)], NONE)).toEqual(given);
         const bucket = bucketOf("choice", given.length);
         const softer = { method: "fitted" as const, buckets: { [bucket]: { temperature: 2, rows: 30 } } };
-        const out = calibrate(asked, [readingOf(given)], softer);
+        const out = calibrate(asked, [observationOf(given)], softer);
         expect(Math.min(...out)).toBeGreaterThan(0);
         for (let a = 0; a < given.length; a++)
           for (let b = 0; b < given.length; b++) if (given[a]! > given[b]!) expect(out[a]!).toBeGreaterThan(out[b]!);
@@ -270,7 +276,7 @@ describe("metrics", () => {
   });
 
   /** Rows of a model that is right as often as it says, or `wrong` less. */
-  function rowsOf(count: number, seed: number, wrong = 0): Judged[] {
+  function rowsOf(count: number, seed: number, wrong = 0): AnsweredRow[] {
     const random = seeded(seed);
     return Array.from({ length: count }, () => {
       const p = 0.5 + random() / 2;
@@ -282,7 +288,7 @@ describe("metrics", () => {
     "the error of a perfectly calibrated model on %p rows is what chance explains",
     (count) => {
       const all = Array.from({ length: 40 }, (_, seed) => measureRows(rowsOf(count, (seed + 1) * 104_729)));
-      const mean = (of: (one: Metrics) => number) => all.reduce((sum, one) => sum + of(one), 0) / all.length;
+      const mean = (of: (one: CalibrationMetrics) => number) => all.reduce((sum, one) => sum + of(one), 0) / all.length;
       expect(Math.abs(mean(({ ece }) => ece) / mean(({ eceByChance }) => eceByChance) - 1)).toBeLessThan(0.12);
       // 19 of 20, give or take what 40 trials allow.
       const within = all.filter(({ ece, eceByChanceMax }) => ece <= eceByChanceMax).length;

@@ -7,7 +7,7 @@ import { ordersOf } from "../../src/decisions/backends/orders.ts";
 import {
   bucketOf,
   calibrate,
-  type Reading,
+  type Observation,
   readCalibration,
   softmax,
 } from "../../src/decisions/calibration/calibration.ts";
@@ -63,7 +63,7 @@ describe("confidence", () => {
 });
 
 describe("calibrate", () => {
-  const reading = (p: readonly number[], order: readonly number[]): Reading => ({
+  const reading = (p: readonly number[], order: readonly number[]): Observation => ({
     order,
     logProbabilities: order.map((option) => Math.log(p[option]!)),
     labelled: true,
@@ -114,7 +114,7 @@ describe("calibrate", () => {
       method: "fitted" as const,
       buckets: { "choice:3-5": { temperature: 1, positions: { "4": gains }, rows: 10 } },
     };
-    const biased = (order: readonly number[]): Reading => ({
+    const biased = (order: readonly number[]): Observation => ({
       order,
       logProbabilities: order.map((option, at) => Math.log(truth[option]!) + gains[at]!),
       labelled: true,

@@ -7,6 +7,7 @@ import { startApp } from "../../src/app/start.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { LiveConfig } from "../../src/config/live.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import type { TierId } from "../../src/config/schema.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { openStore } from "../../src/store/engine/open.ts";
@@ -17,7 +18,7 @@ export interface Gateway {
   dir: string;
   logs: string[];
   /** A new key of a new account on that plan. */
-  key(tier?: string, rpm?: number): Promise<string>;
+  key(tier?: TierId, rpm?: number): Promise<string>;
   post(path: string, body: unknown, key: string, headers?: Record<string, string>): Promise<Answer>;
   get(path: string, key?: string): Promise<Answer>;
   /** Rows written about requests, when there are so many and none waits to be written. */
@@ -61,7 +62,7 @@ export async function startGateway(config: Record<string, unknown>, dir = tempDi
     url: app.url,
     dir,
     logs,
-    async key(tier = "free", rpm = 100_000) {
+    async key(tier: TierId = "free", rpm = 100_000) {
       accounts += 1;
       const name = `user${accounts}x${crypto.randomUUID().slice(0, 8)}`;
       const made = await accountStore(store).createAccount({

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { sseResponse } from "../../src/http/sse-response.ts";
-import { FORMATS } from "../../src/wire/index.ts";
+import { WIRE_FORMATS } from "../../src/wire/index.ts";
 import { startTestApp } from "../support/app.ts";
 import { say } from "../support/fake-model.ts";
 import { CLIENT_FORMATS } from "../support/heard.ts";
@@ -101,7 +101,7 @@ describe("streams and sockets", () => {
     expect(chat.streamed(await stream(chat, "two", { tools: undefined })).text).toBe("from the spare");
   });
 
-  test.each(FORMATS.map((of) => [of.name, of] as const))(
+  test.each(WIRE_FORMATS.map((of) => [of.name, of] as const))(
     "23: %s: silence is filled (litellm#36024)",
     async (name, of) => {
       const source = { next: () => new Promise<undefined>(() => {}), cancel() {} };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/base/errors.ts";
-import { readBody, readJson } from "../../src/http/body.ts";
+import { readBody, readJsonBody } from "../../src/http/body.ts";
 
 const STALL_MS = 400;
 const TOTAL_MS = 1500;
@@ -20,7 +20,7 @@ beforeAll(() => {
       try {
         const bytes =
           new URL(request.url).pathname === "/json"
-            ? (await readJson(request, limits)).text.length
+            ? (await readJsonBody(request, limits)).text.length
             : (await readBody(request, limits)).byteLength;
         seen.resolve({ bytes });
         return new Response(String(bytes));
@@ -119,7 +119,7 @@ describe("sizes", () => {
       },
     });
     const request = new Request("http://x/", { method: "POST", body, headers: { "content-type": "application/json" } });
-    expect((await readJson(request, { maxBytes: 1_000_000 })).text).toBe(text);
+    expect((await readJsonBody(request, { maxBytes: 1_000_000 })).text).toBe(text);
   });
 
   const LARGE = 700_000;
@@ -157,7 +157,7 @@ describe("sizes", () => {
   test("a large body of declared length is held once, and not at all when its text was read", async () => {
     const text = JSON.stringify({ a: "ü".repeat(LARGE / 2 - 4) });
     const { request, pieces } = inPieces(new TextEncoder().encode(text), { "content-length": String(LARGE) });
-    expect((await readJson(request, limits)).text).toBe(text);
+    expect((await readJsonBody(request, limits)).text).toBe(text);
     expect(pieces.map(({ byteLength }) => byteLength)).toEqual(pieces.map(() => 0));
   });
 

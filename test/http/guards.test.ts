@@ -1,7 +1,8 @@
 // Keys that are looked up once and remembered: at once when known, never beyond what made them stale.
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
-import { type Caller, keyGuard } from "../../src/http/guards.ts";
+import type { Caller } from "../../src/gateway/caller.ts";
+import { createKeyAuthenticator } from "../../src/http/guards.ts";
 
 const CALLER: Caller = {
   keyId: "k",
@@ -17,7 +18,7 @@ function setUp() {
   const clock = new FakeClock();
   const lookups: PromiseWithResolvers<Caller | undefined>[] = [];
   let counter = 0;
-  const guard = keyGuard<Caller>({
+  const guard = createKeyAuthenticator<Caller>({
     findLiveKey() {
       const lookup = Promise.withResolvers<Caller | undefined>();
       lookups.push(lookup);

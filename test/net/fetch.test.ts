@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { createFetch, FetchError, type FetchOptions } from "../../src/net/fetch.ts";
-import { BlockedAddress, createGuard } from "../../src/net/guard.ts";
+import { BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { startFakeDns } from "../support/fake-dns.ts";
 import { TEST_CERT, TEST_KEY } from "../support/tls.ts";
@@ -77,11 +77,16 @@ function answer(request: Request): Response | Promise<Response> {
   return new Response(TEXT);
 }
 
-const open = createFetch(createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve()));
+const open = createFetch(
+  createAddressGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve()),
+);
 /** Only the site itself may be navigated to; the canary is private. */
 const strict = () =>
   createFetch(
-    createGuard({ allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] }, createResolve()),
+    createAddressGuard(
+      { allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] },
+      createResolve(),
+    ),
   );
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const fault = (url: string, options: Partial<FetchOptions> = {}) =>
@@ -153,7 +158,7 @@ describe("rebinding", () => {
   test("the checked address is the one connected to, and the name is asked once", async () => {
     // First answer public, every later one the canary: a second look-up would reach it.
     const dns = await startFakeDns((_name, nth) => (nth === 0 ? ["192.0.2.200"] : ["127.0.0.1"]));
-    const guard = createGuard(
+    const guard = createAddressGuard(
       { allowPrivateNetworks: false, allowHosts: ["192.0.2.0/24"], ports: [] },
       createResolve([dns.server]),
     );
@@ -168,14 +173,20 @@ describe("rebinding", () => {
   });
   test("a name that turns private is refused the next time", async () => {
     const dns = await startFakeDns((_name, nth) => (nth === 0 ? ["93.184.216.34"] : ["127.0.0.1"]));
-    const guard = createGuard({ allowPrivateNetworks: false, allowHosts: [], ports: [] }, createResolve([dns.server]));
+    const guard = createAddressGuard(
+      { allowPrivateNetworks: false, allowHosts: [], ports: [] },
+      createResolve([dns.server]),
+    );
     expect((await guard.check("http://turn.example/")).addresses).toEqual(["93.184.216.34"]);
     await expect(guard.check("http://turn.example/")).rejects.toThrow(BlockedAddress);
     dns.close();
   });
   test("an unknown name is a DNS fault", async () => {
     const dns = await startFakeDns(() => []);
-    const guard = createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve([dns.server]));
+    const guard = createAddressGuard(
+      { allowPrivateNetworks: true, allowHosts: [], ports: [] },
+      createResolve([dns.server]),
+    );
     const error = await createFetch(guard)("http://nowhere.example/", LIMITS).catch((caught: unknown) => caught);
     expect((error as FetchError).fault).toBe("dns");
     dns.close();
@@ -201,7 +212,7 @@ describe("requests", () => {
 describe("TLS", () => {
   const secure = (ca?: string) =>
     createFetch(
-      createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, async () => ["127.0.0.1"]),
+      createAddressGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, async () => ["127.0.0.1"]),
       ca === undefined ? {} : { ca },
     );
   const attempt = async (host: string, ca?: string) => {

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { isIP } from "node:net";
 import fc from "fast-check";
 import { classifyAddress, parseAddress, parseCidr } from "../../src/net/address.ts";
-import { BlockedAddress, createGuard, type GuardPolicy } from "../../src/net/guard.ts";
+import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 
-const CLOSED: GuardPolicy = { allowPrivateNetworks: false, allowHosts: [], ports: [] };
+const CLOSED: AddressPolicy = { allowPrivateNetworks: false, allowHosts: [], ports: [] };
 const PUBLIC = "93.184.216.34";
 
 /** Names resolve to a public address unless they are literals, so that only the spelling decides. */
@@ -13,8 +13,8 @@ const resolve = async (host: string) => {
   const literal = await createResolve(["127.0.0.1:1"])(host, AbortSignal.abort()).catch(() => undefined);
   return literal ?? (/localhost$/.test(host) ? ["127.0.0.1"] : [PUBLIC]);
 };
-const guard = (policy: Partial<GuardPolicy> = {}) => createGuard({ ...CLOSED, ...policy }, resolve);
-const reason = (url: string, policy: Partial<GuardPolicy> = {}) =>
+const guard = (policy: Partial<AddressPolicy> = {}) => createAddressGuard({ ...CLOSED, ...policy }, resolve);
+const reason = (url: string, policy: Partial<AddressPolicy> = {}) =>
   guard(policy)
     .check(url)
     .then(
@@ -142,7 +142,7 @@ describe("what passes", () => {
 });
 
 describe("the operator's policy", () => {
-  const cases: [string, string, Partial<GuardPolicy>, string][] = [
+  const cases: [string, string, Partial<AddressPolicy>, string][] = [
     ["private networks allowed", "http://10.0.0.1/", { allowPrivateNetworks: true }, "passed"],
     ["loopback allowed", "http://[::1]:9999/", { allowPrivateNetworks: true }, "passed"],
     ["metadata stays refused", "http://169.254.169.254/", { allowPrivateNetworks: true }, "address"],
@@ -200,7 +200,7 @@ describe("the operator's policy", () => {
       expect(await reason(`http://${host}/latest/meta-data/`, all)).toBe("address");
     });
   test("a name that leads to metadata stays refused", async () => {
-    const open = createGuard({ ...CLOSED, allowPrivateNetworks: true }, async () => ["169.254.169.254"]);
+    const open = createAddressGuard({ ...CLOSED, allowPrivateNetworks: true }, async () => ["169.254.169.254"]);
     await expect(open.check("http://innocent.example/")).rejects.toThrow(BlockedAddress);
   });
 
@@ -211,7 +211,7 @@ describe("the operator's policy", () => {
   });
 
   test("one private address among public ones refuses the name", async () => {
-    const mixed = createGuard(CLOSED, async () => [PUBLIC, "10.0.0.1"]);
+    const mixed = createAddressGuard(CLOSED, async () => [PUBLIC, "10.0.0.1"]);
     await expect(mixed.check("http://mixed.example/")).rejects.toThrow(BlockedAddress);
   });
 
@@ -220,7 +220,7 @@ describe("the operator's policy", () => {
   });
 
   test("the refusal never tells the address", async () => {
-    const hidden = createGuard(CLOSED, async () => ["10.11.12.13"]);
+    const hidden = createAddressGuard(CLOSED, async () => ["10.11.12.13"]);
     const error = await hidden.check("http://name.example/").catch((caught: Error) => caught.message);
     expect(error).not.toContain("10.11");
   });

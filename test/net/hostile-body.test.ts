@@ -3,10 +3,10 @@
 import { expect, spyOn, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { createFetch, type FetchError } from "../../src/net/fetch.ts";
-import { createGuard } from "../../src/net/guard.ts";
+import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 
-const get = createFetch(createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve()));
+const get = createFetch(createAddressGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve()));
 
 /** A server that does this with each connection, for as long as the work. */
 async function withServer(send: (socket: Socket) => void, work: (url: string) => Promise<void>): Promise<void> {

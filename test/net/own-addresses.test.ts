@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { parseAddress } from "../../src/net/address.ts";
-import { BlockedAddress, createGuard, type GuardPolicy } from "../../src/net/guard.ts";
+import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
 
-const CLOSED: GuardPolicy = { allowPrivateNetworks: false, allowHosts: [], ports: [] };
+const CLOSED: AddressPolicy = { allowPrivateNetworks: false, allowHosts: [], ports: [] };
 /** Names lead to the machine. */
 const resolve = async (host: string) => [parseAddress(host) === undefined ? "93.184.216.34" : host];
 
 describe("the machine's own addresses", () => {
   const OWN = ["93.184.216.34", "2606:2800:220:1::1", "fe80::1%eth0"];
-  const judge = (url: string, policy: Partial<GuardPolicy> = {}) =>
-    createGuard({ ...CLOSED, ...policy }, resolve, () => OWN)
+  const judge = (url: string, policy: Partial<AddressPolicy> = {}) =>
+    createAddressGuard({ ...CLOSED, ...policy }, resolve, () => OWN)
       .check(url)
       .then(
         () => "passed",

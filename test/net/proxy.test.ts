@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { createGuard, type GuardPolicy } from "../../src/net/guard.ts";
+import { type AddressPolicy, createAddressGuard } from "../../src/net/guard.ts";
 import { type OwnProxy, type SharedProxy, startProxy, startSharedProxy } from "../../src/net/proxy.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { startFakeDns } from "../support/fake-dns.ts";
@@ -22,8 +22,11 @@ afterAll(() => {
   site.stop(true);
 });
 
-async function withProxy<T>(policy: Partial<GuardPolicy>, use: (proxy: OwnProxy) => Promise<T>): Promise<T> {
-  const guard = createGuard({ allowPrivateNetworks: false, allowHosts: [], ports: [], ...policy }, createResolve());
+async function withProxy<T>(policy: Partial<AddressPolicy>, use: (proxy: OwnProxy) => Promise<T>): Promise<T> {
+  const guard = createAddressGuard(
+    { allowPrivateNetworks: false, allowHosts: [], ports: [], ...policy },
+    createResolve(),
+  );
   const proxy = await startProxy(guard);
   try {
     return await use(proxy);
@@ -97,7 +100,10 @@ describe("refusing", () => {
 
   test("a name whose answer turned private", async () => {
     const dns = await startFakeDns((_name, nth) => (nth === 0 ? ["93.184.216.34"] : ["127.0.0.1"]));
-    const guard = createGuard({ allowPrivateNetworks: false, allowHosts: [], ports: [] }, createResolve([dns.server]));
+    const guard = createAddressGuard(
+      { allowPrivateNetworks: false, allowHosts: [], ports: [] },
+      createResolve([dns.server]),
+    );
     await guard.check(`http://turn.example:${site.port}/`);
     const proxy = await startProxy(guard);
     const before = hits;
@@ -151,7 +157,7 @@ describe("the operator's own hosts", () => {
 });
 
 describe("a proxy for a browser elsewhere", () => {
-  const open = () => createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve());
+  const open = () => createAddressGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve());
   const basic = (username: string, password: string) =>
     `Proxy-Authorization: Basic ${btoa(`${username}:${password}`)}\r\n`;
   const ask = (port: number, header: string, verb = "GET") => {
@@ -208,7 +214,7 @@ describe("a proxy for a browser elsewhere", () => {
     }));
   test("gives each page what that page was granted", () =>
     withShared(async (proxy) => {
-      const listed = createGuard(
+      const listed = createAddressGuard(
         { allowPrivateNetworks: false, allowHosts: ["127.0.0.1"], ports: [] },
         createResolve(),
       );

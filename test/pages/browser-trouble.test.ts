@@ -1,7 +1,7 @@
 // A browser that stops answering, and readers who leave while their page is being opened.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createGuard } from "../../src/net/guard.ts";
+import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser, type SharedBrowser } from "../../src/pages/browser/browser.ts";
 import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 function rendererOf(browser: SharedBrowser, openTimeoutMs = () => 60_000) {
   const policy = { allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] };
-  const guard = createGuard(policy, createResolve());
+  const guard = createAddressGuard(policy, createResolve());
   const renderer = createRenderer({
     browser,
     guard,

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createConverter } from "../../src/pages/convert/convert.ts";
-import { documentMarkdown, kindOf } from "../../src/pages/convert/documents.ts";
+import { documentKindOf, documentMarkdown } from "../../src/pages/convert/documents.ts";
 
 const converter = createConverter(1);
 afterAll(() => converter.close());
@@ -60,7 +60,7 @@ describe("kinds", () => {
   ];
   for (const [type, body, kind] of cases)
     test(`${type} ${JSON.stringify(body)}`, () =>
-      expect(kindOf(type, Buffer.from(body, "latin1"))).toBe(kind as "html"));
+      expect(documentKindOf(type, Buffer.from(body, "latin1"))).toBe(kind as "html"));
 });
 
 describe("documents", () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { createFetch } from "../../src/net/fetch.ts";
-import { BlockedAddress, createGuard } from "../../src/net/guard.ts";
+import { BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import type { Rendered } from "../../src/pages/browser/render.ts";
 import { createConverter } from "../../src/pages/convert/convert.ts";
@@ -76,7 +76,7 @@ function answer(request: Request): Response | Promise<Response> {
 }
 
 function loader(settings: Partial<LoaderSettings> = {}, rendered?: () => Promise<Rendered>): LoadPage {
-  const guard = createGuard(
+  const guard = createAddressGuard(
     { allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] },
     createResolve(),
   );
@@ -145,7 +145,9 @@ describe("statuses", () => {
     expect(await fault(loader()(request("/image", { documents: true })))).toBe("not_html"));
   test("a closed port", async () => {
     const load = createLoader({
-      fetch: createFetch(createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve())),
+      fetch: createFetch(
+        createAddressGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve()),
+      ),
       converter,
       renderer: undefined,
       robots: { rulesFor: async () => ({ check: async () => undefined, crawlDelayMs: 0, sitemaps: [] }) },

@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserServer, chromium } from "playwright-core";
-import { BlockedAddress, createGuard, type GuardPolicy } from "../../src/net/guard.ts";
+import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
 import { createRemoteDoor, type Door } from "../../src/pages/browser/egress.ts";
@@ -153,9 +153,9 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-function rendererFor(endpoint: string, door: Door | undefined, policy: Partial<GuardPolicy> = {}) {
+function rendererFor(endpoint: string, door: Door | undefined, policy: Partial<AddressPolicy> = {}) {
   const listed = { allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] };
-  const guard = createGuard({ ...listed, ...policy }, createResolve());
+  const guard = createAddressGuard({ ...listed, ...policy }, createResolve());
   const renderer = createRenderer({ browser: createBrowser({ executable: "", endpoint }), guard, pagesMax: 2, door });
   const render = (path: string, more: Partial<RenderRequest> = {}) =>
     renderer.render({

@@ -1,7 +1,7 @@
 // Pages that fetch what they show: they are read when it has come.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createGuard } from "../../src/net/guard.ts";
+import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
 import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
@@ -13,7 +13,7 @@ let renderer: Renderer;
 
 beforeAll(() => {
   site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
-  const guard = createGuard(
+  const guard = createAddressGuard(
     { allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] },
     createResolve(),
   );

@@ -1,7 +1,7 @@
 // Pages that take all the memory that the machine has.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createGuard } from "../../src/net/guard.ts";
+import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
 import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
@@ -27,7 +27,10 @@ const PAGES = {
 
 beforeAll(() => {
   site = startFakeSite(PAGES);
-  const guard = createGuard({ allowPrivateNetworks: false, allowHosts: [site.host], ports: [] }, createResolve());
+  const guard = createAddressGuard(
+    { allowPrivateNetworks: false, allowHosts: [site.host], ports: [] },
+    createResolve(),
+  );
   const browser = createBrowser({ executable: "", endpoint: "", pageBytesMax: 400 * MIB });
   renderer = createRenderer({ browser, guard, pagesMax: 2, door: LOCAL_DOOR });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createSocket } from "node:dgram";
 import type { BrowserContext, Page } from "playwright-core";
-import { BlockedAddress, createGuard } from "../../src/net/guard.ts";
+import { BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser, type SharedBrowser } from "../../src/pages/browser/browser.ts";
 import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
@@ -41,7 +41,7 @@ beforeAll(async () => {
   secret = `127.0.0.1:${canary.port}`;
   site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
   base = `http://127.0.0.1:${site.port}`;
-  const guard = createGuard(
+  const guard = createAddressGuard(
     { allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] },
     createResolve(),
   );
@@ -270,7 +270,7 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
     const dead = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("x") });
     const address = `127.0.0.1:${dead.port}`;
     await dead.stop(true);
-    const open = createGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve());
+    const open = createAddressGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve());
     const other = createRenderer({ browser, guard: open, pagesMax: 1, door: LOCAL_DOOR });
     const to = (url: string) =>
       other.render({

@@ -3,7 +3,7 @@ import { FakeClock } from "../../src/base/clock.ts";
 import type { GuardedFetch } from "../../src/net/fetch.ts";
 import type { RenderRequest } from "../../src/pages/browser/render.ts";
 import { createManners } from "../../src/pages/schedule/host-scheduler.ts";
-import { inTurn, politeFetch, politeRenderer } from "../../src/pages/schedule/scheduled-fetch.ts";
+import { inTurn, politeRenderer, scheduledFetch } from "../../src/pages/schedule/scheduled-fetch.ts";
 import { createSlots } from "../../src/pages/slots.ts";
 import { places } from "../support/places.ts";
 
@@ -32,7 +32,7 @@ test("each host of a chain is asked in its turn, and what judges the next comes 
     return { url, status: 200, headers: new Headers(), body: new Uint8Array(), chain };
   };
   const leaveB = await fill(manners, "b.example");
-  const fetched = politeFetch(get, { manners, claimOf })("http://a.example/1", {
+  const fetched = scheduledFetch(get, { manners, claimOf })("http://a.example/1", {
     ...LIMITS,
     onRedirect: async (url) => void order.push(`judged ${url}`),
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { createFetch } from "../../src/net/fetch.ts";
-import { createGuard, type Guard } from "../../src/net/guard.ts";
+import { type AddressGuard, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
 import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
@@ -26,7 +26,7 @@ const MOVES: readonly (readonly [path: string, html: string, drawn: boolean])[] 
 ];
 
 let site: FakeSite;
-let guard: Guard;
+let guard: AddressGuard;
 let renderer: Renderer;
 let drawings = 0;
 const converter = createConverter(1);
@@ -38,7 +38,7 @@ beforeAll(() => {
     "/go.js": () => new Response("location.href = '/new'", { headers: { "content-type": "text/javascript" } }),
     ...Object.fromEntries(MOVES.map(([path, html]) => [path, html])),
   });
-  guard = createGuard({ allowPrivateNetworks: false, allowHosts: [site.host], ports: [] }, createResolve());
+  guard = createAddressGuard({ allowPrivateNetworks: false, allowHosts: [site.host], ports: [] }, createResolve());
   const browser = createBrowser({ executable: "", endpoint: "" });
   const real = createRenderer({ browser, guard, pagesMax: 1, door: LOCAL_DOOR });
   renderer = {

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createFetch } from "../../src/net/fetch.ts";
-import { createGuard } from "../../src/net/guard.ts";
+import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createAnswerReader } from "../../src/search/answers/read.ts";
-import { type AskDeps, askEngine, EngineMemory } from "../../src/search/ask.ts";
+import { askEngine, type EngineCallDeps, EngineMemory } from "../../src/search/ask.ts";
 import { asUsed, type ChosenEngine } from "../../src/search/chosen.ts";
 import type { SearchEngine } from "../../src/search/engine.ts";
 import { ENGINES } from "../../src/search/engines/index.ts";
@@ -42,9 +42,9 @@ afterAll(async () => {
 const loaded = loadConfig({ env: {}, cwd: import.meta.dir });
 if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
 const { web, search } = loaded.config;
-const deps = (): AskDeps => {
+const deps = (): EngineCallDeps => {
   const clock = new FakeClock();
-  const fetch = createFetch(createGuard({ ...web, allowPrivateNetworks: true }, createResolve([])));
+  const fetch = createFetch(createAddressGuard({ ...web, allowPrivateNetworks: true }, createResolve([])));
   return { clock, pace: new Pace(clock), memory: new EngineMemory(clock), reader, fetchFor: () => fetch };
 };
 
@@ -110,7 +110,7 @@ test("an engine may not lead to a host that the operator opened for pages", asyn
   });
   try {
     const policy = { ...web, allowHosts: [`127.0.0.1:${server.port}`, `127.0.0.1:${inner.port}`] };
-    const fetch = createFetch(createGuard(policy, createResolve([])));
+    const fetch = createFetch(createAddressGuard(policy, createResolve([])));
     const away = { status: 302, headers: { location: `http://127.0.0.1:${inner.port}/` }, body: "" };
     const known = { ...deps(), fetchFor: () => fetch };
     const { asked } = await ask(engine, { name: "leads away", answers: [away] }, known);

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { hackernews } from "../../src/search/engines/hackernews.ts";
 import { dateOfParts, isoDate } from "../../src/search/reading/date.ts";
-import { readJson, valueAt } from "../../src/search/reading/json.ts";
+import { readJsonAnswer, valueAt } from "../../src/search/reading/json.ts";
 import { brokenSelector, firstText, readMarkup } from "../../src/search/reading/markup.ts";
 import { objectAfter } from "../../src/search/reading/script.ts";
 import { retryAfter, statusFailure } from "../../src/search/reading/status.ts";
@@ -103,7 +103,9 @@ describe("a path", () => {
     const deep = `{"hits":[{"objectID":"1","title":${"[".repeat(1000)}"x"${"]".repeat(1000)},"url":"https://x.example"}]}`;
     const context = contextFor(hackernews);
     const response = responseTo(hackernews.request(context), {}, deep);
-    expect(readJson(response, context, { engine: hackernews })).toMatchObject({ failure: { kind: "changed_markup" } });
+    expect(readJsonAnswer(response, context, { engine: hackernews })).toMatchObject({
+      failure: { kind: "changed_markup" },
+    });
   });
 });
 

@@ -5,7 +5,7 @@ import { FakeClock } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
 import { createFetch } from "../../src/net/fetch.ts";
-import { createGuard } from "../../src/net/guard.ts";
+import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import type { Hit, Parsed, SearchEngine } from "../../src/search/engine.ts";
 import { createSearch, type Search, type SearchRequest } from "../../src/search/run.ts";
@@ -119,13 +119,13 @@ export function startToys(
   const clock = new FakeClock();
   const outcomes: string[] = [];
   let config = configOf(list, url, search);
-  const open = createFetch(createGuard({ ...config.web, allowPrivateNetworks: true }, createResolve([])));
+  const open = createFetch(createAddressGuard({ ...config.web, allowPrivateNetworks: true }, createResolve([])));
   const running = createSearch({
     config: () => config,
     clock,
     fetch: isOpen
       ? (address, options) => open(address.replace("http://127.0.0.1:9", url), options)
-      : createFetch(createGuard(config.web, createResolve([]))),
+      : createFetch(createAddressGuard(config.web, createResolve([]))),
     engines: list,
     asked: (engine, outcome) => outcomes.push(`${engine} ${outcome}`),
     unexpected: (message, error) => {

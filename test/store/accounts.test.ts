@@ -60,7 +60,7 @@ test("changes are kept, and cannot take another's name", async () => {
   const changed = {
     username: "ANN",
     email: "ann@new.example",
-    tier: "pro",
+    tier: "pro" as const,
     subscriptionUntilMs: 5,
     emailVerified: true,
   };

@@ -134,7 +134,7 @@ test("a person is one account, an account one person per provider, and the last 
 
   const eve = await make("eve", { identity: person });
   expect(await identities.findAccountOfIdentity("github", "1")).toBe(eve.id);
-  const again = { username: "mal", email: "mal@x.example", tier: "free", identity: person };
+  const again = { username: "mal", email: "mal@x.example", tier: "free" as const, identity: person };
   expect(await accounts.createAccount(again)).toEqual({ refused: "identity_taken" });
   expect(await accounts.countAccounts()).toBe(3);
 });

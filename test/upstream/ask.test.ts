@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { askProvider } from "../../src/upstream/ask.ts";
+import { fetchAnswer } from "../../src/upstream/ask.ts";
 import { configureProvider } from "../../src/upstream/configure.ts";
 import { UpstreamFault } from "../../src/upstream/fault.ts";
 import type { Provider } from "../../src/upstream/provider.ts";
@@ -41,8 +41,8 @@ test.each([
 ])("a key answered with %d is rested: %p", async (status, rests) => {
   const { provider, heard, stop } = twoKeys("first", status);
   try {
-    const clock = { now: () => 1000 } as Parameters<typeof askProvider>[2]["clock"];
-    const ask = () => askProvider(provider, REQUEST, { clock, signal: new AbortController().signal });
+    const clock = { now: () => 1000 } as Parameters<typeof fetchAnswer>[2]["clock"];
+    const ask = () => fetchAnswer(provider, REQUEST, { clock, signal: new AbortController().signal });
     await expect(ask()).rejects.toBeInstanceOf(UpstreamFault);
     for (let i = 0; i < 2; i++) await ask().catch(() => undefined);
     expect(heard).toEqual(rests ? ["first", "second", "second"] : ["first", "second", "first"]);
@@ -54,8 +54,8 @@ test.each([
 test("the answer comes whole, with its headers", async () => {
   const { provider, stop } = twoKeys("none", 500);
   try {
-    const clock = { now: () => 1000 } as Parameters<typeof askProvider>[2]["clock"];
-    const asked = await askProvider(provider, REQUEST, { clock, signal: new AbortController().signal });
+    const clock = { now: () => 1000 } as Parameters<typeof fetchAnswer>[2]["clock"];
+    const asked = await fetchAnswer(provider, REQUEST, { clock, signal: new AbortController().signal });
     expect(asked.text).toBe('{"ok":true}');
     expect(asked.headers.get("content-type")).toContain("application/json");
   } finally {

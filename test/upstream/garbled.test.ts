@@ -10,7 +10,7 @@ import { fold } from "../../src/chat/fold.ts";
 import { grammarFaults } from "../../src/chat/grammar.ts";
 import { ToolGuard } from "../../src/chat/tool-guard.ts";
 import { DIALECTS } from "../../src/upstream/dialects/index.ts";
-import { FORMATS } from "../../src/wire/index.ts";
+import { WIRE_FORMATS } from "../../src/wire/index.ts";
 import { garbledStream } from "../support/garbled.ts";
 import { readStream, relayStream, transcripts } from "../support/transcripts.ts";
 import { exchangeFor } from "../wire/support.ts";
@@ -49,7 +49,7 @@ function folded(events: readonly ChatEvent[]): ReturnType<typeof fold> | ApiErro
   }
 }
 
-const EXCHANGES = FORMATS.map((format) => {
+const EXCHANGES = WIRE_FORMATS.map((format) => {
   const asked =
     format.name === "openai-completions"
       ? { prompt: "hi" }

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { FAMILIES } from "../../src/vendors/index.ts";
 import { factsOf, modelByName } from "../../src/vendors/model-facts.ts";
-import { EFFORTS, type ModelFacts } from "../../src/vendors/model-family.ts";
+import { EFFORTS, type ModelTraits } from "../../src/vendors/model-family.ts";
 
 describe("every rule", () => {
   const rules = FAMILIES.flatMap((family) => family.rules.map((rule, at) => [`${family.name} ${at}`, rule] as const));
@@ -66,7 +66,7 @@ describe("families", () => {
     ["minimax-m2", { thinking: "budget", sampling: "always", structured: false, reasons: true }],
     ["qwen/qwen3-235b-a22b", { reasons: true }],
     ["qwen2.5-coder", { reasons: false }],
-  ] satisfies [string, Partial<ModelFacts>][])("%s: %j", (model, facts) => {
+  ] satisfies [string, Partial<ModelTraits>][])("%s: %j", (model, facts) => {
     expect(factsOf(model)).toMatchObject(facts);
   });
 });

@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findProvider } from "@pydantic/genai-prices";
 import { providerPage } from "../../scripts/reference/providers.ts";
-import { NAMES } from "../../src/app/names.ts";
+import { KNOWN_NAMES } from "../../src/app/names.ts";
 import type { PackedVendor } from "../../src/catalog/pack-metadata.ts";
 import { PACKED_METADATA } from "../../src/catalog/packed-metadata.ts";
 import { configJsonSchemaText } from "../../src/config/json-schema.ts";
@@ -76,7 +76,7 @@ describe.each(CALLABLE.map((vendor) => [vendor.name, vendor] as const))("the API
 
   test("is a preset, by its variable too", () => {
     expect(findPreset(name)).toMatchObject({ kind: api.kind, baseUrl: api.baseUrl });
-    expect(configJsonSchemaText(NAMES)).toContain(`"${name}"`);
+    expect(configJsonSchemaText(KNOWN_NAMES)).toContain(`"${name}"`);
     expect(providerPage()).toContain(`| ${title} | \`${name}\` |`);
     const { variable } = api;
     if (variable === undefined) return;

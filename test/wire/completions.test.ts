@@ -3,13 +3,13 @@ import fc from "fast-check";
 import OpenAI from "openai";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
-import { completions } from "../../src/wire/completions/format.ts";
+import { completionsFormat } from "../../src/wire/completions/format.ts";
 import { legalAnswer } from "./events.ts";
 import { exchangeFor, expectRejected, interruption, type Json, readStream, streamOf } from "./support.ts";
 
-const decode = (more: Json) => completions.decode({ model: "m", prompt: "Once", ...more }, {});
+const decode = (more: Json) => completionsFormat.decode({ model: "m", prompt: "Once", ...more }, {});
 const body = { model: "m", prompt: "Once", stream_options: { include_usage: true } };
-const exchange = exchangeFor(completions, body);
+const exchange = exchangeFor(completionsFormat, body);
 
 describe("refuses", () => {
   const rows: [string, Json, string][] = [
@@ -110,13 +110,13 @@ function gather(text: string): { choices: Json[]; usage: unknown } {
 }
 
 test.each([false, true])("any legal answer streams what the whole answer says, echo %s", (echo) => {
-  const echoing = exchangeFor(completions, { ...body, echo });
+  const echoing = exchangeFor(completionsFormat, { ...body, echo });
   fc.assert(
     fc.property(legalAnswer, (events) => {
       // Texts that interleave come in the order of their fragments here: the format has one text.
       fc.pre(events.filter(({ type }) => type === "text-start").length < 2);
-      const streamed = gather(streamOf(completions.writer(echoing), events));
-      const whole = completions.encode(fold(events), echoing);
+      const streamed = gather(streamOf(completionsFormat.writer(echoing), events));
+      const whole = completionsFormat.encode(fold(events), echoing);
       expect(streamed.choices).toEqual(
         (whole["choices"] as Json[]).map(({ index, text, finish_reason }) => ({ index, text, finish_reason })),
       );
@@ -137,8 +137,8 @@ test("several choices keep their own text, and usage comes only when asked for",
     { type: "finish", choice: 0, reason: "stop" },
     { type: "finish", choice: 1, reason: "length", usage: { inputTokens: 1, outputTokens: 2 } },
   ];
-  const quiet = exchangeFor(completions, { model: "m", prompt: "p", n: 2 });
-  const { choices, usage } = gather(streamOf(completions.writer(quiet), events));
+  const quiet = exchangeFor(completionsFormat, { model: "m", prompt: "p", n: 2 });
+  const { choices, usage } = gather(streamOf(completionsFormat.writer(quiet), events));
   expect(choices).toEqual([
     { index: 0, text: "One", finish_reason: "stop" },
     { index: 1, text: "Uno", finish_reason: "length" },
@@ -161,7 +161,7 @@ test("log-probabilities have the legacy shape", () => {
   const result = {
     choices: [{ index: 0, blocks: [{ type: "text" as const, text: "Abc", logprobs }], reason: "stop" as const }],
   };
-  expect(completions.encode(result, exchange)["choices"]).toMatchObject([
+  expect(completionsFormat.encode(result, exchange)["choices"]).toMatchObject([
     {
       logprobs: {
         tokens: ["A", "bc"],
@@ -174,7 +174,7 @@ test("log-probabilities have the legacy shape", () => {
 });
 
 test("a failure is a data line with an error and no terminator", () => {
-  const writer = completions.writer(exchange);
+  const writer = completionsFormat.writer(exchange);
   const { frames, done } = readStream(writer.fail(interruption) + writer.end());
   expect(done).toBe(false);
   expect(frames).toEqual([{ event: undefined, data: { error: { ...interruption } } }]);
@@ -193,8 +193,8 @@ test("the official SDK reads whole answers and streams", async () => {
     hostname: "127.0.0.1",
     async fetch(request) {
       const asked = (await request.json()) as Json;
-      if (asked["stream"] !== true) return Response.json(completions.encode(fold(events), exchange));
-      const text = streamOf(completions.writer(exchange), events);
+      if (asked["stream"] !== true) return Response.json(completionsFormat.encode(fold(events), exchange));
+      const text = streamOf(completionsFormat.writer(exchange), events);
       return new Response(text, { headers: { "content-type": "text/event-stream" } });
     },
   });

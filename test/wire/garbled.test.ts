@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { ApiError } from "../../src/base/errors.ts";
 import type { ChatRequest } from "../../src/chat/request.ts";
 import { DIALECTS } from "../../src/upstream/dialects/index.ts";
-import { FORMATS } from "../../src/wire/index.ts";
+import { WIRE_FORMATS } from "../../src/wire/index.ts";
 import { garbled } from "../support/garbled.ts";
 import { context } from "../upstream/support.ts";
 import { BODIES } from "./bodies.ts";
@@ -33,7 +33,7 @@ function expectWritten(chat: ChatRequest, stream: boolean): void {
   }
 }
 
-describe.each(FORMATS.map((format) => [format.name, format] as const))("%s", (name, format) => {
+describe.each(WIRE_FORMATS.map((format) => [format.name, format] as const))("%s", (name, format) => {
   const bodies = BODIES[name] ?? [requestOf(format)];
   const body = garbled(fc.constantFrom(...bodies)).map((value) =>
     typeof value === "object" && value !== null && !Array.isArray(value)

@@ -6,11 +6,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
-import { chatCompletions } from "../../src/wire/chat-completions/format.ts";
-import { completions } from "../../src/wire/completions/format.ts";
-import { FORMATS } from "../../src/wire/index.ts";
-import { messages } from "../../src/wire/messages/format.ts";
-import { responses } from "../../src/wire/responses/format.ts";
+import { chatCompletionsFormat } from "../../src/wire/chat-completions/format.ts";
+import { completionsFormat } from "../../src/wire/completions/format.ts";
+import { WIRE_FORMATS } from "../../src/wire/index.ts";
+import { messagesFormat } from "../../src/wire/messages/format.ts";
+import { responsesFormat } from "../../src/wire/responses/format.ts";
 import { gatherChat } from "./chat-order.ts";
 import { gatherMessage } from "./messages-order.ts";
 import { gatherResponse } from "./responses-order.ts";
@@ -22,7 +22,7 @@ const cases = readdirSync(join(GOLDEN, "neutral")).filter((name) => /^answer-.*\
 
 test("there are answers to write", () => expect(cases.length).toBeGreaterThan(10));
 
-describe.each(FORMATS.map((format) => [format.name, format] as const))("%s", (_name, format) => {
+describe.each(WIRE_FORMATS.map((format) => [format.name, format] as const))("%s", (_name, format) => {
   const folder = join(GOLDEN, "wire", format.name);
   test.each(cases)("%s", (file) => {
     const exchange = exchangeFor(format, requestOf(format));
@@ -47,9 +47,12 @@ describe("answers read from upstreams", () => {
       .trim()
       .split("\n");
     const events = lines.map((line) => JSON.parse(line) as ChatEvent);
-    const [asMessage, asCompletion, asResponse, asChat] = [messages, completions, responses, chatCompletions].map(
-      (format) => readStream(streamOf(format.writer(exchangeFor(format, requestOf(format))), events)),
-    );
+    const [asMessage, asCompletion, asResponse, asChat] = [
+      messagesFormat,
+      completionsFormat,
+      responsesFormat,
+      chatCompletionsFormat,
+    ].map((format) => readStream(streamOf(format.writer(exchangeFor(format, requestOf(format))), events)));
     if (events.at(-1)?.type === "error") {
       // What breaks off ends in an error at the top of its payload, and no terminator makes it look whole.
       for (const stream of [asCompletion, asMessage, asResponse, asChat]) {
@@ -59,9 +62,12 @@ describe("answers read from upstreams", () => {
       return;
     }
     expect(asCompletion?.done).toBe(true);
-    const chatExchange = exchangeFor(chatCompletions, { model: "m", messages: [{ role: "user", content: "hi" }] });
+    const chatExchange = exchangeFor(chatCompletionsFormat, {
+      model: "m",
+      messages: [{ role: "user", content: "hi" }],
+    });
     expect(gatherChat(asChat?.frames ?? [])).toEqual(
-      chatCompletions.encode(fold(events), chatExchange)["choices"] as Json[],
+      chatCompletionsFormat.encode(fold(events), chatExchange)["choices"] as Json[],
     );
     expect(gatherMessage(asMessage?.frames ?? [])["type"]).toBe("message");
     expect(gatherResponse(asResponse?.frames ?? [])["object"]).toBe("response");

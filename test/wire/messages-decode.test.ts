@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { decodeCountTokens } from "../../src/wire/messages/decode.ts";
-import { messages } from "../../src/wire/messages/format.ts";
+import { messagesFormat } from "../../src/wire/messages/format.ts";
 import { expectRejected, type Json } from "./support.ts";
 
 const base = { model: "m", max_tokens: 10, messages: [{ role: "user", content: "hi" }] };
 const decode = (more: Json, betas?: string) =>
-  messages.decode({ ...base, ...more }, betas === undefined ? {} : { betas });
+  messagesFormat.decode({ ...base, ...more }, betas === undefined ? {} : { betas });
 const user = (...content: unknown[]) => ({ messages: [{ role: "user", content }] });
 const assistant = (...content: unknown[]) => ({ messages: [{ role: "assistant", content }] });
 const schema = { type: "object", properties: {}, $schema: "https://json-schema.org/draft/2020-12/schema" };
@@ -282,7 +282,7 @@ describe("reads", () => {
     ["9", false],
   ])("system messages in between by the version of the API: %p", (version, taken) => {
     const body = { ...base, messages: [...base.messages, { role: "system", content: "B" }] };
-    const read = () => messages.decode(body, version === undefined ? {} : { version });
+    const read = () => messagesFormat.decode(body, version === undefined ? {} : { version });
     if (taken) expect(read().messages.map(({ role }) => role)).toEqual(["user", "system"]);
     else expectRejected(read, "messages[1].role");
   });

@@ -3,12 +3,12 @@ import Anthropic from "@anthropic-ai/sdk";
 import fc from "fast-check";
 import { fold } from "../../src/chat/fold.ts";
 import { grammarFaults } from "../../src/chat/grammar.ts";
-import { messages } from "../../src/wire/messages/format.ts";
+import { messagesFormat } from "../../src/wire/messages/format.ts";
 import { legalAnswer } from "./events.ts";
 import { gatherMessage } from "./messages-order.ts";
 import { exchangeFor, interruption, type Json, readStream, streamOf } from "./support.ts";
 
-const exchange = exchangeFor(messages, {
+const exchange = exchangeFor(messagesFormat, {
   model: "m",
   max_tokens: 100,
   messages: [{ role: "user", content: "hi" }],
@@ -20,10 +20,10 @@ describe("streams", () => {
     fc.assert(
       fc.property(legalAnswer, (events) => {
         expect(grammarFaults(events)).toEqual([]);
-        const { frames, done } = readStream(streamOf(messages.writer(exchange), events));
+        const { frames, done } = readStream(streamOf(messagesFormat.writer(exchange), events));
         expect(done).toBe(false);
         const { usage, ...streamed } = gatherMessage(frames);
-        const { usage: wholeUsage, ...whole } = messages.encode(fold(events), exchange);
+        const { usage: wholeUsage, ...whole } = messagesFormat.encode(fold(events), exchange);
         expect(streamed).toEqual(whole);
         expect(usage).toEqual(wholeUsage);
       }),
@@ -32,7 +32,7 @@ describe("streams", () => {
   });
 
   test("blocks that interleave upstream wait and come out whole", () => {
-    const writer = messages.writer(exchange);
+    const writer = messagesFormat.writer(exchange);
     const text = streamOf(writer, [
       { type: "tool-start", choice: 0, id: "a", callId: "a", name: "f", kind: "function" },
       { type: "tool-start", choice: 0, id: "b", callId: "b", name: "g", kind: "function" },
@@ -60,13 +60,13 @@ describe("streams", () => {
   });
 
   test("argument fragments flow at once, not at the end of the call", () => {
-    const writer = messages.writer(exchange);
+    const writer = messagesFormat.writer(exchange);
     writer.push({ type: "tool-start", choice: 0, id: "a", callId: "a", name: "f", kind: "function" });
     expect(writer.push({ type: "tool-delta", choice: 0, id: "a", text: '{"x":' })).toContain("input_json_delta");
   });
 
   test("a failure is an error event with a top-level error and nothing follows", () => {
-    const writer = messages.writer(exchange);
+    const writer = messagesFormat.writer(exchange);
     writer.push({ type: "start" });
     const { frames } = readStream(writer.fail(interruption));
     expect(frames).toEqual([
@@ -82,7 +82,7 @@ describe("stop reasons", () => {
     const blocks = call
       ? [{ type: "tool-call" as const, callId: "c", name: "f", kind: "function" as const, arguments: "{}" }]
       : [{ type: "text" as const, text: "x" }];
-    return messages.encode({ choices: [{ index: 0, blocks, reason, stopSequence: "END" }] }, exchange);
+    return messagesFormat.encode({ choices: [{ index: 0, blocks, reason, stopSequence: "END" }] }, exchange);
   }
   test("each neutral reason has its word", () => {
     expect(reasonOf("stop")).toBe("end_turn");
@@ -112,8 +112,8 @@ test("foreign signatures come back to where they belong", () => {
     { type: "tool-end", choice: 0, id: "c" },
     { type: "finish", choice: 0, reason: "tool_calls" },
   ] as const;
-  const whole = messages.encode(fold(events), exchange);
-  const replay = messages.decode(
+  const whole = messagesFormat.encode(fold(events), exchange);
+  const replay = messagesFormat.decode(
     { model: "m", max_tokens: 1, messages: [{ role: "assistant", content: whole["content"] }] },
     {},
   );
@@ -149,15 +149,15 @@ test("the official SDK reads whole answers, streams and errors", async () => {
     { type: "tool-end", choice: 0, id: "c" },
     { type: "finish", choice: 0, reason: "stop", usage: { inputTokens: 7, outputTokens: 3, cachedTokens: 2 } },
   ] as const;
-  const whole = messages.encode(fold(events), exchange);
-  const writer = messages.writer(exchange);
+  const whole = messagesFormat.encode(fold(events), exchange);
+  const writer = messagesFormat.writer(exchange);
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
       const body = (await request.json()) as Json;
       if (body["model"] === "broken") {
-        const failing = messages.writer(exchange);
+        const failing = messagesFormat.writer(exchange);
         return sse(failing.push({ type: "start" }) + failing.fail(interruption));
       }
       return body["stream"] === true ? sse(streamOf(writer, events)) : Response.json(whole);

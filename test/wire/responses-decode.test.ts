@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { responses } from "../../src/wire/responses/format.ts";
+import { responsesFormat } from "../../src/wire/responses/format.ts";
 import { expectRejected, type Json } from "./support.ts";
 
-const decode = (more: Json) => responses.decode({ model: "m", input: "hi", ...more }, {});
+const decode = (more: Json) => responsesFormat.decode({ model: "m", input: "hi", ...more }, {});
 const items = (...input: unknown[]) => ({ input });
 const user = (...content: unknown[]) => items({ role: "user", content });
 const FN = { type: "function", name: "f", parameters: { type: "object" } };

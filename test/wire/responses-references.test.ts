@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { fold } from "../../src/chat/fold.ts";
-import { responses } from "../../src/wire/responses/format.ts";
+import { responsesFormat } from "../../src/wire/responses/format.ts";
 import { referencedItems, resolveReferences, responseOfItem } from "../../src/wire/responses/references.ts";
 import { exchangeFor, type Json } from "./support.ts";
 
-const exchange = exchangeFor(responses, { model: "m", input: "hi" });
+const exchange = exchangeFor(responsesFormat, { model: "m", input: "hi" });
 
 test("an item that was made here tells its response", () => {
-  const whole = responses.encode(
+  const whole = responsesFormat.encode(
     fold([
       { type: "reasoning-start", choice: 0, id: "r" },
       { type: "reasoning-end", choice: 0, id: "r" },

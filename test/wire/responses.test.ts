@@ -3,21 +3,21 @@ import fc from "fast-check";
 import OpenAI from "openai";
 import type { ChatEvent, FinishReason } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
-import { responses } from "../../src/wire/responses/format.ts";
+import { responsesFormat } from "../../src/wire/responses/format.ts";
 import { replayResponse } from "../../src/wire/responses/replay.ts";
 import { legalAnswer } from "./events.ts";
 import { gatherResponse } from "./responses-order.ts";
 import { exchangeFor, interruption, type Json, readStream, streamOf } from "./support.ts";
 
-const exchange = exchangeFor(responses, { model: "m", input: "hi" });
+const exchange = exchangeFor(responsesFormat, { model: "m", input: "hi" });
 
 describe("streams", () => {
   test("any legal answer gives a stream in the protocol's order that says what the whole answer says", () => {
     fc.assert(
       fc.property(legalAnswer, (events) => {
-        const { frames, done } = readStream(streamOf(responses.writer(exchange), events));
+        const { frames, done } = readStream(streamOf(responsesFormat.writer(exchange), events));
         expect(done).toBe(true);
-        expect(gatherResponse(frames)).toEqual(responses.encode(fold(events), exchange));
+        expect(gatherResponse(frames)).toEqual(responsesFormat.encode(fold(events), exchange));
       }),
       { numRuns: 300 },
     );
@@ -26,7 +26,7 @@ describe("streams", () => {
   test("a finished answer can be streamed again", () => {
     fc.assert(
       fc.property(legalAnswer, (events) => {
-        const whole = responses.encode(fold(events), exchange);
+        const whole = responsesFormat.encode(fold(events), exchange);
         const { frames, done } = readStream(replayResponse(whole));
         expect(done).toBe(true);
         expect(gatherResponse(frames)).toEqual(whole);
@@ -37,7 +37,7 @@ describe("streams", () => {
 
   test("a stream that is taken up again goes on after the number, and ends with the whole answer in any case", () => {
     const block = { type: "text" as const, text: "x" };
-    const whole = responses.encode({ choices: [{ index: 0, blocks: [block], reason: "stop" }] }, exchange);
+    const whole = responsesFormat.encode({ choices: [{ index: 0, blocks: [block], reason: "stop" }] }, exchange);
     const numbers = (after?: number) =>
       readStream(replayResponse(whole, after === undefined ? {} : { after })).frames.map(({ event, data }) => [
         event,
@@ -60,7 +60,7 @@ describe("streams", () => {
       { type: "tool-end", choice: 0, id: "c" },
       { type: "finish", choice: 0, reason: "tool_calls" },
     ];
-    const { frames } = readStream(streamOf(responses.writer(exchange), events));
+    const { frames } = readStream(streamOf(responsesFormat.writer(exchange), events));
     const indexes = (name: string) =>
       frames.filter(({ event }) => event === name).map(({ data }) => data["output_index"]);
     expect(new Set(indexes("response.output_text.delta"))).toEqual(new Set([0]));
@@ -78,7 +78,7 @@ describe("streams", () => {
       { type: "text-end", choice: 0, id },
     ];
     const events: ChatEvent[] = [...text("a"), ...text("b"), { type: "finish", choice: 0, reason: "stop" }];
-    const { frames } = readStream(streamOf(responses.writer(exchange), events));
+    const { frames } = readStream(streamOf(responsesFormat.writer(exchange), events));
     expect(gatherResponse(frames)["output"]).toMatchObject([{ content: [{ text: "a" }, { text: "b" }] }]);
   });
 
@@ -89,7 +89,7 @@ describe("streams", () => {
       { type: "text-end", choice: 0, id: "t" },
       { type: "finish", choice: 0, reason: "stop", usage: { inputTokens: 3, outputTokens: 1 } },
     ];
-    const { frames } = readStream(streamOf(responses.writer(exchange), events));
+    const { frames } = readStream(streamOf(responsesFormat.writer(exchange), events));
     expect(frames.map(({ event }) => event)).toEqual([
       "response.created",
       "response.in_progress",
@@ -105,7 +105,7 @@ describe("streams", () => {
     expect(frames.at(-1)?.data["response"]).toMatchObject({
       usage: { input_tokens: 3, output_tokens: 1, total_tokens: 4 },
     });
-    const short = responses.writer({ ...exchange, shortEventTypes: true });
+    const short = responsesFormat.writer({ ...exchange, shortEventTypes: true });
     const shortFrames = readStream(streamOf(short, events)).frames;
     expect(shortFrames.map(({ event }) => event)).toEqual(frames.map(({ event }) => event));
     expect(shortFrames.map(({ data }) => data["type"])).toEqual([
@@ -122,7 +122,7 @@ describe("streams", () => {
   });
 
   test("a failure is response.failed with the error inside and at the top, and no terminator", () => {
-    const writer = responses.writer(exchange);
+    const writer = responsesFormat.writer(exchange);
     writer.push({ type: "start" });
     const { frames, done } = readStream(writer.fail(interruption) + writer.end());
     expect(done).toBe(false);
@@ -150,7 +150,7 @@ test("the whole object has the public fields and echoes the request", () => {
     store: false,
   };
   const result = { choices: [{ index: 0, blocks: [{ type: "text" as const, text: "x" }], reason: "stop" as const }] };
-  expect(responses.encode(result, exchangeFor(responses, body))).toEqual({
+  expect(responsesFormat.encode(result, exchangeFor(responsesFormat, body))).toEqual({
     id: "resp_0123456789abcdef0123456789abcdef",
     object: "response",
     created_at: 1_700_000_000,
@@ -206,7 +206,7 @@ test.each<[FinishReason, string, unknown]>([
   ["refusal", "incomplete", { reason: "content_filter" }],
 ])("finish reason %s is %s", (reason, status, incomplete_details) => {
   const blocks = [{ type: "text" as const, text: "x" }];
-  expect(responses.encode({ choices: [{ index: 0, blocks, reason }] }, exchange)).toMatchObject({
+  expect(responsesFormat.encode({ choices: [{ index: 0, blocks, reason }] }, exchange)).toMatchObject({
     status,
     incomplete_details,
   });
@@ -214,7 +214,7 @@ test.each<[FinishReason, string, unknown]>([
 
 test("a refusal in so many words is a complete answer", () => {
   const blocks = [{ type: "text" as const, text: "no", refusal: true }];
-  expect(responses.encode({ choices: [{ index: 0, blocks, reason: "refusal" }] }, exchange)).toMatchObject({
+  expect(responsesFormat.encode({ choices: [{ index: 0, blocks, reason: "refusal" }] }, exchange)).toMatchObject({
     status: "completed",
     output: [{ content: [{ type: "refusal", refusal: "no" }] }],
   });
@@ -233,8 +233,8 @@ test("what an answer holds comes back as it was when the client hands its items 
     { type: "tool-end", choice: 0, id: "d" },
     { type: "finish", choice: 0, reason: "tool_calls" },
   ];
-  const output = responses.encode(fold(events), exchange)["output"];
-  const [turn] = responses.decode({ model: "m", input: output }, {}).messages;
+  const output = responsesFormat.encode(fold(events), exchange)["output"];
+  const [turn] = responsesFormat.decode({ model: "m", input: output }, {}).messages;
   expect(turn).toMatchObject({
     role: "assistant",
     content: [
@@ -259,17 +259,17 @@ test("the official SDK reads whole answers, streams and errors", async () => {
     { type: "tool-end", choice: 0, id: "c" },
     { type: "finish", choice: 0, reason: "stop", usage: { inputTokens: 7, outputTokens: 3, cachedTokens: 2 } },
   ];
-  const whole = responses.encode(fold(events), exchange);
+  const whole = responsesFormat.encode(fold(events), exchange);
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
       const body = (await request.json()) as Json;
       if (body["model"] === "broken") {
-        const failing = responses.writer(exchange);
+        const failing = responsesFormat.writer(exchange);
         return sse(failing.push({ type: "start" }) + failing.fail(interruption));
       }
-      return body["stream"] === true ? sse(streamOf(responses.writer(exchange), events)) : Response.json(whole);
+      return body["stream"] === true ? sse(streamOf(responsesFormat.writer(exchange), events)) : Response.json(whole);
     },
   });
   try {

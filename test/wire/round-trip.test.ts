@@ -9,8 +9,8 @@ import type { Dialect, RequestContext } from "../../src/upstream/dialect.ts";
 import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
 import { openaiResponses } from "../../src/upstream/dialects/responses/dialect.ts";
 import type { WireFormat } from "../../src/wire/format.ts";
-import { messages } from "../../src/wire/messages/format.ts";
-import { responses } from "../../src/wire/responses/format.ts";
+import { messagesFormat } from "../../src/wire/messages/format.ts";
+import { responsesFormat } from "../../src/wire/responses/format.ts";
 import { MESSAGES_BODY, RESPONSES_BODY } from "./bodies.ts";
 import { orderlyAnswer } from "./events.ts";
 import { exchangeFor, type Json, streamOf } from "./support.ts";
@@ -18,11 +18,11 @@ import { exchangeFor, type Json, streamOf } from "./support.ts";
 const PAIRS: [string, WireFormat, Dialect, Json][] = [
   [
     "messages",
-    messages,
+    messagesFormat,
     anthropicMessages,
     { model: "m", max_tokens: 10, messages: [{ role: "user", content: "hi" }] },
   ],
-  ["responses", responses, openaiResponses, { model: "m", input: "hi" }],
+  ["responses", responsesFormat, openaiResponses, { model: "m", input: "hi" }],
 ];
 
 const context: RequestContext = {
@@ -70,8 +70,8 @@ function withoutEmptyText(events: readonly ChatEvent[]): ChatEvent[] {
 }
 
 const REQUESTS: [string, WireFormat, Dialect, Json][] = [
-  ["messages", messages, anthropicMessages, MESSAGES_BODY],
-  ["responses", responses, openaiResponses, RESPONSES_BODY],
+  ["messages", messagesFormat, anthropicMessages, MESSAGES_BODY],
+  ["responses", responsesFormat, openaiResponses, RESPONSES_BODY],
 ];
 
 test.each(REQUESTS)("a request of %s that is written and read again asks the same", (_name, format, dialect, body) => {

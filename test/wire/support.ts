@@ -7,7 +7,7 @@ import { ApiError } from "../../src/base/errors.ts";
 import { parseFrames } from "../../src/base/sse.ts";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import type { ChatRequest } from "../../src/chat/request.ts";
-import type { EventWriter, Exchange, StreamError, WireFormat } from "../../src/wire/format.ts";
+import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../../src/wire/format.ts";
 
 /** A JSON object of a test's own making. */
 export type Json = Record<string, unknown>;
@@ -27,7 +27,7 @@ export function readStream(text: string): { frames: Sent[]; done: boolean } {
 }
 
 /** An exchange for a request body, decoded by the format itself. */
-export function exchangeFor(format: WireFormat, body: Json, more: Partial<Exchange> = {}): Exchange {
+export function exchangeFor(format: WireFormat, body: Json, more: Partial<AnswerContext> = {}): AnswerContext {
   return {
     id: `${format.idPrefix}0123456789abcdef0123456789abcdef`,
     model: "catalog-model",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { chatCompletions } from "../../src/wire/chat-completions/format.ts";
-import { completions } from "../../src/wire/completions/format.ts";
+import { chatCompletionsFormat } from "../../src/wire/chat-completions/format.ts";
+import { completionsFormat } from "../../src/wire/completions/format.ts";
 import type { Json } from "./support.ts";
 
 const OPENROUTER = "ai-sdk/openrouter/3.1.0";
@@ -18,8 +18,10 @@ test.each<[string, Json, string | undefined, boolean]>([
 ])("usage at the end of a stream: %s", (_name, more, userAgent, wanted) => {
   const headers = userAgent === undefined ? {} : { userAgent };
   const chat = { model: "m", messages: [{ role: "user", content: "hi" }], stream: true, ...more };
-  const read = chatCompletions.decode(chat, headers);
+  const read = chatCompletionsFormat.decode(chat, headers);
   expect(read.includeUsage).toBe(wanted);
   expect(read.extra).toEqual({});
-  expect(completions.decode({ model: "m", prompt: "hi", stream: true, ...more }, headers).includeUsage).toBe(wanted);
+  expect(completionsFormat.decode({ model: "m", prompt: "hi", stream: true, ...more }, headers).includeUsage).toBe(
+    wanted,
+  );
 });

@@ -35,7 +35,7 @@ export interface OAuthDeps {
 }
 
 /** Where the service is reached, as the request that asks sees it. */
-export interface Place {
+export interface ServiceAddress {
   /** Base of the callback's address. */
   readonly baseUrl: string;
   readonly dashboardUrl: string;
@@ -49,7 +49,7 @@ export interface Begin {
   readonly clientState: string | undefined;
   /** Links the provider to this account instead of signing in; only while its session has not been ended for safety. */
   readonly who?: { readonly account: Account; readonly sessionId: string };
-  readonly place: Place;
+  readonly place: ServiceAddress;
   readonly client: Client;
 }
 
@@ -60,7 +60,7 @@ export interface Return {
   readonly search: string;
   /** The cookies of the request, where a browser sent it; undefined for other clients, which have none. */
   readonly browserCookies: ReadonlyMap<string, string> | undefined;
-  readonly place: Place;
+  readonly place: ServiceAddress;
   readonly client: Client;
 }
 
@@ -317,7 +317,7 @@ type TicketParts = Pick<Parameters<CodeStore["issueTicket"]>[0], "accountId" | "
 type Told = { code: string } | { linked: string } | { pending: string } | { error: string };
 
 /** The redirect target with what it is told; people without an account go to the dashboard's sign-up. */
-function destination(trip: Trip, parameters: Told, place: Place): string {
+function destination(trip: Trip, parameters: Told, place: ServiceAddress): string {
   const target = "pending" in parameters ? `${place.dashboardUrl.replace(/\/+$/, "")}/signup` : trip.redirectUri;
   const url = new URL(target);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);

@@ -1,6 +1,6 @@
 // Where a trip to a provider begins and ends, as the request that asks sees it, and the cookie it takes along.
 import { exchangeOf } from "../../http/exchange.ts";
-import type { Onward, Place } from "./flow.ts";
+import type { Onward, ServiceAddress } from "./flow.ts";
 
 /** What is configured of our own addresses. */
 export interface PlaceDeps {
@@ -14,7 +14,7 @@ export interface PlaceDeps {
 export const COOKIE_SECONDS = 600;
 
 /** Where the service is reached. Contract §2: an empty `public_url` means the request's own origin, else the listening address. */
-export function placeOf(request: Request, deps: PlaceDeps): Place {
+export function placeOf(request: Request, deps: PlaceDeps): ServiceAddress {
   const { publicUrl, dashboardUrl } = deps.urls();
   const baseUrl = (publicUrl || originOf(request) || deps.listeningUrl()).replace(/\/+$/, "");
   return { baseUrl, dashboardUrl: dashboardUrl || `${baseUrl}/dashboard` };

@@ -1,7 +1,7 @@
 // The OAuth endpoints: start, connect, callback, exchange and unlinking.
 
 import { Elysia } from "elysia";
-import { type BodyLimits, readJson } from "../../http/body.ts";
+import { type BodyLimits, readJsonBody } from "../../http/body.ts";
 import { cookiesOf } from "../../http/cookies.ts";
 import type { Accounts } from "../accounts.ts";
 import { clientOf } from "../client.ts";
@@ -61,7 +61,7 @@ export function oauthRoutes({ accounts, ...deps }: OAuthRoutesDeps) {
     .post(
       "/v1/auth/oauth/exchange",
       async ({ request }) => {
-        const { body } = await readJson(request, BODY_LIMITS);
+        const { body } = await readJsonBody(request, BODY_LIMITS);
         const code = requiredText(body, "code");
         const provider = requiredText(body, "provider");
         return Response.json(await oauth.exchange({ code, provider }, clientOf(request)), { headers: NO_STORE });

@@ -31,7 +31,7 @@ export function verifyPassword(password: string, hash: string): Promise<boolean>
 }
 
 /** Was the hash made with other parameters than today's? */
-export function isOutdated(hash: string): boolean {
+export function isOutdatedHash(hash: string): boolean {
   return !hash.startsWith(ARGON2_PREFIX);
 }
 

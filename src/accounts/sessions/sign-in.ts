@@ -7,7 +7,7 @@ import type { AuditStore } from "../../store/access/audit.ts";
 import { type Attempts, addressName } from "../attempts.ts";
 import type { Client } from "../client.ts";
 import type { PasswordHasher } from "../passwords/hash-queue.ts";
-import { isOutdated, nobodysHash } from "../passwords/passwords.ts";
+import { isOutdatedHash, nobodysHash } from "../passwords/passwords.ts";
 
 /** What signing in needs. */
 export interface SignInDeps {
@@ -72,7 +72,7 @@ export function signIn(deps: SignInDeps): SignIn {
     }
     attempt.uncount();
     await audit.addAudit({ accountId: account.id, event: "login", ...client });
-    if (isOutdated(account.passwordHash)) {
+    if (isOutdatedHash(account.passwordHash)) {
       void upgrade(account, password).catch((error) => deps.failed("a password hash could not be renewed", error));
     }
     return account;

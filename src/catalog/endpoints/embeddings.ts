@@ -3,7 +3,7 @@
 import { ApiError } from "../../base/errors.ts";
 import type { Usage } from "../../chat/event.ts";
 import { countTokens } from "../../tokens/count.ts";
-import type { Fields, ModelEndpoint } from "./endpoint.ts";
+import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
 
 /** OpenAI's limit of inputs in one request. */
 const INPUTS_MAX = 2048;
@@ -23,7 +23,7 @@ export const embeddings: ModelEndpoint = {
   },
   inputTokens: ({ input }) => tokensOf(input),
   usage(answer): Usage | undefined {
-    const usage = answer["usage"] as Fields | null | undefined;
+    const usage = answer["usage"] as JsonObject | null | undefined;
     const tokens = usage?.["prompt_tokens"] ?? usage?.["total_tokens"];
     return isCount(tokens) ? { inputTokens: tokens, outputTokens: 0 } : undefined;
   },

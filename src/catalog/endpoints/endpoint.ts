@@ -5,7 +5,7 @@ import type { Usage } from "../../chat/event.ts";
 import type { ModelKind } from "../../vendors/model-kind.ts";
 
 /** A JSON object. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** One endpoint. Pure: knows neither providers nor who asks. */
 export interface ModelEndpoint {
@@ -20,9 +20,9 @@ export interface ModelEndpoint {
   /** What traces call it (OpenTelemetry's `gen_ai.operation.name`). */
   readonly operation: string;
   /** Throws `ApiError` 400 that names the parameter. */
-  check(body: Fields): void;
+  check(body: JsonObject): void;
   /** Tokens that the body holds, counted here: for budgets, and for answers that do not say. */
-  inputTokens(body: Fields): number;
+  inputTokens(body: JsonObject): number;
   /** What the provider says it counted; undefined where it does not say, or says nonsense. */
-  usage(answer: Fields): Usage | undefined;
+  usage(answer: JsonObject): Usage | undefined;
 }

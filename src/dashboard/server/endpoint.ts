@@ -5,7 +5,7 @@ import type { Client } from "../../accounts/client.ts";
 import type { SignedIn } from "../../accounts/own-account.ts";
 
 /** A request to the API. */
-export interface Visit {
+export interface DashboardRequest {
   readonly request: Request;
   readonly client: Client;
   readonly params: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface Visit {
 }
 
 /** A request of somebody who is signed in. */
-export interface MemberVisit extends Visit {
+export interface MemberRequest extends DashboardRequest {
   readonly who: SignedIn;
 }
 
@@ -29,25 +29,30 @@ type Method = "GET" | "POST" | "DELETE";
 
 /** One endpoint; `path` is below `/dashboard/api`. What `run` gives becomes JSON, unless it is a Response. */
 export type Endpoint =
-  | { readonly method: Method; readonly path: string; readonly as: "anyone"; run(visit: Visit): Promise<unknown> }
+  | {
+      readonly method: Method;
+      readonly path: string;
+      readonly as: "anyone";
+      run(visit: DashboardRequest): Promise<unknown>;
+    }
   | {
       readonly method: Method;
       readonly path: string;
       readonly as: "member" | "admin";
-      run(visit: MemberVisit): Promise<unknown>;
+      run(visit: MemberRequest): Promise<unknown>;
     };
 
 /** An endpoint for everybody. */
-export function anyone(method: Method, path: string, run: (visit: Visit) => Promise<unknown>): Endpoint {
+export function anyone(method: Method, path: string, run: (visit: DashboardRequest) => Promise<unknown>): Endpoint {
   return { method, path, as: "anyone", run };
 }
 
 /** An endpoint for who is signed in. */
-export function member(method: Method, path: string, run: (visit: MemberVisit) => Promise<unknown>): Endpoint {
+export function member(method: Method, path: string, run: (visit: MemberRequest) => Promise<unknown>): Endpoint {
   return { method, path, as: "member", run };
 }
 
 /** An endpoint for operators; to everybody else there is no such thing. */
-export function admin(method: Method, path: string, run: (visit: MemberVisit) => Promise<unknown>): Endpoint {
+export function admin(method: Method, path: string, run: (visit: MemberRequest) => Promise<unknown>): Endpoint {
   return { method, path, as: "admin", run };
 }

@@ -9,11 +9,11 @@ import type { EverybodysUsage, HourlyReport } from "../contract-usage.ts";
 import { admin, type Endpoint } from "./endpoint.ts";
 import {
   daysOf,
-  type Histogram,
   hourlyReport,
   hourRange,
   hoursOf,
   isoDay,
+  type LatencyBucket,
   latencyView,
   sumsView,
 } from "./usage-api.ts";
@@ -71,7 +71,7 @@ export function gatewayApi(deps: GatewayApiDeps): Endpoint[] {
       for (const day of days) cells.push(...(await sumsOf(day, today)).map((sums) => ({ ...sums, day })));
       const before: Sums[] = [];
       for (const day of days) before.push(...(await sumsOf(day - span, today)));
-      const latency: Histogram[] = [];
+      const latency: LatencyBucket[] = [];
       for (const day of days) latency.push(...(await latencyOf(day, today)));
       const models = Map.groupBy(cells, ({ model }) => model);
       return {
@@ -87,7 +87,7 @@ export function gatewayApi(deps: GatewayApiDeps): Endpoint[] {
     admin("GET", "/admin/usage/hours", async ({ query }): Promise<HourlyReport> => {
       const range = hourRange(deps.clock, hoursOf(query));
       const cells: (Sums & { hour: number })[] = [];
-      const latency: Histogram[] = [];
+      const latency: LatencyBucket[] = [];
       for (let hour = range.fromHour; hour <= range.toHour; hour++) {
         await othersTurn();
         cells.push(...(await deps.usage.sumsOfHour(hour)).map((sums) => ({ ...sums, hour })));

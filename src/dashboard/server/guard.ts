@@ -34,7 +34,7 @@ export function sessionCookie(session: { value: string; seconds: number }, { sec
  * Throws `ApiError` 403 `origin_not_allowed` for a write that another site's page sent. Browsers name the Origin of every
  * write; a client that names none is no browser and has no one else's cookie.
  */
-export function refuseForeign(request: Request, ownUrls: readonly string[]): void {
+export function refuseForeignOrigin(request: Request, ownUrls: readonly string[]): void {
   const origin = request.headers.get("origin");
   if (origin === null) {
     const site = request.headers.get("sec-fetch-site");

@@ -2,12 +2,13 @@
 import { requiredText } from "../../accounts/fields.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
-import { isTierId, type TierGrant, type TierId } from "../../catalog/tiers.ts";
+import { isTierId, type TierGrant } from "../../catalog/tiers.ts";
+import type { TierId } from "../../config/schema.ts";
 import type { AccountBudget } from "../../store/access/account-budgets.ts";
 import type { Account } from "../../store/access/accounts.ts";
 import { HOUSE_KEY, type KeyInfo, type KeyStore, type NewKey } from "../../store/access/keys.ts";
 import type { BudgetView, KeyView } from "../contract.ts";
-import { type Endpoint, type MemberVisit, member } from "./endpoint.ts";
+import { type Endpoint, type MemberRequest, member } from "./endpoint.ts";
 import { optionalNumber, optionalTime } from "./form.ts";
 
 /** What the dashboard itself writes to an account's log. */
@@ -27,7 +28,7 @@ export interface KeysApiDeps {
   readonly clock: Clock;
   grants(): Readonly<Record<TierId, TierGrant>>;
   /** Writes to the account's log of what happened to it. */
-  note(event: NotedEvent, visit: MemberVisit, detail: Readonly<Record<string, unknown>>): Promise<void>;
+  note(event: NotedEvent, visit: MemberRequest, detail: Readonly<Record<string, unknown>>): Promise<void>;
   /** Keys have changed: caches of them are stale. */
   keysChanged(): void;
   /** Models without prices that accounts on a plan may use. */

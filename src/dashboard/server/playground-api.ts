@@ -1,9 +1,10 @@
 // Trying a model from the dashboard: a chat completion or a decision of the signed-in account, held to its plan and rate limit like any
 // other and counted under a key of the house that nobody has.
 import { ApiError } from "../../base/errors.ts";
-import { isTierId, type TierId, tierIncludes } from "../../catalog/tiers.ts";
+import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
+import type { TierId } from "../../config/schema.ts";
 import type { createSpenders } from "../../gateway/budgets.ts";
-import type { Caller } from "../../http/guards.ts";
+import type { Caller } from "../../gateway/caller.ts";
 import type { Account } from "../../store/access/accounts.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
 import type { DecisionChoice, Listing } from "../contract.ts";
@@ -12,9 +13,9 @@ import { type Endpoint, member } from "./endpoint.ts";
 export interface PlaygroundApiDeps {
   readonly keys: Pick<KeyStore, "houseKey">;
   /** Answers a chat completion for a caller who needs no key. */
-  chat(request: Request, caller: Caller<TierId>): Promise<Response>;
+  chat(request: Request, caller: Caller): Promise<Response>;
   /** The same for a typed decision. */
-  decide(request: Request, caller: Caller<TierId>): Promise<Response>;
+  decide(request: Request, caller: Caller): Promise<Response>;
   /** The budgets that a caller's requests count against. */
   budgetsOf: ReturnType<typeof createSpenders>;
   /** Decision models that are listed, by id and alias. */
@@ -25,7 +26,7 @@ const KEY_NAME = "Playground";
 
 /** The endpoints; bodies and answers are those of `POST /v1/chat/completions` and `POST /v1/systemone`. */
 export function playgroundApi({ keys, chat, decide, decisionChoices, budgetsOf }: PlaygroundApiDeps): Endpoint[] {
-  const callerFor = async (account: Account): Promise<Caller<TierId>> => {
+  const callerFor = async (account: Account): Promise<Caller> => {
     const key = await keys.houseKey(account.id, KEY_NAME);
     const { tier, trialEndsAtMs, subscriptionUntilMs, emailVerified, admin } = account;
     if (key.revokedAtMs !== null || !isTierId(tier)) {

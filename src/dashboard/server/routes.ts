@@ -7,7 +7,7 @@ import { ApiError } from "../../base/errors.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
 import { modelView } from "../../catalog/view.ts";
-import { type BodyLimits, readJson } from "../../http/body.ts";
+import { type BodyLimits, readJsonBody } from "../../http/body.ts";
 import { cookiesOf } from "../../http/cookies.ts";
 import { noEndpoint } from "../../http/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
@@ -16,9 +16,9 @@ import type { Account } from "../../store/access/accounts.ts";
 import { API, BASE, type Boot, type ModelChoice, type Profile } from "../contract.ts";
 import { accountApi } from "./account-api.ts";
 import { type DecisionsApiDeps, decisionsApi } from "./decisions-api.ts";
-import { type Endpoint, member, type Visit } from "./endpoint.ts";
+import { type DashboardRequest, type Endpoint, member } from "./endpoint.ts";
 import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
-import { hasSessionCookie, refuseForeign, visitorOf } from "./guard.ts";
+import { hasSessionCookie, refuseForeignOrigin, visitorOf } from "./guard.ts";
 import { budgetView, type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { modelsApi } from "./models-api.ts";
 import { assetFile, htmlPage, safeHeaders } from "./page.ts";
@@ -133,24 +133,24 @@ async function bootOf(deps: DashboardDeps, request: Request, account: Account | 
 async function answer(
   deps: DashboardDeps,
   endpoint: Endpoint,
-  { request, params }: Pick<Visit, "request" | "params">,
+  { request, params }: Pick<DashboardRequest, "request" | "params">,
 ): Promise<Response> {
   const { accounts } = deps;
   setHeaders(request, NO_STORE);
   if (endpoint.method !== "GET") {
     const { publicUrl, dashboardUrl } = deps.urls();
-    refuseForeign(request, [publicUrl, dashboardUrl]);
+    refuseForeignOrigin(request, [publicUrl, dashboardUrl]);
   }
   const who = await visitorOf(request, accounts);
   exchangeOf(request).holder = who?.account.id;
   const at = request.url.indexOf("?");
-  const visit: Visit = {
+  const visit: DashboardRequest = {
     request,
     client: clientOf(request),
     params,
     query: new URLSearchParams(at < 0 ? "" : request.url.slice(at)),
     body: async () => {
-      const { body } = await readJson(request, BODY_LIMITS);
+      const { body } = await readJsonBody(request, BODY_LIMITS);
       // A body may take minutes: whoever was thrown out meanwhile must not make a key with it.
       if (who !== undefined && (await visitorOf(request, accounts)) === undefined) throw signedOut(request);
       return body;

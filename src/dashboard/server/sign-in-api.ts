@@ -5,7 +5,7 @@ import { COOKIE_SECONDS, cookieOf, type PlaceDeps, placeOf } from "../../account
 import { ApiError } from "../../base/errors.ts";
 import type { Account } from "../../store/access/accounts.ts";
 import type { Boot, PendingPerson, Profile } from "../contract.ts";
-import { anyone, type Endpoint, member, type Visit } from "./endpoint.ts";
+import { anyone, type DashboardRequest, type Endpoint, member } from "./endpoint.ts";
 import { sessionCookie } from "./guard.ts";
 
 export interface SignInApiDeps extends PlaceDeps {
@@ -118,7 +118,7 @@ function mailApi({ accounts }: SignInApiDeps): Endpoint[] {
   ];
 }
 
-async function admit(accounts: Accounts, visit: Visit, accountId: string): Promise<void> {
+async function admit(accounts: Accounts, visit: DashboardRequest, accountId: string): Promise<void> {
   // What this browser was signed in with before would live on unseen.
   if (visit.who !== undefined) await accounts.logout(visit.who, undefined, visit.client);
   visit.cookies.push(sessionCookie(await accounts.cookies.start(accountId, visit.client), visit));

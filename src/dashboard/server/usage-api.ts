@@ -116,7 +116,7 @@ export function hourRange(clock: Clock, hours: number): HourRange {
 export function hourlyReport(
   { fromHour, toHour }: HourRange,
   cells: readonly (UsageSums & { readonly hour: number; readonly model: string })[],
-  latency: readonly Histogram[],
+  latency: readonly LatencyBucket[],
 ): HourlyReport {
   return {
     hours: Array.from({ length: toHour - fromHour + 1 }, (_, index) => isoHour(fromHour + index)),
@@ -127,13 +127,13 @@ export function hourlyReport(
 }
 
 /** One bucket of a histogram of latency. */
-export type Histogram = Awaited<ReturnType<UsageStore["latencyByModel"]>>[number];
+export type LatencyBucket = Awaited<ReturnType<UsageStore["latencyByModel"]>>[number];
 
 /** The class of status that says how fast answers are: what failed or was stopped says something else. */
 const ANSWERED = 2;
 
 /** Percentiles of the answered requests among these histograms. */
-export function latencyView(rows: readonly Histogram[]): LatencyView {
+export function latencyView(rows: readonly LatencyBucket[]): LatencyView {
   const answered = rows.filter(({ statusClass }) => statusClass === ANSWERED);
   const whole = answered.map(({ bucket, requests }) => ({ bucket, count: requests }));
   const first = answered.map(({ bucket, firstBytes }) => ({ bucket, count: firstBytes }));

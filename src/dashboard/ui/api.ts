@@ -1,5 +1,5 @@
 // The one way to the server. Refusals are thrown as `Refused`, with the field they are about.
-import { API, type Refusal } from "../contract.ts";
+import { API, type ErrorAnswer } from "../contract.ts";
 
 /** What the server, or the way to it, said instead of an answer. */
 export class Refused extends Error {
@@ -48,7 +48,7 @@ export async function send(
 /** What a response that is not ok says. */
 export async function refusalOf(response: Response): Promise<Refused> {
   const { status } = response;
-  const said = ((await response.json().catch(() => undefined)) as Refusal | undefined)?.error;
+  const said = ((await response.json().catch(() => undefined)) as ErrorAnswer | undefined)?.error;
   if (status === 401 && (said?.code === "invalid_token" || said?.code === "missing_token")) signedOut.handler();
   const message = said?.message ?? `The server answered with status ${status}.`;
   const wait = status === 429 ? waitOf(response) : "";

@@ -12,13 +12,13 @@ import { useEffect } from "preact/hooks";
 import { signedOut } from "./api.ts";
 import { lazy } from "./lazy.tsx";
 import { finishTrip, isReturn } from "./oauth-trip.ts";
-import { Forgot } from "./pages/forgot.tsx";
-import { Home } from "./pages/home.tsx";
-import { Keys } from "./pages/keys.tsx";
-import { Login } from "./pages/login.tsx";
-import { Signup } from "./pages/signup.tsx";
+import { ForgotPage } from "./pages/forgot.tsx";
+import { HomePage } from "./pages/home.tsx";
+import { KeysPage } from "./pages/keys.tsx";
+import { LoginPage } from "./pages/login.tsx";
+import { SignupPage } from "./pages/signup.tsx";
 import { ConfirmDialog } from "./parts/confirm.tsx";
-import { Fence } from "./parts/error-boundary.tsx";
+import { ErrorBoundary } from "./parts/error-boundary.tsx";
 import { Messages, say } from "./parts/notice.tsx";
 import { Title } from "./parts/title.tsx";
 import { navigate, path, query, safeNext } from "./router.ts";
@@ -37,64 +37,64 @@ export interface Route {
 
 /** The pages. */
 const ROUTES: readonly Route[] = [
-  { path: /^\/$/, page: Home, as: "member", nav: ["Overview", "home", "/"] },
-  { path: /^\/keys$/, page: Keys, as: "member", nav: ["Keys", "key", "/keys"] },
+  { path: /^\/$/, page: HomePage, as: "member", nav: ["Overview", "home", "/"] },
+  { path: /^\/keys$/, page: KeysPage, as: "member", nav: ["Keys", "key", "/keys"] },
   {
     path: /^\/usage$/,
-    page: lazy(() => import("./pages/usage.tsx"), "Usage"),
+    page: lazy(() => import("./pages/usage.tsx"), "UsagePage"),
     as: "member",
     nav: ["Usage", "chart", "/usage"],
   },
   {
     path: /^\/playground$/,
-    page: lazy(() => import("./pages/playground.tsx"), "Playground"),
+    page: lazy(() => import("./pages/playground.tsx"), "PlaygroundPage"),
     as: "member",
     nav: ["Playground", "chat", "/playground"],
   },
   {
     path: /^\/account$/,
-    page: lazy(() => import("./pages/account.tsx"), "Account"),
+    page: lazy(() => import("./pages/account.tsx"), "AccountPage"),
     as: "member",
     nav: ["Account", "person", "/account"],
   },
   {
     path: /^\/admin$/,
-    page: lazy(() => import("./pages/admin/gateway.tsx"), "Gateway"),
+    page: lazy(() => import("./pages/admin/gateway.tsx"), "GatewayPage"),
     as: "admin",
     nav: ["Gateway", "pulse", "/admin"],
   },
   {
     path: /^\/admin\/accounts$/,
-    page: lazy(() => import("./pages/admin/accounts.tsx"), "Accounts"),
+    page: lazy(() => import("./pages/admin/accounts.tsx"), "AccountsPage"),
     as: "admin",
     nav: ["Accounts", "people", "/admin/accounts"],
   },
   {
     path: /^\/admin\/accounts\/[^/]+$/,
-    page: lazy(() => import("./pages/admin/account.tsx"), "AnAccount"),
+    page: lazy(() => import("./pages/admin/account.tsx"), "AdminAccountPage"),
     as: "admin",
   },
   {
     path: /^\/admin\/models$/,
-    page: lazy(() => import("./pages/admin/models.tsx"), "Models"),
+    page: lazy(() => import("./pages/admin/models.tsx"), "ModelsPage"),
     as: "admin",
     nav: ["Models", "layers", "/admin/models"],
   },
   {
     path: /^\/admin\/decisions$/,
-    page: lazy(() => import("./pages/admin/decisions.tsx"), "Decisions"),
+    page: lazy(() => import("./pages/admin/decisions.tsx"), "DecisionsPage"),
     as: "admin",
     nav: ["Decisions", "scale", "/admin/decisions"],
   },
   {
     path: /^\/admin\/decisions\/[^/]+$/,
-    page: lazy(() => import("./pages/admin/decision-version.tsx"), "DecisionVersion"),
+    page: lazy(() => import("./pages/admin/decision-version.tsx"), "DecisionVersionPage"),
     as: "admin",
   },
-  { path: /^\/login$/, page: Login, as: "guest" },
+  { path: /^\/login$/, page: LoginPage, as: "guest" },
   // Signing up goes on, with the verification code, when the account is there.
-  { path: /^\/signup$/, page: Signup, as: "anyone" },
-  { path: /^\/forgot$/, page: Forgot, as: "anyone" },
+  { path: /^\/signup$/, page: SignupPage, as: "anyone" },
+  { path: /^\/forgot$/, page: ForgotPage, as: "anyone" },
 ];
 
 signedOut.handler = () => {
@@ -104,7 +104,7 @@ signedOut.handler = () => {
 };
 
 /** Everything. */
-export function App() {
+export function Dashboard() {
   return (
     <>
       {isReturn(query.value) && query.value.get("pending") === null ? <Returning /> : <Page />}
@@ -130,18 +130,18 @@ function Page() {
   if (who === null || (route !== undefined && route.as === "anyone")) {
     return (
       <Gate>
-        <Fence key={path.value}>
+        <ErrorBoundary key={path.value}>
           <Shown />
-        </Fence>
+        </ErrorBoundary>
       </Gate>
     );
   }
   const navOf = (as: Route["as"]) => ROUTES.flatMap((one) => (one.as === as && one.nav ? [one.nav] : []));
   return (
     <Shell nav={navOf("member")} adminNav={who.admin ? navOf("admin") : []}>
-      <Fence key={path.value}>
+      <ErrorBoundary key={path.value}>
         <Shown />
-      </Fence>
+      </ErrorBoundary>
     </Shell>
   );
 }

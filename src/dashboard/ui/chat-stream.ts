@@ -2,7 +2,7 @@
 import { Refused, refusalOf, send } from "./api.ts";
 
 /** What the playground asks. */
-export interface Question {
+export interface PlaygroundPrompt {
   readonly model: string;
   readonly messages: readonly { readonly role: "system" | "user" | "assistant"; readonly content: string }[];
   readonly max_tokens?: number | undefined;
@@ -41,12 +41,16 @@ interface Chunk {
 }
 
 /** The body that is sent for a question. */
-export function bodyOf(question: Question): Record<string, unknown> {
+export function bodyOf(question: PlaygroundPrompt): Record<string, unknown> {
   return { ...question, stream: true, stream_options: { include_usage: true } };
 }
 
 /** Asks, and tells what has come each time that more has. Throws `Refused`, also when the answer breaks off. */
-export async function ask(question: Question, signal: AbortSignal, tell: (answer: Answer) => void): Promise<void> {
+export async function ask(
+  question: PlaygroundPrompt,
+  signal: AbortSignal,
+  tell: (answer: Answer) => void,
+): Promise<void> {
   const startedMs = performance.now();
   const response = await send("POST", "/playground", { body: bodyOf(question), signal });
   if (!response.ok || response.body === null) throw await refusalOf(response);

@@ -6,7 +6,7 @@ import "./style/parts.css";
 import "./style/pages.css";
 import "./style/playground.css";
 import "./style/admin.css";
-import { App } from "./app.tsx";
+import { Dashboard } from "./app.tsx";
 
 const root = document.getElementById("app");
-if (root !== null) render(<App />, root);
+if (root !== null) render(<Dashboard />, root);

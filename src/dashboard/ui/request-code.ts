@@ -1,10 +1,10 @@
 // A question of the playground as a command line, in each of the formats that the gateway speaks, and as a program.
-import type { Question } from "./chat-stream.ts";
+import type { PlaygroundPrompt } from "./chat-stream.ts";
 
 /** A format and the command for it. */
 export interface RequestCode {
   readonly name: string;
-  text(question: Question, parts: { base: string; key: string }): string;
+  text(question: PlaygroundPrompt, parts: { base: string; key: string }): string;
 }
 
 /** Anthropic's format has no default of its own. */
@@ -64,7 +64,12 @@ function json(body: unknown): string {
   return JSON.stringify(body, null, 2);
 }
 
-function messagesBody({ model, messages, max_tokens = MAX_TOKENS, temperature }: Question): Record<string, unknown> {
+function messagesBody({
+  model,
+  messages,
+  max_tokens = MAX_TOKENS,
+  temperature,
+}: PlaygroundPrompt): Record<string, unknown> {
   const system = messages.find(({ role }) => role === "system")?.content;
   const turns = messages.filter(({ role }) => role !== "system");
   return { model, max_tokens, system, messages: turns, temperature };

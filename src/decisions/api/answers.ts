@@ -1,7 +1,7 @@
 // From probabilities to the answers of the two shapes of this format: the specification's, and TypeSafe's own, which keys a
 // score by level index. Probabilities come in the order of the question's options and sum to 1.
 
-import { type Question, textOf } from "../questions.ts";
+import { type Question, textOfContent } from "../questions.ts";
 import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
 
 /** A question with its answer. */
@@ -17,7 +17,7 @@ export function answersView(answered: readonly Answered[]): Record<string, unkno
 
 function answerView({ question, probabilities }: Answered): Record<string, unknown> {
   if (question.type !== "score") return plainView({ question, probabilities });
-  const levels = question.options.map(({ criterion }) => textOf(criterion ?? ""));
+  const levels = question.options.map(({ criterion }) => textOfContent(criterion ?? ""));
   const names = distinct(levels);
   return {
     type: "score",

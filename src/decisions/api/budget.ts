@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { TokenCounter } from "../../tokens/count.ts";
-import { type DecisionRequest, type Question, textOf } from "../questions.ts";
+import { type DecisionRequest, type Question, textOfContent } from "../questions.ts";
 
 /** Contract §3 "decision limits". */
 export const TOTAL_TOKENS_MAX = 65_536;
@@ -17,7 +17,7 @@ const TOKENS_PER_CHARACTER_MAX = 3;
  * upstream does not count: most requests are too small to need counting otherwise, so it happens when asked for.
  */
 export async function measure(request: Omit<DecisionRequest, "model">): Promise<() => Promise<number>> {
-  const state = textOf(request.state);
+  const state = textOfContent(request.state);
   const questions = request.questions.map(questionText);
   const characters = questions.reduce((sum, text) => sum + text.length, state.length);
   const count = () => countAll(state, questions, request.names.state);
@@ -53,9 +53,9 @@ const NAME_CHARACTERS_FREE = 64;
 /** The words of a question: what is asked, the names of the options and what they mean. */
 function questionText({ key, name = key, type, instructions, options }: Question): string {
   const lines = name.length > NAME_CHARACTERS_FREE ? [name] : [];
-  if (instructions !== undefined) lines.push(textOf(instructions));
+  if (instructions !== undefined) lines.push(textOfContent(instructions));
   for (const { label, criterion } of options) {
-    const meaning = criterion === null ? "" : textOf(criterion);
+    const meaning = criterion === null ? "" : textOfContent(criterion);
     if (type === "choice") lines.push(meaning === "" ? label : `${label}: ${meaning}`);
     else if (meaning !== "") lines.push(meaning);
   }

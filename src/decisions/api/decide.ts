@@ -12,7 +12,7 @@ import type { Answered } from "./answers.ts";
 import { measure } from "./budget.ts";
 
 /** What a request took. */
-export interface Spent {
+export interface DecisionCost {
   /** Billed. */
   readonly inputTokens: number;
   /** Free. */
@@ -24,7 +24,7 @@ export interface Spent {
 }
 
 /** An answered request. */
-export interface Decision extends Spent {
+export interface Decision extends DecisionCost {
   readonly answered: readonly Answered[];
   readonly backend: BackendAnswer | undefined;
 }
@@ -114,6 +114,6 @@ function unavailable(message: string, cause: unknown, retryAfterSeconds?: number
 }
 
 /** The route that answered, for the books; the version's first where none was asked. */
-export function routeOf(decision: Spent, version: DecisionVersion): DecisionRoute {
+export function routeOf(decision: DecisionCost, version: DecisionVersion): DecisionRoute {
   return decision.backend?.route ?? version.spec.routes[0]!;
 }

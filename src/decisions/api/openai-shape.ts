@@ -2,16 +2,16 @@
 // answer as behind `/v1/systemone`; what this shape has words for and that one not is folded into text.
 
 import { ApiError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json-object.ts";
 import {
   badQuestion,
   badRequest,
   type Content,
   type DecisionRequest,
-  isRecord,
   type Option,
   type ParamNames,
   type Question,
-  refuseForeign,
+  refuseForeignFields,
 } from "../questions.ts";
 import { type Answered, meanLevel } from "./answers.ts";
 import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
@@ -33,7 +33,7 @@ const QUESTIONS_MAX = 400;
 
 /** Reads the body of `POST /v1/decisions`. Throws `ApiError` 400 or 422. */
 export function readOpenaiDecisions(body: Readonly<Record<string, unknown>>): OpenaiDecisionRequest {
-  refuseForeign(body);
+  refuseForeignFields(body);
   const { model, input, questions } = body;
   if (typeof model !== "string" || model === "") throw badRequest("model", "'model' must be a decision model's id.");
   if (typeof input !== "string" && !Array.isArray(input)) {

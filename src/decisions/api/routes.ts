@@ -5,7 +5,7 @@ import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, ERRORS } from "../../base/errors.ts";
-import type { TierId } from "../../catalog/tiers.ts";
+import type { TierId } from "../../config/schema.ts";
 import { headerText } from "../../gateway/accounting.ts";
 import type { Budgets, Spender } from "../../gateway/budgets.ts";
 import { clientGone, withinDeadline } from "../../gateway/request-deadline.ts";
@@ -13,14 +13,14 @@ import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
 import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
 import { type BackendAnswer, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
-import type { Deadline } from "../backends/calls.ts";
+import type { CallDeadline } from "../backends/calls.ts";
 import { backendOf } from "../backends/index.ts";
 import type { DecisionModels } from "../models/models.ts";
 import type { DecisionVersion } from "../models/versions.ts";
 import { type DecisionRequest, readDecisionRequest } from "../questions.ts";
 import { answersView, nativeAnswersView } from "./answers.ts";
 import { measure } from "./budget.ts";
-import { type Decision, decide, routeOf, type Spent } from "./decide.ts";
+import { type Decision, type DecisionCost, decide, routeOf } from "./decide.ts";
 import { openaiAnswersView, readOpenaiDecisions } from "./openai-shape.ts";
 import { refuseRepeats } from "./repeats.ts";
 
@@ -64,7 +64,7 @@ export interface DecisionRoutesDeps {
   isListed(version: DecisionVersion): boolean;
   isChatModel(id: string): boolean;
   /** The ways to a version, for one request. */
-  upstream(version: DecisionVersion, deadline: Deadline): Upstream;
+  upstream(version: DecisionVersion, deadline: CallDeadline): Upstream;
   timeoutMs(): number;
   /** Something answered for a version; for noticing drift. */
   answered(version: DecisionVersion, answer: BackendAnswer): void;
@@ -72,7 +72,7 @@ export interface DecisionRoutesDeps {
   answeredNonsense(version: DecisionVersion): void;
   record(usage: UsageRecord): void;
   /** What an answered request cost, in micro-dollars. */
-  costMicros(decision: Spent, version: DecisionVersion): number;
+  costMicros(decision: DecisionCost, version: DecisionVersion): number;
   clock: Clock;
 }
 
@@ -235,7 +235,7 @@ async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRout
 async function withDeadline<T>(
   request: Request,
   deps: DecisionRoutesDeps,
-  work: (deadline: Deadline) => Promise<T>,
+  work: (deadline: CallDeadline) => Promise<T>,
 ): Promise<T> {
   const { span, failedRoutes } = deps.exchangeOf(request);
   const headers = span === undefined ? traceHeaders(request.headers) : {};
@@ -265,13 +265,13 @@ interface Used {
 const GONE: Used["ended"] = { status: ERRORS.request_timeout.status, code: STOPPED };
 
 /** What a request cost whose client left: it went up, and nobody will say what it was counted as. */
-async function sentOf(asked: DecisionRequest, { spec }: DecisionVersion): Promise<Spent> {
+async function sentOf(asked: DecisionRequest, { spec }: DecisionVersion): Promise<DecisionCost> {
   const inputTokens = await (await measure(asked))();
   return { inputTokens, outputTokens: 0, estimated: true, backend: { route: spec.routes[0]! } };
 }
 
 /** The row of one request. Input is billed, output is free (specification "Limits"). */
-function book(decision: Spent | undefined, used: Used, deps: DecisionRoutesDeps): void {
+function book(decision: DecisionCost | undefined, used: Used, deps: DecisionRoutesDeps): void {
   const { version, caller, exchange, endpoint, ended } = used;
   const route = decision === undefined ? version.spec.routes[0]! : routeOf(decision, version);
   deps.record({

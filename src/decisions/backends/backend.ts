@@ -5,7 +5,7 @@ import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { ChatResult } from "../../chat/result.ts";
 import type { DecisionFacts } from "../../vendors/vendor.ts";
-import type { Reading } from "../calibration/calibration.ts";
+import type { Observation } from "../calibration/calibration.ts";
 import type { Content, Question } from "../questions.ts";
 
 /** How a version is answered; part of its record. */
@@ -88,7 +88,7 @@ export interface TextToken {
 /** What came back. */
 export interface BackendAnswer {
   /** In the order of the task's questions. */
-  readonly readings: readonly (readonly Reading[])[];
+  readonly readings: readonly (readonly Observation[])[];
   /** The upstream's own count; absent where it has none that can be billed. */
   readonly inputTokens?: number;
   readonly outputTokens: number;

@@ -2,23 +2,23 @@
 // provider's own protocol. What went wrong comes out as the gateway words it.
 
 import { ApiError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json-object.ts";
 import { spliceMembers } from "../../base/json-splice.ts";
 import type { Usage } from "../../chat/event.ts";
 import { fold } from "../../chat/fold.ts";
 import type { ChatResult } from "../../chat/result.ts";
 import type { ProviderConfig } from "../../config/schema.ts";
 import { faultOfReading } from "../../gateway/policy.ts";
-import type { CallTrace, TurnEnd } from "../../gateway/route-call.ts";
+import type { AttemptEnd, CallTrace } from "../../gateway/route-call.ts";
 import type { Permit } from "../../upstream/breaker.ts";
 import { fetchTransport } from "../../upstream/configure.ts";
 import type { Dialect, UpstreamRequest } from "../../upstream/dialect.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
-import { KeyRing, type Provider } from "../../upstream/provider.ts";
+import { CredentialPool, type Provider } from "../../upstream/provider.ts";
 import { decisionCard } from "../../upstream/providers/index.ts";
 import { spokenFor } from "../../upstream/spoken.ts";
 import { kindFacts } from "../../vendors/protocols.ts";
 import { decisionFault } from "../faults.ts";
-import { isRecord } from "../questions.ts";
 import {
   type BackendSpec,
   type DecisionRoute,
@@ -37,21 +37,21 @@ export interface CallTurn {
   /** Trace context for the provider. */
   readonly headers: Readonly<Record<string, string>>;
   /** The call is over. */
-  end(how: TurnEnd): void;
+  end(how: AttemptEnd): void;
 }
 
 export interface CallDeps {
   /** Runs `attempt` on the routes in turn, with breakers and retries; throws the `ApiError` when none works. */
   tryRoutes<T>(
     routes: readonly DecisionRoute[],
-    options: Deadline & { attempt(turn: CallTurn): Promise<T> },
+    options: CallDeadline & { attempt(turn: CallTurn): Promise<T> },
   ): Promise<T>;
   /** Sends one request and gives the whole answer's text. Throws `UpstreamFault`. */
   send(provider: Provider, request: UpstreamRequest, signal: AbortSignal): Promise<string>;
 }
 
 /** How long a request's calls may take, together. */
-export interface Deadline {
+export interface CallDeadline {
   readonly signal: AbortSignal;
   remainingMs(): number;
   /** What is traced of them. */
@@ -59,10 +59,10 @@ export interface Deadline {
 }
 
 /** The upstreams of a version, for one request. */
-export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: Deadline): Upstream {
+export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDeadline): Upstream {
   const call = <T>(
     traced: Partial<CallTrace>,
-    attempt: (turn: CallTurn, route: DecisionRoute) => Promise<{ answer: T; end?: Partial<TurnEnd> }>,
+    attempt: (turn: CallTurn, route: DecisionRoute) => Promise<{ answer: T; end?: Partial<AttemptEnd> }>,
   ) =>
     wordedBy(deps.tryRoutes, spec.routes, {
       ...deadline,
@@ -224,7 +224,7 @@ export function decisionProvider(config: ProviderConfig, chat: Dialect): Provide
     baseUrl: config.baseUrl,
     quirks: {},
     extraHeaders: config.headers,
-    keys: new KeyRing(config.apiKeys),
+    keys: new CredentialPool(config.apiKeys),
     timeoutsMs: config.timeoutMs,
     retry: { attempts: config.retry.attempts, baseMs: config.retry.baseMs, maxMs: config.retry.maxMs },
     transport: fetchTransport,

@@ -76,7 +76,7 @@ export function soundProbability(value: unknown, key: string): number {
  * Throws `NonsenseAnswer` where something that was not asked for was given a probability: what is left to the options is then
  * no answer to the question.
  */
-export function refuseForeign(
+export function refuseUnaskedOptions(
   given: Iterable<readonly [string, unknown]>,
   known: readonly string[],
   key: string,

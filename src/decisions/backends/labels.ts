@@ -2,8 +2,8 @@
 // them. One letter may be several tokens ("A", " A"): they are added up. A letter that the engine did not show is bounded by
 // what it did show, and never impossible.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { ChatResult } from "../../chat/result.ts";
-import { isRecord } from "../questions.ts";
 import { FORMER_REVISION } from "../revision.ts";
 import { NonsenseAnswer } from "./backend.ts";
 

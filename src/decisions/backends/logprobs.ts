@@ -4,8 +4,8 @@
 
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
-import { type Reading, readingOf, softmax } from "../calibration/calibration.ts";
-import { type Question, textOf } from "../questions.ts";
+import { type Observation, observationOf, softmax } from "../calibration/calibration.ts";
+import { type Question, textOfContent } from "../questions.ts";
 import { isFormer } from "../revision.ts";
 import {
   type BackendAnswer,
@@ -84,19 +84,19 @@ class Asking {
     this.#task = task;
     this.#upstream = upstream;
     this.#top = Math.min(LETTERS, task.spec.limits["top_logprobs"] ?? TOP_LOGPROBS);
-    const cold = textOf(task.state).length >= WARM_CHARACTERS_MIN;
+    const cold = textOfContent(task.state).length >= WARM_CHARACTERS_MIN;
     this.#slots = new Slots(task.spec.concurrency, cold);
   }
 
   /** Every reading of a question. */
-  async readingsOf(question: Question): Promise<Reading[]> {
+  async readingsOf(question: Question): Promise<Observation[]> {
     const count = question.options.length;
     const all = Array.from({ length: count }, (_, option) => option);
     // Two letters are told apart even where few alternatives are shown: what is not shown is bounded.
     if (count <= Math.max(2, this.#top)) return this.#looks(question, all);
     const labels = await this.#labelsFor(count);
     if (labels !== undefined) return this.#looks(question, all, labels);
-    return [readingOf(await this.#inGroups(question, all), this.#task.spec.revision)];
+    return [observationOf(await this.#inGroups(question, all), this.#task.spec.revision)];
   }
 
   /** One-token labels, where the engine scores so many at once and its tokenizer has them. */
@@ -157,7 +157,7 @@ class Asking {
     return priors.of(models, messages, async () => (await this.#scores(messages, stateless, 0)).logProbabilities);
   }
 
-  gathered(readings: readonly (readonly Reading[])[]): BackendAnswer {
+  gathered(readings: readonly (readonly Observation[])[]): BackendAnswer {
     const { route, result } = this.#last!;
     const fingerprint = result.raw?.["system_fingerprint"];
     return {
@@ -172,7 +172,7 @@ class Asking {
     };
   }
 
-  async #looks(question: Question, options: readonly number[], labels?: readonly TokenLabel[]): Promise<Reading[]> {
+  async #looks(question: Question, options: readonly number[], labels?: readonly TokenLabel[]): Promise<Observation[]> {
     const orders = this.#orders(question, options);
     const [looks, given] = await Promise.all([
       Promise.all(orders.map((order) => this.look(question, { order, labels }))),

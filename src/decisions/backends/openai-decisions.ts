@@ -2,9 +2,10 @@
 // has no place for them; a refusal is no answer, and one unanswered question fails the request.
 
 import { ApiError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json-object.ts";
 import { distinct } from "../api/answers.ts";
-import { type Reading, readingOf } from "../calibration/calibration.ts";
-import { type Content, isRecord, type Option, type Question, textOf, textOfParts } from "../questions.ts";
+import { type Observation, observationOf } from "../calibration/calibration.ts";
+import { type Content, type Option, type Question, textOfContent, textOfParts } from "../questions.ts";
 import {
   type BackendAnswer,
   type DecisionBackend,
@@ -13,8 +14,8 @@ import {
   type PostResult,
   tokensOf,
 } from "./backend.ts";
-import { batches, refuseForeign, soundDistribution, soundProbability } from "./distribution.ts";
-import { gather, optional } from "./systemone.ts";
+import { batches, refuseUnaskedOptions, soundDistribution, soundProbability } from "./distribution.ts";
+import { gather, optionalMember } from "./systemone.ts";
 
 /** That endpoint's own bound; `limits.questions` may lower it. Its 255 options are what a request may have anyway. */
 const QUESTIONS_MAX = 400;
@@ -70,10 +71,10 @@ function inputOf(state: Content): unknown {
 }
 
 function definitionOf({ key, type, instructions, options }: Question): Record<string, unknown> {
-  const asked = instructions === undefined ? "" : textOf(instructions);
+  const asked = instructions === undefined ? "" : textOfContent(instructions);
   if (type === "noul") {
     const meanings = options.flatMap(({ label, criterion }) =>
-      criterion === null ? [] : [`${label === "true" ? "True" : "False"} means: ${textOf(criterion)}`],
+      criterion === null ? [] : [`${label === "true" ? "True" : "False"} means: ${textOfContent(criterion)}`],
     );
     return {
       type: "predicate",
@@ -85,12 +86,12 @@ function definitionOf({ key, type, instructions, options }: Question): Record<st
     const values = valuesOf(options);
     const choices = options.map(({ criterion }, at) => ({
       value: values[at],
-      ...optional("description", criterion === null ? undefined : textOf(criterion)),
+      ...optionalMember("description", criterion === null ? undefined : textOfContent(criterion)),
     }));
     return { type, name: key, instructions: asked === "" ? "Which option fits the input best?" : asked, choices };
   }
   // A label may be asked to be unique there, so levels are known by their number.
-  const levels = options.map(({ label, criterion }) => ({ label, description: textOf(criterion ?? "") }));
+  const levels = options.map(({ label, criterion }) => ({ label, description: textOfContent(criterion ?? "") }));
   return { type, name: key, instructions: asked === "" ? "Which level fits the input best?" : asked, levels };
 }
 
@@ -105,16 +106,16 @@ function readAnswer(batch: readonly Question[], { body, route }: PostResult, rev
     throw new NonsenseAnswer("The upstream's reply does not have an answer for each question.");
   }
   const matched = matching(batch, answers);
-  const readings = batch.map((question, at): Reading[] => [
-    readingOf(probabilitiesOf(question, matched[at], revision), revision),
+  const readings = batch.map((question, at): Observation[] => [
+    observationOf(probabilitiesOf(question, matched[at], revision), revision),
   ]);
   const usage = isRecord(body["usage"]) ? body["usage"] : {};
   return {
     readings,
     route,
     outputTokens: tokensOf(usage["output_tokens"]) ?? 0,
-    ...optional("inputTokens", tokensOf(usage["input_tokens"])),
-    ...optional("upstreamModel", typeof body["model"] === "string" ? body["model"] : undefined),
+    ...optionalMember("inputTokens", tokensOf(usage["input_tokens"])),
+    ...optionalMember("upstreamModel", typeof body["model"] === "string" ? body["model"] : undefined),
   };
 }
 
@@ -151,7 +152,7 @@ function probabilitiesOf({ key, type, options }: Question, answer: unknown, revi
     isRecord(one) ? [String(one["value"]), one["probability"]] : ["", undefined],
   );
   const values = type === "choice" ? valuesOf(options) : options.map(({ label }) => label);
-  refuseForeign(byValue, values, key);
+  refuseUnaskedOptions(byValue, values, key);
   const found = new Map(byValue);
   if (found.size < byValue.length) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} has an option twice.`);
   return soundDistribution(

@@ -1,6 +1,6 @@
 // The orders in which options are shown, so that a liking for a position evens out.
 
-import type { Reading } from "../calibration/calibration.ts";
+import type { Observation } from "../calibration/calibration.ts";
 import type { Question, QuestionType } from "../questions.ts";
 import { FORMER_REVISION } from "../revision.ts";
 import { formerOrders } from "./former.ts";
@@ -42,7 +42,7 @@ function rotations(options: readonly number[], count: number): number[][] {
  */
 export function sorted(question: Question): {
   readonly question: Question;
-  restore(readings: readonly Reading[]): readonly Reading[];
+  restore(readings: readonly Observation[]): readonly Observation[];
 } {
   if (question.type !== "choice") return { question, restore: (readings) => readings };
   const { options } = question;

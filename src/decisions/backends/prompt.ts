@@ -4,7 +4,7 @@
 
 import { sha256Hex } from "../../base/ids.ts";
 import type { ChatMessage } from "../../chat/request.ts";
-import { type Content, type Question, textOf } from "../questions.ts";
+import { type Content, type Question, textOfContent } from "../questions.ts";
 
 /** A question as it is shown: its options in some order. */
 export interface Shown {
@@ -59,7 +59,7 @@ function messages(system: string, parts: readonly string[]): ChatMessage[] {
 }
 
 function stateText(state: Content): string {
-  const text = textOf(state);
+  const text = textOfContent(state);
   // Made from the state itself: the same state has the same prefix, and no state can hold its own mark.
   const mark = sha256Hex(text).slice(0, 8);
   return `<state ${mark}>\n${text}\n</state ${mark}>`;
@@ -73,12 +73,12 @@ export const ASKED = {
 } as const;
 
 function askText({ type, instructions }: Question): string {
-  return `Question: ${instructions === undefined ? ASKED[type] : textOf(instructions)}`;
+  return `Question: ${instructions === undefined ? ASKED[type] : textOfContent(instructions)}`;
 }
 
 function meaningOf({ type, options }: Question, at: number): string {
   const { label, criterion } = options[at]!;
-  const meaning = criterion === null ? "" : oneLine(textOf(criterion));
+  const meaning = criterion === null ? "" : oneLine(textOfContent(criterion));
   if (type === "noul") {
     const word = label === "true" ? "Yes" : "No";
     return meaning === "" ? word : `${word}: ${meaning}`;

@@ -1,9 +1,10 @@
 // Versions served by an upstream of the same format: TypeSafe, llama.cpp, Ollama, vLLM's router and others. Questions go up
 // as they came; more than the upstream takes at once go in several calls, which is the same to the answers.
 
+import { isRecord } from "../../base/json-object.ts";
 import { distinct } from "../api/answers.ts";
-import { type Reading, readingOf } from "../calibration/calibration.ts";
-import { type Content, isRecord, type Question, textOf, textOfParts } from "../questions.ts";
+import { type Observation, observationOf } from "../calibration/calibration.ts";
+import { type Content, type Question, textOfContent, textOfParts } from "../questions.ts";
 import {
   type BackendAnswer,
   type DecisionBackend,
@@ -12,7 +13,7 @@ import {
   type PostResult,
   tokensOf,
 } from "./backend.ts";
-import { batches, refuseForeign, soundDistribution, soundProbability } from "./distribution.ts";
+import { batches, refuseUnaskedOptions, soundDistribution, soundProbability } from "./distribution.ts";
 import { ASKED } from "./prompt.ts";
 
 /** The limit it knows: `questions` in one call. */
@@ -41,12 +42,12 @@ export const systemone: DecisionBackend = {
 
 /** For servers that take nothing but text, and always want to be told what is asked. */
 function asText({ key, type, instructions, options }: Question): Question {
-  const said = instructions === undefined ? "" : textOf(instructions).trim();
+  const said = instructions === undefined ? "" : textOfContent(instructions).trim();
   return {
     ...{ key, type, instructions: said === "" ? ASKED[type] : said },
     options: options.map(({ label, criterion }) => ({
       label,
-      criterion: criterion === null ? null : textOf(criterion),
+      criterion: criterion === null ? null : textOfContent(criterion),
     })),
   };
 }
@@ -63,18 +64,18 @@ function definitionOf({ type, instructions, options }: Question): Record<string,
 function readAnswer(batch: readonly Question[], { body, route }: PostResult, revision: number): BackendAnswer {
   if (!isRecord(body) || !isRecord(body["answers"])) throw new NonsenseAnswer("The upstream's reply has no answers.");
   const answers = body["answers"];
-  const readings = batch.map((question): Reading[] => {
+  const readings = batch.map((question): Observation[] => {
     const answer = Object.hasOwn(answers, question.key) ? answers[question.key] : undefined;
     if (!isRecord(answer)) throw new NonsenseAnswer(`Question ${JSON.stringify(question.key)} was not answered.`);
-    return [readingOf(probabilitiesOf(question, answer, revision), revision)];
+    return [observationOf(probabilitiesOf(question, answer, revision), revision)];
   });
   const usage = isRecord(body["usage"]) ? body["usage"] : {};
   return {
     readings,
     route,
     outputTokens: tokensOf(usage["output_tokens"]) ?? 0,
-    ...optional("inputTokens", tokensOf(usage["input_tokens"])),
-    ...optional("upstreamModel", typeof body["model"] === "string" ? body["model"] : undefined),
+    ...optionalMember("inputTokens", tokensOf(usage["input_tokens"])),
+    ...optionalMember("upstreamModel", typeof body["model"] === "string" ? body["model"] : undefined),
   };
 }
 
@@ -92,14 +93,14 @@ function probabilitiesOf(question: Question, answer: Readonly<Record<string, unk
   const at = (name: string) => (Object.hasOwn(given, name) ? given[name] : 0);
   const labels = options.map(({ label }) => label);
   if (type === "choice") {
-    refuseForeign(Object.entries(given), labels, key);
+    refuseUnaskedOptions(Object.entries(given), labels, key);
     return soundDistribution(labels.map(at), key, revision);
   }
   // Some servers key a score by the texts of its levels, which may be numbers too: whichever explains all that is given.
-  const texts = distinct(options.map(({ criterion }) => textOf(criterion ?? "")));
+  const texts = distinct(options.map(({ criterion }) => textOfContent(criterion ?? "")));
   const explains = (names: readonly string[]) => Object.keys(given).every((name) => names.includes(name));
   const names = explains(labels) || !explains(texts) ? labels : texts;
-  refuseForeign(Object.entries(given), [...labels, ...texts], key);
+  refuseUnaskedOptions(Object.entries(given), [...labels, ...texts], key);
   return soundDistribution(names.map(at), key, revision);
 }
 
@@ -113,11 +114,11 @@ export function gather(parts: readonly BackendAnswer[]): BackendAnswer {
     ...first,
     readings: parts.flatMap(({ readings }) => readings),
     outputTokens: sum(parts.map(({ outputTokens }) => outputTokens)) ?? 0,
-    ...optional("inputTokens", sum(parts.map(({ inputTokens }) => inputTokens))),
+    ...optionalMember("inputTokens", sum(parts.map(({ inputTokens }) => inputTokens))),
   };
 }
 
 /** A member that is there only when it has a value. */
-export function optional<K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> {
+export function optionalMember<K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> {
   return value === undefined ? {} : ({ [name]: value } as Record<K, V>);
 }

@@ -1,12 +1,13 @@
 // Any chat model, asked to write down how probable each option is. What a model writes is an opinion of its own certainty,
 // not a probability it acts on: such versions are uncalibrated until they are fitted.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { Usage } from "../../chat/event.ts";
 import { repairJson } from "../../chat/repair.ts";
 import type { ChatRequest, ResponseFormat } from "../../chat/request.ts";
 import type { ChatResult } from "../../chat/result.ts";
-import type { Reading } from "../calibration/calibration.ts";
-import { isRecord, type Question } from "../questions.ts";
+import type { Observation } from "../calibration/calibration.ts";
+import type { Question } from "../questions.ts";
 import {
   type ChatCallResult,
   type DecisionBackend,
@@ -41,7 +42,7 @@ export const verbalized: DecisionBackend = {
       return orders.map((order) => ({ question, order }));
     });
     const read = await inParallel(
-      looks.map(({ question, order }) => async (): Promise<{ question: Question; reading: Reading }> => {
+      looks.map(({ question, order }) => async (): Promise<{ question: Question; reading: Observation }> => {
         const messages = estimatePrompt({ state, question, order });
         const probabilities = await upstream.chat(
           (route) => estimateRequest(route, messages, order.length),

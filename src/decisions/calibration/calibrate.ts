@@ -2,13 +2,14 @@
 // fit never saw. The halves are told apart by the rows' own content, so that a repetition compares like with like.
 
 import { sha256Hex } from "../../base/ids.ts";
+import { isRecord } from "../../base/json-object.ts";
 import { type BackendSpec, inParallel, type Upstream } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";
-import { type DecisionVersion, isOutdated, renewed } from "../models/versions.ts";
-import { type Content, isRecord, type Question, readDecisionRequest } from "../questions.ts";
+import { type DecisionVersion, isOutdatedVersion, renewed } from "../models/versions.ts";
+import { type Content, type Question, readDecisionRequest } from "../questions.ts";
 import { type Calibration, calibrate } from "./calibration.ts";
 import { FIT_ROWS_MIN, fitCalibration, type LabelledReading, unfittable } from "./fit.ts";
-import { type Bin, type Judged, type Metrics, measureRows, reliability } from "./metrics.ts";
+import { type AnsweredRow, type Bin, type CalibrationMetrics, measureRows, reliability } from "./metrics.ts";
 
 /** A labelled row of a data file. */
 export interface LabelledRow {
@@ -24,8 +25,8 @@ export interface LabelledRow {
 export interface Report {
   /** `all`, or a type of question. */
   readonly type: string;
-  readonly before: Metrics;
-  readonly after: Metrics;
+  readonly before: CalibrationMetrics;
+  readonly after: CalibrationMetrics;
   readonly binsBefore: readonly Bin[];
   /** After. */
   readonly bins: readonly Bin[];
@@ -117,7 +118,7 @@ export async function runCalibration(
   }
   // What is fitted is asked and read as this release does it; what the version does now is measured as it does it.
   const { spec } = renewed(version);
-  const former = isOutdated(version) ? held : [];
+  const former = isOutdatedVersion(version) ? held : [];
   const turnedRows = backendOf(spec).readsLogprobs === true ? rowsToTurn(fit, spec.orders) : [];
   const total = usable.length + turnedRows.length + former.length;
   let done = 0;
@@ -172,7 +173,7 @@ interface Answers {
 }
 
 function reportsOf(before: Answers, after: Answers): Report[] {
-  const judged = ({ rows, calibration }: Answers, type: string): Judged[] =>
+  const judged = ({ rows, calibration }: Answers, type: string): AnsweredRow[] =>
     rows
       .filter(({ question }) => type === "all" || question.type === type)
       .map(({ question, readings, truth }) => ({

@@ -6,7 +6,7 @@ import type { Question, QuestionType } from "../questions.ts";
 import { FORMER_REVISION } from "../revision.ts";
 
 /** One look: the log-probability at each position, and which option stood there. */
-export interface Reading {
+export interface Observation {
   readonly order: readonly number[];
   readonly logProbabilities: readonly number[];
   /** The positions were labels in a prompt, whose bias may be known. */
@@ -49,7 +49,7 @@ export function bucketOf(type: QuestionType, options: number): string {
 /** Probabilities in the order of the question's options; they sum to 1. */
 export function calibrate(
   question: Pick<Question, "type" | "options">,
-  readings: readonly Reading[],
+  readings: readonly Observation[],
   calibration: Calibration,
 ): number[] {
   const count = question.options.length;
@@ -80,7 +80,7 @@ export interface KnownHabits {
 
 /** The mean log-probability of each option over the readings, without what its position gave it. */
 export function averageScores(
-  readings: readonly Reading[],
+  readings: readonly Observation[],
   count: number,
   { positions, zero }: KnownHabits = {},
 ): number[] {
@@ -113,7 +113,7 @@ const ZEROS_TOGETHER = 0.01;
  * A reading of probabilities that an upstream gave itself, in the order of the options. A plain 0 counts as little instead of
  * nothing wherever it is tempered: no temperature would ever soften it. How little a fit may find out.
  */
-export function readingOf(probabilities: readonly number[], revision?: number): Reading {
+export function observationOf(probabilities: readonly number[], revision?: number): Observation {
   const zeros = probabilities.filter((p) => p === 0).length;
   const least = Math.min(...probabilities.filter((p) => p > 0), 1);
   const together = revision === FORMER_REVISION ? Number.POSITIVE_INFINITY : ZEROS_TOGETHER / Math.max(1, zeros);

@@ -7,14 +7,14 @@ import {
   type BucketParameters,
   bucketOf,
   type Calibration,
-  type Reading,
+  type Observation,
   softmax,
 } from "./calibration.ts";
 
 /** A question that was read, and the option that is right. */
 export interface LabelledReading {
   readonly question: Question;
-  readonly readings: readonly Reading[];
+  readonly readings: readonly Observation[];
   readonly truth: number;
 }
 

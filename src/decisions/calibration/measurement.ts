@@ -1,8 +1,8 @@
 // What a fitted version was measured at, as it is kept beside its row: enough to judge it later without the rows.
 
-import { isRecord } from "../questions.ts";
+import { isRecord } from "../../base/json-object.ts";
 import type { CalibrationRun, Dataset, Report } from "./calibrate.ts";
-import type { Bin, Metrics } from "./metrics.ts";
+import type { Bin, CalibrationMetrics } from "./metrics.ts";
 
 /** The `metrics` of a stored version. Versions that the configuration defines have none. */
 export interface Measurement {
@@ -39,8 +39,8 @@ export function readMeasurement(value: unknown): Measurement | undefined {
 }
 
 /** Rows of older programs lack what chance alone would show. */
-export type KeptMetrics = Omit<Metrics, "eceByChance" | "eceByChanceMax"> &
-  Partial<Pick<Metrics, "eceByChance" | "eceByChanceMax">>;
+export type KeptMetrics = Omit<CalibrationMetrics, "eceByChance" | "eceByChanceMax"> &
+  Partial<Pick<CalibrationMetrics, "eceByChance" | "eceByChanceMax">>;
 
 /** A report as it is kept. */
 export type KeptReport = Omit<Report, "before" | "after"> & {

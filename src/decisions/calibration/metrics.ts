@@ -5,14 +5,14 @@
 import { argMax } from "../api/confidence.ts";
 
 /** An answered row. */
-export interface Judged {
+export interface AnsweredRow {
   readonly probabilities: readonly number[];
   readonly truth: number;
   /** Of the right answer, for the rate of the most frequent one. */
   readonly label: string;
 }
 
-export interface Metrics {
+export interface CalibrationMetrics {
   readonly rows: number;
   readonly accuracy: number;
   /** What always saying the most frequent answer would reach. */
@@ -39,7 +39,7 @@ const DRAWS = 300;
 const LEAST = 1e-6;
 
 /** Measures the rows; there must be at least one. */
-export function measureRows(rows: readonly Judged[]): Metrics {
+export function measureRows(rows: readonly AnsweredRow[]): CalibrationMetrics {
   const counts = new Map<string, number>();
   let [right, loss, brier] = [0, 0, 0];
   for (const { probabilities, truth, label } of rows) {
@@ -67,7 +67,7 @@ export function measureRows(rows: readonly Judged[]): Metrics {
 const ECE_ROWS_MIN = 150;
 
 /** What must be said beside a calibration error; undefined where it speaks for itself. */
-export function cautionOn({ rows, ece, eceByChance, eceByChanceMax }: Metrics): string | undefined {
+export function cautionOn({ rows, ece, eceByChance, eceByChanceMax }: CalibrationMetrics): string | undefined {
   if (ece > eceByChanceMax && rows >= ECE_ROWS_MIN) return undefined;
   const chance = `a perfectly calibrated model shows ${eceByChance.toFixed(4)} on average on such ${rows} rows, up to ${eceByChanceMax.toFixed(4)} in 19 of 20 cases`;
   return ece > eceByChanceMax
@@ -81,7 +81,7 @@ interface Top {
   readonly right: boolean;
 }
 
-function topsOf(rows: readonly Judged[]): Top[] {
+function topsOf(rows: readonly AnsweredRow[]): Top[] {
   return rows
     .map(({ probabilities, truth }) => {
       const top = argMax(probabilities);
@@ -91,7 +91,7 @@ function topsOf(rows: readonly Judged[]): Top[] {
 }
 
 /** The bins of a reliability diagram, least sure first; of equal numbers of rows. */
-export function reliability(rows: readonly Judged[], bins = BINS): Bin[] {
+export function reliability(rows: readonly AnsweredRow[], bins = BINS): Bin[] {
   return binned(topsOf(rows), bins);
 }
 

@@ -1,11 +1,11 @@
 // Asks providers of decision models what they have, so that a key alone is enough to begin: only while the configuration
 // names no decision model of its own.
 
+import { isRecord } from "../../base/json-object.ts";
 import { withKey } from "../../upstream/ask.ts";
 import { readAnswer } from "../../upstream/call.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
-import { isRecord } from "../questions.ts";
 import type { ListedModel } from "./versions.ts";
 
 const EVERY_MS = 5 * 60_000;
@@ -16,7 +16,7 @@ const COMMON_LIST = "/models";
 /** A provider with more decision models than this has sent something else. */
 const MODELS_MAX = 1000;
 
-export interface DiscoveryDeps {
+export interface DecisionDiscoveryDeps {
   /** Providers to ask, with the plan their models need; empty while the configuration names models itself. */
   providers(): readonly { provider: Provider; tier: string }[];
   now(): number;
@@ -27,7 +27,7 @@ export interface DiscoveryDeps {
 
 /** What providers list, asked again every few minutes. */
 export class DecisionDiscovery {
-  readonly #deps: DiscoveryDeps;
+  readonly #deps: DecisionDiscoveryDeps;
   #lists = new Map<string, readonly ListedModel[]>();
   /** Refreshes begun, and the latest begun of those that were taken: a slow one must not bring back what has changed. */
   #begun = 0;
@@ -35,7 +35,7 @@ export class DecisionDiscovery {
   #timer: ReturnType<typeof setInterval> | undefined;
   readonly #stopped = new AbortController();
 
-  constructor(deps: DiscoveryDeps) {
+  constructor(deps: DecisionDiscoveryDeps) {
     this.#deps = deps;
   }
 

@@ -3,7 +3,8 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
-import { type TierId, tierIncludes } from "../../catalog/tiers.ts";
+import { tierIncludes } from "../../catalog/tiers.ts";
+import type { TierId } from "../../config/schema.ts";
 import type { DecisionStore, Sighting, StoredVersion } from "../../store/decisions/decisions.ts";
 import { backendOf } from "../backends/index.ts";
 import type { Calibration } from "../calibration/calibration.ts";
@@ -12,7 +13,7 @@ import {
   type DecisionVersion,
   isAsStored,
   isEdited,
-  isOutdated,
+  isOutdatedVersion,
   type ListedModel,
   rowOf,
   versionOfConfig,
@@ -176,7 +177,7 @@ export class DecisionModels {
           // Asked otherwise, it has another hash whether or not its entry was changed.
           const edited = row.id === entry.id && asStored && configured !== undefined && isEdited(version, configured);
           if (!asStored) this.#complain(askedOtherwise(row.id));
-          if (isOutdated(version)) this.#complain(outdated(version));
+          if (isOutdatedVersion(version)) this.#complain(outdated(version));
           if (edited) this.#complain(changed(row.id));
           versions.set(version.id, { ...reroute(version, origin), edited });
         }

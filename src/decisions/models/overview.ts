@@ -1,14 +1,14 @@
 // What an operator is shown of decision models: every version that can be asked, what it rests on and how good it was
 // measured to be. Plain values, so that a page can show them as they are; nothing here is for clients.
 
-import type { TierId } from "../../catalog/tiers.ts";
+import type { TierId } from "../../config/schema.ts";
 import type { StoredSighting } from "../../store/decisions/decisions.ts";
 import type { BucketParameters } from "../calibration/calibration.ts";
 import { type Measurement, readMeasurement } from "../calibration/measurement.ts";
 import type { QuestionType } from "../questions.ts";
 import { type DecisionSnapshot, outdated } from "./models.ts";
 import { reasonAgainst } from "./promote.ts";
-import { type DecisionVersion, isAsStored, isOutdated } from "./versions.ts";
+import { type DecisionVersion, isAsStored, isOutdatedVersion } from "./versions.ts";
 import type { DecisionHealth } from "./watch.ts";
 
 /** The parameters that one type of question and number of options has. */
@@ -85,7 +85,7 @@ export function decisionOverview(
     measured: readMeasurement(version.metrics) ?? null,
     sightings: sightings.filter((one) => one.version === version.id).map(({ version: _, ...seen }) => seen),
     drifted: health.drifted.includes(version.id),
-    outdated: isOutdated(version),
+    outdated: isOutdatedVersion(version),
     unfit: health.unfit.find(({ model }) => model === version.id)?.reason ?? null,
     worse: reasonAgainst(version),
     notes: notesOn(version, health),
@@ -101,7 +101,7 @@ function notesOn(version: DecisionVersion, health: DecisionHealth): string[] {
       "This program asks it otherwise than the one that made it did: what was measured may no longer hold. Calibrate anew.",
     );
   }
-  if (isOutdated(version)) notes.push(outdated(version));
+  if (isOutdatedVersion(version)) notes.push(outdated(version));
   if (version.edited === true) {
     notes.push(
       "Its entry in the configuration was changed. It goes on answering as it was first defined; give the changed one a new id.",

@@ -5,7 +5,7 @@ import { costMicros, type Prices } from "../../catalog/prices.ts";
 import { worstCostMicros } from "../../gateway/worst-case.ts";
 import { vendorAt } from "../../vendors/look-up.ts";
 import { measure } from "../api/budget.ts";
-import type { Spent } from "../api/decide.ts";
+import type { DecisionCost } from "../api/decide.ts";
 import type { DecisionRoute } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";
 import type { DecisionRequest } from "../questions.ts";
@@ -19,7 +19,7 @@ export interface PriceDeps {
 }
 
 /** The cost of a request in whole micro-dollars; 0 where no price is known. */
-export function decisionCostMicros(spent: Spent, version: DecisionVersion, deps: PriceDeps): number {
+export function decisionCostMicros(spent: DecisionCost, version: DecisionVersion, deps: PriceDeps): number {
   const { backend, inputTokens } = spent;
   // What was answered here cost nothing anywhere.
   if (backend === undefined) return 0;

@@ -1,9 +1,9 @@
 // Moves an alias to a version, by the rules that an operator's command and page share: the version is there, the alias is
 // no version itself, and what was measured worse than what it was fitted from, or than what it would replace, is left where it is.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { DecisionStore } from "../../store/decisions/decisions.ts";
 import { readMeasurement } from "../calibration/measurement.ts";
-import { isRecord } from "../questions.ts";
 import type { DecisionModels } from "./models.ts";
 import type { DecisionVersion } from "./versions.ts";
 

@@ -4,12 +4,12 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema.ts";
 import { type AttemptDeps, tryRoutes } from "../../gateway/attempts.ts";
-import { askProvider } from "../../upstream/ask.ts";
+import { fetchAnswer } from "../../upstream/ask.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
 import { openaiChat } from "../../upstream/dialects/openai-chat/dialect.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import type { BackendSpec, Upstream } from "../backends/backend.ts";
-import { type Deadline, decisionProvider, upstreamOf } from "../backends/calls.ts";
+import { type CallDeadline, decisionProvider, upstreamOf } from "../backends/calls.ts";
 import { SenseBreakers } from "../backends/sense.ts";
 
 export interface DecisionUpstreamsDeps extends Omit<AttemptDeps, "provider"> {
@@ -22,7 +22,7 @@ export interface DecisionUpstreamsDeps extends Omit<AttemptDeps, "provider"> {
 /** The ways to all decision models. */
 export interface DecisionUpstreams {
   /** The upstreams of a version, for one request. */
-  open(spec: BackendSpec, deadline: Deadline): Upstream;
+  open(spec: BackendSpec, deadline: CallDeadline): Upstream;
   /** The providers that answer nothing but decisions, in the configuration's order. */
   own(): ReadonlyMap<string, Provider>;
   /** Takes the configuration as it is now. */
@@ -43,7 +43,7 @@ export function createUpstreams(deps: DecisionUpstreamsDeps): DecisionUpstreams 
   const attempts: AttemptDeps = { ...deps, provider: (name) => own.get(name) ?? deps.chatProvider(name) };
 
   const send = async (provider: Provider, request: UpstreamRequest, signal: AbortSignal): Promise<string> => {
-    return (await askProvider(provider, request, { clock: deps.clock, signal })).text;
+    return (await fetchAnswer(provider, request, { clock: deps.clock, signal })).text;
   };
 
   const sense = new SenseBreakers({

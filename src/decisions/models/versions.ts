@@ -2,15 +2,15 @@
 // edited configuration entry under the same id does not replace it.
 
 import { sha256Hex } from "../../base/ids.ts";
-import { isTierId, type TierId } from "../../catalog/tiers.ts";
-import type { Config } from "../../config/schema.ts";
+import { isRecord } from "../../base/json-object.ts";
+import { isTierId } from "../../catalog/tiers.ts";
+import type { Config, TierId } from "../../config/schema.ts";
 import type { StoredVersion } from "../../store/decisions/decisions.ts";
 import { CONFIDENCE_FORMULA } from "../api/confidence.ts";
 import type { BackendSpec } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";
 import { systemone } from "../backends/systemone.ts";
 import { type Calibration, readCalibration, UNCALIBRATED } from "../calibration/calibration.ts";
-import { isRecord } from "../questions.ts";
 import { FORMER_REVISION, isFormer, REVISION } from "../revision.ts";
 
 /** An entry of `decisions.models`. */
@@ -139,7 +139,7 @@ export function isAsStored({ spec, calibration, hash }: DecisionVersion): boolea
 }
 
 /** True for a version that still answers by the words and formulas of the release before. */
-export function isOutdated({ spec }: Pick<DecisionVersion, "spec">): boolean {
+export function isOutdatedVersion({ spec }: Pick<DecisionVersion, "spec">): boolean {
   return isFormer(spec);
 }
 

@@ -6,15 +6,15 @@ import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { DecisionStore, Sighting } from "../../store/decisions/decisions.ts";
 import { type BackendAnswer, type BackendSpec, inParallel, type Upstream } from "../backends/backend.ts";
-import type { Deadline } from "../backends/calls.ts";
+import type { CallDeadline } from "../backends/calls.ts";
 import { MASS_FIT, massReason, probeEngine } from "./engine-probe.ts";
 import { type Engine, enginesOf, Fitness, type UnfitEngine } from "./fitness.ts";
 import type { DecisionVersion } from "./versions.ts";
 
-export interface WatchDeps {
+export interface VersionWatchDeps {
   store: Pick<DecisionStore, "noteSighting" | "listSightings">;
   versions(): Promise<readonly DecisionVersion[]>;
-  upstream(spec: BackendSpec, deadline: Deadline): Upstream;
+  upstream(spec: BackendSpec, deadline: CallDeadline): Upstream;
   clock: Clock;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
   /** Half an hour unless a test is in a hurry. */
@@ -46,7 +46,7 @@ const KNOWN_MAX = 10_000;
 
 /** The watch; `start` begins the probes. */
 export class DecisionWatch {
-  readonly #deps: WatchDeps;
+  readonly #deps: VersionWatchDeps;
   readonly #known = new Set<string>();
   readonly #fitness = new Fitness();
   readonly #drifted = new Set<string>();
@@ -56,7 +56,7 @@ export class DecisionWatch {
   #round = 0;
   readonly #stopped = new AbortController();
 
-  constructor(deps: WatchDeps) {
+  constructor(deps: VersionWatchDeps) {
     this.#deps = deps;
   }
 

@@ -4,7 +4,7 @@ import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import type { ThreadStore } from "../../store/work/threads.ts";
-import { type AskDeps, askModel } from "../ask.ts";
+import { askModel, type ModelCallDeps } from "../ask.ts";
 import { HeldThreads } from "../threads/held.ts";
 import { KeptThreads } from "../threads/kept.ts";
 import { createStoredThreads } from "../threads/stored-threads.ts";
@@ -25,7 +25,7 @@ export interface CompactionDeps {
   /** A model by its id. */
   model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
   /** What a summary is asked with. */
-  ask: AskDeps;
+  ask: ModelCallDeps;
   warn(message: string, fields: Record<string, unknown>): void;
   /** Throws 401. */
   authenticate(request: Request): AtOnce<{ accountId: string }>;

@@ -3,10 +3,10 @@
 
 import { uuid } from "../../base/ids.ts";
 import type { Element, EntryFormat } from "../../chat/entries.ts";
-import type { Measured, TokenMemory } from "./measure.ts";
+import type { MeasuredElement, TokenMemory } from "./measure.ts";
 import { type Compaction, type CompactionMemory, type ConversationName, endOf, keyOf } from "./memory.ts";
-import { type ConversationRecord, parseRecord, recordText } from "./record.ts";
-import { cutMiddle, firstUserAt, type Shape, shapeList, wordsOf } from "./shape.ts";
+import { type ConversationRecord, parseConversationRecord, recordText } from "./record.ts";
+import { cutMiddle, firstUserAt, type ShortenedList, shapeList, wordsOf } from "./shape.ts";
 import type { Space } from "./space.ts";
 import { tailStart } from "./split.ts";
 import { latestOf, recordWithout, type SummaryWork, summarise } from "./summarise.ts";
@@ -58,7 +58,7 @@ export interface CompactorDeps {
 /** A conversation that was measured. */
 interface Measure {
   name: ConversationName;
-  list: readonly Measured[];
+  list: readonly MeasuredElement[];
   /** Tokens of instructions and tools. */
   fixed: number;
   /** Tokens of it all, as the model counts. */
@@ -115,7 +115,7 @@ export class Compactor {
     const { tokens, memory, failed } = this.#deps;
     const { list, name, total } = await this.#measure(conversation);
     const known = await memory.match(name, list);
-    const previous = known?.record === undefined ? undefined : parseRecord(known.record);
+    const previous = known?.record === undefined ? undefined : parseConversationRecord(known.record);
     const middle = list.slice(known?.upTo ?? 0);
     let record: ConversationRecord | undefined;
     try {
@@ -209,7 +209,7 @@ export class Compactor {
 
   async #summarised(conversation: Conversation, measure: Measure, { before, tail }: Start): Promise<Made> {
     const { tokens, failed } = this.#deps;
-    const previous = before?.record === undefined ? undefined : parseRecord(before.record);
+    const previous = before?.record === undefined ? undefined : parseConversationRecord(before.record);
     const from = before?.upTo ?? 0;
     const first = firstUserAt(measure.list);
     const middle = measure.list.slice(from, Math.max(from, tail)).filter((_, at) => from + at !== first);
@@ -267,7 +267,7 @@ export class Compactor {
     return { list, strippedCalls, action, before: measure.total, after, counted, record, upTo };
   }
 
-  async #sized({ model, format }: Conversation, { fixed }: Measure, shape: Shape): Promise<Sized> {
+  async #sized({ model, format }: Conversation, { fixed }: Measure, shape: ShortenedList): Promise<Sized> {
     const { tokens } = this.#deps;
     const measured = await tokens.measure(shape.list, format);
     const counted = measured.reduce((sum, one) => sum + one.tokens, fixed);
@@ -278,7 +278,7 @@ export class Compactor {
   async #fit(
     conversation: Conversation,
     measure: Measure,
-    given: { shape(firstUser?: string): Shape; done: Sized; end: number },
+    given: { shape(firstUser?: string): ShortenedList; done: Sized; end: number },
   ): Promise<Sized> {
     const { space, model } = conversation;
     let { done } = given;
@@ -322,7 +322,7 @@ function tailTokens({ list, fixed }: Measure, { tail, aim, record }: Space): num
 
 /** A short form and what it takes. */
 interface Sized {
-  shape: Shape;
+  shape: ShortenedList;
   /** Tokens as counted here, and as the model counts. */
   counted: number;
   after: number;

@@ -11,8 +11,8 @@ import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import { answerElements } from "../../wire/assembled.ts";
 import type { WireFormat } from "../../wire/format.ts";
-import type { Payer, Question, Said } from "../ask.ts";
-import type { ConversationJob, Job } from "../chat-exchange.ts";
+import type { ModelAnswer, Payer, Prompt } from "../ask.ts";
+import type { AdmittedRequest, ConversationJob } from "../chat-exchange.ts";
 import type { KeptThreads } from "../threads/kept.ts";
 import type { Compactor, Conversation, Shortened } from "./compactor.ts";
 import { nativeRoutes } from "./items.ts";
@@ -33,14 +33,14 @@ export interface ConversationsDeps {
   provider(name: string): Provider | undefined;
   /** A model by its id, for summaries. */
   model(id: string): { model: CatalogModel; routes: readonly ModelRoute[] } | undefined;
-  ask(question: Question, options: { payer: Payer; timeoutMs: number }): Promise<Said>;
+  ask(question: Prompt, options: { payer: Payer; timeoutMs: number }): Promise<ModelAnswer>;
   /** A thread could not be kept. */
   keepFailed(error: unknown, requestId: string): void;
 }
 
 /** A conversation as far as its record goes. */
 export type RecordSource = Pick<
-  Job,
+  AdmittedRequest,
   "exchange" | "caller" | "model" | "routes" | "body" | "format" | "members" | "conversation" | "asksRecord" | "hold"
 >;
 
@@ -62,7 +62,7 @@ const GUESS_MARGIN = 1.15;
 export class Conversations {
   readonly #deps: ConversationsDeps;
   /** Several routes of one request get the same short form. */
-  readonly #fitted = new WeakMap<Job, Promise<Job>>();
+  readonly #fitted = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
   constructor(deps: ConversationsDeps) {
     this.#deps = deps;
@@ -82,7 +82,7 @@ export class Conversations {
     body: Element,
     format: WireFormat,
     routes: readonly ModelRoute[],
-  ): { asksRecord?: Job["asksRecord"]; routes?: readonly ModelRoute[] } | undefined {
+  ): { asksRecord?: AdmittedRequest["asksRecord"]; routes?: readonly ModelRoute[] } | undefined {
     const asksRecord = format.entries?.asksRecord(body);
     if (asksRecord === undefined) return undefined;
     const native = nativeRoutes(routes, format, this.#deps.provider);
@@ -92,7 +92,7 @@ export class Conversations {
   }
 
   /** The request as it may go up: the same, at once, while it is short. */
-  fit(job: Job): Job | Promise<Job> {
+  fit(job: AdmittedRequest): AdmittedRequest | Promise<AdmittedRequest> {
     if (job.conversation === undefined || job.conversation.shortened !== undefined) return job;
     const space = this.#space(job);
     if (space === undefined) return job;
@@ -107,7 +107,7 @@ export class Conversations {
   }
 
   /** The request as it may be tried once more after a provider refused it as too long; undefined when it may not. */
-  async atWall(job: Job, error: unknown): Promise<Job | undefined> {
+  async atWall(job: AdmittedRequest, error: unknown): Promise<AdmittedRequest | undefined> {
     if (!(error instanceof UpstreamFault) || error.kind !== "context_length") return undefined;
     const counts = contextCounts(error.message);
     if (counts.limit !== undefined) this.#deps.windows.tell(job.model, counts.limit);
@@ -175,7 +175,7 @@ export class Conversations {
   }
 
   /** There is an answer: counts are learned, and the thread is kept. Never throws. */
-  answered(job: Job, { text, usage }: { text: string; usage: Usage | undefined }): void {
+  answered(job: AdmittedRequest, { text, usage }: { text: string; usage: Usage | undefined }): void {
     const { conversation } = job;
     if (conversation === undefined) return;
     if (usage !== undefined && usage.estimated !== true) this.#learn(job, usage.inputTokens);
@@ -191,7 +191,7 @@ export class Conversations {
     });
   }
 
-  #learn(job: Job, reported: number): void {
+  #learn(job: AdmittedRequest, reported: number): void {
     const shortened = job.conversation?.shortened;
     const media = job.chat.messages.some(({ content }) =>
       content.some(({ type }) => type === "image" || type === "file"),
@@ -201,7 +201,7 @@ export class Conversations {
     this.#deps.tokens.learn(job.model.id, reported, sent);
   }
 
-  async #shorten(job: Job, space: Space, { atWall = false } = {}): Promise<Job> {
+  async #shorten(job: AdmittedRequest, space: Space, { atWall = false } = {}): Promise<AdmittedRequest> {
     const conversation = this.#conversation(job, space);
     if (conversation === undefined) return job;
     const short = await this.#deps.compactor.shorten(conversation);
@@ -211,7 +211,7 @@ export class Conversations {
     return withList(job, short, atWall);
   }
 
-  #space({ model, chat, conversation }: Job): Space | undefined {
+  #space({ model, chat, conversation }: AdmittedRequest): Space | undefined {
     const window = this.#deps.windows.of(model);
     if (window === undefined) return undefined;
     const space = spaceOf(window, this.#deps.settings().threshold, chat.maxTokens);
@@ -261,7 +261,7 @@ export class Conversations {
 const NO_SPACE: Space = spaceOf(1, 1);
 
 /** Characters of a request that go up. */
-function lengthOf({ text, members }: Job): number {
+function lengthOf({ text, members }: AdmittedRequest): number {
   const { messages, input } = members ?? {};
   // Stored history and files came from here: the text does not hold them.
   if (messages === undefined && input === undefined) return text.length;
@@ -273,13 +273,13 @@ function halfOf(tokens: number): Space {
   return { ...spaceOf(limit, 1), limit, soon: limit, aim: Math.floor(limit * 0.9) };
 }
 
-function note({ exchange }: Job, { action, before, after }: Shortened): void {
+function note({ exchange }: AdmittedRequest, { action, before, after }: Shortened): void {
   exchange.headers["x-sallyport-compaction"] = `${action}; before=${before}; after=${after}`;
   exchange.log["compaction"] = `${action} ${before}>${after}`;
 }
 
 /** The job with a shorter list of messages. */
-function withList(job: Job, short: Shortened, atWall: boolean): Job {
+function withList(job: AdmittedRequest, short: Shortened, atWall: boolean): AdmittedRequest {
   const { format, chat } = job;
   const member = format.entries?.member ?? "messages";
   const members = job.members === undefined ? undefined : { ...job.members, [member]: short.list };
@@ -303,7 +303,7 @@ function withList(job: Job, short: Shortened, atWall: boolean): Job {
   };
 }
 
-function doesNotFit(job: Job, { after }: Shortened, { window }: Space): ApiError {
+function doesNotFit(job: AdmittedRequest, { after }: Shortened, { window }: Space): ApiError {
   const message = `What has to stay of this conversation takes about ${after} tokens, and the context of "${job.model.id}" has ${window}.`;
   return new ApiError("context_length_exceeded", message, {
     details: { input_tokens: after, context_window: window },

@@ -2,11 +2,11 @@
 // message, once, off it. Both are corrected by what providers report.
 
 import { createTurns } from "../../base/turns.ts";
-import { type Element, type Entry, type EntryFormat, type Piece, textOf } from "../../chat/entries.ts";
+import { type Element, type Entry, type EntryFormat, type Piece, textOfEntry } from "../../chat/entries.ts";
 import { TokenCounter } from "../../tokens/count.ts";
 
 /** An element with what is known of it. */
-export interface Measured {
+export interface MeasuredElement {
   element: Element;
   entry: Entry;
   tokens: number;
@@ -77,14 +77,14 @@ export class TokenMemory {
   }
 
   /** The elements with their counts, which are made in turns. */
-  async measure(list: readonly Element[], format: EntryFormat): Promise<Measured[]> {
+  async measure(list: readonly Element[], format: EntryFormat): Promise<MeasuredElement[]> {
     const counter = new TokenCounter();
     const turn = createTurns();
-    const out: Measured[] = [];
+    const out: MeasuredElement[] = [];
     let prefix: number | bigint = 0n;
     for (const element of list) {
       const entry = format.entry(element);
-      const text = textOf(entry);
+      const text = textOfEntry(entry);
       const own = Bun.hash(text);
       if (entry.role !== "system") {
         prefix = Bun.hash(`${entry.role}\u0000${shapeOf(entry)}\u0000${own.toString(16)}`, BigInt(prefix));

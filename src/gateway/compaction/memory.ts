@@ -1,7 +1,7 @@
 // Compactions that were made, newest last, so that a later request of the same conversation is shortened in the same way and
 // nothing is summarised twice. In memory, bounded; conversations with a thread are also in the store.
 
-import type { Measured } from "./measure.ts";
+import type { MeasuredElement } from "./measure.ts";
 
 /** One compaction of a conversation. */
 export interface Compaction {
@@ -59,7 +59,7 @@ export class CompactionMemory {
   }
 
   /** The compaction of the longest part that the list begins with. */
-  async match(name: ConversationName, list: readonly Measured[]): Promise<Compaction | undefined> {
+  async match(name: ConversationName, list: readonly MeasuredElement[]): Promise<Compaction | undefined> {
     const known = await this.#of(name);
     const freshMs = this.#nowMs() - TRUNCATED_MS;
     let best: Compaction | undefined;

@@ -1,7 +1,7 @@
 // What the summarising model is asked, and what of its answer is taken. It gets the conversation as a text about others, not
 // as turns of its own, so that nothing in it is answered or obeyed, and tools' results cut short.
 
-import type { Measured } from "./measure.ts";
+import type { MeasuredElement } from "./measure.ts";
 import { callNames, cutMiddle } from "./shape.ts";
 
 /** The headings that every summary has; together they are a list of what may not be forgotten. */
@@ -52,7 +52,7 @@ const CALL_CHARS = 600;
 /** Of one message's own words. */
 const WORDS_CHARS = 24_000;
 
-function messageText({ entry }: Measured, names: ReadonlyMap<string, string>): string {
+function messageText({ entry }: MeasuredElement, names: ReadonlyMap<string, string>): string {
   const lines: string[] = [];
   for (const piece of entry.pieces) {
     switch (piece.type) {
@@ -82,7 +82,7 @@ function messageText({ entry }: Measured, names: ReadonlyMap<string, string>): s
 }
 
 /** Parts of a conversation that each fit into one call, in order; one message alone may be a part. */
-export function partsFor(middle: readonly Measured[], charsMax: number): string[] {
+export function partsFor(middle: readonly MeasuredElement[], charsMax: number): string[] {
   const names = callNames(middle);
   const parts: string[] = [];
   let part = "";

@@ -41,7 +41,7 @@ export function recordText({ summary, ledger, messages, omitted }: ConversationR
 }
 
 /** Reads what `recordText` wrote; any other text is a summary. */
-export function parseRecord(text: string): ConversationRecord {
+export function parseConversationRecord(text: string): ConversationRecord {
   const inner = text.replace(OPEN, "").replace(CLOSE, "").replace(HEAD, "");
   const at = inner.lastIndexOf(LEDGER_HEAD);
   const ledger = at < 0 ? emptyLedger() : parseLedger(inner.slice(at + LEDGER_HEAD.length));
@@ -56,5 +56,5 @@ export function recordOf(entry: Entry): ConversationRecord | undefined {
   if (entry.role !== "user") return undefined;
   const [piece] = entry.pieces;
   if (piece?.type !== "text" || !piece.text.startsWith(OPEN)) return undefined;
-  return parseRecord(piece.text);
+  return parseConversationRecord(piece.text);
 }

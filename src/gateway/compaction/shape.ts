@@ -1,8 +1,8 @@
 // Writes the shortened list: system messages and the first user's message as they were, the record in the place of what it
 // stands for, old tool results as placeholders, the tail. Order is kept, and the same cut of the same list gives the same text.
 
-import { type Element, type EntryFormat, type ResultPiece, textOf } from "../../chat/entries.ts";
-import type { Measured } from "./measure.ts";
+import { type Element, type EntryFormat, type ResultPiece, textOfEntry } from "../../chat/entries.ts";
+import type { MeasuredElement } from "./measure.ts";
 import { recordOf } from "./record.ts";
 
 /** Where a list is cut. */
@@ -16,7 +16,7 @@ export interface Cut {
 }
 
 /** A list in its short form. */
-export interface Shape {
+export interface ShortenedList {
   list: Element[];
   /** The calls that lost the reasoning behind them. */
   strippedCalls: Set<string>;
@@ -26,7 +26,7 @@ export interface Shape {
 const CLEARED_CHARS_MIN = 200;
 
 /** Index of the first message in which a user says something; undefined where there is none. */
-export function firstUserAt(list: readonly Measured[]): number | undefined {
+export function firstUserAt(list: readonly MeasuredElement[]): number | undefined {
   const at = list.findIndex(
     ({ entry }) =>
       entry.role === "user" &&
@@ -39,10 +39,10 @@ export function firstUserAt(list: readonly Measured[]): number | undefined {
 
 /** The short form. `record`: the text in the place of what was left out. `firstUser`: the text of a first message that is cut. */
 export function shapeList(
-  list: readonly Measured[],
+  list: readonly MeasuredElement[],
   format: EntryFormat,
   options: { cut: Cut; record: string | undefined; firstUser?: string | undefined },
-): Shape {
+): ShortenedList {
   const { cut, record } = options;
   const first = firstUserAt(list);
   const names = callNames(list);
@@ -93,7 +93,7 @@ export function placeholder(result: ResultPiece, names: ReadonlyMap<string, stri
 }
 
 /** Calls' ids to the names of their tools. */
-export function callNames(list: readonly Measured[]): Map<string, string> {
+export function callNames(list: readonly MeasuredElement[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const { entry } of list) {
     for (const piece of entry.pieces) if (piece.type === "call") names.set(piece.id, piece.name);
@@ -110,6 +110,6 @@ export function cutMiddle(text: string, chars: number): string {
 }
 
 /** The text of a message, as it is cut. */
-export function wordsOf({ entry }: Measured): string {
-  return textOf(entry);
+export function wordsOf({ entry }: MeasuredElement): string {
+  return textOfEntry(entry);
 }

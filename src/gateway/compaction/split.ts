@@ -1,9 +1,9 @@
 // Where a conversation may be parted: never between a call and its result, and rather before a user's turn than elsewhere.
 
-import type { Measured } from "./measure.ts";
+import type { MeasuredElement } from "./measure.ts";
 
 /** True at `i` where a cut before element `i` parts nothing; one longer than the list. */
-export function safeSplits(list: readonly Measured[]): boolean[] {
+export function safeSplits(list: readonly MeasuredElement[]): boolean[] {
   const safe = new Array<boolean>(list.length + 1).fill(true);
   const open = new Map<string, number>();
   const spans: { from: number; to: number }[] = [];
@@ -32,7 +32,7 @@ export function safeSplits(list: readonly Measured[]): boolean[] {
 }
 
 /** True where nothing but results, and calls beside it, follows a call. */
-function waits(list: readonly Measured[], from: number): boolean {
+function waits(list: readonly MeasuredElement[], from: number): boolean {
   for (let at = from + 1; at < list.length; at++) {
     const { entry } = list[at]!;
     if (entry.role === "user" || entry.role === "system") return false;
@@ -64,7 +64,7 @@ export interface TailWish {
 }
 
 /** The first element of the kept tail. */
-export function tailStart(list: readonly Measured[], wish: TailWish): number {
+export function tailStart(list: readonly MeasuredElement[], wish: TailWish): number {
   const safe = safeSplits(list);
   let at = list.length;
   let tokens = 0;
@@ -82,7 +82,7 @@ export function tailStart(list: readonly Measured[], wish: TailWish): number {
 
 /** The start of a user's turn at or shortly before an element, where a cut may lie. */
 function userTurnBefore(
-  list: readonly Measured[],
+  list: readonly MeasuredElement[],
   { at, safe, tokens }: { at: number; safe: readonly boolean[]; tokens: number },
 ): number | undefined {
   let left = tokens;

@@ -1,9 +1,9 @@
 // A new record: what a model makes of the messages, part by part, merged into the record before, and the ledger by rule.
 
-import { type Entry, textOf } from "../../chat/entries.ts";
+import { type Entry, textOfEntry } from "../../chat/entries.ts";
 import type { Usage } from "../../chat/event.ts";
 import { emptyLedger, enter, enterMedia, type Ledger } from "./ledger.ts";
-import type { Measured, TokenMemory } from "./measure.ts";
+import type { MeasuredElement, TokenMemory } from "./measure.ts";
 import { partsFor, type SummaryPrompt, summaryOf, summaryPrompt } from "./prompt.ts";
 import { type ConversationRecord, recordOf } from "./record.ts";
 import type { Space } from "./space.ts";
@@ -40,10 +40,10 @@ const ANSWER_TOKENS_MAX = 8192;
 export async function summarise(
   tokens: TokenMemory,
   { ask, window, wish }: SummaryWork,
-  { middle, previous }: { middle: readonly Measured[]; previous: ConversationRecord | undefined },
+  { middle, previous }: { middle: readonly MeasuredElement[]; previous: ConversationRecord | undefined },
 ): Promise<ConversationRecord | undefined> {
   const { record, rest } = takeRecord(middle, previous);
-  const chars = rest.reduce((sum, { entry }) => sum + textOf(entry).length, 0);
+  const chars = rest.reduce((sum, { entry }) => sum + textOfEntry(entry).length, 0);
   const counted = rest.reduce((sum, one) => sum + one.tokens, 0);
   const perChar = Math.max(0.2, chars === 0 ? 0.3 : counted / chars);
   const all = partsFor(rest, Math.max(2000, Math.floor((window * PART_SHARE) / perChar)));
@@ -67,7 +67,7 @@ export async function summarise(
 
 /** The record of messages that are left out unread: what is known before, and their names. */
 export function recordWithout(
-  middle: readonly Measured[],
+  middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,
 ): ConversationRecord {
   const { record, rest } = takeRecord(middle, previous);
@@ -81,7 +81,7 @@ export function recordWithout(
 
 /** The record where no summary can be had and nothing else is kept: the latest words themselves. */
 export function latestOf(
-  middle: readonly Measured[],
+  middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,
   { record: tokens }: Space,
 ): ConversationRecord {
@@ -95,11 +95,11 @@ const LATEST_CHARS_PER_TOKEN = 3;
 
 /** A record among the messages, as a client hands it back, is the one to go on from. */
 function takeRecord(
-  middle: readonly Measured[],
+  middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,
-): { record: ConversationRecord | undefined; rest: Measured[] } {
+): { record: ConversationRecord | undefined; rest: MeasuredElement[] } {
   let record = previous;
-  const rest: Measured[] = [];
+  const rest: MeasuredElement[] = [];
   for (const one of middle) {
     const found = recordOf(one.entry);
     if (found === undefined) {
@@ -110,10 +110,10 @@ function takeRecord(
   return { record, rest };
 }
 
-function ledgerOf(ledger: Ledger, part: readonly Measured[]): Ledger {
+function ledgerOf(ledger: Ledger, part: readonly MeasuredElement[]): Ledger {
   let out = ledger;
   for (const { entry } of part) {
-    out = enter(out, textOf(entry));
+    out = enter(out, textOfEntry(entry));
     out = enterMedia(out, mediaOf(entry));
   }
   return out;

@@ -1,7 +1,7 @@
 // How a page in the browser gets out: through a proxy of its own beside us, or, for a browser on another machine, through
 // the one address of ours that it knows.
 
-import type { Guard } from "../../net/guard.ts";
+import type { AddressGuard } from "../../net/guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
 import { type SharedProxy, startProxy, startSharedProxy } from "../../net/proxy.ts";
 import { PageError } from "../page-error.ts";
@@ -18,7 +18,7 @@ export interface Door {
   /** The browser is not the one we start: its own switches cannot be relied on. */
   readonly isRemote: boolean;
   /** The caller closes the way. Throws `PageError` `no_browser`. */
-  open(guard: Guard): Promise<{ way: PageWay; ticket: ProxyTicket }>;
+  open(guard: AddressGuard): Promise<{ way: PageWay; ticket: ProxyTicket }>;
   /** Ends what listens; open ways end with it. */
   close(): Promise<void>;
 }

@@ -1,13 +1,13 @@
 // Restrains a page while it is shown: what it may ask for, where its main document may go, and what it may open.
 
 import type { BrowserContext, Frame, Page, Request, Response, Route } from "playwright-core";
-import { BlockedAddress, type Guard } from "../../net/guard.ts";
+import { type AddressGuard, BlockedAddress } from "../../net/guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
 import { PageError } from "../page-error.ts";
 
 /** What restraining needs. */
 export interface TamingOptions {
-  readonly guard: Guard;
+  readonly guard: AddressGuard;
   /** Undefined: the browser goes out by itself, and only what can be seen from here is checked. */
   readonly way: PageWay | undefined;
   /** Pictures, sounds and fonts are not loaded. */

@@ -51,7 +51,7 @@ const FRAME_TEXT_MIN = 100;
 const STEP_TIMEOUT_MS = 10_000;
 
 /** Time and patience. */
-export interface Reading {
+export interface ReadLimits {
   readonly leftMs: () => number;
   readonly signal: AbortSignal;
   readonly activity: Activity;
@@ -71,7 +71,7 @@ export async function wholeDocument(page: Page, signal: AbortSignal): Promise<vo
 }
 
 /** Waits until nothing moves, within the time there is. */
-export async function settle(page: Page, reading: Reading, isPicture: boolean): Promise<void> {
+export async function settle(page: Page, reading: ReadLimits, isPicture: boolean): Promise<void> {
   const { leftMs, signal, activity } = reading;
   const timeLeft = () => leftMs() - READING_MS;
   const step = async (source: string, argument: unknown, maxMs: number): Promise<unknown> => {
@@ -114,7 +114,7 @@ export async function settle(page: Page, reading: Reading, isPicture: boolean): 
 }
 
 /** The page as it stands. Throws `PageError` `too_large`. */
-export async function readHtml(page: Page, { leftMs }: Reading, bytesMax: number): Promise<string> {
+export async function readHtml(page: Page, { leftMs }: ReadLimits, bytesMax: number): Promise<string> {
   const ask = () => page.evaluate<unknown>(call(SERIALIZE, bytesMax));
   // A page that goes elsewhere while it is read is read again.
   const html = await within(Math.min(STEP_TIMEOUT_MS, leftMs()), ask().catch(ask));
@@ -152,7 +152,7 @@ function isBlank(frame: Frame): boolean {
 }
 
 /** A PNG. Throws `PageError` `too_large`. */
-export async function photograph(page: Page, { leftMs }: Reading, extent: "viewport" | "full"): Promise<Uint8Array> {
+export async function photograph(page: Page, { leftMs }: ReadLimits, extent: "viewport" | "full"): Promise<Uint8Array> {
   const timeout = leftMs();
   const height = Number(await page.evaluate<unknown>(call(PAGE_HEIGHT, null)).catch(() => 0)) || VIEWPORT.height;
   const whole = { x: 0, y: 0, width: VIEWPORT.width, height: Math.min(SCREENSHOT_HEIGHT_MAX, Math.max(1, height)) };

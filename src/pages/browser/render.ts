@@ -2,7 +2,7 @@
 // asks for passes the filtering proxy; pop-ups, dialogs, downloads, service workers and pages without end are tamed.
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import type { Guard } from "../../net/guard.ts";
+import type { AddressGuard } from "../../net/guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
 import { PageError } from "../page-error.ts";
 import { createSlots } from "../slots.ts";
@@ -49,7 +49,7 @@ export interface Renderer {
 /** What rendering needs. */
 export interface RendererDeps {
   readonly browser: SharedBrowser;
-  readonly guard: Guard;
+  readonly guard: AddressGuard;
   readonly pagesMax: number;
   /** Undefined: a remote browser that goes out by itself (private networks are allowed). Not closed here. */
   readonly door: Door | undefined;

@@ -4,14 +4,14 @@
 import { closest, type PageElement } from "../dom/node.ts";
 import { isNoteTitle, tabPanels } from "../dom/parts.ts";
 import type { Block } from "./blocks.ts";
-import { headingLevel, type Judged, shareOfKept } from "./judged.ts";
+import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
 import { isThread } from "./page-traits.ts";
 
 /** Longer ones are text of their own: some put what is opened into what opens it. */
 const TITLE_CHARS_MAX = 120;
 
 /** Keeps the titles of kept notes and of what the reader opens; one whose note went goes with it. */
-export function keepTitles({ document, blocks, kept }: Judged): void {
+export function keepTitles({ document, blocks, kept }: JudgedPage): void {
   const isTitle = (element: PageElement) =>
     isNoteTitle(element) || (element.tag === "summary" && element.parentNode?.tag === "details");
   const tabs = tabPanels(document.body);
@@ -47,7 +47,7 @@ const ATTRIBUTION_CHARS_MAX = 160;
 const DASHED = /^[—–―]\s*\p{L}/u;
 
 /** Keeps who is quoted beside what was kept of the quotation. */
-export function keepAttributions({ blocks, kept }: Judged): void {
+export function keepAttributions({ blocks, kept }: JudgedPage): void {
   for (const block of blocks) {
     if (kept.has(block) || block.text.length > ATTRIBUTION_CHARS_MAX) continue;
     const quote = upward(block.element, isQuotation);
@@ -103,7 +103,7 @@ const LABEL_REPEATS_MIN = 4;
 const AROUND_FIGURES_SHARE = 0.6;
 
 /** Keeps figures together with what they count: neither says anything alone, and amid kept text both are kept. */
-export function keepFigures({ blocks, kept }: Judged): void {
+export function keepFigures({ blocks, kept }: JudgedPage): void {
   const pairs = figurePairs(blocks);
   if (pairs.length === 0) return;
   const all = new Set(pairs.flatMap(({ parts }) => parts));
@@ -169,7 +169,7 @@ const AUTHOR_LEVELS = 3;
 const POSTS_MIN = 2;
 
 /** Keeps who wrote a post beside what was kept of it. */
-export function keepAuthors({ document, blocks, kept }: Judged): void {
+export function keepAuthors({ document, blocks, kept }: JudgedPage): void {
   const named = blocks.filter(isAuthor);
   if (named.length < POSTS_MIN) return;
   const posts = postsOf(named);
@@ -238,7 +238,7 @@ const BUTTON_CHARS_MAX = 30;
 const PRESSED_SHARE = 0.9;
 
 /** Drops the words on buttons. */
-export function dropButtons({ kept }: Judged): void {
+export function dropButtons({ kept }: JudgedPage): void {
   for (const block of kept) {
     const { text, linkChars, controlChars } = block;
     if (text.length > BUTTON_CHARS_MAX || kept.size === 1) continue;

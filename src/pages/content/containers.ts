@@ -4,7 +4,7 @@ import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 
 /** Totals over all blocks below an element. */
-export interface Totals {
+export interface BlockTotals {
   chars: number;
   linkChars: number;
   blocks: number;
@@ -17,7 +17,7 @@ export interface Totals {
 /** Figures about the elements around a block. */
 export interface ContainerStats {
   /** Totals of every element that holds text. */
-  readonly totals: ReadonlyMap<PageElement, Totals>;
+  readonly totals: ReadonlyMap<PageElement, BlockTotals>;
   /** The element that looks like the one that holds the main text. */
   readonly top: PageElement;
   /** It and its ancestors with their distance from it. */
@@ -32,8 +32,8 @@ const PARENT_SHARE = 0.75;
 
 /** Measures all elements that hold blocks. */
 export function measureContainers(body: PageElement, blocks: readonly Block[]): ContainerStats {
-  const totals = new Map<PageElement, Totals>();
-  const totalsOf = (element: PageElement): Totals => {
+  const totals = new Map<PageElement, BlockTotals>();
+  const totalsOf = (element: PageElement): BlockTotals => {
     let found = totals.get(element);
     if (found === undefined) {
       found = { chars: 0, linkChars: 0, blocks: 0, prose: 0, score: 0 };
@@ -90,7 +90,7 @@ export function proseOf(block: Block): number {
   return (text.length - block.linkChars) * (1 - block.linkChars / text.length) * (isSentence ? 1 : 0.3);
 }
 
-function bestContainer(totals: ReadonlyMap<PageElement, Totals>, body: PageElement): PageElement {
+function bestContainer(totals: ReadonlyMap<PageElement, BlockTotals>, body: PageElement): PageElement {
   let best = body;
   let bestScore = 0;
   for (const [element, sums] of totals) {
@@ -117,7 +117,7 @@ function ancestorsOf(top: PageElement): Map<PageElement, number> {
 }
 
 /** Figures of the parent, the grandparent and so on: size, links, blocks, prose. */
-function levelsOf(start: PageElement, totals: ReadonlyMap<PageElement, Totals>): number[] {
+function levelsOf(start: PageElement, totals: ReadonlyMap<PageElement, BlockTotals>): number[] {
   const figures: number[] = [];
   let element: PageElement | null = start;
   let chars = 0;

@@ -4,7 +4,7 @@
 
 import { closest, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
-import { type Judged, sumChars } from "./judged.ts";
+import { type JudgedPage, sumChars } from "./judged.ts";
 
 /** Shorter texts repeat for good reasons. */
 const COPY_CHARS_MIN = 100;
@@ -19,7 +19,7 @@ const MEDIUM =
   /(?:^|[^a-z])(?:print|printable|mobile|phone|tablet|desktop|amp|small|large|hidden-(?:xs|sm|md|lg)|visible-(?:xs|sm|md|lg)|(?:xs|sm|md|lg|xl|max-\w+):hidden|d-(?:none|(?:sm|md|lg|xl)-none))(?![a-z])|(?:Print|Mobile|Desktop)(?![a-z])/;
 
 /** Drops the second of two containers that say the same. */
-export function dropCopies({ blocks, kept }: Judged): void {
+export function dropCopies({ blocks, kept }: JudgedPage): void {
   const order = blocks.filter((block) => kept.has(block));
   const places = new Map<string, number[]>();
   order.forEach((block, at) => {

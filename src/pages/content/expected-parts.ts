@@ -5,7 +5,7 @@ import { percentDecoded } from "../../base/percent.ts";
 import { closest, elementsOf, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { BLOCK_TAGS, type Block } from "./blocks.ts";
-import { headingLevel, type Judged, shareOfKept } from "./judged.ts";
+import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
 import { metaContent, saysProduct } from "./page-traits.ts";
 
 /** Longer ones are paragraphs set as headings. */
@@ -14,7 +14,7 @@ const HEADLINE_CHARS_MAX = 300;
 const TITLE_SHARE = 0.7;
 
 /** Keeps the headline of the page. */
-export function keepHeadline({ document, blocks, kept }: Judged): void {
+export function keepHeadline({ document, blocks, kept }: JudgedPage): void {
   if (kept.size > 0) for (const block of headlineOf(document, blocks)) kept.add(block);
 }
 
@@ -103,7 +103,7 @@ const PRICE_LEVELS = 5;
 const TILES_MIN = 3;
 
 /** Keeps the price beside a product's headline. */
-export function keepPrice({ document, blocks, kept }: Judged): void {
+export function keepPrice({ document, blocks, kept }: JudgedPage): void {
   if (kept.size > 0) for (const block of pricesBeside(document, blocks)) kept.add(block);
 }
 
@@ -173,7 +173,7 @@ const CAPTION_CHARS_MAX = 800;
 const AROUND_PICTURE_SHARE = 0.6;
 
 /** Keeps the captions of pictures that stand amid kept text; the picture follows its caption. */
-export function keepCaptions({ blocks, kept }: Judged): void {
+export function keepCaptions({ blocks, kept }: JudgedPage): void {
   const captions = captionsOf(blocks);
   if (captions.size === 0) return;
   const share = shareOfKept(
@@ -231,8 +231,8 @@ const NOTE_NAME = /(?:^|[^a-z])_?(?:fn|ftn|edn|note|cite|foot|endnote|bib|ref|do
 const NOTE_CHARS_MAX = 4000;
 
 /** Keeps the notes that kept text points to, and the heading over them. */
-export function keepNotes({ document, blocks, kept }: Judged): void {
-  const notes = notesOf(document.body, blocks, (block) => kept.has(block));
+export function keepNotes({ document, blocks, kept }: JudgedPage): void {
+  const notes = referencedNotes(document.body, blocks, (block) => kept.has(block));
   for (const block of notes) kept.add(block);
   for (const block of notes) {
     const above = blocks[block.index - 1];
@@ -241,7 +241,7 @@ export function keepNotes({ document, blocks, kept }: Judged): void {
 }
 
 /** The blocks of notes to which marks in the text of certain blocks point. */
-export function notesOf(
+export function referencedNotes(
   body: PageElement,
   blocks: readonly Block[],
   isSource: (block: Block) => boolean,

@@ -5,7 +5,7 @@ import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 
 /** A page with its blocks judged. */
-export interface Judged {
+export interface JudgedPage {
   readonly document: PageDocument;
   readonly blocks: readonly Block[];
   /** Probability of each block to be main content. */

@@ -10,7 +10,7 @@ import { dropButtons, keepAttributions, keepAuthors, keepFigures, keepTitles } f
 import { dropCopies } from "./copies.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { levelGroups } from "./groups.ts";
-import { headingLevel, isInFrame, type Judged, shareOfKept, sumChars } from "./judged.ts";
+import { headingLevel, isInFrame, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { setAside } from "./set-aside.ts";
 import { keepTiles } from "./tiles.ts";
@@ -20,7 +20,7 @@ import type { Trace } from "./trace.ts";
 interface Step {
   readonly name: string;
   readonly because: string;
-  readonly run: (page: Judged) => void;
+  readonly run: (page: JudgedPage) => void;
 }
 
 /** The order matters: completing wants a first choice, dropping lone headings wants the completed one. */
@@ -83,14 +83,19 @@ export function chooseMain(
   verdicts: readonly number[],
   trace?: Trace,
 ): ReadonlySet<Block> {
-  const page: Judged = { document, blocks, verdicts: setAside(blocks, levelGroups(blocks, verdicts)), kept: new Set() };
+  const page: JudgedPage = {
+    document,
+    blocks,
+    verdicts: setAside(blocks, levelGroups(blocks, verdicts)),
+    kept: new Set(),
+  };
   if (trace?.isKept !== true) for (const { run } of STEPS) run(page);
   else traceSteps(page, trace);
   return page.kept;
 }
 
 /** Runs the steps and remembers for each block which of them had the last word. */
-function traceSteps({ blocks, ...page }: Judged, trace: Trace): void {
+function traceSteps({ blocks, ...page }: JudgedPage, trace: Trace): void {
   const last = new Map<Block, Step>();
   for (const step of STEPS) {
     const before = new Set(page.kept);
@@ -104,13 +109,13 @@ function traceSteps({ blocks, ...page }: Judged, trace: Trace): void {
   }
 }
 
-function chooseBlocks({ blocks, verdicts, kept }: Judged): void {
+function chooseBlocks({ blocks, verdicts, kept }: JudgedPage): void {
   const threshold = bestThreshold(blocks, verdicts);
   for (const block of blocks) if ((verdicts[block.index] as number) >= threshold) kept.add(block);
 }
 
 /** A table with holes is worse than none: mostly chosen, it is kept whole. */
-function completeTables(page: Judged): void {
+function completeTables(page: JudgedPage): void {
   completeWithin(
     page,
     (element) => isTable(element) && element.getElementsByTagName("table").length === 0,
@@ -120,7 +125,7 @@ function completeTables(page: Judged): void {
 }
 
 /** A figure without its row or its column says something else than the page: a table of short cells is kept whole or not at all. */
-function keepGridsWhole({ blocks, kept }: Judged): void {
+function keepGridsWhole({ blocks, kept }: JudgedPage): void {
   const grids = new Map<PageElement, Block[]>();
   for (const block of blocks) {
     const table = closest(block.element, isTable);
@@ -154,7 +159,7 @@ function isCell({ tag, attributes }: PageElement): boolean {
 }
 
 /** Listings are kept whole, and those amid kept text are kept with it: prose that speaks of missing code says little. */
-function completeCode(page: Judged): void {
+function completeCode(page: JudgedPage): void {
   const isListing = (element: PageElement) => element.tag === "pre";
   completeWithin(page, isListing, 0);
   const { blocks, kept } = page;
@@ -175,12 +180,12 @@ function isControl({ element, text, controlChars }: Block): boolean {
   return controlChars === text.length || element.attributes["role"] === "tab";
 }
 
-function completeLists(page: Judged): void {
+function completeLists(page: JudgedPage): void {
   completeWithin(page, (element) => element.tag === "ol" || element.tag === "dl" || element.tag === "ul", LIST_SHARE);
 }
 
 /** A meaning without its term says nothing of what, and a term alone says nothing. */
-function completeTerms({ blocks, kept }: Judged): void {
+function completeTerms({ blocks, kept }: JudgedPage): void {
   const isPart = ({ tag }: PageElement) => tag === "dt" || tag === "dd";
   let terms: Block[] = [];
   let isMeant = false;
@@ -200,7 +205,7 @@ function completeTerms({ blocks, kept }: Judged): void {
 }
 
 function completeWithin(
-  { blocks, verdicts, kept }: Judged,
+  { blocks, verdicts, kept }: JudgedPage,
   isWhole: (element: PageElement) => boolean,
   share: number,
 ): void {
@@ -230,7 +235,7 @@ function completeWithin(
 }
 
 /** A heading amid kept text, with kept text right under it, is a part of it. */
-function keepInnerHeadings({ blocks, verdicts, kept }: Judged): void {
+function keepInnerHeadings({ blocks, verdicts, kept }: JudgedPage): void {
   const first = blocks.find((block) => kept.has(block))?.index ?? blocks.length;
   for (const block of blocks) {
     const next = blocks[block.index + 1];
@@ -240,7 +245,7 @@ function keepInnerHeadings({ blocks, verdicts, kept }: Judged): void {
 }
 
 /** A heading that lost everything under it says nothing ("Related stories"). */
-function dropLoneHeadings({ blocks, verdicts, kept }: Judged): void {
+function dropLoneHeadings({ blocks, verdicts, kept }: JudgedPage): void {
   const chosen = blocks.filter((block) => kept.has(block));
   chosen.forEach((block, at) => {
     const level = headingLevel(block);
@@ -252,7 +257,7 @@ function dropLoneHeadings({ blocks, verdicts, kept }: Judged): void {
 }
 
 /** When next to nothing was chosen: what is left without the frame of the page, or all of it. */
-function fallBack({ blocks, kept }: Judged): void {
+function fallBack({ blocks, kept }: JudgedPage): void {
   const chosen = sumChars([...kept]);
   if (chosen >= DOUBTFUL_CHARS || chosen >= sumChars(blocks) * 0.5) return;
   if (chosen > 0 && sumChars(blocks) < DOUBTFUL_CHARS * 4) return;
@@ -262,7 +267,7 @@ function fallBack({ blocks, kept }: Judged): void {
 }
 
 /** A page of a few sentences has no clutter but its frame, and a heading may be half of what it says. */
-function keepSmall({ blocks, kept }: Judged): void {
+function keepSmall({ blocks, kept }: JudgedPage): void {
   if (blocks.reduce((sum, { text }) => sum + lengthOf(text), 0) > SMALL_CHARS) return;
   for (const block of blocks) if (!isInFrame(block)) kept.add(block);
 }
@@ -276,7 +281,10 @@ function lengthOf(text: string): number {
 }
 
 /** Takes out every text that was not kept, then every element that holds neither kept text nor a picture that belongs to it. */
-function prune({ document, blocks, kept }: Omit<Judged, "kept"> & { kept: ReadonlySet<Block> }, trace: Trace): void {
+function prune(
+  { document, blocks, kept }: Omit<JudgedPage, "kept"> & { kept: ReadonlySet<Block> },
+  trace: Trace,
+): void {
   const keptNodes = new Set<PageText>();
   for (const block of kept) for (const node of block.nodes) keptNodes.add(node);
   const share = shareOfKept(blocks, kept);

@@ -4,7 +4,7 @@
 import { closest, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 import { headlineOf, isTitled } from "./expected-parts.ts";
-import { headingLevel, type Judged, sumChars } from "./judged.ts";
+import { headingLevel, type JudgedPage, sumChars } from "./judged.ts";
 import { isThread } from "./page-traits.ts";
 import { DATE } from "./phrases.ts";
 
@@ -18,7 +18,7 @@ const BYLINE_CHARS_MAX = 160;
 const BYLINE = /^(?:by|von|par|por|di|door)\s+\p{Lu}|^(?:posted|published|updated|written)\b/iu;
 
 /** Drops the next story, with all that follows it. */
-export function dropNextArticle({ document, blocks, kept }: Judged): void {
+export function dropNextArticle({ document, blocks, kept }: JudgedPage): void {
   const headline = headlineOf(document, blocks);
   const first = headline[0];
   if (first === undefined || isThread(document)) return;

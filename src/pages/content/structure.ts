@@ -4,7 +4,7 @@
 
 import { elementsOf, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
-import { type ContainerStats, proseOf, type Totals } from "./containers.ts";
+import { type BlockTotals, type ContainerStats, proseOf } from "./containers.ts";
 import { PHRASES } from "./phrases.ts";
 
 /** Fewer alike siblings than this are no list. */
@@ -41,7 +41,7 @@ export function readStructure(
 }
 
 /** What is repeated around an element: the nearest list and the outermost one. */
-function repetitionOf(totals: ReadonlyMap<PageElement, Totals>): (element: PageElement) => number[] {
+function repetitionOf(totals: ReadonlyMap<PageElement, BlockTotals>): (element: PageElement) => number[] {
   const groups = new Map<PageElement, Map<string, Alike>>();
   for (const [element, sums] of totals) {
     const parent = element.parentNode;
@@ -97,7 +97,7 @@ function countPictures(body: PageElement): ReadonlyMap<PageElement, number> {
 /** Pictures in the largest element that holds no other text, and in the one above it: captions and cards. */
 function pictureFigures(
   block: Block,
-  totals: ReadonlyMap<PageElement, Totals>,
+  totals: ReadonlyMap<PageElement, BlockTotals>,
   pictures: ReadonlyMap<PageElement, number>,
 ): number[] {
   let alone = block.element;

@@ -63,14 +63,14 @@ export function baseOf(document: PageDocument, url: string): string {
 }
 
 /** Longer ones lead nowhere, and a long base before each short link of a page would be a thousand times the page. */
-export const ADDRESS_CHARS_MAX = 4096;
+export const LINK_CHARS_MAX = 4096;
 
 /** Resolves an address; undefined when it is not one that leads to the web. */
 export function absolute(address: string, base: string): string | undefined {
   const trimmed = address.trim();
   if (trimmed === "" || !URL.canParse(trimmed, base)) return undefined;
   const { href } = new URL(trimmed, base);
-  return WEB_SCHEMES.test(href) && href.length <= ADDRESS_CHARS_MAX ? href : undefined;
+  return WEB_SCHEMES.test(href) && href.length <= LINK_CHARS_MAX ? href : undefined;
 }
 
 /** What follows a heading, where one that was never closed holds it. */

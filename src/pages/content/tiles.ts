@@ -5,7 +5,7 @@ import { closest, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 import { AMOUNT } from "./expected-parts.ts";
-import { isInFrame, type Judged } from "./judged.ts";
+import { isInFrame, type JudgedPage } from "./judged.ts";
 import { isCollection } from "./page-traits.ts";
 import { isNamedAside } from "./set-aside.ts";
 
@@ -19,7 +19,7 @@ const TILE_CHARS_MAX = 400;
 const VERDICT_MIN = 0.2;
 
 /** Keeps the tiles of a collection whole. */
-export function keepTiles({ document, blocks, verdicts, kept }: Judged): void {
+export function keepTiles({ document, blocks, verdicts, kept }: JudgedPage): void {
   if (!isCollection(document)) return;
   for (const tiles of tileGroups(document, blocks)) {
     const inside = [...tiles.values()].flat();

@@ -11,7 +11,7 @@ export interface Removal {
 }
 
 /** One part of the page that was judged: a paragraph, a heading, a list item or a cell. */
-export interface Part {
+export interface TracedPart {
   readonly kept: boolean;
   /** The step that had the last word, and what it goes by. */
   readonly step: string;
@@ -28,9 +28,9 @@ export interface Trace {
   /** Whether anything is remembered. */
   readonly isKept: boolean;
   remove(element: PageElement, step: string): void;
-  judge(part: Omit<Part, "element" | "text">, element: PageElement, text: string): void;
+  judge(part: Omit<TracedPart, "element" | "text">, element: PageElement, text: string): void;
   readonly removals: readonly Removal[];
-  readonly parts: readonly Part[];
+  readonly parts: readonly TracedPart[];
 }
 
 const REMOVALS_MAX = 2000;
@@ -40,7 +40,7 @@ const TEXT_CHARS_MAX = 120;
 /** A trace that keeps nothing unless `isKept`: describing removals costs more than removing. */
 export function createTrace(isKept: boolean): Trace {
   const removals: Removal[] = [];
-  const parts: Part[] = [];
+  const parts: TracedPart[] = [];
   return {
     isKept,
     removals,

@@ -25,7 +25,7 @@ const STRAY_SHARE_MAX = 0.02;
 const BEGINS_AS_HTML = /^(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype html|html)\b/i;
 
 /** What the type and the first bytes say the body is. */
-export function kindOf(contentType: string | null, bytes: Uint8Array): "html" | DocumentKind | undefined {
+export function documentKindOf(contentType: string | null, bytes: Uint8Array): "html" | DocumentKind | undefined {
   const type = (contentType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? "";
   const wide = wideCharset(bytes, contentType);
   const head = new TextDecoder(wide ?? "latin1")

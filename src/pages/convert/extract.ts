@@ -3,7 +3,7 @@
 import { fillFromState } from "../content/embedded.ts";
 import { keepMainContent } from "../content/main-content.ts";
 import { tidy } from "../content/tidy.ts";
-import { createTrace, type Part, type Removal } from "../content/trace.ts";
+import { createTrace, type Removal, type TracedPart } from "../content/trace.ts";
 import { loadWeights } from "../content/weights.ts";
 import { parsePage } from "../dom/parse.ts";
 import { serialize } from "../dom/serialize.ts";
@@ -48,7 +48,7 @@ export interface Extracted {
   readonly refreshUrl?: string;
   readonly removals?: readonly Removal[];
   /** What was chosen from, when only the main content is wanted. */
-  readonly parts?: readonly Part[];
+  readonly parts?: readonly TracedPart[];
 }
 
 /** Extracts a page. */

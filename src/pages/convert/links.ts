@@ -1,6 +1,6 @@
 // The links of a page: absolute web addresses, in order, each once.
 
-import { ADDRESS_CHARS_MAX, baseOf } from "../content/tidy.ts";
+import { baseOf, LINK_CHARS_MAX } from "../content/tidy.ts";
 import { closest, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 
@@ -18,7 +18,7 @@ export function readLinks(document: PageDocument, url: string, { withoutFrame }:
       if (href === undefined || href === "" || href.startsWith("#") || !URL.canParse(href, base)) continue;
       const target = new URL(href, base);
       if (target.protocol !== "http:" && target.protocol !== "https:") continue;
-      if (target.href.length > ADDRESS_CHARS_MAX) continue;
+      if (target.href.length > LINK_CHARS_MAX) continue;
       if (withoutFrame && closest(link, isFrame) !== undefined) continue;
       if (target.hash !== "" && withoutHash(target.href) === self) continue;
       if (found.size < LINKS_MAX) found.add(target.href);

@@ -1,7 +1,7 @@
 // Where a page leads to, and how it says so: each link with its words, the part of the page that it stands in and the
 // heading or menu entry above it. Looks at the page as it was sent, so that menus are still there.
 
-import { ADDRESS_CHARS_MAX, baseOf } from "../content/tidy.ts";
+import { baseOf, LINK_CHARS_MAX } from "../content/tidy.ts";
 import { PageElement, type PageNode, PageText } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 
@@ -93,7 +93,7 @@ function addLink(
   const target = new URL(href, base);
   if (target.protocol !== "http:" && target.protocol !== "https:") return;
   target.hash = "";
-  if (target.href.length > ADDRESS_CHARS_MAX) return;
+  if (target.href.length > LINK_CHARS_MAX) return;
   const known = found.get(target.href);
   // A logo leads home without a word; the same address with words is worth more.
   if (known === undefined) found.set(target.href, { url: target.href, label, place: at.place, group: at.group });

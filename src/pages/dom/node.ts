@@ -1,8 +1,8 @@
 // A light document tree: linked nodes with just what extraction and Markdown conversion touch. Names follow the DOM, so
 // that code written for it (Turndown) can walk this tree.
 
-export const ELEMENT = 1;
-export const TEXT = 3;
+export const ELEMENT_NODE = 1;
+export const TEXT_NODE = 3;
 
 /** What elements and texts share: a place among siblings. */
 export abstract class PageNode {
@@ -31,7 +31,7 @@ export abstract class PageNode {
 
 /** A run of text, entities decoded. */
 export class PageText extends PageNode {
-  readonly nodeType = TEXT;
+  readonly nodeType = TEXT_NODE;
   readonly nodeName = "#text";
   readonly firstChild = null;
   data: string;
@@ -56,7 +56,7 @@ export class PageText extends PageNode {
 
 /** An element; comments, doctypes and scripts never enter the tree. */
 export class PageElement extends PageNode {
-  readonly nodeType = ELEMENT;
+  readonly nodeType = ELEMENT_NODE;
   /** Lower-case name. */
   readonly tag: string;
   readonly attributes: Record<string, string>;

@@ -74,7 +74,7 @@ export function openRules(rules: string): OpenRules {
 }
 
 /** What of an address the rules are about. */
-export function pathOf(url: string): string {
+export function ruledPathOf(url: string): string {
   const { pathname, search } = new URL(url);
   // RFC 9309: rules mean these letters when they are written so; as they are they have another meaning there.
   return spelled(pathname + search)

@@ -7,7 +7,7 @@ import { createPool, type RunOptions, TaskTimeout, type WorkerPool } from "../..
 import { startThread } from "../../workers/start.ts";
 import { PageError } from "../page-error.ts";
 import { createSlots } from "../slots.ts";
-import { openRules, pathOf, readRobots } from "./file.ts";
+import { openRules, readRobots, ruledPathOf } from "./file.ts";
 import { type ReadAnswer, type RobotsTask, sharedText, shareText } from "./task.ts";
 
 /** A file that was read. */
@@ -96,7 +96,7 @@ export function createRobotsJudge(clock: Clock): RobotsJudge {
       const far = distant(rules);
       return {
         allows: async (target, signal) => {
-          const path = pathOf(target);
+          const path = ruledPathOf(target);
           if (near !== undefined && stepsPerChar * path.length <= STEPS_HERE_MAX) return near.allows(path);
           return far(path, signal);
         },

@@ -1,7 +1,7 @@
 // What is sent to a thread that reads and judges by robots.txt files, and what comes back.
 
 /** The text of a file, to be read. */
-export interface ReadTask {
+export interface RobotsReadTask {
   readonly kind: "read";
   readonly url: string;
   readonly body: Uint8Array;
@@ -18,7 +18,7 @@ export interface JudgeTask {
 }
 
 /** What a thread takes. */
-export type RobotsTask = ReadTask | JudgeTask;
+export type RobotsTask = RobotsReadTask | JudgeTask;
 
 /** A file that was read. */
 export interface ReadAnswer {

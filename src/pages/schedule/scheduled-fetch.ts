@@ -8,13 +8,13 @@ import { createSlots } from "../slots.ts";
 import type { Claim, Manners } from "./host-scheduler.ts";
 
 /** How turns are taken. */
-export interface Politeness {
+export interface FetchSchedule {
   readonly manners: Pick<Manners, "ask">;
   claimOf(url: string, signal?: AbortSignal): Promise<Claim>;
 }
 
 /** A fetch that takes its turns. */
-export function politeFetch(get: GuardedFetch, politeness: Politeness): GuardedFetch {
+export function scheduledFetch(get: GuardedFetch, politeness: FetchSchedule): GuardedFetch {
   return (url, options) =>
     inTurn(politeness, { url, signal: options.signal }, (follow) => get(url, followed(options, follow)));
 }
@@ -25,7 +25,7 @@ export function politeFetch(get: GuardedFetch, politeness: Politeness): GuardedF
  */
 export function politeRenderer(
   renderer: Renderer,
-  politeness: Politeness & { readonly manners: Pick<Manners, "show"> },
+  politeness: FetchSchedule & { readonly manners: Pick<Manners, "show"> },
 ): Renderer {
   return {
     ...renderer,
@@ -58,7 +58,7 @@ export type Follow = (url: string, signal: AbortSignal, judge: () => Promise<voi
 
 /** Runs a request in its turn, or the one it has. Going on within a site is a part of the same turn. */
 export async function inTurn<T>(
-  { manners, claimOf }: Politeness,
+  { manners, claimOf }: FetchSchedule,
   begin: Beginning,
   work: (follow: Follow) => Promise<T>,
 ): Promise<T> {

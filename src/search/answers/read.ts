@@ -6,7 +6,7 @@ import { createPool, TaskTimeout } from "../../workers/pool.ts";
 import { startThread } from "../../workers/start.ts";
 import type { EngineContext, EngineResponse, Parsed, SearchEngine } from "../engine.ts";
 import { ENGINES } from "../engines/index.ts";
-import type { ReadTask } from "./task.ts";
+import type { AnswerReadTask } from "./task.ts";
 
 /** Reads answers. */
 export interface AnswerReader {
@@ -27,7 +27,7 @@ const WAITING_CHARS_MAX = 64_000_000;
 
 /** Makes one; its threads start when first needed. */
 export function createAnswerReader(): AnswerReader {
-  const pool = createPool<ReadTask, Parsed>({
+  const pool = createPool<AnswerReadTask, Parsed>({
     start: () => startThread("./search/answers/worker.ts", new URL("./worker.ts", import.meta.url)),
     size: Math.min(THREADS_MAX, availableParallelism()),
     weigh: ({ response }) => response.body.length,

@@ -3,7 +3,7 @@
 import type { EngineContext, EngineResponse } from "../engine.ts";
 
 /** An answer, to be read by the engine of that name. */
-export interface ReadTask {
+export interface AnswerReadTask {
   readonly engine: string;
   /** Headers as pairs: the others cannot be sent. */
   readonly response: Omit<EngineResponse, "headers"> & { readonly headers: readonly (readonly [string, string])[] };

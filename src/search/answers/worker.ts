@@ -3,9 +3,9 @@
 import { serveTasks } from "../../workers/serve.ts";
 import type { Parsed } from "../engine.ts";
 import { ENGINES } from "../engines/index.ts";
-import type { ReadTask } from "./task.ts";
+import type { AnswerReadTask } from "./task.ts";
 
-serveTasks<ReadTask, Parsed>(({ engine: name, response, context }) => {
+serveTasks<AnswerReadTask, Parsed>(({ engine: name, response, context }) => {
   const engine = ENGINES.find((one) => one.name === name);
   if (engine === undefined) throw new Error(`There is no search engine ${name}.`);
   const headers = new Headers(response.headers.map(([key, value]): [string, string] => [key, value]));

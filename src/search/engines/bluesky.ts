@@ -9,7 +9,7 @@ import {
   type SearchEngine,
   TIME_RANGES,
 } from "../engine.ts";
-import { parsedJson, readJson, selectorsOf, valueAt } from "../reading/json.ts";
+import { parsedJson, readJsonAnswer, selectorsOf, valueAt } from "../reading/json.ts";
 import { failed, statusFailure } from "../reading/status.ts";
 import { counted, joined } from "../reading/text.ts";
 
@@ -77,7 +77,7 @@ function search(context: EngineContext, token: string): EngineRequest {
 }
 
 function readPosts(response: EngineResponse, context: EngineContext): Parsed {
-  return readJson(response, context, {
+  return readJsonAnswer(response, context, {
     engine: bluesky,
     failure: (body) =>
       valueAt(body, "error") === "ExpiredToken" ? failed("bad_key", "The session has ended.") : undefined,

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize, primaryLanguage, regionOf } from "../address.ts";
 import type { EngineContext, SearchEngine, TimeRange } from "../engine.ts";
-import { namesOf, readJson, valueAt } from "../reading/json.ts";
+import { namesOf, readJsonAnswer, valueAt } from "../reading/json.ts";
 import { failed } from "../reading/status.ts";
 
 const RANGES: Readonly<Record<TimeRange, string>> = { day: "pd", week: "pw", month: "pm", year: "py" };
@@ -55,7 +55,7 @@ export const brave: SearchEngine = {
     return { method: "GET", url, headers };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: brave,
       markup: ["title", "snippet"],
       failure(body, { status, headers }) {

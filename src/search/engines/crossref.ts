@@ -3,7 +3,7 @@
 import { address, jsonHeaders, offset, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { dateOfParts } from "../reading/date.ts";
-import { readJson, valueAt } from "../reading/json.ts";
+import { readJsonAnswer, valueAt } from "../reading/json.ts";
 import { joined, plain } from "../reading/text.ts";
 
 const AUTHORS_MAX = 3;
@@ -44,7 +44,7 @@ export const crossref: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: crossref,
       markup: ["title"],
       draft(fields) {

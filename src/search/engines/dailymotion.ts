@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize, primaryLanguage, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { readJson, valueAt } from "../reading/json.ts";
+import { readJsonAnswer, valueAt } from "../reading/json.ts";
 import { failed } from "../reading/status.ts";
 import { clock, joined } from "../reading/text.ts";
 
@@ -48,7 +48,7 @@ export const dailymotion: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: dailymotion,
       markup: ["title"],
       failure(body, { status }) {

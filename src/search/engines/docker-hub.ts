@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, offset, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { counted, joined } from "../reading/text.ts";
 
 /** Docker Hub. */
@@ -40,7 +40,7 @@ export const dockerHub: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: dockerHub,
       draft(fields) {
         const slug = fields.literal("slug");

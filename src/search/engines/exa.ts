@@ -2,7 +2,7 @@
 
 import { address, jsonPost, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 
 /** Exa. */
 export const exa: SearchEngine = {
@@ -40,5 +40,5 @@ export const exa: SearchEngine = {
     const url = address(context, "https://api.exa.ai", "/search");
     return { url, ...jsonPost(context, body, { "x-api-key": settings.apiKey ?? "" }) };
   },
-  parse: (response, context) => readJson(response, context, { engine: exa }),
+  parse: (response, context) => readJsonAnswer(response, context, { engine: exa }),
 };

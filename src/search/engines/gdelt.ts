@@ -3,7 +3,7 @@
 
 import { address, jsonHeaders, pageSize, primaryLanguage } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
-import { namesOf, readJson } from "../reading/json.ts";
+import { namesOf, readJsonAnswer } from "../reading/json.ts";
 import { failed } from "../reading/status.ts";
 import { joined } from "../reading/text.ts";
 
@@ -79,7 +79,7 @@ export const gdelt: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: gdelt,
       // Refusals are sentences, with status 200.
       failure(body, { body: whole, status }) {

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { readJson, valueAt } from "../reading/json.ts";
+import { readJsonAnswer, valueAt } from "../reading/json.ts";
 import { failed, retryAfter } from "../reading/status.ts";
 import { counted, joined } from "../reading/text.ts";
 
@@ -45,7 +45,7 @@ export const github: SearchEngine = {
     return { method: "GET", url, headers };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: github,
       failure(body, { status, headers }) {
         const message = status === 403 ? valueAt(body, "message") : undefined;

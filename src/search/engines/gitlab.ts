@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { counted, joined } from "../reading/text.ts";
 
 /** GitLab. */
@@ -44,7 +44,7 @@ export const gitlab: SearchEngine = {
     };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: gitlab,
       draft(fields) {
         return { snippet: joined([fields.literal("snippet"), counted(fields.literal("stars"), "star")]) };

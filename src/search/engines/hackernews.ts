@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { counted, joined } from "../reading/text.ts";
 
 /** Hacker News. */
@@ -41,7 +41,7 @@ export const hackernews: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: hackernews,
       draft(fields) {
         const id = fields.literal("id");

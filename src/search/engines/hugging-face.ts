@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { counted, joined } from "../reading/text.ts";
 
 /** Hugging Face. */
@@ -41,7 +41,7 @@ export const huggingFace: SearchEngine = {
     return { method: "GET", url, headers };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: huggingFace,
       draft(fields) {
         const id = fields.literal("title");

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { counted, joined } from "../reading/text.ts";
 
 /** Mastodon. */
@@ -38,7 +38,7 @@ export const mastodon: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: mastodon,
       draft(fields) {
         const [handle, uses] = [fields.literal("handle"), fields.literal("uses")];

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize, primaryLanguage } from "../address.ts";
 import type { EngineContext, SearchEngine } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { webAddress } from "../reading/text.ts";
 
 const SITE = "https://developer.mozilla.org";
@@ -43,7 +43,7 @@ export const mdn: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: mdn,
       draft: (fields) => ({ url: webAddress(fields.literal("path"), SITE), title: fields.literal("title") }),
     }),

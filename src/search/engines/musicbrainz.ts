@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, offset, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { readJson, valueAt } from "../reading/json.ts";
+import { readJsonAnswer, valueAt } from "../reading/json.ts";
 import { failed, retryAfter } from "../reading/status.ts";
 import { clock, joined } from "../reading/text.ts";
 
@@ -40,7 +40,7 @@ export const musicbrainz: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: musicbrainz,
       failure(body, { status, headers }) {
         const error = status === 503 ? valueAt(body, "error") : undefined;

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { joined } from "../reading/text.ts";
 
 /** Nominatim. */
@@ -44,7 +44,7 @@ export const nominatim: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: nominatim,
       draft(fields) {
         const [type, id] = [fields.literal("osm_type"), fields.literal("osm_id")];

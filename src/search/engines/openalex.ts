@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize, primaryLanguage, rangeStart } from "../address.ts";
 import { type EngineContext, type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { readJson, selectorsOf, valueAt } from "../reading/json.ts";
+import { readJsonAnswer, selectorsOf, valueAt } from "../reading/json.ts";
 import { counted, joined, oneLine } from "../reading/text.ts";
 
 const AUTHORS_MAX = 3;
@@ -47,7 +47,7 @@ export const openalex: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: openalex,
       markup: ["title"],
       draft(fields) {

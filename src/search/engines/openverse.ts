@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { joined } from "../reading/text.ts";
 
 /** Openverse. */
@@ -39,7 +39,7 @@ export const openverse: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: openverse,
       draft(fields) {
         const creator = fields.literal("creator");

@@ -3,7 +3,7 @@
 
 import type { SearchEngine } from "../engine.ts";
 import { TIME_RANGES } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { VIDEO_SELECTORS, videoDraft, videoRequest } from "./sepiasearch.ts";
 
 /** PeerTube. */
@@ -23,5 +23,5 @@ export const peertube: SearchEngine = {
   selectors: VIDEO_SELECTORS,
   request: (context) =>
     videoRequest(context, "https://peer.tube", { searchTarget: "search-index", resultType: "videos" }),
-  parse: (response, context) => readJson(response, context, { engine: peertube, draft: videoDraft }),
+  parse: (response, context) => readJsonAnswer(response, context, { engine: peertube, draft: videoDraft }),
 };

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize, primaryLanguage } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { type Fields, readJson } from "../reading/json.ts";
+import { type ItemFields, readJsonAnswer } from "../reading/json.ts";
 import { joined } from "../reading/text.ts";
 
 const LANGUAGES = ["de", "en", "fr", "it"];
@@ -48,7 +48,7 @@ export const photon: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: photon,
       draft(fields) {
         const [type, id] = [TYPES[fields.literal("osm_type")], fields.literal("osm_id")];
@@ -63,7 +63,7 @@ export const photon: SearchEngine = {
     }),
 };
 
-function describe(fields: Fields, street: string): string {
+function describe(fields: ItemFields, street: string): string {
   const where = [street, fields.literal("city"), fields.literal("state"), fields.literal("country")];
   return joined([
     joined(where, ", "),

@@ -9,7 +9,7 @@ import {
   type SearchEngine,
   TIME_RANGES,
 } from "../engine.ts";
-import { parsedJson, readJson, selectorsOf, valueAt } from "../reading/json.ts";
+import { parsedJson, readJsonAnswer, selectorsOf, valueAt } from "../reading/json.ts";
 import { failed, statusFailure } from "../reading/status.ts";
 import { counted, joined, webAddress } from "../reading/text.ts";
 
@@ -81,7 +81,7 @@ function search(context: EngineContext, token: string): EngineRequest {
 }
 
 function readPosts(response: EngineResponse, context: EngineContext): Parsed {
-  return readJson(response, context, {
+  return readJsonAnswer(response, context, {
     engine: reddit,
     draft(fields) {
       const score = fields.literal("score");

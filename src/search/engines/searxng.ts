@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders } from "../address.ts";
 import { CATEGORIES, type SafeSearch, type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { namesOf, readJson, selectorsOf, valueAt } from "../reading/json.ts";
+import { namesOf, readJsonAnswer, selectorsOf, valueAt } from "../reading/json.ts";
 import { failed } from "../reading/status.ts";
 import { oneLine } from "../reading/text.ts";
 
@@ -53,7 +53,7 @@ export const searxng: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: searxng,
       failure(body, { status }) {
         if (status === 403)

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, offset, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { readJson, valueAt } from "../reading/json.ts";
+import { readJsonAnswer, valueAt } from "../reading/json.ts";
 import { counted, joined } from "../reading/text.ts";
 
 const FIELDS = "title,url,abstract,year,publicationDate,authors,externalIds,openAccessPdf,venue,citationCount";
@@ -47,7 +47,7 @@ export const semanticScholar: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context, apiKey === undefined ? {} : { "x-api-key": apiKey }) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: semanticScholar,
       isEmpty: (body) => valueAt(body, "total") === 0,
       draft(fields) {

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, offset, pageSize, primaryLanguage, rangeStart } from "../address.ts";
 import { type EngineContext, type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { type Draft, type Fields, readJson } from "../reading/json.ts";
+import { type ItemFields, type PartialHit, readJsonAnswer } from "../reading/json.ts";
 import { clock, counted, joined } from "../reading/text.ts";
 
 /** Where videos stand in the answers of every server that speaks PeerTube's search. */
@@ -34,7 +34,7 @@ export const sepiasearch: SearchEngine = {
   suggestions: false,
   selectors: VIDEO_SELECTORS,
   request: (context) => videoRequest(context, "https://sepiasearch.org", {}),
-  parse: (response, context) => readJson(response, context, { engine: sepiasearch, draft: videoDraft }),
+  parse: (response, context) => readJsonAnswer(response, context, { engine: sepiasearch, draft: videoDraft }),
 };
 
 /** The search for videos, as PeerTube and its index take it. */
@@ -56,7 +56,7 @@ export function videoRequest(context: EngineContext, origin: string, more: Reado
 }
 
 /** A video as a hit. */
-export function videoDraft(fields: Fields): Draft {
+export function videoDraft(fields: ItemFields): PartialHit {
   return {
     snippet: joined([
       fields.literal("snippet"),

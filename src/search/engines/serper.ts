@@ -2,7 +2,7 @@
 
 import { address, jsonPost, pageSize, primaryLanguage, regionOf } from "../address.ts";
 import type { SearchEngine, TimeRange } from "../engine.ts";
-import { namesOf, readJson, valueAt } from "../reading/json.ts";
+import { namesOf, readJsonAnswer, valueAt } from "../reading/json.ts";
 import { failed } from "../reading/status.ts";
 import { joined } from "../reading/text.ts";
 
@@ -48,7 +48,7 @@ export const serper: SearchEngine = {
     return { url, ...jsonPost(context, body, { "x-api-key": settings.apiKey ?? "" }) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: serper,
       failure(body, { status }) {
         const message = status === 400 ? valueAt(body, "message") : undefined;

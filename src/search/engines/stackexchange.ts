@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { readJson, valueAt } from "../reading/json.ts";
+import { readJsonAnswer, valueAt } from "../reading/json.ts";
 import { failed } from "../reading/status.ts";
 import { counted, joined } from "../reading/text.ts";
 
@@ -50,7 +50,7 @@ export const stackexchange: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: stackexchange,
       markup: ["title"],
       failure(body) {

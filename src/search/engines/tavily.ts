@@ -2,7 +2,7 @@
 
 import { address, jsonPost, pageSize } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { failed } from "../reading/status.ts";
 
 /** Tavily. */
@@ -33,7 +33,7 @@ export const tavily: SearchEngine = {
     return { url, ...jsonPost(context, body, { authorization: `Bearer ${settings.apiKey ?? ""}` }) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: tavily,
       // Two statuses of its own: the plan is used up, or what may be paid beyond it is.
       failure: (_body, { status }) =>

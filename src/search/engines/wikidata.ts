@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, offset, pageSize, primaryLanguage } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { mediaWikiFailure } from "../reading/mediawiki.ts";
 
 /** Wikidata. */
@@ -36,7 +36,7 @@ export const wikidata: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: wikidata,
       failure: mediaWikiFailure,
       draft(fields) {

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, offset, pageSize } from "../address.ts";
 import type { SearchEngine } from "../engine.ts";
-import { namesOf, readJson } from "../reading/json.ts";
+import { namesOf, readJsonAnswer } from "../reading/json.ts";
 import { mediaWikiFailure } from "../reading/mediawiki.ts";
 import { joined } from "../reading/text.ts";
 
@@ -52,7 +52,7 @@ export const wikimediaCommons: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: wikimediaCommons,
       failure: mediaWikiFailure,
       isEmpty(body) {

@@ -2,7 +2,7 @@
 
 import { address, jsonHeaders, offset, pageSize, primaryLanguage } from "../address.ts";
 import type { EngineContext, SearchEngine } from "../engine.ts";
-import { readJson } from "../reading/json.ts";
+import { readJsonAnswer } from "../reading/json.ts";
 import { mediaWikiFailure } from "../reading/mediawiki.ts";
 
 /** The largest editions; other languages are searched in English. */
@@ -48,7 +48,7 @@ export const wikipedia: SearchEngine = {
     return { method: "GET", url, headers: jsonHeaders(context, language ? { "accept-language": language } : {}) };
   },
   parse: (response, context) =>
-    readJson(response, context, {
+    readJsonAnswer(response, context, {
       engine: wikipedia,
       markup: ["snippet"],
       failure: mediaWikiFailure,

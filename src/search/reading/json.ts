@@ -18,7 +18,7 @@ const TITLE_CHARS_MAX = 1000;
 const SNIPPET_CHARS_MAX = 4000;
 
 /** Reads values of an item by the names in the engine's selectors. */
-export interface Fields {
+export interface ItemFields {
   /** The value as it is. */
   raw(name: string): unknown;
   /** The value as one plain line, markup taken away; empty when there is none. Lists are joined by commas. */
@@ -32,7 +32,7 @@ export interface Fields {
 }
 
 /** A hit that may lack what a hit needs; such ones are left out. */
-export type Draft = { readonly [Key in keyof Hit]?: Hit[Key] | undefined };
+export type PartialHit = { readonly [Key in keyof Hit]?: Hit[Key] | undefined };
 
 /** What an answer holds beside its hits. */
 export type More = Omit<Parsed & { kind: "hits" }, "kind" | "hits">;
@@ -43,17 +43,17 @@ export interface JsonReading {
   /** Which of `title` and `snippet` hold markup or entities; the others are taken as they are. */
   readonly markup?: readonly ("title" | "snippet")[];
   /** Adds to, or replaces, what the selectors `title`, `url`, `snippet`, `date`, `thumbnail` and `file` give. */
-  draft?(fields: Fields, item: unknown): Draft | undefined;
+  draft?(fields: ItemFields, item: unknown): PartialHit | undefined;
   /** A failure that stands in a body of status 200, or in place of what the status says. `body` is undefined when it is no JSON. */
   failure?(body: unknown, response: EngineResponse): Parsed | undefined;
   /** Whether an answer without the list says that there are no hits. */
   isEmpty?(body: unknown): boolean;
   /** What an answer holds beside its hits. */
-  more?(fields: Fields, body: unknown): More;
+  more?(fields: ItemFields, body: unknown): More;
 }
 
 /** Reads a JSON answer. */
-export function readJson(response: EngineResponse, context: EngineContext, reading: JsonReading): Parsed {
+export function readJsonAnswer(response: EngineResponse, context: EngineContext, reading: JsonReading): Parsed {
   const body = parsedJson(response.body);
   const told = reading.failure?.(body, response);
   if (told !== undefined) return told;
@@ -159,7 +159,11 @@ function listOf(body: unknown, path: string): readonly unknown[] | undefined {
 }
 
 /** Reads values of `item` by the names of `selectors`; addresses are completed against the request's. */
-export function fieldsOf(item: unknown, selectors: Readonly<Record<string, string>>, context: EngineContext): Fields {
+export function fieldsOf(
+  item: unknown,
+  selectors: Readonly<Record<string, string>>,
+  context: EngineContext,
+): ItemFields {
   const raw = (name: string) => (selectors[name] === undefined ? undefined : valueAt(item, selectors[name]));
   return {
     raw,
@@ -181,7 +185,7 @@ function writtenOne(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function drafted(fields: Fields, selectors: Readonly<Record<string, string>>, { markup }: JsonReading): Draft {
+function drafted(fields: ItemFields, selectors: Readonly<Record<string, string>>, { markup }: JsonReading): PartialHit {
   const has = (name: string) => selectors[name] !== undefined;
   const text = (name: "title" | "snippet") =>
     markup?.includes(name) === true ? fields.text(name) : fields.literal(name);
@@ -196,7 +200,7 @@ function drafted(fields: Fields, selectors: Readonly<Record<string, string>>, { 
 }
 
 /** The hit without what it lacks; undefined when it has no title or address. */
-export function completed(draft: Draft): Hit | undefined {
+export function completed(draft: PartialHit): Hit | undefined {
   const { url, title, snippet = "", publishedAt, thumbnail, file, engines } = draft;
   if (url === undefined || url.length > ADDRESS_CHARS_MAX || title === undefined || title === "") return undefined;
   return {

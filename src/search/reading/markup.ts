@@ -7,9 +7,9 @@ import { isoDate } from "./date.ts";
 import { parseMarkup } from "./document.ts";
 import {
   completed,
-  type Draft,
   isKeyed,
   type More,
+  type PartialHit,
   RESULTS_MAX,
   type Read,
   selectorsOf,
@@ -37,7 +37,7 @@ export interface MarkupReading {
   readonly engine: Read;
   readonly xml?: true;
   /** Adds to, or replaces, what the selectors `title`, `url`, `snippet`, `date` and `thumbnail` give; undefined leaves the item out. */
-  draft?(fields: MarkupFields): Draft | undefined;
+  draft?(fields: MarkupFields): PartialHit | undefined;
   /** Leaves an item out before it counts: an advertisement. */
   skips?(fields: MarkupFields): boolean;
   /** A failure that stands in a page of status 200, or in place of what the status says. */
@@ -181,7 +181,7 @@ function fieldsOf(
   };
 }
 
-function drafted(fields: MarkupFields, selectors: Readonly<Record<string, string>>): Draft {
+function drafted(fields: MarkupFields, selectors: Readonly<Record<string, string>>): PartialHit {
   const has = (name: string) => selectors[name] !== undefined;
   return {
     ...(has("url") && { url: fields.address("url") }),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, sql } from "drizzle-orm";
 import { union } from "drizzle-orm/sqlite-core";
 import { uuid } from "../../base/ids.ts";
+import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts, usage } from "../schema.ts";
@@ -21,7 +22,7 @@ export type Account = Omit<typeof accounts.$inferSelect, "usernameKey" | "emailK
 export interface NewAccount {
   readonly username: string;
   readonly email: string;
-  readonly tier: string;
+  readonly tier: TierId;
   readonly passwordHash?: string | null;
   readonly emailVerified?: boolean;
   readonly trialEndsAtMs?: number | null;

@@ -2,6 +2,7 @@
 // prepared query.
 import { and, asc, count, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
+import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accounts, apiKeys } from "../schema.ts";
@@ -23,7 +24,7 @@ export interface NewKey {
 export type KeyInfo = Omit<typeof apiKeys.$inferSelect, "hash">;
 
 /** What a request needs to know of the key it came with, and of its account. */
-export interface LiveKey<Tier extends string = string> {
+export interface LiveKey {
   readonly keyId: string;
   readonly accountId: string;
   /** The key's own limit; null: the tier's. */
@@ -31,7 +32,7 @@ export interface LiveKey<Tier extends string = string> {
   readonly expiresAtMs: number | null;
   readonly budgetMicros: number | null;
   readonly account: {
-    readonly tier: Tier;
+    readonly tier: TierId;
     readonly trialEndsAtMs: number | null;
     readonly subscriptionUntilMs: number | null;
     readonly emailVerified: boolean;

@@ -54,7 +54,7 @@ export const AMOUNTS = [
   "ttfbMs",
   "createdAtMs",
 ] as const satisfies readonly (keyof UsageRecord)[];
-export const NAMES = [
+export const TEXT_COLUMNS = [
   "requestId",
   "accountId",
   "keyId",
@@ -75,8 +75,8 @@ export function withWholeAmounts(record: UsageRecord): UsageRecord {
 
 /** The record with names that every database keeps: a model that a client makes up may hold anything. */
 export function withStorableNames(record: UsageRecord): UsageRecord {
-  if (NAMES.every((name) => isStorable(record[name] ?? ""))) return record;
-  const names = NAMES.map((name) => [name, record[name] === null ? null : storable(record[name])]);
+  if (TEXT_COLUMNS.every((name) => isStorable(record[name] ?? ""))) return record;
+  const names = TEXT_COLUMNS.map((name) => [name, record[name] === null ? null : storable(record[name])]);
   return { ...record, ...Object.fromEntries(names) };
 }
 

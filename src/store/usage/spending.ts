@@ -12,7 +12,7 @@ export interface SpendingWindow {
 }
 
 /** What one key or account spent, as it was written. */
-export interface Spent {
+export interface Spending {
   readonly id: string;
   /** When the last of it was spent. */
   readonly atMs: number;
@@ -20,7 +20,7 @@ export interface Spent {
 }
 
 /** The window after something was spent: windows are fixed spans, and the first cost after one's end begins the next. */
-export function afterSpending(window: SpendingWindow, { atMs, costMicros }: Spent): SpendingWindow {
+export function afterSpending(window: SpendingWindow, { atMs, costMicros }: Spending): SpendingWindow {
   const { periodMs, windowStartMs, spentMicros } = window;
   if (!hasEnded(window, atMs) || periodMs === null || windowStartMs === null)
     return { ...window, spentMicros: spentMicros + costMicros };

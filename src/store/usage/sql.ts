@@ -1,7 +1,7 @@
 // The statements behind a flush of usage: one row per request and the roll-ups it belongs to, prepared once.
 import type { Store } from "../engine/open.ts";
 import { requireStorable, requireWhole } from "../values.ts";
-import { AMOUNTS, dayOfHour, NAMES, type UsageDelta, type UsageRecord } from "./record.ts";
+import { AMOUNTS, dayOfHour, TEXT_COLUMNS, type UsageDelta, type UsageRecord } from "./record.ts";
 
 /** The columns that every roll-up of usage adds up. */
 export const SUMS = [
@@ -63,7 +63,7 @@ export function writingUsage(store: Store) {
 /** Throws TypeError unless every engine keeps the record as it is. */
 function requireKeepable(record: UsageRecord): void {
   for (const name of AMOUNTS) requireWhole(record[name] ?? 0);
-  requireStorable(Object.fromEntries(NAMES.map((name) => [name, record[name]])));
+  requireStorable(Object.fromEntries(TEXT_COLUMNS.map((name) => [name, record[name]])));
 }
 
 /** Writes usage. Call within one transaction. */

@@ -4,7 +4,7 @@
 
 import { uuid } from "../../base/ids.ts";
 import { isFailure, type UsageRecord, UsageTally, withStorableNames, withWholeAmounts } from "./record.ts";
-import type { Spent } from "./spending.ts";
+import type { Spending } from "./spending.ts";
 import type { UsageBatch } from "./sql.ts";
 import type { UsageStore } from "./usage.ts";
 
@@ -48,7 +48,7 @@ interface Flight extends UsageBatch {
   /** How many at the head of the queue it holds. */
   readonly queued: number;
   /** By key and by account. */
-  readonly spent: readonly Spent[];
+  readonly spent: readonly Spending[];
 }
 
 /** The one place that writes usage. */
@@ -66,7 +66,7 @@ export class UsageWriter {
   #flight: Flight | undefined;
   /** The batch under way; further ones wait for it. */
   #writing: Promise<boolean> | undefined;
-  #written: ((spent: readonly Spent[]) => void) | undefined;
+  #written: ((spent: readonly Spending[]) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
   #rowsWithout = 0;
@@ -96,7 +96,7 @@ export class UsageWriter {
   }
 
   /** Calls `listener` with what was spent at the moment it stops being pending. */
-  whenWritten(listener: (spent: readonly Spent[]) => void): void {
+  whenWritten(listener: (spent: readonly Spending[]) => void): void {
     this.#written = listener;
   }
 
@@ -223,6 +223,6 @@ export class UsageWriter {
   }
 }
 
-function spentIn({ keyId, accountId, lastAtMs: atMs, costMicros }: UsageBatch["sums"][number]): Spent[] {
+function spentIn({ keyId, accountId, lastAtMs: atMs, costMicros }: UsageBatch["sums"][number]): Spending[] {
   return costMicros === 0 ? [] : [keyId, accountId].map((id) => ({ id, atMs, costMicros }));
 }

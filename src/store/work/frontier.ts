@@ -34,7 +34,7 @@ export type FrontierStore = ReturnType<typeof frontierStore>;
 const PAGE_MAX = 1000;
 
 /** A page that was visited. */
-export interface Visit {
+export interface FrontierVisit {
   readonly urlKey: string;
   readonly page?: JobPage;
   readonly aliases?: readonly FrontierEntry[];
@@ -150,7 +150,7 @@ function visiting(store: Store, addAll: AddAll) {
      * addresses that turned out to be the same page, the links on it, and how far the job is. What its site answered is
      * not needed any more. Gives how many links were new.
      */
-    async saveVisit(jobId: string, visit: Visit): Promise<number> {
+    async saveVisit(jobId: string, visit: FrontierVisit): Promise<number> {
       return store.transaction(() => {
         done.run(jobId, visit.urlKey);
         forget.run(jobId, visit.urlKey);

@@ -2,7 +2,7 @@
 // vendors/, not here.
 
 import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up.ts";
-import { type Auth, type DialectName, PROTOCOLS, type ProviderKind } from "../../vendors/protocols.ts";
+import { type CredentialScheme, type DialectName, PROTOCOLS, type ProviderKind } from "../../vendors/protocols.ts";
 import type { EmbeddedName } from "../../vendors/vendor.ts";
 import type { ProviderCard, Transport } from "../provider.ts";
 import { demoTransport } from "./demo.ts";
@@ -77,7 +77,7 @@ const GENERIC = Object.fromEntries(
 ) as Readonly<Record<DialectName, ProviderCard>>;
 
 /** Request headers that carry the credential, which is "" where none is needed. */
-function headersOf(auth: Auth, fixed: Readonly<Record<string, string>> = {}): ProviderCard["headers"] {
+function headersOf(auth: CredentialScheme, fixed: Readonly<Record<string, string>> = {}): ProviderCard["headers"] {
   return (secret) => {
     if (secret === "") return { ...fixed };
     const isToken = auth.tokensBegin !== undefined && secret.startsWith(auth.tokensBegin);

@@ -2,7 +2,7 @@
 // id. Entries that are not such objects are passed over; a body that is no list throws.
 
 import { kindByName, type ListedKind, MODEL_KINDS } from "../../vendors/model-kind.ts";
-import type { DiscoveredModel, ListedFact, ModelList, Place } from "../../vendors/vendor.ts";
+import type { DiscoveredModel, ListedFact, MemberPath, ModelList } from "../../vendors/vendor.ts";
 import { UpstreamFault } from "../fault.ts";
 
 /** The list of servers of which nothing else is known, with the names that several of them have for the window. */
@@ -50,7 +50,7 @@ const READ: Readonly<Record<ListedFact, (value: unknown) => unknown>> = {
   supportsReasoning: truth,
 };
 
-function factOf(entry: Entry, fact: ListedFact, place: Place | undefined): unknown {
+function factOf(entry: Entry, fact: ListedFact, place: MemberPath | undefined): unknown {
   if (place === undefined) return undefined;
   for (const one of typeof place === "string" || "member" in place ? [place] : place) {
     const value = READ[fact](find(entry, one));
@@ -73,7 +73,7 @@ function kindOf(entry: Entry, id: string, { kinds = {} }: ModelList): ListedKind
 }
 
 /** What stands at a place; of several the first that is there. */
-function find(entry: Entry, place: Place): unknown {
+function find(entry: Entry, place: MemberPath): unknown {
   if (typeof place === "string") {
     return place.split(".").reduce<unknown>((at, member) => (isEntry(at) ? at[member] : undefined), entry);
   }

@@ -4,10 +4,10 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { sha256Hex } from "../../base/ids.ts";
+import { isRecord } from "../../base/json-object.ts";
 import { pause } from "../../base/retry.ts";
 import type { WebModel } from "../../gateway/web-model.ts";
 import { halvesOf } from "./chunks.ts";
-import { isRecord } from "./keywords.ts";
 import { answerFormat, type PagePart, questionOf, type Wish } from "./prompt.ts";
 import { put } from "./quotes.ts";
 import { type Reply, readReply } from "./reply.ts";

@@ -1,11 +1,11 @@
 // The fields at the top of a schema's object.
 
-import { isRecord } from "./keywords.ts";
+import { isRecord } from "../../base/json-object.ts";
 import { referencesOf } from "./references.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /** Their names; none where the schema is not one of an object with named fields. */
-export function fieldsOf(schema: JsonSchema | null): string[] {
+export function fieldNames(schema: JsonSchema | null): string[] {
   if (schema === null) return [];
   const reference = schema["$ref"];
   const root = typeof reference === "string" ? referencesOf(schema).follow(schema, reference) : schema;

@@ -2,16 +2,16 @@
 
 import { ApiError } from "../../base/errors.ts";
 import type { FindWebModel } from "../../gateway/web-model.ts";
-import type { Guard } from "../../net/guard.ts";
+import type { AddressGuard } from "../../net/guard.ts";
 import { asWebError } from "../failure.ts";
 import type { Body } from "../params.ts";
 import {
   cancelWaited,
   type EndingJob,
   findWaited,
-  type JobRef,
   jobView,
   startWaited,
+  type WaitedJobRef,
   type WaitedJobsDeps,
 } from "../waited-jobs.ts";
 import { readExtract, schemaRefused } from "./input.ts";
@@ -22,7 +22,7 @@ import type { Validator } from "./validate.ts";
 
 /** What they need. */
 export interface ExtractJobsDeps extends WaitedJobsDeps {
-  readonly guard: Pick<Guard, "check">;
+  readonly guard: Pick<AddressGuard, "check">;
   readonly validator: Pick<Validator, "validate">;
   readonly findModel: FindWebModel;
 }
@@ -88,12 +88,12 @@ function refused({ known, param }: { known: ApiError; param: string }): ApiError
 }
 
 /** The answer to a poll. */
-export async function pollExtract(ref: JobRef, deps: ExtractJobsDeps): Promise<Record<string, unknown>> {
+export async function pollExtract(ref: WaitedJobRef, deps: ExtractJobsDeps): Promise<Record<string, unknown>> {
   return viewOf(await findWaited(KIND, ref, deps), deps);
 }
 
 /** Ends an extraction, and gives the answer to that: its state as it is then. */
-export async function cancelExtract(ref: JobRef, deps: ExtractJobsDeps): Promise<Record<string, unknown>> {
+export async function cancelExtract(ref: WaitedJobRef, deps: ExtractJobsDeps): Promise<Record<string, unknown>> {
   const { id, state } = await cancelWaited(KIND, ref, deps);
   return { success: true, job_id: id, id, status: state };
 }

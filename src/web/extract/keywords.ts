@@ -1,5 +1,7 @@
 // What the value of each JSON Schema keyword must be, of draft 7 and of 2020-12, and where schemas stand within schemas.
 
+import { isRecord } from "../../base/json-object.ts";
+
 /** What a keyword takes. */
 export type KeywordShape =
   | "text"
@@ -89,11 +91,6 @@ const CHECKS: Readonly<Record<KeywordShape, (value: unknown) => string | undefin
   },
   "schema-or-names-by-name": (value) => expect(isRecord(value), "an object of schemas or of lists of names"),
 };
-
-/** Whether it is an object that is no list. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Whether it is a list of different names. */
 export function isNames(value: unknown): value is readonly string[] {

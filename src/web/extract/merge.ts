@@ -1,8 +1,8 @@
 // Makes one answer of those that several pages, or parts of one, gave: lists are united, single values are settled by how
 // many pages agree and then by the order of the answers. What was decided against is told in a warning.
 
-import { isRecord } from "./keywords.ts";
-import { put, type Source, type Sources } from "./quotes.ts";
+import { isRecord } from "../../base/json-object.ts";
+import { put, type QuoteSource, type Sources } from "./quotes.ts";
 import { type References, referencesOf } from "./references.ts";
 import { joinItems, sameText } from "./same-item.ts";
 import type { JsonSchema } from "./schema.ts";
@@ -147,9 +147,9 @@ function resolved({ schema, context }: Place): JsonSchema | undefined {
 
 /** Sources of the answers whose value is in the merged one. */
 function mergeSources(merged: Readonly<Record<string, unknown>>, answers: readonly PageAnswer[]): Sources {
-  const sources: Record<string, readonly Source[]> = {};
+  const sources: Record<string, readonly QuoteSource[]> = {};
   for (const [field, kept] of Object.entries(merged)) {
-    const found = new Map<string, Source>();
+    const found = new Map<string, QuoteSource>();
     for (const { value, sources: own } of answers) {
       const given = isRecord(value) && Object.hasOwn(value, field) ? value[field] : undefined;
       if (kindOf(given) !== kindOf(kept)) continue;

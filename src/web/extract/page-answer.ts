@@ -1,11 +1,11 @@
 // What one page gives: from what it says of itself in structured form where that is all that is asked for, else from a
 // model, part by part. Nothing of another page is seen, and what no quote of this page stands for is not taken.
 
+import { isRecord } from "../../base/json-object.ts";
 import type { WebModel } from "../../gateway/web-model.ts";
 import { type AskPartDeps, askPart, type PartAnswer } from "./ask-part.ts";
 import { chunksOf, estimateTokens } from "./chunks.ts";
 import { siftOrders } from "./injected.ts";
-import { isRecord } from "./keywords.ts";
 import { isLiteral } from "./literal.ts";
 import { mergeAnswers, type PageAnswer } from "./merge.ts";
 import { questionOf, type Wish } from "./prompt.ts";
@@ -19,7 +19,7 @@ export interface ReadPage {
 }
 
 /** What it gave. */
-export interface Answered extends PageAnswer {
+export interface AnsweredPage extends PageAnswer {
   readonly warnings: readonly string[];
 }
 
@@ -41,13 +41,13 @@ const PART_TOKENS_MIN = 500;
 const WINDOW_SHARE = 0.9;
 
 /** Answers from one page. Throws `ApiError`. */
-export async function answerPage(page: ReadPage, wish: Wish, deps: PageAnswerDeps): Promise<Answered> {
+export async function answerPage(page: ReadPage, wish: Wish, deps: PageAnswerDeps): Promise<AnsweredPage> {
   const { model } = deps;
   if (model === undefined) return { url: page.url, value: null, sources: {}, warnings: [] };
   return askParts(page, wish, { ...deps, model });
 }
 
-async function askParts(page: ReadPage, wish: Wish, deps: AskPartDeps): Promise<Answered> {
+async function askParts(page: ReadPage, wish: Wish, deps: AskPartDeps): Promise<AnsweredPage> {
   const { url } = page;
   const { system, user } = questionOf(wish, { url, text: "", evidence: "", part: 1, parts: 1 });
   const taken = estimateTokens(system) + estimateTokens(user) + Math.min(ANSWERS_TOKENS, deps.model.contextLength / 2);
@@ -89,7 +89,7 @@ async function inParallel<T, U>(items: readonly T[], most: number, work: (item: 
 }
 
 /** The answer of one part without what the part does not say. */
-async function checkedPart({ part, reply, warnings }: PartAnswer): Promise<Answered> {
+async function checkedPart({ part, reply, warnings }: PartAnswer): Promise<AnsweredPage> {
   const { url } = part;
   const sifted = await siftOrders(`${part.evidence}\n${part.text}`);
   const told = [...warnings];

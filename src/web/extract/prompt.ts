@@ -2,8 +2,8 @@
 // unknown origin. The model has no tools, and sees one part of one page at a time.
 
 import { randomText } from "../../base/ids.ts";
+import { isRecord } from "../../base/json-object.ts";
 import type { ResponseFormat } from "../../chat/request.ts";
-import { isRecord } from "./keywords.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /** What every part of every page is asked with. */

@@ -1,16 +1,16 @@
 // Whether a page says what it is quoted with. Nothing is taken from a model's answer that no quote stands for.
 
-import { isRecord } from "./keywords.ts";
+import { isRecord } from "../../base/json-object.ts";
 
 /** Where a field's value comes from. */
-export interface Source {
+export interface QuoteSource {
   readonly url: string;
   /** Words of the page. */
   readonly quote: string;
 }
 
 /** The sources of each field at the top of an answer. */
-export type Sources = Readonly<Record<string, readonly Source[]>>;
+export type Sources = Readonly<Record<string, readonly QuoteSource[]>>;
 
 /** A page as it was shown to the model, with the evidence beside its text. */
 export interface QuotedPage {
@@ -91,9 +91,9 @@ export function dropUnsupported(value: unknown, sources: Sources, pages: readonl
   if (!isRecord(value)) return { value, sources: {}, unsupported: [] };
   const readings = new Map<string, Reading[]>();
   for (const { url, text } of pages) readings.set(pageOf(url), [...(readings.get(pageOf(url)) ?? []), readingOf(text)]);
-  const stands = ({ url, quote }: Source) =>
+  const stands = ({ url, quote }: QuoteSource) =>
     (readings.get(pageOf(url)) ?? []).some((reading) => standsIn(reading, quote));
-  const kept: Record<string, readonly Source[]> = {};
+  const kept: Record<string, readonly QuoteSource[]> = {};
   const supported: Record<string, unknown> = {};
   const unsupported: string[] = [];
   for (const [field, found] of Object.entries(value)) {

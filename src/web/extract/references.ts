@@ -1,7 +1,7 @@
 // References within one schema: to a pointer, an anchor, or a part that has an address of its own. Nothing else is ever
 // looked for: a reference that leads out of the schema leads nowhere.
 
-import { isRecord } from "./keywords.ts";
+import { isRecord } from "../../base/json-object.ts";
 
 /** The references of one schema. */
 export interface References {

@@ -1,8 +1,8 @@
 // What a model answered, read: its JSON out of whatever stands around it, the quotes by field, and no field that was not
 // asked for. Pure.
 
-import { isRecord } from "./keywords.ts";
-import { put, type Source } from "./quotes.ts";
+import { isRecord } from "../../base/json-object.ts";
+import { put, type QuoteSource } from "./quotes.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /** What was understood of an answer. */
@@ -98,8 +98,8 @@ function pruned(value: unknown, schema: unknown, at: Pruning): unknown {
 }
 
 /** The quotes as sources. */
-export function sourcesOf(url: string, quotes: Reply["quotes"]): Record<string, Source[]> {
-  const sources: Record<string, Source[]> = {};
+export function sourcesOf(url: string, quotes: Reply["quotes"]): Record<string, QuoteSource[]> {
+  const sources: Record<string, QuoteSource[]> = {};
   for (const [field, given] of Object.entries(quotes)) {
     const known = given.filter((quote): quote is string => quote !== null);
     if (known.length > 0)

@@ -2,10 +2,10 @@
 // page says.
 
 import { ApiError, type ErrorCode } from "../../base/errors.ts";
+import { isRecord } from "../../base/json-object.ts";
 import type { WebModel } from "../../gateway/web-model.ts";
-import { fieldsOf } from "./fields.ts";
+import { fieldNames } from "./fields.ts";
 import type { ExtractInput } from "./input.ts";
-import { isRecord } from "./keywords.ts";
 import { mergeAnswers } from "./merge.ts";
 import { put, type Sources } from "./quotes.ts";
 import type { Validator } from "./validate.ts";
@@ -58,7 +58,7 @@ export async function resultOf(pages: readonly PageOutcome[], ending: Ending): P
   const merged = mergeAnswers(schema ?? undefined, answers);
   const complaints = schema === null ? [] : await complaintsOf(merged.value, ending);
   const value =
-    isRecord(merged.value) || fieldsOf(schema).length > 0 ? withEveryField(merged.value, schema) : merged.value;
+    isRecord(merged.value) || fieldNames(schema).length > 0 ? withEveryField(merged.value, schema) : merged.value;
   const unsupported = isRecord(value) ? Object.keys(value).filter((field) => value[field] === null) : [];
   requireModel(value, unsupported, ending);
   const warnings = [
@@ -99,7 +99,7 @@ function isAbsence(value: unknown, pointer: string, message: string): boolean {
 function withEveryField(value: unknown, schema: ExtractInput["schema"]): Record<string, unknown> {
   const whole: Record<string, unknown> = {};
   const known = isRecord(value) ? value : {};
-  for (const field of new Set([...fieldsOf(schema), ...Object.keys(known)]))
+  for (const field of new Set([...fieldNames(schema), ...Object.keys(known)]))
     put(whole, field, Object.hasOwn(known, field) ? (known[field] ?? null) : null);
   return whole;
 }

@@ -6,13 +6,13 @@ import { pageKey } from "../../base/page-key.ts";
 import type { WebModel } from "../../gateway/web-model.ts";
 import type { LoadedPage, LoadPage } from "../../pages/load.ts";
 import type { Robots } from "../../pages/robots/robots.ts";
-import type { FrontierEntry } from "../crawl-scope.ts";
+import type { FrontierEntry } from "../../store/work/frontier.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "../crawl-visit.ts";
 import { asWebError } from "../failure.ts";
 import { creditsOf } from "../page-view.ts";
 import type { ExtractInput } from "./input.ts";
 import { rankedLinks } from "./links.ts";
-import { type Answered, answerPage } from "./page-answer.ts";
+import { type AnsweredPage, answerPage } from "./page-answer.ts";
 import { type ExtractResult, type PageOutcome, resultOf } from "./result.ts";
 import type { Validator } from "./validate.ts";
 
@@ -186,7 +186,7 @@ class Extraction {
     );
   }
 
-  async #answer({ urlKey }: FrontierEntry, page: LoadedPage): Promise<Answered> {
+  async #answer({ urlKey }: FrontierEntry, page: LoadedPage): Promise<AnsweredPage> {
     const { id, input, model, store } = this.#task;
     const { problem, validator } = this.#deps;
     const kept = await store.listAnswers(id, urlKey);

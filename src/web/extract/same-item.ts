@@ -2,7 +2,7 @@
 // do not differ; those with the same name that contradict each other in nothing; those that are equal. Their members are
 // joined.
 
-import { isRecord } from "./keywords.ts";
+import { isRecord } from "../../base/json-object.ts";
 import { put } from "./quotes.ts";
 
 /** Told of a member that an entry of the same identifier gives otherwise. */

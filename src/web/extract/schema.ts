@@ -2,7 +2,8 @@
 // names the place. What passes can be compiled, and no reference in it leads round in a circle.
 
 import { isNestedDeeper } from "../../base/json-depth.ts";
-import { complaintOf, isNames, isRecord, KEYWORDS } from "./keywords.ts";
+import { isRecord } from "../../base/json-object.ts";
+import { complaintOf, isNames, KEYWORDS } from "./keywords.ts";
 import { type References, referencesOf } from "./references.ts";
 
 /** A schema that is an object; within it `true` and `false` are schemas too. */

@@ -2,7 +2,7 @@
 
 import { namePages, siteNameOf } from "./naming.ts";
 import type { PageNote } from "./page-note.ts";
-import { oneLine } from "./plain.ts";
+import { plainLine } from "./plain.ts";
 import { type Signpost, sectionsOf } from "./sections.ts";
 import { type SiteNote, writeFullText, writeLlmstxt } from "./write.ts";
 
@@ -39,7 +39,7 @@ export function writeFiles(
   const sections = sectionsOf(pages, { signpostOf: ({ note }) => signpostOf(note), home });
   const root = pages.find(({ note }) => note.rank === 0);
   const site: SiteNote = {
-    name: oneLine(siteName, NAME_CHARS_MAX),
+    name: plainLine(siteName, NAME_CHARS_MAX),
     summary: root?.description ?? "",
     introduction: introductionOf(root?.note, root?.description ?? ""),
   };
@@ -51,6 +51,6 @@ export function writeFiles(
 
 /** How the root page begins, unless the summary says so already. */
 function introductionOf(root: PageNote | undefined, summary: string): string {
-  const opening = oneLine(root?.opening ?? "", INTRODUCTION_CHARS_MAX);
+  const opening = plainLine(root?.opening ?? "", INTRODUCTION_CHARS_MAX);
   return summary !== "" && opening.startsWith(summary.replace(/…$/, "")) ? "" : opening;
 }

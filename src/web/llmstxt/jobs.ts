@@ -4,7 +4,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, type ErrorCode } from "../../base/errors.ts";
 import { prefixedId } from "../../base/ids.ts";
-import type { Guard } from "../../net/guard.ts";
+import type { AddressGuard } from "../../net/guard.ts";
 import { STORAGE_USED_UP } from "../crawl.ts";
 import { OPEN_JOBS_MAX } from "../crawl-jobs.ts";
 import { asWebError } from "../failure.ts";
@@ -27,7 +27,7 @@ interface StoredJob {
 
 /** What they need. */
 export interface LlmstxtJobsDeps {
-  readonly guard: Pick<Guard, "check">;
+  readonly guard: Pick<AddressGuard, "check">;
   readonly jobs: {
     createJob(job: {
       id: string;

@@ -7,8 +7,8 @@ import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type Runnin
 import { BlockedAddress } from "../../net/guard.ts";
 import type { LoadedPage, LoadPage } from "../../pages/load.ts";
 import { PageError } from "../../pages/page-error.ts";
+import type { FrontierEntry } from "../../store/work/frontier.ts";
 import { STORAGE_USED_UP } from "../crawl.ts";
-import type { FrontierEntry } from "../crawl-scope.ts";
 import { type AnswerVerbs, type VisitDeps, visitPage } from "../crawl-visit.ts";
 import { asWebError } from "../failure.ts";
 import { type CandidateDeps, findCandidates } from "./candidates.ts";

@@ -1,7 +1,7 @@
 // What the site and its pages are called. Titles repeat the site's name; each page's own part is what tells it apart. Pure.
 
 import type { PageNote } from "./page-note.ts";
-import { oneLine } from "./plain.ts";
+import { plainLine } from "./plain.ts";
 import { segmentsOf } from "./rank.ts";
 
 /** What a page is called and described as. */
@@ -77,7 +77,7 @@ export function namePages(
     // A title that several pages have tells nobody which one it is.
     const isShared = (uses.get(cleaned) ?? 0) > 1 || (note.rank > 0 && letters(cleaned) === letters(siteName));
     const choices = isShared ? [note.heading, labelOf(note), cleaned] : [cleaned, note.heading, labelOf(note)];
-    const title = oneLine(choices.find((text) => letters(text) !== "") ?? pathTitle(note.url), TITLE_CHARS_MAX);
+    const title = plainLine(choices.find((text) => letters(text) !== "") ?? pathTitle(note.url), TITLE_CHARS_MAX);
     const isOwnDescription =
       note.description !== "" &&
       letters(note.description) !== letters(title) &&
@@ -123,7 +123,7 @@ export function segmentTitle(segment: string): string {
   } catch {
     // A stray percent sign is a letter like others.
   }
-  const words = oneLine(plain.replace(/\.(?:html?|php|aspx?|jsp|md)$/i, "").replace(/[-_+.]+/g, " "), 60).split(" ");
+  const words = plainLine(plain.replace(/\.(?:html?|php|aspx?|jsp|md)$/i, "").replace(/[-_+.]+/g, " "), 60).split(" ");
   const spelled = words.map((word) => (SHORT_FORMS.has(word.toLowerCase()) ? word.toUpperCase() : word)).join(" ");
   return spelled === "" ? segment : spelled.charAt(0).toUpperCase() + spelled.slice(1);
 }

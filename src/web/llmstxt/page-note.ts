@@ -3,7 +3,7 @@
 import { pageKey, siteKey } from "../../base/page-key.ts";
 import type { LoadedPage } from "../../pages/load.ts";
 import { creditsOf } from "../page-view.ts";
-import { firstSentence, oneLine, paragraphsOf, wordsOf } from "./plain.ts";
+import { firstSentence, paragraphsOf, plainLine, plainWords } from "./plain.ts";
 
 /** A page as stored. Texts are plain, on one line, and bounded. */
 export interface PageNote {
@@ -53,13 +53,13 @@ export function pageNote(
     rank,
     keys: [...new Set([key, pageKey(page.url), ...(isOwn && !isMistaken ? [pageKey(canonical)] : [])])],
     url: page.url.replace(/#.*$/, ""),
-    title: oneLine(metadata.title, TITLE_CHARS_MAX),
-    heading: oneLine(headingOf(markdown), TITLE_CHARS_MAX),
-    description: oneLine(metadata.description, DESCRIPTION_CHARS_MAX),
-    sentence: oneLine(firstSentence(telling, metadata.language), DESCRIPTION_CHARS_MAX),
-    opening: oneLine(paragraphs.join(" "), OPENING_CHARS_MAX),
-    siteName: oneLine(metadata.siteName ?? "", TITLE_CHARS_MAX),
-    language: oneLine(metadata.language, 40),
+    title: plainLine(metadata.title, TITLE_CHARS_MAX),
+    heading: plainLine(headingOf(markdown), TITLE_CHARS_MAX),
+    description: plainLine(metadata.description, DESCRIPTION_CHARS_MAX),
+    sentence: plainLine(firstSentence(telling, metadata.language), DESCRIPTION_CHARS_MAX),
+    opening: plainLine(paragraphs.join(" "), OPENING_CHARS_MAX),
+    siteName: plainLine(metadata.siteName ?? "", TITLE_CHARS_MAX),
+    language: plainLine(metadata.language, 40),
     isUnlisted: /\b(?:noindex|none)\b/i.test(metadata.robots ?? ""),
     credits: creditsOf(page),
     ...(withText
@@ -70,5 +70,5 @@ export function pageNote(
 
 function headingOf(markdown: string): string {
   const heading = /^#{1,2}\s+(.+)$/m.exec(markdown.slice(0, 20_000))?.[1] ?? "";
-  return wordsOf(heading);
+  return plainWords(heading);
 }

@@ -8,7 +8,7 @@ const INVISIBLE = /[\p{Cc}\p{Co}\p{Cs}\ufffd]|(?!\u200c|\u200d|[\u0600-\u0605\u0
 const READ_CHARS_MAX = 10_000;
 
 /** One line of plain text, cut between words where it is longer than `charsMax`. */
-export function oneLine(text: string, charsMax: number): string {
+export function plainLine(text: string, charsMax: number): string {
   const visible = text
     .slice(0, READ_CHARS_MAX)
     .replace(/[\s\u0085]+/g, " ")
@@ -49,12 +49,12 @@ export function paragraphsOf(markdown: string): string[] {
   return head
     .split(/\n\s*\n/)
     .filter((block) => !/^\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|\||>|={3,}|-{3,}|\[\^|\s{4})/.test(block))
-    .map(wordsOf)
+    .map(plainWords)
     .filter((block) => block !== "");
 }
 
 /** A block of Markdown as plain words. */
-export function wordsOf(block: string): string {
+export function plainWords(block: string): string {
   return block
     .replace(/!\[[^\]]*\]\([^)]*\)/g, "")
     .replace(/\[((?:[^[\]\\]|\\.){0,500})\]\((?:[^()\\]|\\.|\([^()]*\)){0,2000}\)/g, "$1")

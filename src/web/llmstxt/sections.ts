@@ -3,7 +3,7 @@
 
 import type { Place } from "../../pages/convert/navigation.ts";
 import { type NamedPage, segmentTitle } from "./naming.ts";
-import { oneLine } from "./plain.ts";
+import { plainLine } from "./plain.ts";
 import { languageOf, segmentsOf, typeOf } from "./rank.ts";
 
 /** A heading and the pages under it. */
@@ -111,6 +111,6 @@ function folderTitle(folder: string, members: readonly NamedPage[], { signpostOf
 
 /** A title that is neither of our own. */
 function sectionTitle(text: string): string {
-  const title = oneLine(text, TITLE_CHARS_MAX);
+  const title = plainLine(text, TITLE_CHARS_MAX);
   return title === "" || title.toLowerCase() === OPTIONAL.toLowerCase() ? MAIN : title;
 }

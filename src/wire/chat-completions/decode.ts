@@ -38,7 +38,7 @@ import {
 } from "../check.ts";
 import type { DecodeOptions } from "../format.ts";
 import { wantsUsage } from "../usage-wish.ts";
-import { ORIGIN, readCallSeal, readReasoning } from "./details.ts";
+import { CHAT_ORIGIN, readCallSeal, readReasoning } from "./details.ts";
 import { toolChoiceOf, toolsOf } from "./tools.ts";
 
 const expectLimit = expectInteger(1);
@@ -224,7 +224,7 @@ const userPartOf: Check<UserContent> = (value, path) => {
     case "file":
       return { ...fileOf(need(fields, "file", expectFields, path), at(path, "file")), ...cache(fields, path) };
     default:
-      return { type: "opaque", origin: ORIGIN, value: fields };
+      return { type: "opaque", origin: CHAT_ORIGIN, value: fields };
   }
 };
 
@@ -288,7 +288,7 @@ const assistantPartOf: Check<AssistantContent> = (value, path) => {
   const type = need(fields, "type", expectText, path);
   if (type === "text") return textPartOf(value, path);
   if (type === "refusal") return { type: "refusal", text: need(fields, "refusal", expectString, path) };
-  return { type: "opaque", origin: ORIGIN, value: fields } satisfies OpaquePart;
+  return { type: "opaque", origin: CHAT_ORIGIN, value: fields } satisfies OpaquePart;
 };
 
 const toolCallOf: Check<ToolCallPart> = (value, path) => {

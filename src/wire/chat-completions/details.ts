@@ -17,7 +17,7 @@ import {
 } from "../seal-envelopes.ts";
 
 /** The protocol's name as the origin of opaque values. */
-export const ORIGIN = "openai-chat";
+export const CHAT_ORIGIN = "openai-chat";
 
 /** OpenRouter's names for whose reasoning an entry holds. */
 const FORMATS: Readonly<Record<string, string>> = {
@@ -104,10 +104,10 @@ export function readReasoning(fields: Fields): AssistantContent[] {
     else parts.push(fromCarried(textOf(detail), carried));
   }
   if (raw.length > 0) {
-    parts.push({ type: "reasoning", text: raw.map(textOf).join("") || plain, details: raw, origin: ORIGIN });
+    parts.push({ type: "reasoning", text: raw.map(textOf).join("") || plain, details: raw, origin: CHAT_ORIGIN });
   }
   if (parts.length > 0) return parts;
-  return plain === "" ? [] : [{ type: "reasoning", text: plain, origin: ORIGIN }];
+  return plain === "" ? [] : [{ type: "reasoning", text: plain, origin: CHAT_ORIGIN }];
 }
 
 function textOf(detail: Fields): string {

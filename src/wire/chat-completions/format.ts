@@ -4,7 +4,7 @@ import { ERRORS } from "../../base/errors.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../../chat/result.ts";
 import { isFields } from "../check.ts";
-import type { EventWriter, Exchange, StreamError, WireFormat } from "../format.ts";
+import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../format.ts";
 import type { Source } from "../seal-envelopes.ts";
 import { decodeChatCompletions } from "./decode.ts";
 import { detailOf, extraContentOf, lastDetailOf } from "./details.ts";
@@ -29,7 +29,7 @@ const REASONS: Readonly<Record<FinishReason, string>> = {
 };
 
 /** `POST /v1/chat/completions`. */
-export const chatCompletions: WireFormat = {
+export const chatCompletionsFormat: WireFormat = {
   name: "openai-chat",
   path: "/v1/chat/completions",
   idPrefix: "chatcmpl-",
@@ -51,7 +51,7 @@ export const chatCompletions: WireFormat = {
   losesReasoning: true,
 };
 
-function encode(result: ChatResult, exchange: Exchange): Json {
+function encode(result: ChatResult, exchange: AnswerContext): Json {
   return {
     id: exchange.id,
     object: "chat.completion",
@@ -166,13 +166,13 @@ interface Line {
 }
 
 class ChatWriter implements EventWriter {
-  readonly #exchange: Exchange;
+  readonly #exchange: AnswerContext;
   /** Everything of a chunk before its choice. */
   readonly #head: string;
   readonly #lines = new Map<number, Line>();
   #usage: Usage | undefined;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: AnswerContext) {
     this.#exchange = exchange;
     const { id, createdSeconds: created, model } = exchange;
     this.#head = `data: ${JSON.stringify({ id, object: "chat.completion.chunk", created, model }).slice(0, -1)},"choices":[`;

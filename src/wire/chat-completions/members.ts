@@ -1,7 +1,7 @@
 // What chat completions calls its parameters, and which nested members its reader reads.
 
 import type { ClientNames } from "../client-names.ts";
-import { known, type Shape } from "../unread.ts";
+import { known, type ObjectShape } from "../unread.ts";
 
 const LIMIT = ["max_completion_tokens", "max_tokens"];
 /** Neutral names → the client's. */
@@ -15,9 +15,9 @@ export const CHAT_NAMES: ClientNames = {
   detail: ["messages.content.image_url.detail"],
 };
 
-const CHAT_FUNCTION: Shape = { reads: "name description parameters strict" };
-const CHAT_TEXT: Shape = { reads: "type text refusal cache_control" };
-const CHAT: Shape = {
+const CHAT_FUNCTION: ObjectShape = { reads: "name description parameters strict" };
+const CHAT_TEXT: ObjectShape = { reads: "type text refusal cache_control" };
+const CHAT: ObjectShape = {
   holds: {
     stream_options: { reads: "include_usage" },
     reasoning: { reads: "effort max_tokens enabled" },

@@ -6,7 +6,7 @@ import { canRead, type HistoryReader, valueOfDetails } from "../../chat/seals.ts
 import { type Fields, isFields } from "../check.ts";
 import type { OpenedSeals } from "../format.ts";
 import { uncarry } from "../seal-envelopes.ts";
-import { envelopeOf, ORIGIN, signatureOfCall } from "./details.ts";
+import { CHAT_ORIGIN, envelopeOf, signatureOfCall } from "./details.ts";
 
 /** Members of an assistant's turn that hold reasoning. */
 const MEMBERS = ["reasoning_content", "reasoning", "reasoning_details"] as const;
@@ -59,7 +59,7 @@ function textBehind(message: Fields, reader: HistoryReader): string | undefined 
 function openDetails(details: readonly unknown[], reader: HistoryReader): readonly unknown[] | undefined {
   const envelopes = details.map((detail) => (isFields(detail) ? envelopeOf(detail) : undefined));
   if (envelopes.every((one) => one === undefined)) {
-    return canRead({ origin: ORIGIN, value: valueOfDetails(details) }, reader) ? details : undefined;
+    return canRead({ origin: CHAT_ORIGIN, value: valueOfDetails(details) }, reader) ? details : undefined;
   }
   const own = envelopes.flatMap((one) => {
     if (one?.details === undefined) return [];
@@ -77,7 +77,7 @@ function openCalls(message: Fields, path: Path, reader: HistoryReader, edits: Js
     const carried = uncarry(signature);
     const where = [...path, "tool_calls", i, "extra_content"];
     const seal =
-      carried === undefined ? { origin: ORIGIN, value: signature } : { ...carried, value: carried.signature };
+      carried === undefined ? { origin: CHAT_ORIGIN, value: signature } : { ...carried, value: carried.signature };
     const { value } = seal;
     if (value === undefined || reader.refusesReasoning || !canRead({ ...seal, value }, reader)) {
       edits.push({ path: where });

@@ -6,14 +6,14 @@ import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../../chat/result.ts";
 import { CHAT_NAMES } from "../chat-completions/members.ts";
 import { type Fields, given, isFields } from "../check.ts";
-import type { EventWriter, Exchange, StreamError, WireFormat } from "../format.ts";
+import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../format.ts";
 import { known } from "../unread.ts";
 import { decodeCompletions, promptOf, severalPrompts } from "./decode.ts";
 
 type Json = Record<string, unknown>;
 
 /** The completions format. */
-export const completions: WireFormat = {
+export const completionsFormat: WireFormat = {
   name: "openai-completions",
   path: "/v1/completions",
   idPrefix: "cmpl-",
@@ -30,7 +30,7 @@ export const completions: WireFormat = {
   prompts: severalPrompts,
 };
 
-function encode(result: ChatResult, exchange: Exchange): Json {
+function encode(result: ChatResult, exchange: AnswerContext): Json {
   return {
     ...head(exchange),
     choices: result.choices.map((choice) => encodeChoice(choice, echoOf(exchange))),
@@ -54,12 +54,12 @@ function encodeChoice(choice: ResultChoice, echo: string): Json {
   };
 }
 
-function head({ id, createdSeconds, model }: Exchange): Json {
+function head({ id, createdSeconds, model }: AnswerContext): Json {
   return { id, object: "text_completion", created: createdSeconds, model };
 }
 
 /** With `echo`, the prompt stands before the text. */
-function echoOf({ body }: Exchange): string {
+function echoOf({ body }: AnswerContext): string {
   return body["echo"] === true ? promptOf(body) : "";
 }
 
@@ -113,7 +113,7 @@ function topLogprobs(token: Fields): Json | null {
 }
 
 class CompletionsWriter implements EventWriter {
-  readonly #exchange: Exchange;
+  readonly #exchange: AnswerContext;
   /** Everything of a chunk before its choice. */
   readonly #head: string;
   readonly #echo: string;
@@ -122,7 +122,7 @@ class CompletionsWriter implements EventWriter {
   #usage: Usage | undefined;
   #failed = false;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: AnswerContext) {
     this.#exchange = exchange;
     this.#echo = echoOf(exchange);
     this.#head = `data: ${JSON.stringify(head(exchange)).slice(0, -1)},"choices":[`;

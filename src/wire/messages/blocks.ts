@@ -32,7 +32,7 @@ import {
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
 
 /** The protocol's name as the origin of opaque values. */
-export const ORIGIN = "anthropic-messages";
+export const MESSAGES_ORIGIN = "anthropic-messages";
 
 /** System text: a string or text blocks. Empty texts are left out, as upstreams refuse them. */
 export function readSystem(value: unknown, path: string): SystemContent[] {
@@ -219,12 +219,12 @@ function readThinking(block: Fields, path: string): CarriedPart {
 
 function reasoning(text: string, value: string, kind: "signature" | "redacted"): CarriedPart {
   const carried = uncarry(value);
-  if (carried === undefined) return { type: "reasoning", text, [kind]: value, origin: ORIGIN };
+  if (carried === undefined) return { type: "reasoning", text, [kind]: value, origin: MESSAGES_ORIGIN };
   return fromCarried(text, carried);
 }
 
 function opaque(block: Fields): OpaquePart {
-  return { type: "opaque", origin: ORIGIN, value: block };
+  return { type: "opaque", origin: MESSAGES_ORIGIN, value: block };
 }
 
 /** The prompt-cache marker of a block or tool. */

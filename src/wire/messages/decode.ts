@@ -28,7 +28,7 @@ import {
   remaining,
 } from "../check.ts";
 import type { DecodeOptions } from "../format.ts";
-import { cache, ORIGIN, readAssistant, readSystem, readUser } from "./blocks.ts";
+import { cache, MESSAGES_ORIGIN, readAssistant, readSystem, readUser } from "./blocks.ts";
 
 /** Top-level members with a meaning here; the rest goes to `extra`. */
 const KNOWN: ReadonlySet<string> = new Set([
@@ -139,7 +139,7 @@ const readTool: Check<Tool> = (value, path) => {
   const tool = expectFields(value, path);
   const type = maybe(tool, "type", expectText, path) ?? "custom";
   // Spec silent: a typed tool is one that the protocol's own servers know, whoever runs it.
-  if (type !== "custom") return { type: "server", origin: ORIGIN, name: type, value: tool };
+  if (type !== "custom") return { type: "server", origin: MESSAGES_ORIGIN, name: type, value: tool };
   return {
     type: "function",
     name: need(tool, "name", expectText, path),

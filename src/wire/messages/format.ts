@@ -1,18 +1,26 @@
 // The client format of `POST /v1/messages`: its entry and whole answers.
 
 import type { ChatResult, ResultBlock } from "../../chat/result.ts";
-import type { Exchange, WireFormat } from "../format.ts";
+import type { AnswerContext, WireFormat } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
-import { ORIGIN } from "./blocks.ts";
+import { MESSAGES_ORIGIN } from "./blocks.ts";
 import { decodeMessages } from "./decode.ts";
 import { messagesEntries } from "./entries.ts";
 import { MESSAGES_NAMES, MESSAGES_READS } from "./members.ts";
 import { openMessages } from "./seals.ts";
-import { type Block, citationsOf, envelope, redactedOf, signatureOf, stopMembers, usageMembers } from "./shape.ts";
+import {
+  citationsOf,
+  envelope,
+  type MessagesBlock,
+  redactedOf,
+  signatureOf,
+  stopMembers,
+  usageMembers,
+} from "./shape.ts";
 import { MessagesWriter } from "./stream.ts";
 
 /** The messages format. */
-export const messages: WireFormat = {
+export const messagesFormat: WireFormat = {
   name: "anthropic-messages",
   path: "/v1/messages",
   idPrefix: "msg_",
@@ -41,7 +49,7 @@ export const messages: WireFormat = {
 };
 
 /** The format has one answer per request: further choices are not shown. */
-function encode(result: ChatResult, exchange: Exchange): Block {
+function encode(result: ChatResult, exchange: AnswerContext): MessagesBlock {
   const choice = result.choices[0];
   const blocks = choice?.blocks ?? [];
   const calledTool = blocks.some((block) => block.type === "tool-call");
@@ -53,7 +61,7 @@ function encode(result: ChatResult, exchange: Exchange): Block {
   };
 }
 
-function encodeBlock(block: ResultBlock, exchange: Exchange): Block[] {
+function encodeBlock(block: ResultBlock, exchange: AnswerContext): MessagesBlock[] {
   switch (block.type) {
     case "text": {
       // An empty text block handed back would be refused by the protocol's own servers.
@@ -69,11 +77,14 @@ function encodeBlock(block: ResultBlock, exchange: Exchange): Block[] {
       return signature === undefined ? [call] : [{ type: "thinking", thinking: "", signature }, call];
     }
     case "opaque":
-      return block.origin === ORIGIN ? [{ ...block.value }] : [];
+      return block.origin === MESSAGES_ORIGIN ? [{ ...block.value }] : [];
   }
 }
 
-function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>, { source }: Exchange): Block[] {
+function encodeReasoning(
+  block: Extract<ResultBlock, { type: "reasoning" }>,
+  { source }: AnswerContext,
+): MessagesBlock[] {
   const summary = (block.summary ?? []).filter((part) => part !== "").join("\n\n");
   const thinking = block.text === "" || summary === "" ? block.text + summary : `${block.text}\n\n${summary}`;
   const signature = signatureOf(block, {
@@ -81,7 +92,7 @@ function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>, { s
     text: thinking !== "",
     source,
   });
-  const out: Block[] = [];
+  const out: MessagesBlock[] = [];
   if (thinking !== "" || signature !== "") out.push({ type: "thinking", thinking, signature });
   const data = redactedOf(block);
   if (data !== undefined) out.push({ type: "redacted_thinking", data });

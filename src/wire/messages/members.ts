@@ -1,7 +1,7 @@
 // What the messages format calls its parameters, and which nested members its reader reads.
 
 import type { ClientNames } from "../client-names.ts";
-import { known, type Shape } from "../unread.ts";
+import { known, type ObjectShape } from "../unread.ts";
 
 /** Neutral names → the client's. */
 export const MESSAGES_NAMES: ClientNames = {
@@ -16,8 +16,8 @@ export const MESSAGES_NAMES: ClientNames = {
   parallel_tool_calls: ["tool_choice.disable_parallel_tool_use"],
 };
 
-const MESSAGES_TEXT: Shape = { reads: "type text cache_control" };
-const MESSAGES: Shape = {
+const MESSAGES_TEXT: ObjectShape = { reads: "type text cache_control" };
+const MESSAGES: ObjectShape = {
   holds: {
     output_config: { reads: "effort", holds: { format: { reads: "type schema" } } },
     thinking: { reads: "type budget_tokens display" },

@@ -6,7 +6,7 @@ import { canRead, type SealReader } from "../../chat/seals.ts";
 import { type Fields, isFields } from "../check.ts";
 import type { OpenedSeals } from "../format.ts";
 import { uncarry } from "../seal-envelopes.ts";
-import { ORIGIN } from "./blocks.ts";
+import { MESSAGES_ORIGIN } from "./blocks.ts";
 
 /** The block as the provider may be given it; undefined when it may not. */
 type Opened = Fields | undefined;
@@ -40,7 +40,8 @@ function openBlock(block: Fields, reader: SealReader): Opened {
   if (block["type"] === "thinking") return openThinking(block, reader);
   if (block["type"] !== "redacted_thinking" || typeof block["data"] !== "string") return block;
   const carried = uncarry(block["data"]);
-  if (carried === undefined) return canRead({ origin: ORIGIN, value: block["data"] }, reader) ? block : undefined;
+  if (carried === undefined)
+    return canRead({ origin: MESSAGES_ORIGIN, value: block["data"] }, reader) ? block : undefined;
   const data = carried.redacted;
   if (data === undefined || !canRead({ ...carried, value: data }, reader)) return undefined;
   return { ...block, data };
@@ -51,7 +52,7 @@ function openThinking(block: Fields, reader: SealReader): Opened {
   if (signature === "") return reader.unsigned ? block : undefined;
   const carried = uncarry(signature);
   if (carried === undefined) {
-    return canRead({ origin: ORIGIN, value: signature }, reader) ? block : unsigned(block, reader);
+    return canRead({ origin: MESSAGES_ORIGIN, value: signature }, reader) ? block : unsigned(block, reader);
   }
   // The signature of a tool call: the protocol has no place for it.
   if (carried.callId !== undefined) return undefined;

@@ -2,15 +2,15 @@
 
 import type { FinishReason, Usage } from "../../chat/event.ts";
 import { given, isFields } from "../check.ts";
-import type { Exchange } from "../format.ts";
+import type { AnswerContext } from "../format.ts";
 import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
-import { ORIGIN } from "./blocks.ts";
+import { MESSAGES_ORIGIN } from "./blocks.ts";
 
 /** A content block or stream payload. */
-export type Block = Record<string, unknown>;
+export type MessagesBlock = Record<string, unknown>;
 
 /** A message without its content, before it ends. */
-export function envelope(exchange: Exchange): Block {
+export function envelope(exchange: AnswerContext): MessagesBlock {
   return { id: exchange.id, type: "message", role: "assistant", model: exchange.model };
 }
 
@@ -38,13 +38,17 @@ const OVER_TOOL_USE: ReadonlySet<FinishReason> = new Set([
 ]);
 
 /** The stop members of a message. An answer with a tool call stops for it, whatever the upstream called it. */
-export function stopMembers(reason: FinishReason, stopSequence: string | undefined, calledTool: boolean): Block {
+export function stopMembers(
+  reason: FinishReason,
+  stopSequence: string | undefined,
+  calledTool: boolean,
+): MessagesBlock {
   const stop = calledTool && !OVER_TOOL_USE.has(reason) ? "tool_use" : STOP_REASONS[reason];
   return { stop_reason: stop, stop_sequence: stop === "stop_sequence" ? (stopSequence ?? null) : null };
 }
 
 /** Usage in this format: cached input is counted beside `input_tokens`, not in it. */
-export function usageMembers(usage: Usage | undefined): Block {
+export function usageMembers(usage: Usage | undefined): MessagesBlock {
   const read = usage?.cachedTokens ?? 0;
   const written = usage?.cacheWriteTokens ?? 0;
   return {
@@ -71,13 +75,13 @@ export function signatureOf(
   seals: Seals,
   how: { summary: boolean; text: boolean; source: Source | undefined },
 ): string {
-  const origin = seals.origin ?? how.source?.protocol ?? ORIGIN;
-  if (origin === ORIGIN) return seals.signature ?? "";
+  const origin = seals.origin ?? how.source?.protocol ?? MESSAGES_ORIGIN;
+  if (origin === MESSAGES_ORIGIN) return seals.signature ?? "";
   const values = sealed(seals, how);
   return values === undefined ? "" : carry(values);
 }
 
 /** The `data` of a redacted block of this protocol; undefined when the block is none. */
 export function redactedOf(seals: Seals): string | undefined {
-  return (seals.origin ?? ORIGIN) === ORIGIN ? seals.redacted : undefined;
+  return (seals.origin ?? MESSAGES_ORIGIN) === MESSAGES_ORIGIN ? seals.redacted : undefined;
 }

@@ -17,10 +17,18 @@ import type {
   ToolStart,
 } from "../../chat/event.ts";
 import { given } from "../check.ts";
-import type { EventWriter, Exchange, StreamError } from "../format.ts";
+import type { AnswerContext, EventWriter, StreamError } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
-import { ORIGIN } from "./blocks.ts";
-import { type Block, citationsOf, envelope, redactedOf, signatureOf, stopMembers, usageMembers } from "./shape.ts";
+import { MESSAGES_ORIGIN } from "./blocks.ts";
+import {
+  citationsOf,
+  envelope,
+  type MessagesBlock,
+  redactedOf,
+  signatureOf,
+  stopMembers,
+  usageMembers,
+} from "./shape.ts";
 
 type BlockEvent =
   | TextStart
@@ -39,7 +47,7 @@ const WAITING_CHARS_MAX = 32 * 1024 * 1024;
 
 /** The writer of one streamed message. */
 export class MessagesWriter implements EventWriter {
-  readonly #exchange: Exchange;
+  readonly #exchange: AnswerContext;
   #started = false;
   #finished = false;
   #calledTool = false;
@@ -58,7 +66,7 @@ export class MessagesWriter implements EventWriter {
   #customTool = false;
   #failed = false;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: AnswerContext) {
     this.#exchange = exchange;
   }
 
@@ -183,7 +191,7 @@ export class MessagesWriter implements EventWriter {
       case "tool-end":
         return (this.#customTool ? `${this.#textPrefix}"\\"}"}}\n\n` : "") + this.#closeBlock();
       case "opaque":
-        return (event.origin === ORIGIN ? this.#openBlock({ ...event.value }, "") : "") + this.#closeBlock();
+        return (event.origin === MESSAGES_ORIGIN ? this.#openBlock({ ...event.value }, "") : "") + this.#closeBlock();
     }
   }
 
@@ -254,14 +262,14 @@ export class MessagesWriter implements EventWriter {
     return `${this.#textPrefix}${JSON.stringify(text)}}}\n\n`;
   }
 
-  #openBlock(block: Block, deltaHead: string): string {
+  #openBlock(block: MessagesBlock, deltaHead: string): string {
     this.#opened = true;
     const index = this.#index;
     this.#textPrefix = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${deltaHead}`;
     return frame({ type: "content_block_start", index, content_block: block });
   }
 
-  #delta(delta: Block): string {
+  #delta(delta: MessagesBlock): string {
     return frame({ type: "content_block_delta", index: this.#index, delta });
   }
 
@@ -282,6 +290,6 @@ export class MessagesWriter implements EventWriter {
   }
 }
 
-function frame(payload: Block & { type: string }): string {
+function frame(payload: MessagesBlock & { type: string }): string {
   return `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`;
 }

@@ -2,10 +2,10 @@
 // where the request left them out.
 
 import { isFields } from "../check.ts";
-import type { Exchange } from "../format.ts";
+import type { AnswerContext } from "../format.ts";
 
 /** The members of the response object that follow from the request. */
-export function requestEcho({ body, request, defaultTemperature }: Exchange): Record<string, unknown> {
+export function requestEcho({ body, request, defaultTemperature }: AnswerContext): Record<string, unknown> {
   const text = isFields(body["text"]) ? body["text"] : {};
   return {
     background: body["background"] ?? false,

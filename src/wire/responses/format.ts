@@ -1,7 +1,7 @@
 // The client format of `POST /v1/responses`: its entry and whole answers.
 
 import type { ChatResult, ResultBlock } from "../../chat/result.ts";
-import type { Exchange, WireFormat } from "../format.ts";
+import type { AnswerContext, WireFormat } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
 import { decodeResponses } from "./decode.ts";
 import { responsesEntries } from "./entries.ts";
@@ -12,17 +12,17 @@ import {
   callItem,
   callSignatureItem,
   encryptedOf,
-  type Item,
   incompleteReason,
   itemId,
   ResponseObject,
+  type ResponsesItem,
   textPart,
 } from "./shape.ts";
 import { ResponsesWriter } from "./stream.ts";
-import { ORIGIN } from "./tools.ts";
+import { RESPONSES_ORIGIN } from "./tools.ts";
 
 /** The responses format. */
-export const responses: WireFormat = {
+export const responsesFormat: WireFormat = {
   name: "openai-responses",
   path: "/v1/responses",
   idPrefix: "resp_",
@@ -43,7 +43,7 @@ export const responses: WireFormat = {
 };
 
 /** The format has one answer per request: further choices are not shown. */
-function encode(result: ChatResult, exchange: Exchange): Item {
+function encode(result: ChatResult, exchange: AnswerContext): ResponsesItem {
   const choice = result.choices[0];
   const blocks = choice?.blocks ?? [];
   const refused = blocks.some((block) => block.type === "text" && block.refusal === true);
@@ -56,9 +56,9 @@ function encode(result: ChatResult, exchange: Exchange): Item {
   });
 }
 
-function encodeBlocks(blocks: readonly ResultBlock[], exchange: Exchange): Item[] {
-  const output: Item[] = [];
-  let message: { content: Item[] } | undefined;
+function encodeBlocks(blocks: readonly ResultBlock[], exchange: AnswerContext): ResponsesItem[] {
+  const output: ResponsesItem[] = [];
+  let message: { content: ResponsesItem[] } | undefined;
   for (const block of blocks) {
     if (block.type === "text") {
       const part = encodeText(block);
@@ -69,7 +69,7 @@ function encodeBlocks(blocks: readonly ResultBlock[], exchange: Exchange): Item[
       } else message.content.push(part);
       continue;
     }
-    if (block.type === "opaque" && block.origin !== ORIGIN) continue;
+    if (block.type === "opaque" && block.origin !== RESPONSES_ORIGIN) continue;
     // Texts that follow each other are parts of one message; anything else ends it.
     message = undefined;
     if (block.type === "opaque") output.push({ ...block.value });
@@ -79,14 +79,18 @@ function encodeBlocks(blocks: readonly ResultBlock[], exchange: Exchange): Item[
   return output;
 }
 
-function encodeText(block: Extract<ResultBlock, { type: "text" }>): Item {
+function encodeText(block: Extract<ResultBlock, { type: "text" }>): ResponsesItem {
   return textPart(block.text, block.refusal === true, {
     annotations: annotationsOf(block.annotations),
     logprobs: block.logprobs ?? [],
   });
 }
 
-function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>, exchange: Exchange, index: number): Item {
+function encodeReasoning(
+  block: Extract<ResultBlock, { type: "reasoning" }>,
+  exchange: AnswerContext,
+  index: number,
+): ResponsesItem {
   const parts = (block.summary ?? []).filter((part) => part !== "");
   // This protocol's clients know summaries only, so the reasoning itself is shown as one.
   const summary = block.text === "" ? parts : [block.text, ...parts];
@@ -102,7 +106,11 @@ function encodeReasoning(block: Extract<ResultBlock, { type: "reasoning" }>, exc
   };
 }
 
-function pushCall(call: Extract<ResultBlock, { type: "tool-call" }>, exchange: Exchange, output: Item[]): void {
+function pushCall(
+  call: Extract<ResultBlock, { type: "tool-call" }>,
+  exchange: AnswerContext,
+  output: ResponsesItem[],
+): void {
   const envelope = sealedCall(call, exchange.source);
   if (envelope !== undefined) {
     output.push(callSignatureItem(itemId("reasoning", exchange, output.length), envelope));

@@ -30,7 +30,7 @@ import {
   reject,
 } from "../check.ts";
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
-import { ORIGIN, readTools } from "./tools.ts";
+import { RESPONSES_ORIGIN, readTools } from "./tools.ts";
 
 /** What the input holds: turns, and tools declared on the way (`additional_tools`). */
 export interface Input {
@@ -112,7 +112,7 @@ function readItem(item: Fields, path: string, turns: Turns): void {
 
 /** What a client hands in (outputs, approvals) is the user's; what a model made is the assistant's. */
 function readOther(item: Fields, type: string, turns: Turns): void {
-  const part: OpaquePart = { type: "opaque", origin: ORIGIN, value: item };
+  const part: OpaquePart = { type: "opaque", origin: RESPONSES_ORIGIN, value: item };
   if (type.endsWith("_output") || type.endsWith("_response")) turns.messages.push({ role: "user", content: [part] });
   else turns.assistant([part]);
 }
@@ -282,7 +282,7 @@ function readReasoning(item: Fields, path: string, turns: Turns): void {
     type: "reasoning",
     text,
     ...given({ itemId, encrypted: own, summary: summary.length > 0 ? summary : undefined, minter: carried?.minter }),
-    ...(own === undefined ? {} : { origin: ORIGIN }),
+    ...(own === undefined ? {} : { origin: RESPONSES_ORIGIN }),
   };
   turns.assistant([part]);
 }
@@ -295,5 +295,5 @@ function textsOf(item: Fields, key: string, path: string): string[] {
 }
 
 function opaque(part: Fields): OpaquePart {
-  return { type: "opaque", origin: ORIGIN, value: part };
+  return { type: "opaque", origin: RESPONSES_ORIGIN, value: part };
 }

@@ -1,7 +1,7 @@
 // What the responses format calls its parameters, and which nested members its reader reads.
 
 import type { ClientNames } from "../client-names.ts";
-import { known, type Shape } from "../unread.ts";
+import { known, type ObjectShape } from "../unread.ts";
 
 /** Neutral names → the client's. */
 export const RESPONSES_NAMES: ClientNames = {
@@ -15,16 +15,16 @@ export const RESPONSES_NAMES: ClientNames = {
   detail: ["input.content.detail"],
 };
 
-const RESPONSES_FUNCTION: Shape = {
+const RESPONSES_FUNCTION: ObjectShape = {
   reads: "type name description parameters strict",
   holds: { function: { reads: "name description parameters strict" } },
 };
-const RESPONSES_CUSTOM: Shape = {
+const RESPONSES_CUSTOM: ObjectShape = {
   reads: "type name description format",
   holds: { custom: { reads: "name description format" } },
 };
-const RESPONSES_TEXT: Shape = { reads: "type text logprobs" };
-const RESPONSES: Shape = {
+const RESPONSES_TEXT: ObjectShape = { reads: "type text logprobs" };
+const RESPONSES: ObjectShape = {
   holds: {
     stream_options: {},
     reasoning: { reads: "effort summary generate_summary" },

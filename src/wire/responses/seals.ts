@@ -7,7 +7,7 @@ import { type Fields, isFields } from "../check.ts";
 import type { OpenedSeals } from "../format.ts";
 import { uncarry } from "../seal-envelopes.ts";
 import { responseOfItem } from "./references.ts";
-import { ORIGIN } from "./tools.ts";
+import { RESPONSES_ORIGIN } from "./tools.ts";
 
 /** Items of an answer that may go up without the id their provider knows them by. */
 const NAMELESS: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
@@ -47,7 +47,7 @@ function openReasoning(item: Fields, reader: SealReader): Fields | undefined {
     return isStored && reader.refused !== true ? item : undefined;
   }
   const carried = uncarry(encrypted);
-  if (carried === undefined) return canRead({ origin: ORIGIN, value: encrypted }, reader) ? item : undefined;
+  if (carried === undefined) return canRead({ origin: RESPONSES_ORIGIN, value: encrypted }, reader) ? item : undefined;
   if (carried.callId !== undefined || carried.encrypted === undefined) return undefined;
   if (!canRead({ ...carried, value: carried.encrypted }, reader)) return undefined;
   const { id: given, ...rest } = item;

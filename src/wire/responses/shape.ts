@@ -2,36 +2,36 @@
 
 import type { FinishReason, Usage } from "../../chat/event.ts";
 import { type Fields, given, isFields } from "../check.ts";
-import type { Exchange } from "../format.ts";
+import type { AnswerContext } from "../format.ts";
 import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
 import { requestEcho } from "./echo.ts";
 import { itemIdOf } from "./references.ts";
-import { ORIGIN } from "./tools.ts";
+import { RESPONSES_ORIGIN } from "./tools.ts";
 
 /** An output item, content part or payload. */
-export type Item = Record<string, unknown>;
+export type ResponsesItem = Record<string, unknown>;
 
 /** What differs between the response objects of one answer. */
 export interface Progress {
   status: "in_progress" | "completed" | "incomplete" | "failed";
-  output: readonly Item[];
+  output: readonly ResponsesItem[];
   usage?: Usage | undefined;
-  error?: Item;
+  error?: ResponsesItem;
   incompleteReason?: string | undefined;
 }
 
 /** Writes the response object of one exchange; what it echoes of the request is worked out once. */
 export class ResponseObject {
-  readonly #exchange: Exchange;
-  #echo: Item | undefined;
+  readonly #exchange: AnswerContext;
+  #echo: ResponsesItem | undefined;
   #echoText: string | undefined;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: AnswerContext) {
     this.#exchange = exchange;
   }
 
   /** The object. */
-  value(progress: Progress): Item {
+  value(progress: Progress): ResponsesItem {
     return { ...this.#changing(progress), ...this.#echoed() };
   }
 
@@ -41,7 +41,7 @@ export class ResponseObject {
     return `${JSON.stringify(this.#changing(progress)).slice(0, -1)},${this.#echoText}`;
   }
 
-  #changing({ status, output, usage, error, incompleteReason }: Progress): Item {
+  #changing({ status, output, usage, error, incompleteReason }: Progress): ResponsesItem {
     return {
       id: this.#exchange.id,
       object: "response",
@@ -56,13 +56,13 @@ export class ResponseObject {
     };
   }
 
-  #echoed(): Item {
+  #echoed(): ResponsesItem {
     this.#echo ??= requestEcho(this.#exchange);
     return this.#echo;
   }
 }
 
-function usageMembers(usage: Usage): Item {
+function usageMembers(usage: Usage): ResponsesItem {
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: {
@@ -96,7 +96,7 @@ const ID_PREFIXES = { message: "msg_", reasoning: "rs_", function_call: "fc_", c
 export type ItemType = keyof typeof ID_PREFIXES;
 
 /** An item's id: the upstream's own, else one that follows from the response and the item's place in it. */
-export function itemId(type: ItemType, exchange: Exchange, outputIndex: number): string {
+export function itemId(type: ItemType, exchange: AnswerContext, outputIndex: number): string {
   return itemIdOf(ID_PREFIXES[type], exchange.id, outputIndex);
 }
 
@@ -119,8 +119,8 @@ export function encryptedOf(
   seals: Seals,
   how: { summary: boolean; text: boolean; source: Source | undefined },
 ): { encrypted_content?: string } {
-  const origin = seals.origin ?? how.source?.protocol ?? ORIGIN;
-  if (origin === ORIGIN) return given({ encrypted_content: seals.encrypted });
+  const origin = seals.origin ?? how.source?.protocol ?? RESPONSES_ORIGIN;
+  if (origin === RESPONSES_ORIGIN) return given({ encrypted_content: seals.encrypted });
   const { itemId: _itemId, ...values } = seals;
   const envelope = sealed(values, how);
   return envelope === undefined ? {} : { encrypted_content: carry(envelope) };
@@ -130,7 +130,7 @@ export function encryptedOf(
  * A function call's own signature has no place in its item; it goes before the call in an empty reasoning item, which
  * clients hand back unchanged.
  */
-export function callSignatureItem(id: string, envelope: string): Item {
+export function callSignatureItem(id: string, envelope: string): ResponsesItem {
   return { id, type: "reasoning", summary: [], encrypted_content: envelope };
 }
 
@@ -140,7 +140,7 @@ export function callItem(
   call: { kind: "function" | "custom"; callId: string; name: string; namespace?: string | undefined },
   text: string,
   status: "in_progress" | "completed",
-): Item {
+): ResponsesItem {
   const { callId, name, namespace } = call;
   const common = { call_id: callId, name, ...given({ namespace }) };
   return call.kind === "custom"
@@ -149,7 +149,11 @@ export function callItem(
 }
 
 /** The finished content part of a text. */
-export function textPart(text: string, refusal: boolean, more: { annotations?: Fields[]; logprobs?: unknown[] }): Item {
+export function textPart(
+  text: string,
+  refusal: boolean,
+  more: { annotations?: Fields[]; logprobs?: unknown[] },
+): ResponsesItem {
   if (refusal) return { type: "refusal", refusal: text };
   return { type: "output_text", annotations: more.annotations ?? [], logprobs: more.logprobs ?? [], text };
 }

@@ -3,7 +3,7 @@
 
 import { type Fields, isFields } from "../check.ts";
 import { carry, uncarry } from "../seal-envelopes.ts";
-import { ORIGIN } from "./tools.ts";
+import { RESPONSES_ORIGIN } from "./tools.ts";
 
 /** What `include` says of a client that wants encrypted reasoning. */
 export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
@@ -14,7 +14,7 @@ export function storedAnswer(answer: Fields, { minter, hidden }: { minter: strin
   return withItems(answer, (item) => {
     const encrypted = item["encrypted_content"];
     if (item["type"] !== "reasoning" || typeof encrypted !== "string" || encrypted === "") return item;
-    return { ...item, encrypted_content: carry({ origin: ORIGIN, minter, encrypted, stored }) };
+    return { ...item, encrypted_content: carry({ origin: RESPONSES_ORIGIN, minter, encrypted, stored }) };
   });
 }
 

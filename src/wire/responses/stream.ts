@@ -16,27 +16,27 @@ import type {
   ToolStart,
 } from "../../chat/event.ts";
 import type { Fields } from "../check.ts";
-import type { EventWriter, Exchange, StreamError } from "../format.ts";
+import type { AnswerContext, EventWriter, StreamError } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
 import {
   annotationsOf,
   callItem,
   callSignatureItem,
   encryptedOf,
-  type Item,
   incompleteReason,
   itemId,
   type Progress,
   ResponseObject,
+  type ResponsesItem,
   textPart,
 } from "./shape.ts";
-import { ORIGIN } from "./tools.ts";
+import { RESPONSES_ORIGIN } from "./tools.ts";
 
 /** A message item: its parts are the texts that follow each other. */
 interface Message {
   id: string;
   index: number;
-  content: Item[];
+  content: ResponsesItem[];
   openParts: number;
   done: boolean;
 }
@@ -66,13 +66,13 @@ type Open =
 
 /** The writer of one streamed response. */
 export class ResponsesWriter implements EventWriter {
-  readonly #exchange: Exchange;
+  readonly #exchange: AnswerContext;
   readonly #response: ResponseObject;
   /** What stands before an item event's name in its payload. */
   readonly #prefix: string;
   readonly #open = new Map<string, Open>();
   /** Items by output index; those still open are filled in when they are done. */
-  readonly #output: (Item | undefined)[] = [];
+  readonly #output: (ResponsesItem | undefined)[] = [];
   #sequence = 0;
   #started = false;
   #finished = false;
@@ -82,7 +82,7 @@ export class ResponsesWriter implements EventWriter {
   #message: Message | undefined;
   #final: Progress | undefined;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: AnswerContext) {
     this.#exchange = exchange;
     this.#response = new ResponseObject(exchange);
     this.#prefix = exchange.shortEventTypes === true ? "" : "response.";
@@ -101,7 +101,7 @@ export class ResponsesWriter implements EventWriter {
     return this.#start() + this.#write(event);
   }
 
-  get answer(): Item | undefined {
+  get answer(): ResponsesItem | undefined {
     return this.#final === undefined ? undefined : this.#response.value(this.#final);
   }
 
@@ -333,19 +333,19 @@ export class ResponsesWriter implements EventWriter {
   }
 
   #opaque(event: OpaqueEvent): string {
-    if (event.origin !== ORIGIN) return "";
+    if (event.origin !== RESPONSES_ORIGIN) return "";
     const item = { ...event.value };
     const index = this.#output.length;
     return this.#settleMessage() + this.#add(item) + this.#done(index, item);
   }
 
-  #add(item: Item): string {
+  #add(item: ResponsesItem): string {
     const output_index = this.#output.length;
     this.#output.push(undefined);
     return this.#item("output_item.added", { output_index, item });
   }
 
-  #done(index: number, item: Item): string {
+  #done(index: number, item: ResponsesItem): string {
     this.#output[index] = item;
     return this.#item("output_item.done", { output_index: index, item });
   }

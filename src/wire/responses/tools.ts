@@ -18,7 +18,7 @@ import {
 } from "../check.ts";
 
 /** The protocol's name as the origin of opaque values. */
-export const ORIGIN = "openai-responses";
+export const RESPONSES_ORIGIN = "openai-responses";
 
 /** Tools in the order they came; the members of a namespace stand one by one and carry its name. */
 export function readTools(value: unknown, path: string): Tool[] {
@@ -40,7 +40,7 @@ function readTool(tool: Fields, path: string, namespace?: string): Tool[] {
       );
     }
     default:
-      return [{ type: "server", origin: ORIGIN, name: type, value: tool }];
+      return [{ type: "server", origin: RESPONSES_ORIGIN, name: type, value: tool }];
   }
 }
 

@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { BY_BYTES, type Contract, made, TEXTS, UNSTORABLE, type World } from "./world.ts";
 
 const names = (list: readonly { readonly username: string }[]) => list.map(({ username }) => username);
-const input = (username: string) => ({ username, email: `${username}@x.example`, tier: "free" });
+const input = (username: string) => ({ username, email: `${username}@x.example`, tier: "free" as const });
 const HOURLY = { limitMicros: 100, periodMs: 3_600_000 };
 
 /** What an account leaves behind when it goes: nothing of its own. */

@@ -9,14 +9,14 @@ import { BudgetText } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { Field, Submit, useForm } from "../parts/form.tsx";
 import { Badge, Notice, say } from "../parts/notice.tsx";
-import { dayText, size, When } from "../parts/time.tsx";
+import { dayText, formatBytes, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { VerifyCode } from "../parts/verify-code.tsx";
 import { navigate } from "../router.ts";
 import { forgetSession, profile, refreshSession, session } from "../session.ts";
 
 /** The page. */
-export function Account() {
+export function AccountPage() {
   // What was spent has changed since the page was loaded; without an answer the page stands as it is.
   useEffect(() => {
     refreshSession().catch(() => undefined);
@@ -61,7 +61,8 @@ function Profile() {
         </dd>
         <dt>Storage</dt>
         <dd>
-          {size(who.storage.used_bytes)} of {size(who.storage.limit_bytes)} for responses, threads, files and jobs
+          {formatBytes(who.storage.used_bytes)} of {formatBytes(who.storage.limit_bytes)} for responses, threads, files
+          and jobs
         </dd>
         {who.budget !== null && (
           <>

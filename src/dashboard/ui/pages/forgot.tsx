@@ -9,7 +9,7 @@ import { hrefOf, navigate } from "../router.ts";
 import { refreshSession, session } from "../session.ts";
 
 /** The page. The link's token stands in the fragment, which never leaves the browser by itself. */
-export function Forgot() {
+export function ForgotPage() {
   const token = useSignal(tokenNow());
   useEffect(() => {
     // The link opened in a window that shows this page already changes nothing but the fragment.

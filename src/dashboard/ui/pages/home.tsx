@@ -11,7 +11,7 @@ import { baseUrl, freshKey, profile, session } from "../session.ts";
 import { SNIPPETS } from "../snippets.ts";
 
 /** The page. */
-export function Home() {
+export function HomePage() {
   const who = profile.value;
   const keys = useLoad<Listing<KeyView>>("/keys").value.value?.data;
   const models = useLoad<Listing<ModelChoice>>("/models").value.value?.data;

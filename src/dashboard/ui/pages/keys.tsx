@@ -1,6 +1,6 @@
 // API keys: make one (it is shown once), see what is there, revoke.
 import { useSignal } from "@preact/signals";
-import type { KeyView, Listing, NewKey, NewKeyForm } from "../../contract.ts";
+import type { CreatedKey, KeyView, Listing, NewKeyForm } from "../../contract.ts";
 import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { periodText } from "../parts/budget.tsx";
@@ -28,7 +28,7 @@ const PERIODS = [
 ] as const;
 
 /** The page. */
-export function Keys() {
+export function KeysPage() {
   const keys = useLoad<Listing<KeyView>>("/keys");
   const list = keys.value.value?.data;
   const live = list?.filter((key) => key.revoked_at === null) ?? [];
@@ -58,7 +58,7 @@ function CreateKey({ made }: { made: () => Promise<void> }) {
   const form = useForm(
     async (values) => {
       const { name = "" } = values;
-      const { key, unpriced } = await call<NewKey>("POST", "/keys", newKeyForm(values));
+      const { key, unpriced } = await call<CreatedKey>("POST", "/keys", newKeyForm(values));
       shown.value = { name, key, unpriced };
       freshKey.value = key;
       await made();

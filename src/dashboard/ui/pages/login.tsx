@@ -8,7 +8,7 @@ import { hrefOf, query, safeNext } from "../router.ts";
 import { refreshSession, session } from "../session.ts";
 
 /** The page. Where it goes on to is the app's matter: it sees that somebody is signed in. */
-export function Login() {
+export function LoginPage() {
   const form = useForm(
     async ({ username_or_email, password }) => {
       await call("POST", "/login", { username_or_email, password });

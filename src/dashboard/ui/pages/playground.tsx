@@ -3,7 +3,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { DecisionChoice, Listing, ModelChoice } from "../../contract.ts";
-import { type Answer, ask, type Question } from "../chat-stream.ts";
+import { type Answer, ask, type PlaygroundPrompt } from "../chat-stream.ts";
 import { useLoad } from "../load.ts";
 import { Code } from "../parts/copy.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -30,7 +30,7 @@ interface Turn {
 }
 
 /** The page. */
-export function Playground() {
+export function PlaygroundPage() {
   const turns = useSignal<readonly Turn[]>([]);
   const running = useSignal<AbortController | undefined>(undefined);
   const { value, problem } = useLoad<Listing<DecisionChoice>>("/decision-models");
@@ -187,7 +187,7 @@ function Settings(props: {
 }
 
 /** Made only while it is looked at: an answer that streams would make it anew with every word. */
-function AsCode({ question }: { question: () => Question }) {
+function AsCode({ question }: { question: () => PlaygroundPrompt }) {
   const isOpen = useSignal(false);
   const parts = { base: baseUrl.value, key: freshKey.value ?? "sk-…" };
   return (
@@ -334,7 +334,7 @@ function questionOf(parts: {
   temperature: string;
   turns: readonly Turn[];
   user: string;
-}): Question {
+}): PlaygroundPrompt {
   const { model, system, maxTokens, temperature, turns, user } = parts;
   const said = turns
     .filter(({ answer }) => answer !== undefined && answer.text !== "")

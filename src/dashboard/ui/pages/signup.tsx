@@ -13,7 +13,7 @@ import { hrefOf, navigate, query } from "../router.ts";
 import { profile, refreshSession, session } from "../session.ts";
 
 /** The page. */
-export function Signup() {
+export function SignupPage() {
   const who = profile.value;
   const finished = who?.email_verified === true;
   useEffect(() => {

@@ -30,7 +30,7 @@ export const NO_MODEL = "no model";
 type Measure = keyof typeof MEASURES;
 
 /** The page. */
-export function Usage() {
+export function UsagePage() {
   const days = daysShown();
   const { value, problem } = useLoad<UsageReport>(`/usage?days=${days}`);
   const report = value.value;
@@ -38,7 +38,7 @@ export function Usage() {
     <>
       <Title actions={<Spans />}>Usage</Title>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
-      <Totals report={report} />
+      <UsageTotals report={report} />
       <ByDay report={report} />
       {report !== undefined && report.total.requests > 0 && (
         <div class="halves">
@@ -111,7 +111,7 @@ export function ByDay({ report }: { report: Report | undefined }) {
 }
 
 /** The sums, and how they have changed. */
-export function Totals({ report }: { report: Report | undefined }) {
+export function UsageTotals({ report }: { report: Report | undefined }) {
   const latency = report?.latency;
   const tile = (name: string, of: (sums: UsageSumsView) => number, format: (value: number) => string) => (
     <div>

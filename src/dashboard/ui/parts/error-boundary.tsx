@@ -3,7 +3,7 @@ import { Component, type ComponentChildren } from "preact";
 import { Notice } from "./notice.tsx";
 
 /** Shows what it holds, or that it failed. */
-export class Fence extends Component<{ children: ComponentChildren }, { failed: boolean }> {
+export class ErrorBoundary extends Component<{ children: ComponentChildren }, { failed: boolean }> {
   override state = { failed: false };
 
   static override getDerivedStateFromError() {

@@ -63,7 +63,7 @@ export function percent(share: number): string {
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
 
 /** 3145728 as "3.0 MiB". */
-export function size(bytes: number): string {
+export function formatBytes(bytes: number): string {
   const step = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), SIZES.length - 1);
   return `${(bytes / 1024 ** step).toFixed(step === 0 ? 0 : 1)} ${SIZES[step]}`;
 }

@@ -14,7 +14,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../../chat/request.ts";
-import type { ModelFacts } from "../../../vendors/model-family.ts";
+import type { ModelTraits } from "../../../vendors/model-family.ts";
 import { GO_ON } from "../../tool-choice.ts";
 import { asRecord, asText, type Loose } from "../loose.ts";
 
@@ -22,28 +22,28 @@ import { asRecord, asText, type Loose } from "../loose.ts";
 export const ANTHROPIC = "anthropic-messages";
 
 /** A content block of the protocol. */
-export type Block = Record<string, unknown>;
+export type AnthropicBlock = Record<string, unknown>;
 
 /** A turn of the protocol. */
-export interface Turn {
+export interface AnthropicMessage {
   role: "user" | "assistant" | "system";
-  content: Block[];
+  content: AnthropicBlock[];
 }
 
 /** What a model takes of a history. */
-export type TurnFacts = Pick<ModelFacts, "lateSystem" | "prefill">;
+export type TurnFacts = Pick<ModelTraits, "lateSystem" | "prefill">;
 
 /** The history in Anthropic's words. `dropped` gets the names of harmless pieces that were left out. */
 export function anthropicTurns(
   messages: readonly ChatMessage[],
   dropped: Set<string>,
   facts: TurnFacts,
-): { system: Block[]; turns: Turn[] } {
+): { system: AnthropicBlock[]; turns: AnthropicMessage[] } {
   const ids = new CallIds();
-  const system: Block[] = [];
+  const system: AnthropicBlock[] = [];
   const list = new TurnList();
   const { turns } = list;
-  const add = (role: "user" | "assistant", content: Block[]) => list.add(role, content);
+  const add = (role: "user" | "assistant", content: AnthropicBlock[]) => list.add(role, content);
   for (const message of messages) {
     if (message.role === "system") {
       const content = blocksOf(message.content, (part) => userBlock(part, dropped));
@@ -79,11 +79,11 @@ export function anthropicTurns(
 
 /** Turns as they are added: alike ones are one, and system text stands right after a user turn. */
 class TurnList {
-  readonly turns: Turn[] = [];
+  readonly turns: AnthropicMessage[] = [];
   /** System text that waits for the next user turn. */
-  #waiting: Block[] = [];
+  #waiting: AnthropicBlock[] = [];
 
-  add(role: "user" | "assistant", content: Block[]): void {
+  add(role: "user" | "assistant", content: AnthropicBlock[]): void {
     if (content.length === 0) return;
     const last = this.turns.at(-1);
     // Between system text and the next answer no user turn may stand.
@@ -93,7 +93,7 @@ class TurnList {
     if (role === "user") this.addSystem(this.#waiting.splice(0));
   }
 
-  addSystem(content: Block[]): void {
+  addSystem(content: AnthropicBlock[]): void {
     const last = this.turns.at(-1);
     if (content.length === 0) return;
     if (last?.role === "system") last.content.push(...content);
@@ -107,26 +107,26 @@ class TurnList {
   }
 }
 
-function blocksOf<P>(parts: readonly P[], block: (part: P) => Block | undefined): Block[] {
+function blocksOf<P>(parts: readonly P[], block: (part: P) => AnthropicBlock | undefined): AnthropicBlock[] {
   return parts.map(block).filter((made) => made !== undefined);
 }
 
-function cached(block: Block, cacheControl: CacheControl | undefined): Block {
+function cached(block: AnthropicBlock, cacheControl: CacheControl | undefined): AnthropicBlock {
   return cacheControl === undefined ? block : { ...block, cache_control: cacheControl };
 }
 
 /** Empty and blank text blocks are a 400 (new-api#1854). */
-function textBlock(text: string, cacheControl?: CacheControl): Block | undefined {
+function textBlock(text: string, cacheControl?: CacheControl): AnthropicBlock | undefined {
   return text.trim() === "" ? undefined : cached({ type: "text", text }, cacheControl);
 }
 
-function opaqueBlock(origin: string, value: Loose, dropped: Set<string>): Block | undefined {
+function opaqueBlock(origin: string, value: Loose, dropped: Set<string>): AnthropicBlock | undefined {
   if (origin === ANTHROPIC) return { ...value };
   dropped.add(asText(value["type"]) ?? origin);
   return undefined;
 }
 
-function userBlock(part: UserContent | SystemContent, dropped: Set<string>): Block | undefined {
+function userBlock(part: UserContent | SystemContent, dropped: Set<string>): AnthropicBlock | undefined {
   switch (part.type) {
     case "text":
       return textBlock(part.text, part.cacheControl);
@@ -141,7 +141,7 @@ function userBlock(part: UserContent | SystemContent, dropped: Set<string>): Blo
   }
 }
 
-function mediaSource(source: MediaSource): Block {
+function mediaSource(source: MediaSource): AnthropicBlock {
   if (source.kind === "file") return { type: "file", file_id: source.fileId };
   if (source.kind === "base64") return { type: "base64", media_type: source.mediaType, data: source.data };
   const data = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(source.url);
@@ -150,13 +150,13 @@ function mediaSource(source: MediaSource): Block {
   return { type: "url", url: source.url };
 }
 
-function documentBlock(part: FilePart): Block {
+function documentBlock(part: FilePart): AnthropicBlock {
   const title = part.filename === undefined ? {} : { title: part.filename };
   const context = part.context === undefined ? {} : { context: part.context };
   return cached({ type: "document", source: documentSource(part.source), ...title, ...context }, part.cacheControl);
 }
 
-function documentSource(source: FilePart["source"]): Block {
+function documentSource(source: FilePart["source"]): AnthropicBlock {
   if (source.kind === "text") return { type: "text", media_type: "text/plain", data: source.text };
   const made = mediaSource(source);
   if (made["type"] !== "base64" || made["media_type"] === "application/pdf") return made;
@@ -169,7 +169,7 @@ function documentSource(source: FilePart["source"]): Block {
   });
 }
 
-function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<string>): Block | undefined {
+function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<string>): AnthropicBlock | undefined {
   switch (part.type) {
     case "text":
       return textBlock(part.text, part.cacheControl);
@@ -204,9 +204,9 @@ function inputOf(part: ToolCallPart): Loose {
     : { arguments: part.arguments };
 }
 
-function resultBlock(part: ToolResultPart, ids: CallIds, dropped: Set<string>): Block {
+function resultBlock(part: ToolResultPart, ids: CallIds, dropped: Set<string>): AnthropicBlock {
   const content = blocksOf(part.content, (piece) => userBlock(piece, dropped));
-  const block: Block = { type: "tool_result", tool_use_id: ids.ofResult(part.callId) };
+  const block: AnthropicBlock = { type: "tool_result", tool_use_id: ids.ofResult(part.callId) };
   if (content.length > 0) {
     // One plain text stays a string: the commonest form, and the one every compatible upstream reads.
     const only = content.length === 1 ? content[0] : undefined;
@@ -236,9 +236,9 @@ class CallIds {
 }
 
 /** Puts every tool_result first in the turn after its tool_use; a missing one is named missing, a stray one becomes text. */
-function pairResults(turns: Turn[]): void {
+function pairResults(turns: AnthropicMessage[]): void {
   for (let i = 0; i < turns.length; i++) {
-    const turn = turns[i] as Turn;
+    const turn = turns[i] as AnthropicMessage;
     if (turn.role === "user") {
       const before = turns[i - 1];
       const asked = new Set(before === undefined ? [] : callsOf(before));
@@ -252,21 +252,21 @@ function pairResults(turns: Turn[]): void {
   }
 }
 
-function callsOf(turn: Turn): string[] {
+function callsOf(turn: AnthropicMessage): string[] {
   return turn.role === "user"
     ? []
     : turn.content.filter((block) => block["type"] === "tool_use").map((block) => String(block["id"]));
 }
 
-function idOf(block: Block): string {
+function idOf(block: AnthropicBlock): string {
   return String(block["tool_use_id"]);
 }
 
-function missingResult(id: string): Block {
+function missingResult(id: string): AnthropicBlock {
   return { type: "tool_result", tool_use_id: id, content: "No result was given.", is_error: true };
 }
 
-function strayAsText(block: Block): Block {
+function strayAsText(block: AnthropicBlock): AnthropicBlock {
   if (block["type"] !== "tool_result") return block;
   const content = block["content"];
   const text = typeof content === "string" ? content : JSON.stringify(content ?? "");
@@ -274,14 +274,14 @@ function strayAsText(block: Block): Block {
 }
 
 /** A final assistant turn is refused by models that continue none: they are asked to. */
-function askOn(turns: Turn[], dropped: Set<string>): void {
+function askOn(turns: AnthropicMessage[], dropped: Set<string>): void {
   if (turns.at(-1)?.role !== "assistant") return;
   turns.push({ role: "user", content: [{ type: "text", text: GO_ON }] });
   dropped.add("prefill");
 }
 
 /** A final assistant turn is a prefill, which may not end in white space. */
-function trimPrefill(turns: Turn[]): void {
+function trimPrefill(turns: AnthropicMessage[]): void {
   const last = turns.at(-1);
   const block = last?.content.at(-1);
   if (last?.role !== "assistant" || block?.["type"] !== "text") return;

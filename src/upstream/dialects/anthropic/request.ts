@@ -7,7 +7,7 @@ import type { ChatRequest, FunctionTool, ReasoningOptions } from "../../../chat/
 import { flattenTools } from "../../../chat/tools.ts";
 import { CLAUDE_SCHEMA } from "../../../vendors/anthropic.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
-import type { ModelFacts } from "../../../vendors/model-family.ts";
+import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { inOwnWords, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
@@ -15,7 +15,7 @@ import { nearestEffort, refusedFor } from "../../quirks.ts";
 import { fitSchema, toolSchema } from "../../schema-fit.ts";
 import { allowedInWords, forcedInWords } from "../../tool-choice.ts";
 import { asText } from "../loose.ts";
-import { ANTHROPIC, anthropicTurns, type Block, type Turn } from "./messages.ts";
+import { ANTHROPIC, type AnthropicBlock, type AnthropicMessage, anthropicTurns } from "./messages.ts";
 
 /** Anthropic's smallest thinking budget. */
 const BUDGET_TOKENS_MIN = 1024;
@@ -31,7 +31,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   max: 63_999,
 };
 
-type Facts = Readonly<ModelFacts>;
+type Facts = Readonly<ModelTraits>;
 
 /** What this protocol has a place for. */
 const TAKES: Takes = {
@@ -135,7 +135,7 @@ function refuse(chat: ChatRequest): void {
   }
 }
 
-function addFormat(body: Record<string, unknown>, system: Block[], chat: ChatRequest, facts: Facts): void {
+function addFormat(body: Record<string, unknown>, system: AnthropicBlock[], chat: ChatRequest, facts: Facts): void {
   const format = chat.responseFormat;
   if (format === undefined || format.type === "text") return;
   const fitted = format.type === "json_schema" && facts.structured && fitSchema(format.schema, CLAUDE_SCHEMA);
@@ -154,11 +154,11 @@ function addFormat(body: Record<string, unknown>, system: Block[], chat: ChatReq
 function addTools(
   body: Record<string, unknown>,
   chat: ChatRequest,
-  turns: Turn[],
+  turns: AnthropicMessage[],
   facts: Facts,
   dropped: Set<string>,
 ): void {
-  const tools: Block[] = [];
+  const tools: AnthropicBlock[] = [];
   for (const tool of chat.tools) {
     if (tool.type === "server") {
       if (tool.origin === ANTHROPIC) tools.push({ ...tool.value });
@@ -184,12 +184,12 @@ function addTools(
   } else if (word !== undefined) body["tool_choice"] = word;
 }
 
-function calledName(block: Block): string | undefined {
+function calledName(block: AnthropicBlock): string | undefined {
   return block["type"] === "tool_use" ? asText(block["name"]) : undefined;
 }
 
-function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): Block {
-  const block: Block = { name: tool.name };
+function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): AnthropicBlock {
+  const block: AnthropicBlock = { name: tool.name };
   if (tool.description) block["description"] = tool.description;
   // The schema must say that it is an object.
   const schema = { ...toolSchema(tool.parameters ?? { properties: {} }), type: "object" };
@@ -202,7 +202,7 @@ function toolBlock(tool: FunctionTool, facts: Facts, dropped: Set<string>): Bloc
 }
 
 /** The choice by parameter, and what of it the model must be told because there is none. */
-function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { word?: Block; told?: string } {
+function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { word?: AnthropicBlock; told?: string } {
   const told = facts.forcedTool ? undefined : forcedInWords(choice);
   if (told !== undefined) return { word: { type: "auto" }, told };
   switch (choice?.type) {
@@ -226,7 +226,7 @@ function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { w
 }
 
 /** Tells the model at the end, where nothing that was sent before changes. */
-function tell(turns: Turn[], facts: Facts, text: string): void {
+function tell(turns: AnthropicMessage[], facts: Facts, text: string): void {
   const block = { type: "text", text };
   const last = turns.at(-1);
   if (last?.role === "system") last.content.push(block);
@@ -236,7 +236,7 @@ function tell(turns: Turn[], facts: Facts, text: string): void {
 
 function addThinking(
   body: Record<string, unknown>,
-  given: { chat: ChatRequest; facts: Facts; turns: readonly Turn[]; dropped: Set<string> },
+  given: { chat: ChatRequest; facts: Facts; turns: readonly AnthropicMessage[]; dropped: Set<string> },
 ): void {
   const { chat, facts, dropped } = given;
   const wanted = chat.reasoning;
@@ -244,13 +244,13 @@ function addThinking(
   if (wanted.enabled === false || wanted.effort === "none") {
     if (facts.thinkingOff === "never") {
       // The least there is.
-      body["output_config"] = { ...(body["output_config"] as Block), effort: facts.efforts[0] };
+      body["output_config"] = { ...(body["output_config"] as AnthropicBlock), effort: facts.efforts[0] };
       dropped.add("reasoning_effort");
     } else if (facts.thinkingOff !== "") body["thinking"] = { type: facts.thinkingOff };
     return;
   }
   if (wanted.effort === undefined && wanted.budgetTokens === undefined && wanted.enabled === undefined) return;
-  const forced = (body["tool_choice"] as Block | undefined)?.["type"];
+  const forced = (body["tool_choice"] as AnthropicBlock | undefined)?.["type"];
   if (facts.thinking === "none" || forced === "any" || forced === "tool") {
     // A forced tool and thinking exclude each other; the tool matters more to the caller.
     dropped.add("reasoning_effort");
@@ -260,7 +260,7 @@ function addThinking(
     body["thinking"] = { type: "adaptive", ...(facts.display ? { display: "summarized" } : {}) };
     if (wanted.effort !== undefined) {
       body["output_config"] = {
-        ...(body["output_config"] as Block),
+        ...(body["output_config"] as AnthropicBlock),
         effort: nearestEffort(wanted.effort, facts.efforts),
       };
     }
@@ -279,7 +279,7 @@ function budgetFor({ effort, budgetTokens }: ReasoningOptions, maxTokens: number
 }
 
 /** With a budget, a tool loop goes on thinking only when the turn with the calls starts with its signed thinking. */
-function mayThink(turns: readonly Turn[]): boolean {
+function mayThink(turns: readonly AnthropicMessage[]): boolean {
   const last = turns.findLast((turn) => turn.role === "assistant");
   if (last === undefined || !last.content.some((block) => block["type"] === "tool_use")) return true;
   const first = last.content[0]?.["type"];
@@ -287,7 +287,7 @@ function mayThink(turns: readonly Turn[]): boolean {
 }
 
 function addSampling(body: Record<string, unknown>, chat: ChatRequest, facts: Facts, dropped: Set<string>): void {
-  const thinks = ["enabled", "adaptive"].includes(String((body["thinking"] as Block | undefined)?.["type"]));
+  const thinks = ["enabled", "adaptive"].includes(String((body["thinking"] as AnthropicBlock | undefined)?.["type"]));
   if (chat.temperature !== undefined) {
     // Thinking goes with temperature 1 only; the scale ends at 1 there and at 2 elsewhere.
     if (thinks || facts.sampling === "never") dropped.add("temperature");

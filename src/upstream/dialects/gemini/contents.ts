@@ -20,12 +20,12 @@ import { asRecord, asText, type Loose } from "../loose.ts";
 export const GEMINI = "gemini";
 
 /** A part or content of the protocol. */
-export type Part = Record<string, unknown>;
+export type GeminiPart = Record<string, unknown>;
 
 /** A turn of the protocol. */
-export interface Content {
+export interface GeminiContent {
   role: "user" | "model";
-  parts: Part[];
+  parts: GeminiPart[];
 }
 
 /** What differs between generations. */
@@ -45,11 +45,11 @@ export function geminiContents(
   messages: readonly ChatMessage[],
   traits: GeminiTraits,
   dropped: Set<string>,
-): { system: Part[]; contents: Content[] } {
-  const system: Part[] = [];
-  const contents: Content[] = [];
+): { system: GeminiPart[]; contents: GeminiContent[] } {
+  const system: GeminiPart[] = [];
+  const contents: GeminiContent[] = [];
   const writer = new PartWriter(traits, dropped);
-  const add = (role: Content["role"], parts: Part[]) => {
+  const add = (role: GeminiContent["role"], parts: GeminiPart[]) => {
     if (parts.length === 0) return;
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
@@ -101,7 +101,7 @@ class PartWriter {
     this.#dropped = dropped;
   }
 
-  user(part: UserContent | SystemContent): Part[] {
+  user(part: UserContent | SystemContent): GeminiPart[] {
     switch (part.type) {
       case "text":
         return part.text === "" ? [] : [{ text: part.text }];
@@ -116,7 +116,7 @@ class PartWriter {
     }
   }
 
-  assistant(part: AssistantContent): Part[] {
+  assistant(part: AssistantContent): GeminiPart[] {
     switch (part.type) {
       case "text":
       case "refusal":
@@ -135,11 +135,11 @@ class PartWriter {
     }
   }
 
-  result(part: ToolResultPart): Part[] {
+  result(part: ToolResultPart): GeminiPart[] {
     const name = part.name ?? this.#names.get(part.callId) ?? "unknown";
     const text = part.content.flatMap((piece) => (piece.type === "text" ? [piece.text] : [])).join("\n");
     const shown = part.content.flatMap((piece) => (piece.type === "text" ? [] : this.user(piece)));
-    const functionResponse: Part = { name, response: part.isError ? { error: text } : { output: text } };
+    const functionResponse: GeminiPart = { name, response: part.isError ? { error: text } : { output: text } };
     if (this.#traits.third) {
       functionResponse["id"] = part.callId;
       if (shown.length > 0) functionResponse["parts"] = shown;
@@ -149,14 +149,14 @@ class PartWriter {
     return [{ functionResponse, [CALL]: part.callId }, ...note, ...shown];
   }
 
-  #call(part: ToolCallPart): Part {
+  #call(part: ToolCallPart): GeminiPart {
     this.#names.set(part.callId, part.name);
     const id = this.#traits.third ? { id: part.callId } : {};
     const signature = part.signature === undefined ? {} : { thoughtSignature: part.signature };
     return { functionCall: { ...id, name: part.name, args: argsOf(part) }, ...signature, [CALL]: part.callId };
   }
 
-  #opaque(origin: string, value: Loose): Part[] {
+  #opaque(origin: string, value: Loose): GeminiPart[] {
     if (origin === GEMINI) return [{ ...value }];
     this.#dropped.add(asText(value["type"]) ?? origin);
     return [];
@@ -166,7 +166,7 @@ class PartWriter {
 /** Ties calls and responses here; JSON.stringify leaves it out. */
 const CALL = Symbol("call");
 
-type Tied = Part & { [CALL]?: string };
+type Tied = GeminiPart & { [CALL]?: string };
 
 function argsOf(part: ToolCallPart): Loose {
   const mended = repairJson(part.arguments);
@@ -176,7 +176,7 @@ function argsOf(part: ToolCallPart): Loose {
     : { arguments: part.arguments };
 }
 
-function media(source: MediaSource, mimeType: string): Part {
+function media(source: MediaSource, mimeType: string): GeminiPart {
   if (source.kind === "base64") return { inlineData: { mimeType: source.mediaType, data: source.data } };
   if (source.kind === "url") {
     const data = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(source.url);
@@ -203,13 +203,13 @@ function mimeOf(url: string): string | undefined {
   return lookUp(MIME, path.slice(path.lastIndexOf(".") + 1).toLowerCase());
 }
 
-function filePart({ source }: FilePart): Part {
+function filePart({ source }: FilePart): GeminiPart {
   return source.kind === "text" ? { text: source.text } : media(source, "application/pdf");
 }
 
 /** Responses stand alone in the turn after their calls, in the calls' order; missing ones are named, strays become text. */
-function pairResponses(contents: readonly Content[]): Content[] {
-  const out: Content[] = [];
+function pairResponses(contents: readonly GeminiContent[]): GeminiContent[] {
+  const out: GeminiContent[] = [];
   contents.forEach((content, i) => {
     const before = contents[i - 1];
     const asked = before?.role === "model" ? callsOf(before) : [];
@@ -228,11 +228,11 @@ function pairResponses(contents: readonly Content[]): Content[] {
   return out;
 }
 
-function callsOf(content: Content): Tied[] {
+function callsOf(content: GeminiContent): Tied[] {
   return content.parts.filter((part) => part["functionCall"] !== undefined);
 }
 
-function takeResponse(content: Content, call: Tied): Part {
+function takeResponse(content: GeminiContent, call: Tied): GeminiPart {
   const at = content.parts.findIndex(
     (part: Tied) => part["functionResponse"] !== undefined && part[CALL] === call[CALL],
   );
@@ -240,20 +240,20 @@ function takeResponse(content: Content, call: Tied): Part {
   return found ?? missing(call);
 }
 
-function missing(call: Tied): Part {
+function missing(call: Tied): GeminiPart {
   const { name, id } = asRecord(call["functionCall"]);
   const response = { error: "No result was given." };
   return { functionResponse: { ...(id === undefined ? {} : { id }), name, response } };
 }
 
-function strayAsText(part: Part): Part {
+function strayAsText(part: GeminiPart): GeminiPart {
   if (part["functionResponse"] === undefined) return part;
   const { name, response } = asRecord(part["functionResponse"]);
   return { text: `Result of the tool ${name}:\n${JSON.stringify(response)}` };
 }
 
 /** Of parallel calls only the first carries a signature; without one the turn is refused. */
-function signFirstCall(content: Content): void {
+function signFirstCall(content: GeminiContent): void {
   if (content.role !== "model") return;
   const calls = callsOf(content);
   if (calls.some((call) => call["thoughtSignature"] !== undefined)) return;

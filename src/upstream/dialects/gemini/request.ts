@@ -8,13 +8,13 @@ import type { ChatRequest, FunctionTool, ToolChoice } from "../../../chat/reques
 import { flattenTools, type NameRules } from "../../../chat/tools.ts";
 import { GEMINI_SCHEMA } from "../../../vendors/google.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
-import type { ModelFacts } from "../../../vendors/model-family.ts";
+import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { inOwnWords, type Places } from "../../foreign.ts";
 import { type Takes, takeParameters } from "../../parameters.ts";
 import { nearestEffort, refusedFor } from "../../quirks.ts";
 import { fitSchema } from "../../schema-fit.ts";
-import { type Content, GEMINI, geminiContents, type Part } from "./contents.ts";
+import { GEMINI, type GeminiContent, type GeminiPart, geminiContents } from "./contents.ts";
 
 /** More stop sequences than this are a 400: the answer is cut at the others here. */
 const STOPS_MAX = 5;
@@ -62,7 +62,7 @@ export function geminiRequest(original: ChatRequest, ctx: RequestContext): Upstr
   const body: Record<string, unknown> = { contents };
   addTools(body, chat, dropped);
   addFormat(config, system, { chat, beside: third || body["tools"] === undefined });
-  if (system.length > 0) body["systemInstruction"] = { parts: system } satisfies Omit<Content, "role">;
+  if (system.length > 0) body["systemInstruction"] = { parts: system } satisfies Omit<GeminiContent, "role">;
   if (Object.keys(config).length > 0) body["generationConfig"] = config;
   const model = ctx.model.includes("/") ? ctx.model : `models/${ctx.model}`;
   const verb = ctx.stream ? "streamGenerateContent?alt=sse" : "generateContent";
@@ -84,8 +84,8 @@ function refuse(chat: ChatRequest): void {
   }
 }
 
-function configOf(chat: ChatRequest, ctx: RequestContext, dropped: Set<string>): Part {
-  const config: Part = {};
+function configOf(chat: ChatRequest, ctx: RequestContext, dropped: Set<string>): GeminiPart {
+  const config: GeminiPart = {};
   const refused = refusedFor(ctx, chat.reasoning);
   const set = (name: string, key: string, value: unknown) => {
     if (value === undefined) return;
@@ -105,8 +105,8 @@ function configOf(chat: ChatRequest, ctx: RequestContext, dropped: Set<string>):
 
 function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
   const choice = chat.toolChoice;
-  const declarations: Part[] = [];
-  const tools: Part[] = [];
+  const declarations: GeminiPart[] = [];
+  const tools: GeminiPart[] = [];
   for (const tool of chat.tools) {
     if (tool.type === "server") {
       if (tool.origin === GEMINI) tools.push({ ...tool.value });
@@ -125,7 +125,7 @@ function offered(name: string, choice: ToolChoice | undefined): boolean {
   return choice?.type !== "allowed" || choice.mode === "required" || choice.names.includes(name);
 }
 
-function declaration(tool: FunctionTool): Part {
+function declaration(tool: FunctionTool): GeminiPart {
   const { $schema: _schema, ...parameters } = tool.parameters ?? {};
   return {
     name: tool.name,
@@ -135,7 +135,7 @@ function declaration(tool: FunctionTool): Part {
   };
 }
 
-function callingConfig(choice: ToolChoice | undefined): Part | undefined {
+function callingConfig(choice: ToolChoice | undefined): GeminiPart | undefined {
   switch (choice?.type) {
     case undefined:
       return undefined;
@@ -153,7 +153,7 @@ function callingConfig(choice: ToolChoice | undefined): Part | undefined {
 }
 
 /** `beside`: structured output may stand beside tools; before the third generation it is a 400, so the model is told. */
-function addFormat(config: Part, system: Part[], given: { chat: ChatRequest; beside: boolean }): void {
+function addFormat(config: GeminiPart, system: GeminiPart[], given: { chat: ChatRequest; beside: boolean }): void {
   const format = given.chat.responseFormat;
   if (format === undefined || format.type === "text") return;
   const fitted = format.type === "json_schema" ? fitSchema(format.schema, GEMINI_SCHEMA) : undefined;
@@ -175,8 +175,8 @@ const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 1024, med
 const THINKING_SHARE_MAX = 0.75;
 
 function addThinking(
-  config: Part,
-  given: { chat: ChatRequest; facts: Readonly<ModelFacts>; dropped: Set<string> },
+  config: GeminiPart,
+  given: { chat: ChatRequest; facts: Readonly<ModelTraits>; dropped: Set<string> },
 ): void {
   const wanted = given.chat.reasoning;
   if (wanted === undefined) return;

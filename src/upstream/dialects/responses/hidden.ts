@@ -4,11 +4,11 @@ import type { JsonEdit } from "../../../base/json-edit.ts";
 import { asList, asRecord, type Loose } from "../loose.ts";
 
 /** The entry of `include` that asks for it. */
-export const ENCRYPTED_REASONING = "reasoning.encrypted_content";
+export const INCLUDE_ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
 /** Whether the client's own `include` asks for it. */
 export function wantsEncrypted(include: unknown): boolean {
-  return asList(include).includes(ENCRYPTED_REASONING);
+  return asList(include).includes(INCLUDE_ENCRYPTED_REASONING);
 }
 
 /** Whether an output item holds some. */

@@ -20,7 +20,7 @@ import { asText, type Loose } from "../loose.ts";
 export const RESPONSES = "openai-responses";
 
 /** An item or content part of the protocol. */
-export type Item = Record<string, unknown>;
+export type ResponsesInputItem = Record<string, unknown>;
 
 /** The longest call id that OpenAI takes. */
 const CALL_ID_CHARS_MAX = 64;
@@ -29,8 +29,8 @@ const CALL_ID_CHARS_MAX = 64;
 const PARTS = new Set(["input_text", "input_image", "input_file", "input_audio", "output_text", "refusal"]);
 
 /** The input items. `dropped` gets the names of harmless pieces that were left out. */
-export function responsesInput(messages: readonly ChatMessage[], dropped: Set<string>): Item[] {
-  const items: Item[] = [];
+export function responsesInput(messages: readonly ChatMessage[], dropped: Set<string>): ResponsesInputItem[] {
+  const items: ResponsesInputItem[] = [];
   for (const message of messages) {
     if (message.role === "assistant") addAssistant(items, message.content, dropped);
     else if (message.role === "tool") items.push(...message.content.map((part) => outputItem(part, dropped)));
@@ -43,8 +43,13 @@ export function responsesInput(messages: readonly ChatMessage[], dropped: Set<st
   return paired(items);
 }
 
-function addMessage(items: Item[], role: string, content: readonly UserContent[], dropped: Set<string>): void {
-  const parts: Item[] = [];
+function addMessage(
+  items: ResponsesInputItem[],
+  role: string,
+  content: readonly UserContent[],
+  dropped: Set<string>,
+): void {
+  const parts: ResponsesInputItem[] = [];
   for (const part of content) {
     const made = inputPart(part, dropped);
     if (made === undefined) continue;
@@ -54,7 +59,7 @@ function addMessage(items: Item[], role: string, content: readonly UserContent[]
   if (parts.length > 0) items.push({ type: "message", role, content: parts });
 }
 
-function inputPart(part: UserContent, dropped: Set<string>): Item | undefined {
+function inputPart(part: UserContent, dropped: Set<string>): ResponsesInputItem | undefined {
   switch (part.type) {
     case "text":
       return part.text === "" ? undefined : { type: "input_text", text: part.text };
@@ -69,7 +74,7 @@ function inputPart(part: UserContent, dropped: Set<string>): Item | undefined {
   }
 }
 
-function imagePart({ source, detail }: ImagePart): Item {
+function imagePart({ source, detail }: ImagePart): ResponsesInputItem {
   const where =
     source.kind === "file"
       ? { file_id: source.fileId }
@@ -77,7 +82,7 @@ function imagePart({ source, detail }: ImagePart): Item {
   return { type: "input_image", ...where, detail: detail ?? "auto" };
 }
 
-function filePart({ source, filename }: FilePart): Item {
+function filePart({ source, filename }: FilePart): ResponsesInputItem {
   if (source.kind === "text") return { type: "input_text", text: source.text };
   if (source.kind === "file") return { type: "input_file", file_id: source.fileId };
   if (source.kind === "url") return { type: "input_file", file_url: source.url };
@@ -88,15 +93,15 @@ function filePart({ source, filename }: FilePart): Item {
   };
 }
 
-function opaque(origin: string, value: Loose, dropped: Set<string>): Item | undefined {
+function opaque(origin: string, value: Loose, dropped: Set<string>): ResponsesInputItem | undefined {
   if (origin === RESPONSES) return { ...value };
   dropped.add(asText(value["type"]) ?? origin);
   return undefined;
 }
 
 /** Text and refusals gather in one message until another kind of item stands between them. */
-function addAssistant(items: Item[], content: readonly AssistantContent[], dropped: Set<string>): void {
-  let parts: Item[] = [];
+function addAssistant(items: ResponsesInputItem[], content: readonly AssistantContent[], dropped: Set<string>): void {
+  let parts: ResponsesInputItem[] = [];
   const flush = () => {
     if (parts.length > 0) items.push({ type: "message", role: "assistant", content: parts });
     parts = [];
@@ -118,7 +123,7 @@ function addAssistant(items: Item[], content: readonly AssistantContent[], dropp
   flush();
 }
 
-function assistantItem(part: AssistantContent, dropped: Set<string>): Item | undefined {
+function assistantItem(part: AssistantContent, dropped: Set<string>): ResponsesInputItem | undefined {
   switch (part.type) {
     case "reasoning":
       return reasoningItem(part);
@@ -133,7 +138,7 @@ function assistantItem(part: AssistantContent, dropped: Set<string>): Item | und
 }
 
 /** Only what this protocol encrypted can be read back: without it, or from another protocol, the item is refused. */
-function reasoningItem(part: ReasoningPart): Item | undefined {
+function reasoningItem(part: ReasoningPart): ResponsesInputItem | undefined {
   if (part.encrypted === undefined || (part.origin !== undefined && part.origin !== RESPONSES)) return undefined;
   return {
     type: "reasoning",
@@ -144,7 +149,7 @@ function reasoningItem(part: ReasoningPart): Item | undefined {
   };
 }
 
-function callItem(part: ToolCallPart): Item {
+function callItem(part: ToolCallPart): ResponsesInputItem {
   const { name, namespace } = part;
   const call_id = callId(part.callId);
   const named = { call_id, name, ...(namespace === undefined ? {} : { namespace }) };
@@ -156,7 +161,7 @@ function callId(id: string): string {
   return id.length <= CALL_ID_CHARS_MAX ? id : `call_${sha256Hex(id).slice(0, 48)}`;
 }
 
-function outputItem(part: ToolResultPart, dropped: Set<string>): Item {
+function outputItem(part: ToolResultPart, dropped: Set<string>): ResponsesInputItem {
   const parts = part.content.map((piece) => inputPart(piece, dropped)).filter((made) => made !== undefined);
   // The protocol has no mark for a failed call.
   if (part.isError) parts.unshift({ type: "input_text", text: "Error:" });
@@ -170,7 +175,7 @@ const CALLS = new Set(["function_call", "custom_tool_call"]);
 const OUTPUTS = new Set(["function_call_output", "custom_tool_call_output"]);
 
 /** A call without output and an output without call are refused: the one is answered, the other becomes text. */
-function paired(items: readonly Item[]): Item[] {
+function paired(items: readonly ResponsesInputItem[]): ResponsesInputItem[] {
   const kinds = new Map<unknown, unknown>();
   for (const item of items) if (CALLS.has(String(item["type"]))) kinds.set(item["call_id"], item["type"]);
   const answered = new Set<unknown>();

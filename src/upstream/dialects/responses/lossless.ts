@@ -9,7 +9,7 @@ import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from ".
 import { mayReason, refusedFor } from "../../quirks.ts";
 import { asList, asRecord, type Loose, parseRecord } from "../loose.ts";
 import { CallGuards } from "./guards.ts";
-import { ENCRYPTED_REASONING, hidingEdits, wantsEncrypted } from "./hidden.ts";
+import { hidingEdits, INCLUDE_ENCRYPTED_REASONING, wantsEncrypted } from "./hidden.ts";
 import { plainResponsesUsage, responsesEvents } from "./reader.ts";
 import { noteSeal, ResponsesRelay } from "./relay.ts";
 import { responsesHeaders } from "./request.ts";
@@ -43,7 +43,7 @@ function losslessRequest(
   const refused = refusedFor(ctx, chat.reasoning);
   const hidesEncrypted =
     ctx.storesAnswer === true && mayReason(ctx) && !refused.includes("include") && !wantsEncrypted(body["include"]);
-  if (hidesEncrypted) set["include"] = [...asList(body["include"]), ENCRYPTED_REASONING];
+  if (hidesEncrypted) set["include"] = [...asList(body["include"]), INCLUDE_ENCRYPTED_REASONING];
   const edits = { ...members, ...set };
   for (const name of refused) {
     if (name in body) dropped.push(name);

@@ -11,7 +11,7 @@ import { type Takes, takeParameters } from "../../parameters.ts";
 import { effortFor, effortsFor, losesReasoning, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
 import { asRecord, asText } from "../loose.ts";
-import { type Item, RESPONSES, responsesInput } from "./input.ts";
+import { RESPONSES, type ResponsesInputItem, responsesInput } from "./input.ts";
 
 /** The smallest `max_output_tokens` that OpenAI takes. */
 const OUTPUT_TOKENS_MIN = 16;
@@ -114,8 +114,8 @@ function refuse(chat: ChatRequest): void {
 }
 
 function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
-  const tools: Item[] = [];
-  const spaces = new Map<string, Item[]>();
+  const tools: ResponsesInputItem[] = [];
+  const spaces = new Map<string, ResponsesInputItem[]>();
   for (const tool of chat.tools) {
     const item = toolItem(tool, dropped);
     if (item === undefined) continue;
@@ -134,7 +134,7 @@ function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set
   if (chat.parallelToolCalls !== undefined) body["parallel_tool_calls"] = chat.parallelToolCalls;
 }
 
-function toolItem(tool: Tool, dropped: Set<string>): Item | undefined {
+function toolItem(tool: Tool, dropped: Set<string>): ResponsesInputItem | undefined {
   if (tool.type === "server") {
     if (tool.origin === RESPONSES) return { ...tool.value };
     dropped.add(`tools.${tool.name}`);
@@ -167,7 +167,7 @@ function choiceOf(choice: NonNullable<ChatRequest["toolChoice"]>, tools: readonl
 }
 
 /** A tool that may be called; of the provider's own tools the type alone, and none where the provider lacks it. */
-function allowedItem(name: string, tools: readonly Tool[]): Item[] {
+function allowedItem(name: string, tools: readonly Tool[]): ResponsesInputItem[] {
   const tool = tools.find((one) => one.name === name);
   if (tool?.type !== "server") return [{ type: tool?.type ?? "function", name }];
   return tool.origin === RESPONSES ? [{ type: tool.name }] : [];

@@ -14,7 +14,7 @@ import { KeyTable, revokeKey } from "../keys.tsx";
 import { PlanEnd } from "./accounts.tsx";
 
 /** The page. */
-export function AnAccount() {
+export function AdminAccountPage() {
   const id = path.value.slice(path.value.lastIndexOf("/") + 1);
   const { value, problem, reload } = useLoad<AccountView>(`/admin/accounts/${id}`);
   const account = value.value?.id === id ? value.value : undefined;

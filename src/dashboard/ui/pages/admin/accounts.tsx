@@ -15,7 +15,7 @@ const PER_PAGE = 50;
 const TYPING_MS = 250;
 
 /** The page. */
-export function Accounts() {
+export function AccountsPage() {
   const typed = useSignal("");
   const asked = useSignal("");
   useEffect(() => {

@@ -9,10 +9,10 @@ import { When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf, path } from "../../router.ts";
 import { VersionState } from "./decisions.tsx";
-import { Measured } from "./measured.tsx";
+import { MeasurementSections } from "./measured.tsx";
 
 /** The page. */
-export function DecisionVersion() {
+export function DecisionVersionPage() {
   const id = decodeURIComponent(path.value.slice(path.value.lastIndexOf("/") + 1));
   const { value, problem, reload } = useLoad<DecisionVersionView>(
     `/admin/decisions/version?id=${encodeURIComponent(id)}`,
@@ -53,7 +53,7 @@ function Version({ version, changed }: { version: DecisionVersionView; changed: 
           Nothing was measured. Fit it to labelled rows with <code>sallyport calibrate</code>.
         </Empty>
       ) : (
-        <Measured measurement={version.measurement} />
+        <MeasurementSections measurement={version.measurement} />
       )}
       {version.parameters.length > 0 && <Parameters version={version} />}
       <Sightings version={version} />

@@ -7,7 +7,7 @@ import { Title } from "../../parts/title.tsx";
 import { hrefOf } from "../../router.ts";
 
 /** The page. */
-export function Decisions() {
+export function DecisionsPage() {
   const { value, problem } = useLoad<Listing<DecisionVersionRow>>("/admin/decisions");
   const versions = value.value?.data;
   return (

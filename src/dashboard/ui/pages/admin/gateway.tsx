@@ -5,9 +5,9 @@ import type { GatewayView } from "../../../contract.ts";
 import type { EverybodysUsage } from "../../../contract-usage.ts";
 import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
-import { lasting, size, When } from "../../parts/time.tsx";
+import { formatBytes, lasting, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
-import { ByDay, daysShown, NO_MODEL, Spans, Sums, Totals } from "../usage.tsx";
+import { ByDay, daysShown, NO_MODEL, Spans, Sums, UsageTotals } from "../usage.tsx";
 
 /** What is shown of the present is never older than this. */
 const REFRESH_MS = 15_000;
@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** The page. */
-export function Gateway() {
+export function GatewayPage() {
   const now = useLoad<GatewayView>("/admin/gateway");
   const usage = useLoad<EverybodysUsage>(`/admin/usage?days=${daysShown()}`);
   useEffect(() => {
@@ -65,7 +65,7 @@ export function Gateway() {
         </Notice>
       )}
       {gateway !== undefined && <Parts gateway={gateway} />}
-      <Totals report={report} />
+      <UsageTotals report={report} />
       <ByDay report={report} />
       {gateway !== undefined && <Providers providers={gateway.providers} />}
       {gateway !== undefined && <Models models={gateway.models} />}
@@ -100,7 +100,8 @@ function Parts({ gateway }: { gateway: GatewayView }) {
         </dd>
         <dt>Database</dt>
         <dd>
-          {size(database.bytes)} ({size(database.free_bytes)} reclaimable), WAL {size(database.log_bytes)}
+          {formatBytes(database.bytes)} ({formatBytes(database.free_bytes)} reclaimable), WAL{" "}
+          {formatBytes(database.log_bytes)}
         </dd>
         <dt>Web tools</dt>
         <dd>{web.filter(isBusy).map(workText).join("; ") || "Idle"}</dd>

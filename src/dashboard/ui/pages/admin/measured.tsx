@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The sections. */
-export function Measured({ measurement }: { measurement: Measurement }) {
+export function MeasurementSections({ measurement }: { measurement: Measurement }) {
   const { reports, dataset, from, fit_rows: fitRows } = measurement;
   const drawn = reports.filter(({ bins }) => bins.length > 0);
   return (

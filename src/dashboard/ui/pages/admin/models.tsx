@@ -10,7 +10,7 @@ import { Title } from "../../parts/title.tsx";
 const SHOWN = 100;
 
 /** The page. */
-export function Models() {
+export function ModelsPage() {
   const { value, problem } = useLoad<Listing<AdminModelView>>("/admin/models");
   const typed = useSignal("");
   const all = useSignal(false);

@@ -1,0 +1,6 @@
+// Tells a JSON object from the other JSON values.
+
+/** True for a JSON object: neither null nor a list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
