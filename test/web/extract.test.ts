@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, startFakeSite } from "../support/fake-site.ts";
-import { honest, linesPage, modelConfig, type ScriptedModel, startModel } from "./extract-model.ts";
+import { honest, linesPage, modelConfig, type ScriptedModel, startModel } from "./extract-script.ts";
 import { webConfig } from "./support.ts";
 
 let site: FakeSite;

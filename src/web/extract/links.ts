@@ -45,12 +45,12 @@ function plain(address: string): string {
   }
 }
 
-/** Words without what makes them plural. */
+/** Words without what makes them plural: `prices` and `price`, `boxes` and `box`, `companies` and `company` are alike. */
 function stemsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words
     .filter((word) => word.length > 2 && !COMMON.has(word))
-    .map((word) => word.replace(/(?<=\p{L}{3})(?:es|s)$/u, ""));
+    .map((word) => (word.length > 3 ? word.replace(/s$/, "").replace(/e$/, "").replace(/y$/, "i") : word));
 }
 
 /** What the links of a Markdown text are called. */
