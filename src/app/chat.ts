@@ -10,6 +10,7 @@ import { createCompact } from "../gateway/compact.ts";
 import { createCompaction } from "../gateway/compaction/assemble.ts";
 import { createTokenCount } from "../gateway/count-tokens.ts";
 import type { GatewayDeps } from "../gateway/deps.ts";
+import { resolveItems } from "../gateway/history.ts";
 import { createInputTokens } from "../gateway/input-tokens.ts";
 import { createImageFetch } from "../gateway/media.ts";
 import { createModelEndpoint } from "../gateway/model-endpoint.ts";
@@ -20,6 +21,7 @@ import { ReasoningMemory } from "../gateway/reasoning-memory.ts";
 import { directRoutes, gatewayRoutes } from "../gateway/routes.ts";
 import { createGateway } from "../gateway/run.ts";
 import { createStoredResponses } from "../gateway/stored-responses.ts";
+import { createConversationEndpoints } from "../gateway/threads/conversation-endpoints.ts";
 import { createUploads } from "../gateway/uploads.ts";
 import { UpstreamThreads } from "../gateway/upstream-threads.ts";
 import { createFetch } from "../net/fetch.ts";
@@ -79,6 +81,8 @@ export function createChat(deps: ChatDeps) {
   const prepare = createPrepare({
     history: {
       store: { ...responses, ...storage },
+      conversations: compaction.heldConversations,
+      keepsConversations: () => config().compaction.enabled,
       settings: () => config().responses,
       nowMs: () => clock.now(),
     },
@@ -102,6 +106,14 @@ export function createChat(deps: ChatDeps) {
       gateway,
       responses: createStoredResponses({ store: responses, authenticate }),
       threads: compaction.stored,
+      conversations: createConversationEndpoints({
+        conversations: compaction.heldConversations,
+        enabled: () => config().compaction.enabled,
+        bodyLimits: calls.bodyLimits,
+        claim: storage.claim,
+        resolve: (accountId, items) => resolveItems({ store: { ...responses, ...storage } }, accountId, items),
+        authenticate,
+      }),
       uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
       compact: createCompact({ ...pipeline, ...compaction, prepare, settings: () => config().compaction }),
       modelEndpoint: createModelEndpoint(pipeline),

@@ -35,6 +35,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   model_not_found: "Use an id of `GET /v1/models`, which lists what this key may use.",
   response_not_found: "It has expired, was deleted or is another account's.",
   thread_not_found: "It has expired, was deleted or is another account's. Send the whole conversation.",
+  conversation_not_found: "It has expired, was deleted or is another account's. Begin a new one.",
+  conversation_item_not_found: "It was deleted, or is of another conversation.",
   file_not_found: "It was deleted or is another account's.",
   oauth_provider_not_found: "Use a provider that `GET /v1/auth/providers` lists.",
   session_not_found: "It has ended already.",

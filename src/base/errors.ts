@@ -55,6 +55,8 @@ export const ERRORS = {
   model_not_found: row(404, "invalid_request_error"),
   response_not_found: row(404, "not_found_error"),
   thread_not_found: row(404, "not_found_error"),
+  conversation_not_found: row(404, "not_found_error"),
+  conversation_item_not_found: row(404, "not_found_error"),
   file_not_found: row(404, "not_found_error"),
   oauth_provider_not_found: row(404, "not_found_error"),
   session_not_found: row(404, "not_found_error"),

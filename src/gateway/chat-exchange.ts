@@ -12,6 +12,7 @@ import type { Hold } from "../http/reservations.ts";
 import type { RelayIdentity, RequestContext, UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { DecodeOptions, WireFormat } from "../wire/format.ts";
+import { conversationOf } from "../wire/responses/conversation.ts";
 import type { Stay } from "./affinity.ts";
 import { AnswerNotes } from "./answer-notes.ts";
 import { CallNames } from "./call-names.ts";
@@ -231,7 +232,7 @@ export function identityOf(
   job: AdmittedRequest,
   { provider, request }: { provider: Provider; request: Pick<UpstreamRequest, "hidesEncrypted"> },
 ): RelayIdentity {
-  const previous = job.body["previous_response_id"];
+  const echo = job.format.storesAnswers === true ? echoOf(job.body) : undefined;
   const { accountId } = job.caller;
   return {
     id: job.id,
@@ -239,8 +240,7 @@ export function identityOf(
       ? {}
       : { keepsId: (id: string) => deps.threads.answered(id, { accountId, provider: provider.name }) }),
     model: job.model.id,
-    // The upstream was sent the history itself and cannot name the answer that it continues.
-    ...(previous == null ? {} : { echo: { previous_response_id: previous } }),
+    ...(echo === undefined ? {} : { echo }),
     includeUsage: job.chat.includeUsage,
     ...(request.hidesEncrypted === true ? { hidesEncrypted: true } : {}),
     requestId: job.exchange.requestId,
@@ -250,6 +250,14 @@ export function identityOf(
     estimate: (outputText): Usage => estimateUsage(job.chat, outputText),
     say: (fault) => textOfAnswerFault(fault, deps.scrub),
   };
+}
+
+/** The upstream was sent the history itself, and cannot name the answer that it continues or its conversation. */
+function echoOf(body: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
+  const previous = body["previous_response_id"];
+  if (previous != null) return { previous_response_id: previous };
+  const conversation = conversationOf(body);
+  return conversation === undefined ? undefined : { conversation: { id: conversation } };
 }
 
 /**

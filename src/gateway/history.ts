@@ -1,9 +1,11 @@
-// The history of a responses request: what it names of earlier answers (`previous_response_id`, item references) becomes
-// the items themselves, from the store of the caller's account. No upstream's own memory is relied on.
+// The history of a responses request: what it names of earlier answers (`previous_response_id`, `conversation`, item
+// references) becomes the items themselves, from the store of the caller's account. No upstream's own memory is relied on.
 
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
 import type { ResponseStore } from "../store/work/responses.ts";
+import { conversationOf } from "../wire/responses/conversation.ts";
+import { isCompactionTrigger } from "../wire/responses/entries.ts";
 import {
   inputItems,
   portableItems,
@@ -12,6 +14,8 @@ import {
   responseOfItem,
 } from "../wire/responses/references.ts";
 import type { Keep } from "./chat-exchange.ts";
+import { conversationNotFound } from "./threads/conversation-endpoints.ts";
+import type { ConversationItem, KeptConversations } from "./threads/kept-conversations.ts";
 
 /** A parsed JSON object. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -21,6 +25,9 @@ export interface HistoryDeps {
     /** Lets an account's oldest texts go until it keeps no more than it may. */
     makeRoom(accountId: string, bytes: number): Promise<boolean>;
   };
+  conversations: Pick<KeptConversations, "find" | "history" | "append">;
+  /** Configuration `compaction.enabled`: with it off no conversation is kept. */
+  keepsConversations(): boolean;
   /** Configuration `responses`. */
   settings(): { store: boolean; retentionMs: number };
   nowMs(): number;
@@ -32,7 +39,9 @@ export interface Expanded {
   body: Fields;
   /** The input for an upstream of the same protocol: without ids that only this program knows. */
   portableInput: readonly unknown[] | undefined;
-  /** Stores the answer; undefined when it is not to be stored. */
+  /** Whether the answer can be fetched later. */
+  stores: boolean;
+  /** Stores the answer, and appends it to its conversation; undefined when it is kept nowhere. */
   keep: Keep | undefined;
 }
 
@@ -41,55 +50,141 @@ const HISTORY_BYTES_MAX = 32 * 1024 * 1024;
 /** References of one request; each costs a look-up. */
 const REFERENCES_MAX = 2000;
 
-/** Reads the history. Throws 400 `previous_response_not_found`, or 413 `context_too_large`. */
+/** Reads the history. Throws 400 `previous_response_not_found`, 404 `conversation_not_found`, or 413 `context_too_large`. */
 export async function expandHistory(deps: HistoryDeps, accountId: string, body: Fields): Promise<Expanded> {
   const resolved = await withItems(deps, accountId, body);
   const own = inputItems(resolved);
   const previousId = typeof body["previous_response_id"] === "string" ? body["previous_response_id"] : undefined;
-  const earlier = previousId === undefined ? [] : await earlierItems(deps, accountId, previousId);
-  const { store, retentionMs } = deps.settings();
-  const keep: Keep | undefined =
-    (body["store"] ?? store) !== true
-      ? undefined
-      : async (answer) => {
-          await deps.store.saveResponse({
-            id: typeof answer["id"] === "string" ? answer["id"] : prefixedId("resp_"),
-            accountId,
-            model: String(answer["model"]),
-            previousId: previousId ?? null,
-            provider: null,
-            upstreamId: null,
-            input: own,
-            body: answer,
-            expiresAtMs: deps.nowMs() + retentionMs,
-          });
-          await deps.store.makeRoom(accountId, 0);
-        };
-  if (previousId === undefined && resolved === body) return { body, portableInput: undefined, keep };
-  const { previous_response_id: _previous, ...rest } = resolved;
-  const input = [...earlier, ...own];
-  return { body: { ...rest, input }, portableInput: portableItems(input), keep };
+  const conversationId = conversationOf(body);
+  const stores = (body["store"] ?? deps.settings().store) === true;
+  const keeper = { accountId, own: own.filter((item) => !isCompactionTrigger(item)), previousId, conversationId };
+  const keep = stores || conversationId !== undefined ? keeperOf(deps, { ...keeper, stores }) : undefined;
+  const earlier = await earlierItems(deps, accountId, { previousId, conversationId });
+  if (earlier === undefined && resolved === body) return { body, portableInput: undefined, stores, keep };
+  const { previous_response_id: _previous, conversation: _conversation, ...rest } = resolved;
+  const input = [...(earlier ?? []), ...own];
+  return { body: { ...rest, input }, portableInput: portableItems(input), stores, keep };
 }
 
-async function earlierItems(deps: HistoryDeps, accountId: string, id: string): Promise<unknown[]> {
-  const chain = await deps.store.responseChain(accountId, id, { bytesMax: HISTORY_BYTES_MAX });
-  const param = "previous_response_id";
-  if (chain?.tooLarge) throw new ApiError("context_too_large", "The conversation has become too long.", { param });
-  if (chain === undefined || !chain.complete) {
-    const which =
-      chain === undefined ? `The response '${id.slice(0, 100)}'` : "An earlier response of this conversation";
-    throw new ApiError("previous_response_not_found", `${which} was not found: it may be deleted or expired.`, {
-      param,
-    });
+/** What keeps an answer with the input that it is to. */
+function keeperOf(
+  deps: HistoryDeps,
+  {
+    accountId,
+    own,
+    previousId = null,
+    conversationId,
+    stores,
+  }: {
+    accountId: string;
+    own: readonly unknown[];
+    previousId: string | null | undefined;
+    conversationId: string | undefined;
+    stores: boolean;
+  },
+): Keep {
+  return async (answer) => {
+    const model = String(answer["model"]);
+    try {
+      if (conversationId !== undefined) {
+        const items = [...own, ...outputOf(answer)] as Fields[];
+        // Nothing is kept of a conversation that was deleted meanwhile.
+        await deps.conversations.append(accountId, conversationId, items, { model });
+      }
+    } finally {
+      if (stores) {
+        await deps.store.saveResponse({
+          id: typeof answer["id"] === "string" ? answer["id"] : prefixedId("resp_"),
+          accountId,
+          model,
+          previousId,
+          provider: null,
+          upstreamId: null,
+          input: own,
+          body: answer,
+          expiresAtMs: deps.nowMs() + deps.settings().retentionMs,
+        });
+        await deps.store.makeRoom(accountId, 0);
+      }
+    }
+  };
+}
+
+function outputOf(answer: Fields): readonly unknown[] {
+  return Array.isArray(answer["output"]) ? (answer["output"] as unknown[]) : [];
+}
+
+/** What a request goes on from; undefined where it begins anew. */
+async function earlierItems(
+  deps: HistoryDeps,
+  accountId: string,
+  { previousId, conversationId }: { previousId: string | undefined; conversationId: string | undefined },
+): Promise<readonly unknown[] | undefined> {
+  if (conversationId !== undefined) {
+    return (await conversationItems(deps, accountId, conversationId)).map(({ item }) => item);
   }
-  return chain.responses.flatMap(({ input, body }) => [
-    ...input,
-    ...(Array.isArray(body["output"]) ? (body["output"] as unknown[]) : []),
-  ]);
+  return previousId === undefined ? undefined : answeredItems(deps, accountId, previousId);
+}
+
+async function conversationItems(deps: HistoryDeps, accountId: string, id: string): Promise<ConversationItem[]> {
+  const { conversations, keepsConversations } = deps;
+  const found = keepsConversations() ? await conversations.find(accountId, id) : undefined;
+  if (found === undefined) throw conversationNotFound(id);
+  const items = await conversations.history(accountId, id);
+  if (items === undefined) throw tooLong("conversation");
+  return items;
+}
+
+/** The items that lead up to an answer, and its own. */
+async function answeredItems(deps: HistoryDeps, accountId: string, id: string): Promise<unknown[]> {
+  const chain = await deps.store.responseChain(accountId, id, { bytesMax: HISTORY_BYTES_MAX });
+  if (chain?.tooLarge) throw tooLong("previous_response_id");
+  if (chain === undefined || !chain.complete) throw previousNotFound(chain === undefined ? id : undefined);
+  const [first] = chain.responses;
+  const before = first === undefined ? [] : await itemsBefore(deps, accountId, first);
+  return [...before, ...chain.responses.flatMap(({ input, body }) => [...input, ...outputOf(body)])];
+}
+
+/** What stood in an answer's conversation before it, where it is of one. */
+async function itemsBefore(
+  deps: HistoryDeps,
+  accountId: string,
+  { input, body }: { input: readonly unknown[]; body: Fields },
+): Promise<unknown[]> {
+  const id = conversationOf({ conversation: body["conversation"] });
+  if (id === undefined) return [];
+  const [first] = outputOf(body) as Fields[];
+  const items = await conversationItems(deps, accountId, id).catch((error: unknown) => {
+    const isGone = error instanceof ApiError && error.apiCode === "conversation_not_found";
+    throw isGone ? previousNotFound(undefined) : error;
+  });
+  const at = items.findIndex((one) => one.id === first?.["id"]);
+  if (at < input.length) throw previousNotFound(undefined);
+  return items.slice(0, at - input.length).map(({ item }) => item);
+}
+
+function tooLong(param: string): ApiError {
+  return new ApiError("context_too_large", "The conversation has become too long.", { param });
+}
+
+/** `id`: of the response that was named; undefined for one before it. */
+function previousNotFound(id: string | undefined): ApiError {
+  const which = id === undefined ? "An earlier response of this conversation" : `The response '${id.slice(0, 100)}'`;
+  const message = `${which} was not found: it may be deleted or expired.`;
+  return new ApiError("previous_response_not_found", message, { param: "previous_response_id" });
+}
+
+/** Items with those in place of which only a reference came, as far as they are stored here. */
+export async function resolveItems(
+  deps: Pick<HistoryDeps, "store">,
+  accountId: string,
+  items: readonly unknown[],
+): Promise<readonly unknown[]> {
+  return inputItems(await withItems(deps, accountId, { input: items }));
 }
 
 /** The body with the items it refers to, as far as they are stored here. */
-async function withItems(deps: HistoryDeps, accountId: string, body: Fields): Promise<Fields> {
+async function withItems(deps: Pick<HistoryDeps, "store">, accountId: string, body: Fields): Promise<Fields> {
   const ids = referencedItems(body).slice(0, REFERENCES_MAX);
   if (ids.length === 0) return body;
   const items = new Map<string, Fields>();

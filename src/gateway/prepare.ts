@@ -19,7 +19,7 @@ export interface PrepareDeps {
 }
 
 /** Members that may have been changed. */
-const MEMBERS = ["messages", "input", "previous_response_id", "thread", "system", "tools"] as const;
+const MEMBERS = ["messages", "input", "previous_response_id", "conversation", "thread", "system", "tools"] as const;
 
 /** Builds the step; undefined when there was nothing to do. */
 export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Promise<Prepared | undefined> {
@@ -33,7 +33,7 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
       const more = { ...(held === undefined ? {} : { held }), ...(routes === undefined ? {} : { routes }) };
       return { chat: format.decode(open, options), members: changed(open, body), ...more };
     }
-    const { body: expanded, portableInput, keep } = await expandHistory(deps.history, caller.accountId, body);
+    const { body: expanded, portableInput, stores, keep } = await expandHistory(deps.history, caller.accountId, body);
     const filled = await withFiles(deps.files, caller.accountId, expanded);
     const { body: open, routes } = withRecords(deps, draft, filled);
     const read = open === body ? chat : format.decode(open, options);
@@ -48,7 +48,7 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
       members["background"] = undefined;
       dropped.push("background");
     }
-    const stored = { ...read, store: keep !== undefined };
+    const stored = { ...read, store: stores };
     const more = { ...(keep === undefined ? {} : { keep }), ...(routes === undefined ? {} : { routes }) };
     return { chat: stored, members, dropped, ...more };
   };

@@ -8,6 +8,7 @@ import { WIRE_FORMATS } from "../wire/index.ts";
 import { NOT_OFFERED_PATHS, refuseNotOffered } from "./not-offered.ts";
 import type { Gateway } from "./run.ts";
 import type { StoredResponses } from "./stored-responses.ts";
+import type { ConversationEndpoints } from "./threads/conversation-endpoints.ts";
 import type { StoredThreads } from "./threads/stored-threads.ts";
 import type { Uploads } from "./uploads.ts";
 
@@ -21,6 +22,7 @@ export interface GatewayRoutesDeps {
   responses: StoredResponses;
   uploads: Uploads;
   threads: StoredThreads;
+  conversations: ConversationEndpoints;
   /** `POST /v1/responses/compact` */
   compact(request: Request): Promise<Response>;
   /** Answers at an endpoint for models that do not chat. */
@@ -33,7 +35,8 @@ export interface GatewayRoutesDeps {
 
 /** `POST` routes of every client format, stored answers, files, and the endpoints that only say no. */
 export function gatewayRoutes(deps: GatewayRoutesDeps) {
-  const { gateway, responses, uploads, threads, compact, countTokens, inputTokens, modelEndpoint } = deps;
+  const { gateway, responses, uploads, threads, conversations, compact, countTokens, inputTokens, modelEndpoint } =
+    deps;
   const app = new Elysia();
   for (const format of WIRE_FORMATS) {
     app.post(format.path, ({ request }) => gateway.handle(request, format), { parse: "none" });
@@ -57,6 +60,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps) {
     .delete("/v1/responses/:id", ({ request, params }) => responses.remove(request, params.id), { parse: "none" })
     .get("/v1/threads/:id", ({ request, params }) => threads.get(request, params.id))
     .delete("/v1/threads/:id", ({ request, params }) => threads.remove(request, params.id), { parse: "none" })
+    .use(conversationRoutes(conversations))
     .post("/v1/files", ({ request }) => uploads.upload(request), { parse: "none" })
     .get("/v1/files", ({ request }) => uploads.list(request))
     .get("/v1/files/:id", ({ request, params }) => uploads.get(request, params.id))
@@ -67,6 +71,28 @@ export function gatewayRoutes(deps: GatewayRoutesDeps) {
       () => {
         throw new ApiError("not_implemented", "Moderation is not implemented.");
       },
+      { parse: "none" },
+    );
+}
+
+function conversationRoutes(conversations: ConversationEndpoints) {
+  return new Elysia()
+    .post("/v1/conversations", ({ request }) => conversations.create(request), { parse: "none" })
+    .get("/v1/conversations/:id", ({ request, params }) => conversations.get(request, params.id))
+    .post("/v1/conversations/:id", ({ request, params }) => conversations.change(request, params.id), { parse: "none" })
+    .delete("/v1/conversations/:id", ({ request, params }) => conversations.remove(request, params.id), {
+      parse: "none",
+    })
+    .get("/v1/conversations/:id/items", ({ request, params }) => conversations.listItems(request, params.id))
+    .post("/v1/conversations/:id/items", ({ request, params }) => conversations.addItems(request, params.id), {
+      parse: "none",
+    })
+    .get("/v1/conversations/:id/items/:item", ({ request, params }) =>
+      conversations.getItem(request, params.id, params.item),
+    )
+    .delete(
+      "/v1/conversations/:id/items/:item",
+      ({ request, params }) => conversations.removeItem(request, params.id, params.item),
       { parse: "none" },
     );
 }

@@ -62,8 +62,8 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
   };
 }
 
-/** The SDKs write lists with brackets. */
-function asksEncrypted(query: URLSearchParams): boolean {
+/** Whether a query asks for encrypted reasoning. The SDKs write lists with brackets. */
+export function asksEncrypted(query: URLSearchParams): boolean {
   return ["include", "include[]"].some((name) => query.getAll(name).includes(ENCRYPTED_REASONING));
 }
 

@@ -128,8 +128,12 @@ describe.each(FORMATS)("$path", ({ path, least, rows, documented }) => {
   );
 });
 
-/** A stored answer to go on from, for the parameter that needs one. */
+/** A stored answer to go on from, or a conversation, for the parameter that needs one. */
 async function withStored(sends: Json, column: Column): Promise<Json> {
+  if (sends["conversation"] === "STORED") {
+    const conversation = await app.post("/v1/conversations", {});
+    return { ...sends, conversation: ((await conversation.json()) as Json)["id"] };
+  }
   if (sends["previous_response_id"] !== "STORED") return sends;
   const first = await app.post("/v1/responses", { model: DIALECT_OF[column], input: "first" });
   upstream.received.length = 0;

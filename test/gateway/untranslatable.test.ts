@@ -60,8 +60,6 @@ const asMessages = {
 const webSearch = { type: "web_search_20250305", name: "web_search" };
 
 test.each([
-  [asResponses, "conversation", { conversation: "conv_1" }],
-  [asResponses, "conversation", { conversation: { id: "conv_1" } }],
   [asResponses, "prompt", { prompt: { id: "pmpt_1", variables: { name: "Ada" } } }],
   [asResponses, "tool_choice", { tools: [{ type: "web_search" }], tool_choice: { type: "web_search" } }],
   [asMessages, "mcp_servers", { mcp_servers: [{ type: "url", url: "https://mcp.example", name: "x" }] }],

@@ -38,6 +38,7 @@ function trueSum(store: Store, accountId: string): number {
     "SELECT SUM(octet_length(input) + octet_length(body)) FROM responses WHERE account_id = $a",
     "SELECT SUM(octet_length(thread_id) + octet_length(state)) FROM threads WHERE account_id = $a",
     "SELECT SUM(octet_length(state)) FROM thread_summaries WHERE account_id = $a",
+    "SELECT SUM(octet_length(id) + octet_length(state)) FROM thread_items WHERE account_id = $a",
     "SELECT SUM(bytes) FROM files WHERE account_id = $a",
     `SELECT SUM(octet_length(input) + octet_length(progress) + IFNULL(octet_length(result), 0) + IFNULL(octet_length(error), 0))
      FROM jobs WHERE account_id = $a`,
@@ -64,6 +65,12 @@ const saveSummary = ({ threads }: Parts, accountId: string, threadId: string, by
   threads.saveSummary({
     ...{ accountId, kind: "thread", threadId, id: "s", tokens: 1, state: Buffer.alloc(bytes), createdAtMs: 1 },
   });
+const addItem = ({ threads, clock }: Parts, accountId: string, threadId: string, id: string) =>
+  threads.appendItems(
+    { accountId, kind: "thread", threadId },
+    [{ id, otherId: `${id}-other`, bytes: 1, state: Buffer.alloc(70) }],
+    { expiresAtMs: clock.now() + (threadId === "t2" ? 10 : 60_000) },
+  );
 const saveFile = ({ files }: Parts, accountId: string, id: string, bytes: number) =>
   files.createFile({ id, accountId, filename: "f", purpose: "vision", mediaType: "image/png" }, new Uint8Array(bytes));
 const page = (url: string, chars: number) => ({ url, failed: false, body: { markdown: "ß".repeat(chars) } });
@@ -97,6 +104,12 @@ const STEPS: readonly [string, (parts: Parts, accountId: string) => Promise<unkn
   ["a summary", (parts, who) => saveSummary(parts, who, "t1", 60)],
   ["the summary grown", (parts, who) => saveSummary(parts, who, "t1", 90)],
   ["a summary of what expires", (parts, who) => saveSummary(parts, who, "t2", 80)],
+  ["items", (parts, who) => Promise.all(["i1", "i2"].map((id) => addItem(parts, who, "t1", id)))],
+  ["an item of what expires", (parts, who) => addItem(parts, who, "t2", "i3")],
+  [
+    "an item deleted",
+    ({ threads }, who) => threads.deleteItem({ accountId: who, kind: "thread", threadId: "t1" }, "i1"),
+  ],
   ["a response deleted", ({ responses }, who) => responses.deleteResponse(who, `r1-${who}`)],
   [
     "what has expired is swept",

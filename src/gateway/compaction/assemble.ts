@@ -7,6 +7,7 @@ import type { ThreadStore } from "../../store/work/threads.ts";
 import { askModel, type ModelCallDeps } from "../ask.ts";
 import { HeldThreads } from "../threads/held.ts";
 import { KeptThreads } from "../threads/kept.ts";
+import { KeptConversations } from "../threads/kept-conversations.ts";
 import { createStoredThreads } from "../threads/stored-threads.ts";
 import { Compactor } from "./compactor.ts";
 import { Conversations } from "./conversations.ts";
@@ -37,6 +38,12 @@ export function createCompaction(deps: CompactionDeps) {
   const stopping = new AbortController();
   const sealer = new Sealer(deps.secret);
   const threads = new KeptThreads({ store: deps.store, sealer, retentionMs: () => deps.settings().retentionMs, nowMs });
+  const held = new KeptConversations({
+    store: deps.store,
+    sealer,
+    retentionMs: () => deps.settings().retentionMs,
+    nowMs,
+  });
   const tokens = new TokenMemory();
   const memory = new CompactionMemory(threads, nowMs);
   const compactor = new Compactor({
@@ -67,6 +74,7 @@ export function createCompaction(deps: CompactionDeps) {
     conversations,
     stored,
     held: new HeldThreads({ threads, enabled: () => deps.settings().enabled }),
+    heldConversations: held,
     sealer,
     threads,
     /** Ends summaries that are made beforehand. */

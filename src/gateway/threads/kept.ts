@@ -4,7 +4,8 @@
 import { sha256Hex } from "../../base/ids.ts";
 import { isStorable } from "../../base/storable.ts";
 import type { Element } from "../../chat/entries.ts";
-import type { Thread, ThreadName, ThreadOverview, ThreadStore } from "../../store/work/threads.ts";
+import type { ThreadName } from "../../store/work/thread-name.ts";
+import type { Thread, ThreadOverview, ThreadStore } from "../../store/work/threads.ts";
 import type { Compaction, CompactionStore } from "../compaction/memory.ts";
 import type { Sealer } from "../compaction/seal.ts";
 

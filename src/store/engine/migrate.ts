@@ -10,6 +10,7 @@ import accountBudgets from "../migrations/0005_account_budgets.sql" with { type:
 import accountStorage from "../migrations/0006_account_storage.sql" with { type: "text" };
 import responsesOrder from "../migrations/0007_responses_order.sql" with { type: "text" };
 import threadSummaries from "../migrations/0008_thread_summaries.sql" with { type: "text" };
+import threadItems from "../migrations/0009_thread_items.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered step. */
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0006_account_storage", sql: accountStorage },
   { name: "0007_responses_order", sql: responsesOrder },
   { name: "0008_thread_summaries", sql: threadSummaries },
+  { name: "0009_thread_items", sql: threadItems },
 ];
 
 /** The names of the steps that a database lacks; of a new one all. Throws StoreError for a newer version's database. */

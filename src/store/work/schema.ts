@@ -1,6 +1,6 @@
 // The tables of work done for an account: stored responses, threads, uploaded files, and jobs with their pages and
 // frontier. Everything goes with its account.
-import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { accounts } from "../schema.ts";
 import { wholeMs } from "../values.ts";
 
@@ -81,6 +81,30 @@ export const threadSummaries = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.accountId, t.kind, t.threadId, t.id] }),
+    foreignKey({
+      columns: [t.accountId, t.kind, t.threadId],
+      foreignColumns: [threads.accountId, threads.kind, threads.threadId],
+    }).onDelete("cascade"),
+  ],
+);
+
+/** What a conversation that is held here says, item by item in its order; sealed like a thread's messages. */
+export const threadItems = sqliteTable(
+  "thread_items",
+  {
+    accountId: text("account_id").notNull(),
+    kind: text("kind", { enum: ["thread", "conversation", "messages"] }).notNull(),
+    threadId: text("thread_id").notNull(),
+    /** Its place; places of deleted items stay empty. */
+    seq: integer("seq").notNull(),
+    id: text("id").notNull(),
+    /** How long it is when it is read; sealed it is compressed. */
+    bytes: integer("bytes").notNull(),
+    state: blob("state", { mode: "buffer" }).notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.kind, t.threadId, t.seq] }),
+    uniqueIndex("thread_items_id").on(t.accountId, t.kind, t.threadId, t.id),
     foreignKey({
       columns: [t.accountId, t.kind, t.threadId],
       foreignColumns: [threads.accountId, threads.kind, threads.threadId],

@@ -83,6 +83,12 @@ interface OldText {
   drop(): void;
 }
 
+/** What a table holds of the thread in hand; by full names, as the columns of a query of one table have none. */
+function sizeWithin(table: "thread_items" | "thread_summaries") {
+  return sql.raw(`COALESCE((SELECT SUM(octet_length(part.state)) FROM ${table} AS part WHERE part.account_id = threads.account_id
+    AND part.kind = threads.kind AND part.thread_id = threads.thread_id), 0)`);
+}
+
 /** Finds the responses and threads of an account that were written longest ago, oldest first. */
 function oldestTexts({ db }: Store): (accountId: string) => OldText[] {
   const accountId = sql.placeholder("accountId");
@@ -102,7 +108,9 @@ function oldestTexts({ db }: Store): (accountId: string) => OldText[] {
       kind: threads.kind,
       threadId: threads.threadId,
       atMs: threads.updatedAtMs,
-      bytes: sql<number>`octet_length(${threads.threadId}) + octet_length(${threads.state})`,
+      // Its summaries and items go with it.
+      bytes: sql<number>`octet_length(${threads.threadId}) + octet_length(${threads.state})
+        + ${sizeWithin("thread_summaries")} + ${sizeWithin("thread_items")}`,
     })
     .from(threads)
     .where(eq(threads.accountId, accountId))

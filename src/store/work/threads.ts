@@ -5,18 +5,13 @@ import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { requireStorable } from "../values.ts";
 import { threadSummaries, threads } from "./schema.ts";
+import { threadItemVerbs } from "./thread-items.ts";
+import type { ThreadName } from "./thread-name.ts";
 
 /** A thread as stored. */
 export type Thread = typeof threads.$inferSelect;
 /** A summary as stored. */
 export type ThreadSummary = typeof threadSummaries.$inferSelect;
-
-/** Which thread is meant. */
-export interface ThreadName {
-  readonly accountId: string;
-  readonly kind: Thread["kind"];
-  readonly threadId: string;
-}
 
 /** Verbs over threads. */
 export type ThreadStore = ReturnType<typeof threadStore>;
@@ -29,7 +24,7 @@ const LIST_MAX = 200;
 
 /** Builds the verbs. */
 export function threadStore(store: Store) {
-  return { ...threadVerbs(store), ...summaryVerbs(store) };
+  return { ...threadVerbs(store), ...summaryVerbs(store), ...threadItemVerbs(store) };
 }
 
 function threadVerbs({ db, clock, sqlite }: Store) {
@@ -49,6 +44,17 @@ function threadVerbs({ db, clock, sqlite }: Store) {
         .values({ ...row, createdAtMs: nowMs })
         .onConflictDoUpdate({ target: [threads.accountId, threads.kind, threads.threadId], set: row })
         .run();
+    },
+
+    /** Stores other words in a thread, whose items stay; false when there is none. */
+    async changeThread(name: ThreadName, change: Pick<Thread, "state" | "expiresAtMs">): Promise<boolean> {
+      const changed = db
+        .update(threads)
+        .set({ ...change, updatedAtMs: clock.now() })
+        .where(and(own(name), gt(threads.expiresAtMs, clock.now())))
+        .returning({ id: threads.threadId })
+        .all();
+      return changed.length > 0;
     },
 
     /** An account's thread. */

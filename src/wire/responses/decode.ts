@@ -17,6 +17,7 @@ import {
   reject,
   remaining,
 } from "../check.ts";
+import { conversationOf } from "./conversation.ts";
 import { readInput } from "./items.ts";
 import { readToolChoice, readTools } from "./tools.ts";
 
@@ -46,6 +47,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   "stream_options",
   // Resolved before an upstream is asked.
   "previous_response_id",
+  "conversation",
   "thread_id",
   "conversation_id",
 ]);
@@ -56,8 +58,8 @@ const LOGPROBS = "message.output_text.logprobs";
 /** A body of `POST /v1/responses`. */
 export function decodeResponses(body: Fields): ChatRequest {
   const previous = maybe(body, "previous_response_id", expectText);
-  // What the provider keeps can be all there is to answer.
-  const isElsewhere = [body["prompt"], body["conversation"]].some((value) => value !== undefined && value !== null);
+  // What is kept can be all there is to answer.
+  const isElsewhere = (body["prompt"] ?? conversationOf(body) ?? null) !== null;
   const input = readInput(isElsewhere ? (body["input"] ?? []) : need(body, "input", (value) => value), "input");
   if (Array.isArray(body["input"]) && body["input"].length === 0 && previous === undefined && !isElsewhere) {
     reject("input", "Invalid 'input': at least one input item is required.");

@@ -3,12 +3,15 @@
 
 import { isFields } from "../check.ts";
 import type { AnswerContext } from "../format.ts";
+import { conversationOf } from "./conversation.ts";
 
 /** The members of the response object that follow from the request. */
 export function requestEcho({ body, request, defaultTemperature }: AnswerContext): Record<string, unknown> {
   const text = isFields(body["text"]) ? body["text"] : {};
+  const conversation = conversationOf(body);
   return {
     background: body["background"] ?? false,
+    ...(conversation === undefined ? {} : { conversation: { id: conversation } }),
     frequency_penalty: request.frequencyPenalty ?? 0,
     instructions: body["instructions"] ?? null,
     max_output_tokens: request.maxTokens ?? null,

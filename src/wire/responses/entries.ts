@@ -35,7 +35,7 @@ export const responsesEntries: EntryFormat = {
   expand,
   asksRecord(body) {
     const items = inputItems(body);
-    const at = items.findIndex((item) => isFields(item) && item["type"] === TRIGGER);
+    const at = items.findIndex(isCompactionTrigger);
     if (at < 0) return undefined;
     if (at < items.length - 1) {
       const param = `input[${at}]`;
@@ -45,7 +45,7 @@ export const responsesEntries: EntryFormat = {
   },
   withoutAsking: (body) => ({
     ...body,
-    input: inputItems(body).filter((item) => !isFields(item) || item["type"] !== TRIGGER),
+    input: inputItems(body).filter((item) => !isCompactionTrigger(item)),
   }),
   record: ({ id, sealed }) => ({ id, type: "compaction", encrypted_content: sealed }),
   answer: (body) => listIn(body, "output").filter(isFields),
@@ -61,6 +61,11 @@ const PLAIN_OUTPUTS: ReadonlySet<unknown> = new Set(["function_call_output", "cu
 /** Asks for a record of the input. */
 const TRIGGER = "compaction_trigger";
 const RECORDS: ReadonlySet<unknown> = new Set(["compaction", "compaction_summary"]);
+
+/** True for the item that asks for a record; it is no part of what was said. */
+export function isCompactionTrigger(item: unknown): boolean {
+  return isFields(item) && item["type"] === TRIGGER;
+}
 
 /** What the user and the developer said before a record stays: those who carry it keep it beside the record, or drop it. */
 function expand(

@@ -37,7 +37,7 @@ export const responsesFormat: WireFormat = {
   names: RESPONSES_NAMES,
   reads: RESPONSES_READS,
   reasoning: "input.reasoning",
-  untranslatable: ["conversation", "prompt", "tool_choice"],
+  untranslatable: ["prompt", "tool_choice"],
   defaults: { temperature: true, maxTokens: false },
   storesAnswers: true,
 };

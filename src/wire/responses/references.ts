@@ -6,7 +6,7 @@ import { type Fields, isFields } from "../check.ts";
 /** What tells ids that are made here from every vendor's: theirs are hex digits, letters or UUIDs without such a mark. */
 const MARK = "sallyport_";
 /** Ids made by `itemId`: kind, mark, the response's own part and the item's place. */
-const MADE_ID = new RegExp(`^(?:msg|rs|fc|ctc)_${MARK}([0-9A-Za-z]{8,64})[0-9a-f]{4}$`);
+const MADE_ID = new RegExp(`^[a-z]+_${MARK}([0-9A-Za-z]{8,64})[0-9a-f]{4}$`);
 /** Those of the first release: 36 hex digits, where OpenAI's are 48 and more. */
 const FIRST_ID = /^(?:msg|rs|fc|ctc)_([0-9a-f]{32})[0-9a-f]{4}$/;
 

@@ -15,7 +15,7 @@ export const RESPONSES: readonly Row[] = [
     "dropped",
     "dropped",
   ),
-  row("conversation", { conversation: "conv_1" }, "refused", "same", "refused", "refused"),
+  row("conversation", { conversation: "STORED" }, "ours", "ours", "ours", "ours"),
   row("image", { image: { detail: "high" } }, "dropped", "same", "dropped", "dropped"),
   row(
     "include",

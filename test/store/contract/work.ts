@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import type { StoredResponse } from "../../../src/store/work/responses.ts";
 import { STORAGE_BYTES } from "./engines.ts";
+import { threadItems } from "./thread-items.ts";
 import { BY_BYTES, type Contract, TEXTS, type World } from "./world.ts";
 
 const response = ({ clock }: World, accountId: string, id: string, more: Partial<StoredResponse> = {}) => ({
@@ -153,6 +154,7 @@ const responses: Contract<"responses"> = {
 };
 
 const threads: Contract<"threads"> = {
+  ...threadItems,
   saveThread: {
     "concurrency: the last state holds, and the first time": async (world) => {
       const [accountId, other] = [await world.account(), await world.again()];

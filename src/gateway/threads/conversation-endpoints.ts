@@ -1,0 +1,195 @@
+// The verbs behind /v1/conversations. A conversation is its account's alone; to all others it is unknown, and with compaction
+// off there is none.
+
+import type { AtOnce } from "../../base/at-once.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { Element } from "../../chat/entries.ts";
+import { type BodyLimits, readJsonBody } from "../../http/body.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import { conversationItem, metadataOf, newItems } from "../../wire/responses/conversation.ts";
+import { asksEncrypted } from "../stored-responses.ts";
+import type { ConversationItem, HeldConversation, ItemPage, KeptConversations } from "./kept-conversations.ts";
+
+export interface ConversationEndpointsDeps {
+  conversations: KeptConversations;
+  /** Configuration `compaction.enabled`: with it off no text is kept. */
+  enabled(): boolean;
+  bodyLimits(): BodyLimits;
+  /** Sets room aside; gives what ends that, undefined when there is none. */
+  claim(accountId: string, bytes: number): Promise<(() => void) | undefined>;
+  /** The items with those in place of which only a reference came. */
+  resolve(accountId: string, items: readonly unknown[]): Promise<readonly unknown[]>;
+  /** Throws 401. */
+  authenticate(request: Request): AtOnce<{ accountId: string }>;
+}
+
+export type ConversationEndpoints = ReturnType<typeof createConversationEndpoints>;
+
+const PAGE = 20;
+const PAGE_MAX = 100;
+
+/** Builds the verbs. */
+export function createConversationEndpoints(deps: ConversationEndpointsDeps) {
+  const shared = sharedSteps(deps);
+  return { ...conversationVerbs(deps, shared), ...itemVerbs(deps, shared) };
+}
+
+type Shared = ReturnType<typeof sharedSteps>;
+
+/** What several verbs do. */
+function sharedSteps(deps: ConversationEndpointsDeps) {
+  const { conversations, enabled, authenticate } = deps;
+  const owner = async (request: Request): Promise<string> => {
+    const { accountId } = await authenticate(request);
+    exchangeOf(request).holder = accountId;
+    return accountId;
+  };
+  const found = async (accountId: string, id: string): Promise<HeldConversation> => {
+    const conversation = enabled() ? await conversations.find(accountId, id) : undefined;
+    if (conversation === undefined) throw conversationNotFound(id);
+    return conversation;
+  };
+  const read = async (request: Request): Promise<Element> => (await readJsonBody(request, deps.bodyLimits())).body;
+  /** Appends items for which there is room. */
+  const add = async (accountId: string, id: string, items: readonly unknown[]): Promise<ConversationItem[]> => {
+    const whole = (await deps.resolve(accountId, items)) as Element[];
+    const release = await deps.claim(accountId, JSON.stringify(whole).length);
+    if (release === undefined) {
+      throw new ApiError("request_too_large", "This account's storage is used up. Delete files first.", {
+        param: "items",
+      });
+    }
+    try {
+      const added = await conversations.append(accountId, id, whole);
+      if (added === undefined) throw conversationNotFound(id);
+      return added;
+    } finally {
+      release();
+    }
+  };
+  return { owner, found, read, add };
+}
+
+function conversationVerbs({ conversations, enabled }: ConversationEndpointsDeps, { owner, found, read, add }: Shared) {
+  return {
+    async create(request: Request): Promise<Response> {
+      const accountId = await owner(request);
+      if (!enabled()) throw new ApiError("conversation_not_found", "No conversations are kept here.");
+      const body = await readMaybe(request, read);
+      const metadata = metadataOf(body);
+      const items = body["items"] == null ? [] : newItems(body);
+      const made = await conversations.create(accountId, metadata);
+      if (items.length > 0) {
+        try {
+          await add(accountId, made.id, items);
+        } catch (error) {
+          await conversations.remove(accountId, made.id);
+          throw error;
+        }
+      }
+      return Response.json(view(made));
+    },
+
+    async get(request: Request, id: string): Promise<Response> {
+      return Response.json(view(await found(await owner(request), id)));
+    },
+
+    /** Gives it other metadata. */
+    async change(request: Request, id: string): Promise<Response> {
+      const accountId = await owner(request);
+      const conversation = await found(accountId, id);
+      const metadata = metadataOf(await read(request));
+      if (!(await conversations.change(accountId, id, metadata))) throw conversationNotFound(id);
+      return Response.json(view({ ...conversation, metadata }));
+    },
+
+    async remove(request: Request, id: string): Promise<Response> {
+      const accountId = await owner(request);
+      if (!(await conversations.remove(accountId, id))) throw conversationNotFound(id);
+      return Response.json({ id, object: "conversation.deleted", deleted: true });
+    },
+  };
+}
+
+function itemVerbs({ conversations }: ConversationEndpointsDeps, { owner, found, read, add }: Shared) {
+  return {
+    async addItems(request: Request, id: string): Promise<Response> {
+      const accountId = await owner(request);
+      await found(accountId, id);
+      const added = await add(accountId, id, newItems(await read(request)));
+      return Response.json(itemList(added, request, false));
+    },
+
+    async listItems(request: Request, id: string): Promise<Response> {
+      const accountId = await owner(request);
+      await found(accountId, id);
+      const page = pageOf(new URL(request.url).searchParams);
+      const listed = await conversations.list(accountId, id, page);
+      if (listed === undefined) throw itemNotFound(page.after ?? "", id);
+      return Response.json(itemList(listed.items, request, listed.hasMore));
+    },
+
+    async getItem(request: Request, id: string, itemId: string): Promise<Response> {
+      const accountId = await owner(request);
+      await found(accountId, id);
+      const item = await conversations.item(accountId, id, itemId);
+      if (item === undefined) throw itemNotFound(itemId, id);
+      return Response.json(
+        conversationItem(item.item, item.id, { encrypted: asksEncrypted(new URL(request.url).searchParams) }),
+      );
+    },
+
+    /** Deletes an item, and answers with its conversation. */
+    async removeItem(request: Request, id: string, itemId: string): Promise<Response> {
+      const accountId = await owner(request);
+      const conversation = await found(accountId, id);
+      if (!(await conversations.removeItem(accountId, id, itemId))) throw itemNotFound(itemId, id);
+      return Response.json(view(conversation));
+    },
+  };
+}
+
+/** A body may be left out where it says nothing. */
+async function readMaybe(request: Request, read: (request: Request) => Promise<Element>): Promise<Element> {
+  const isEmpty = request.body === null || request.headers.get("content-length") === "0";
+  return isEmpty ? {} : read(request);
+}
+
+function view({ id, createdAtMs, metadata }: HeldConversation): Element {
+  return { id, object: "conversation", created_at: Math.floor(createdAtMs / 1000), metadata };
+}
+
+function itemList(items: readonly ConversationItem[], request: Request, hasMore: boolean): Element {
+  const encrypted = asksEncrypted(new URL(request.url).searchParams);
+  const data = items.map(({ id, item }) => conversationItem(item, id, { encrypted }));
+  const ends = { first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null };
+  return { object: "list", data, has_more: hasMore, ...ends };
+}
+
+function pageOf(query: URLSearchParams): ItemPage {
+  const order = query.get("order") ?? "desc";
+  if (order !== "asc" && order !== "desc") {
+    throw new ApiError("invalid_request", "Invalid 'order': expected 'asc' or 'desc'.", { param: "order" });
+  }
+  const given = query.get("limit");
+  const limit = given === null ? PAGE : Number(given);
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
+    throw new ApiError("invalid_request", `Invalid 'limit': expected an integer from 1 to ${PAGE_MAX}.`, {
+      param: "limit",
+    });
+  }
+  return { order, limit, after: query.get("after") ?? undefined };
+}
+
+/** 404 for a conversation that this account does not have. */
+export function conversationNotFound(id: string): ApiError {
+  return new ApiError(
+    "conversation_not_found",
+    `There is no conversation '${id.slice(0, 100)}': it may be deleted or expired.`,
+  );
+}
+
+function itemNotFound(itemId: string, id: string): ApiError {
+  const message = `There is no item '${itemId.slice(0, 100)}' in the conversation '${id.slice(0, 100)}'.`;
+  return new ApiError("conversation_item_not_found", message);
+}

@@ -1,0 +1,141 @@
+// Conversations that are held for Responses clients: the stored items are the history of every request that names one. Items
+// and metadata are sealed; a conversation lives for `compaction.retention` from its last change, and goes with its account.
+
+import { prefixedId } from "../../base/ids.ts";
+import { isStorable } from "../../base/storable.ts";
+import type { Element } from "../../chat/entries.ts";
+import type { ItemList, ThreadItem } from "../../store/work/thread-items.ts";
+import type { ThreadName } from "../../store/work/thread-name.ts";
+import type { ThreadStore } from "../../store/work/threads.ts";
+import { newItemId, ownItemId } from "../../wire/responses/conversation.ts";
+import type { Sealer } from "../compaction/seal.ts";
+
+/** A conversation without its items. */
+export interface HeldConversation {
+  id: string;
+  createdAtMs: number;
+  metadata: Readonly<Record<string, string>>;
+}
+
+/** An item and the id it has in its conversation. */
+export interface ConversationItem {
+  id: string;
+  item: Element;
+}
+
+/** Which part of a conversation is listed. */
+export type ItemPage = Omit<ItemList, "bytesMax">;
+
+/** What is read at once of one conversation; longer than this none fits a model's context. */
+const BYTES_MAX = 32 * 1024 * 1024;
+
+export interface KeptConversationsDeps {
+  store: ThreadStore & { makeRoom(accountId: string, bytes: number): Promise<boolean> };
+  sealer: Sealer;
+  retentionMs(): number;
+  nowMs(): number;
+}
+
+/** The verbs. */
+export class KeptConversations {
+  readonly #deps: KeptConversationsDeps;
+
+  constructor(deps: KeptConversationsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Begins one. */
+  async create(accountId: string, metadata: HeldConversation["metadata"]): Promise<HeldConversation> {
+    const { store, nowMs } = this.#deps;
+    const id = prefixedId("conv_");
+    const row = { model: "", messages: 0, tokens: 0, ...this.#said(accountId, metadata) };
+    await store.saveThread({ ...nameOf(accountId, id), ...row });
+    await store.makeRoom(accountId, 0);
+    return { id, createdAtMs: nowMs(), metadata };
+  }
+
+  /** One of the account's; undefined when there is none that can be read. */
+  async find(accountId: string, id: string): Promise<HeldConversation | undefined> {
+    const found = await this.#deps.store.findThread(nameOf(accountId, id));
+    const text = found && this.#deps.sealer.open(found.state, { accountId, purpose: "thread" });
+    if (found === undefined || text === undefined) return undefined;
+    return { id, createdAtMs: found.createdAtMs, metadata: (JSON.parse(text) as HeldConversation).metadata };
+  }
+
+  /** Gives it other metadata; false when there is none. */
+  change(accountId: string, id: string, metadata: HeldConversation["metadata"]): Promise<boolean> {
+    return this.#deps.store.changeThread(nameOf(accountId, id), this.#said(accountId, metadata));
+  }
+
+  /** Deletes it with its items; false when there is none. */
+  remove(accountId: string, id: string): Promise<boolean> {
+    return this.#deps.store.deleteThread(nameOf(accountId, id));
+  }
+
+  /** Appends items, all together; gives them with their ids, or undefined when the conversation is gone. */
+  async append(
+    accountId: string,
+    id: string,
+    items: readonly Element[],
+    change: { model?: string; tokens?: number } = {},
+  ): Promise<ConversationItem[] | undefined> {
+    const { store, sealer, nowMs, retentionMs } = this.#deps;
+    const batch = prefixedId("items_");
+    const rows = items.map((item, at) => {
+      const otherId = newItemId(item, batch, at);
+      const text = JSON.stringify(item);
+      const state = sealer.seal(text, { accountId, purpose: "thread" });
+      return { id: ownItemId(item) ?? otherId, otherId, bytes: text.length, state };
+    });
+    const expiresAtMs = nowMs() + retentionMs();
+    const ids = await store.appendItems(nameOf(accountId, id), rows, { ...change, expiresAtMs });
+    await store.makeRoom(accountId, 0);
+    return ids?.map((itemId, at) => ({ id: itemId, item: items[at]! }));
+  }
+
+  /** All items in their order; undefined when they are too much for any model. */
+  async history(accountId: string, id: string): Promise<ConversationItem[] | undefined> {
+    const rows = await this.#deps.store.itemsOf(nameOf(accountId, id), { bytesMax: BYTES_MAX });
+    return rows && this.#opened(accountId, rows);
+  }
+
+  /** Items from one end, or from beyond one; undefined when there is none of that id. */
+  async list(
+    accountId: string,
+    id: string,
+    page: ItemPage,
+  ): Promise<{ items: ConversationItem[]; hasMore: boolean } | undefined> {
+    const found = await this.#deps.store.listItems(nameOf(accountId, id), { ...page, bytesMax: BYTES_MAX });
+    return found && { items: this.#opened(accountId, found.items), hasMore: found.hasMore };
+  }
+
+  /** One item. */
+  async item(accountId: string, id: string, itemId: string): Promise<ConversationItem | undefined> {
+    const row = await this.#deps.store.findItem(nameOf(accountId, id), itemId);
+    return row && this.#opened(accountId, [row])[0];
+  }
+
+  /** Deletes one item; false when there is none. */
+  removeItem(accountId: string, id: string, itemId: string): Promise<boolean> {
+    return this.#deps.store.deleteItem(nameOf(accountId, id), itemId);
+  }
+
+  #said(accountId: string, metadata: HeldConversation["metadata"]) {
+    const { sealer, nowMs, retentionMs } = this.#deps;
+    const state = sealer.seal(JSON.stringify({ metadata }), { accountId, purpose: "thread" });
+    return { state, expiresAtMs: nowMs() + retentionMs() };
+  }
+
+  #opened(accountId: string, rows: readonly ThreadItem[]): ConversationItem[] {
+    return rows.flatMap(({ id, state }) => {
+      const text = this.#deps.sealer.open(state, { accountId, purpose: "thread" });
+      // One of a former secret is as good as none; its conversation cannot be read either.
+      return text === undefined ? [] : [{ id, item: JSON.parse(text) as Element }];
+    });
+  }
+}
+
+/** What was not made here is nobody's name. */
+function nameOf(accountId: string, id: string): ThreadName {
+  return { accountId, kind: "conversation", threadId: isStorable(id) ? id : "" };
+}

@@ -1,0 +1,163 @@
+// The items of conversations that are held here. Appended together or not at all, in the order in which requests end, so that
+// of two at once neither is lost and none stands between the items of the other.
+import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
+import type { Store } from "../engine/open.ts";
+import { requireStorable } from "../values.ts";
+import { threadItems, threads } from "./schema.ts";
+import type { ThreadName } from "./thread-name.ts";
+
+/** An item as stored. */
+export type ThreadItem = Pick<typeof threadItems.$inferSelect, "seq" | "id" | "bytes" | "state">;
+
+/** An item that is to be appended; `otherId` is taken where its thread has the id already. */
+export interface NewThreadItem {
+  readonly id: string;
+  readonly otherId: string;
+  /** How long it is when it is read. */
+  readonly bytes: number;
+  readonly state: Buffer;
+}
+
+/** Which items are listed; `bytesMax`: how much they may be to read, but for the first. */
+export interface ItemList {
+  readonly order: "asc" | "desc";
+  /** Beyond this item. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+  readonly bytesMax: number;
+}
+
+const COLUMNS = { seq: threadItems.seq, id: threadItems.id, bytes: threadItems.bytes, state: threadItems.state };
+
+/** Builds the verbs. */
+export function threadItemVerbs(store: Store) {
+  return { ...itemWriting(store), ...itemReading(store) };
+}
+
+function ownThread({ accountId, kind, threadId }: ThreadName): SQL | undefined {
+  return and(eq(threads.accountId, accountId), eq(threads.kind, kind), eq(threads.threadId, threadId));
+}
+
+function ofThread({ accountId, kind, threadId }: ThreadName): SQL | undefined {
+  return and(eq(threadItems.accountId, accountId), eq(threadItems.kind, kind), eq(threadItems.threadId, threadId));
+}
+
+function itemFinder({ db }: Store) {
+  return (name: ThreadName, id: string): ThreadItem | undefined =>
+    db
+      .select(COLUMNS)
+      .from(threadItems)
+      .where(and(ofThread(name), eq(threadItems.id, id)))
+      .get();
+}
+
+function itemWriting(store: Store) {
+  const { db, clock } = store;
+  const find = itemFinder(store);
+  return {
+    /** Appends items and gives their ids; undefined when there is no such thread any more. */
+    async appendItems(
+      name: ThreadName,
+      items: readonly NewThreadItem[],
+      change: { expiresAtMs: number; model?: string; tokens?: number },
+    ): Promise<string[] | undefined> {
+      for (const { id, otherId } of items) requireStorable({ id, otherId });
+      return store.transaction(() => {
+        const [found] = db
+          .update(threads)
+          .set({ ...change, messages: sql`${threads.messages} + ${items.length}`, updatedAtMs: clock.now() })
+          .where(and(ownThread(name), gt(threads.expiresAtMs, clock.now())))
+          .returning({ id: threads.threadId })
+          .all();
+        if (found === undefined) return undefined;
+        const last = db
+          .select({ seq: threadItems.seq })
+          .from(threadItems)
+          .where(ofThread(name))
+          .orderBy(desc(threadItems.seq))
+          .limit(1)
+          .get();
+        let seq = (last?.seq ?? -1) + 1;
+        return items.map(({ id: wanted, otherId, bytes, state }) => {
+          const id = find(name, wanted) === undefined ? wanted : otherId;
+          db.insert(threadItems)
+            .values({ ...name, seq: seq++, id, bytes, state })
+            .run();
+          return id;
+        });
+      });
+    },
+
+    /** Deletes an item of a thread; false when there is none. */
+    async deleteItem(name: ThreadName, id: string): Promise<boolean> {
+      return store.transaction(() => {
+        const gone = db
+          .delete(threadItems)
+          .where(and(ofThread(name), eq(threadItems.id, id)))
+          .returning({ id: threadItems.id })
+          .all();
+        if (gone.length === 0) return false;
+        db.update(threads)
+          .set({ messages: sql`${threads.messages} - 1`, updatedAtMs: clock.now() })
+          .where(ownThread(name))
+          .run();
+        return true;
+      });
+    },
+  };
+}
+
+function itemReading(store: Store) {
+  const { db } = store;
+  const find = itemFinder(store);
+  return {
+    /** A thread's items from one end, or from beyond an item; undefined when it has no such item. */
+    async listItems(
+      name: ThreadName,
+      { order, after, limit, bytesMax }: ItemList,
+    ): Promise<{ items: ThreadItem[]; hasMore: boolean } | undefined> {
+      const from = after === undefined ? undefined : find(name, after);
+      if (after !== undefined && from === undefined) return undefined;
+      const towards = order === "asc" ? asc(threadItems.seq) : desc(threadItems.seq);
+      const beyond = from && (order === "asc" ? gt(threadItems.seq, from.seq) : lt(threadItems.seq, from.seq));
+      const sizes = db
+        .select({ seq: threadItems.seq, bytes: threadItems.bytes })
+        .from(threadItems)
+        .where(and(ofThread(name), beyond))
+        .orderBy(towards)
+        .limit(limit + 1)
+        .all();
+      let left = bytesMax;
+      const listed = sizes.slice(0, limit).filter(({ bytes }, at) => {
+        left -= bytes;
+        return at === 0 || left >= 0;
+      });
+      const [first, last] = [listed[0], listed.at(-1)];
+      if (first === undefined || last === undefined) return { items: [], hasMore: false };
+      const within = between(threadItems.seq, Math.min(first.seq, last.seq), Math.max(first.seq, last.seq));
+      const items = db
+        .select(COLUMNS)
+        .from(threadItems)
+        .where(and(ofThread(name), within))
+        .orderBy(towards)
+        .all();
+      return { items, hasMore: sizes.length > items.length };
+    },
+
+    /** All of a thread's items in their order; undefined when they are more bytes to read. */
+    async itemsOf(name: ThreadName, { bytesMax }: { bytesMax: number }): Promise<ThreadItem[] | undefined> {
+      const sum = db
+        .select({ bytes: sql<number>`COALESCE(SUM(${threadItems.bytes}), 0)` })
+        .from(threadItems)
+        .where(ofThread(name))
+        .get();
+      if ((sum?.bytes ?? 0) > bytesMax) return undefined;
+      return db.select(COLUMNS).from(threadItems).where(ofThread(name)).orderBy(asc(threadItems.seq)).all();
+    },
+
+    /** An item of a thread. */
+    async findItem(name: ThreadName, id: string): Promise<ThreadItem | undefined> {
+      return find(name, id);
+    },
+  };
+}

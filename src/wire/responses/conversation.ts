@@ -1,0 +1,106 @@
+// What belongs to conversations of the Responses API: their name in a request, and their items as clients hand them in and as
+// they are shown.
+
+import {
+  at,
+  expectFields,
+  expectList,
+  expectString,
+  expectText,
+  type Fields,
+  isFields,
+  maybe,
+  need,
+  reject,
+} from "../check.ts";
+import { readInput } from "./items.ts";
+import { itemIdOf } from "./references.ts";
+import { shownItem } from "./stored.ts";
+
+/** The conversation that a request belongs to; undefined where it names none. Throws 400. */
+export function conversationOf(body: Fields): string | undefined {
+  const given = body["conversation"];
+  if (isFields(given)) return need(given, "id", expectText, "conversation");
+  const id = maybe(body, "conversation", expectText);
+  if (id === undefined) return undefined;
+  const other = body["previous_response_id"];
+  if (other === undefined || other === null) return id;
+  const message = "Mutually exclusive parameters: only one of 'previous_response_id' and 'conversation' may be sent.";
+  return reject("conversation", message);
+}
+
+/** Items that one request may add to a conversation. */
+const ITEMS_MAX = 20;
+
+/** The items of a request that adds them. Throws 400. */
+export function newItems(body: Fields): readonly unknown[] {
+  const items = need(body, "items", expectList);
+  if (items.length > ITEMS_MAX) reject("items", `Invalid 'items': at most ${ITEMS_MAX} items can be added at a time.`);
+  readInput(items, "items");
+  return items;
+}
+
+const PAIRS_MAX = 16;
+const NAME_CHARS_MAX = 64;
+const VALUE_CHARS_MAX = 512;
+
+/** The metadata of a conversation. Throws 400. */
+export function metadataOf(body: Fields): Readonly<Record<string, string>> {
+  const metadata = maybe(body, "metadata", expectFields) ?? {};
+  const pairs = Object.entries(metadata).map(([name, value]) => {
+    const path = at("metadata", name.slice(0, NAME_CHARS_MAX));
+    if (name.length > NAME_CHARS_MAX)
+      reject(path, `Invalid '${path}': a name has at most ${NAME_CHARS_MAX} characters.`);
+    const text = expectString(value, path);
+    if (text.length > VALUE_CHARS_MAX) reject(path, `Invalid '${path}': at most ${VALUE_CHARS_MAX} characters.`);
+    return [name, text] as const;
+  });
+  if (pairs.length > PAIRS_MAX) reject("metadata", `Invalid 'metadata': at most ${PAIRS_MAX} pairs.`);
+  return Object.fromEntries(pairs);
+}
+
+/** How ids begin, by the type of item; others begin as `item_`. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: "msg_",
+  reasoning: "rs_",
+  function_call: "fc_",
+  function_call_output: "fco_",
+  custom_tool_call: "ctc_",
+  custom_tool_call_output: "ctco_",
+  compaction: "cmp_",
+};
+
+/** An id for an item that has none; `batch` tells those that are made together from all others. */
+export function newItemId(item: Fields, batch: string, index: number): string {
+  return itemIdOf(PREFIXES[typeOf(item)] ?? "item_", batch, index);
+}
+
+/** The id that an item came with, where it can be one here. */
+export function ownItemId(item: Fields): string | undefined {
+  const id = item["id"];
+  return typeof id === "string" && /^[\w-]{1,128}$/.test(id) ? id : undefined;
+}
+
+/** An item as its conversation shows it. `encrypted`: the client asks for encrypted reasoning. */
+export function conversationItem(item: Fields, id: string, { encrypted }: { encrypted: boolean }): Fields {
+  const type = typeOf(item);
+  const shown: Fields = { ...shownItem(item, { encrypted }), id, type };
+  const hasStatus = type === "message" || type.endsWith("_call") || type.endsWith("_call_output");
+  return {
+    ...shown,
+    ...(hasStatus && shown["status"] === undefined ? { status: "completed" } : {}),
+    ...(type === "message" ? { content: partsOf(shown) } : {}),
+  };
+}
+
+function typeOf(item: Fields): string {
+  return typeof item["type"] === "string" ? item["type"] : "message";
+}
+
+/** Content is a list where conversations are shown. */
+function partsOf({ role, content }: Fields): unknown {
+  if (typeof content !== "string") return content ?? [];
+  return role === "assistant"
+    ? [{ type: "output_text", text: content, annotations: [], logprobs: [] }]
+    : [{ type: "input_text", text: content }];
+}
