@@ -64,7 +64,12 @@ export function createWeb(deps: WebDeps) {
   const work = { ...tools, store, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
   const crawl = crawlKind(work);
   const extract = createExtractService({ ...work, findModel: deps.findModel });
-  const llmstxt = llmstxtKind({ ...work, clock: deps.clock, userAgent: () => deps.config().web.userAgent });
+  const llmstxt = llmstxtKind({
+    ...work,
+    findModel: deps.findModel,
+    clock: deps.clock,
+    userAgent: () => deps.config().web.userAgent,
+  });
   const runner = createJobRunner({
     store,
     kinds: [crawl, extract.kind, llmstxt, ...(deps.kinds ?? [])],

@@ -137,7 +137,7 @@ function llmstxtRoutes(deps: WebRoutesDeps) {
   return new Elysia()
     .post(
       "/v1/llmstxt",
-      answering("llmstxt", (body, from) => startLlmstxt(body, deps.llmstxts, from)),
+      answering("llmstxt", (body, from) => startLlmstxt(body, { ...from, deps: deps.llmstxts })),
       RAW,
     )
     .get("/v1/llmstxt/:id", async ({ request, params: { id } }) => {

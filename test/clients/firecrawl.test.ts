@@ -103,3 +103,24 @@ test("asyncCrawlUrl, checkCrawlStatus with its paging, and cancelCrawl", async (
   expect(await client.cancelCrawl(started.id)).toMatchObject({ success: true, status: "completed" });
   await expect(client.checkCrawlStatus("crawl_unknown")).rejects.toThrow("404");
 });
+
+test("generateLLMsText", async () => {
+  const result = await client.generateLLMsText(site.url, { maxUrls: 3, showFullText: true });
+  if (!result.success) throw new Error("error" in result ? result.error : "it failed");
+  if (!("data" in result)) throw new Error("there is no data");
+  expect([result.status, new Date(result.expiresAt).getTime() > 0]).toEqual(["completed", true]);
+  expect(result.data.llmstxt).toStartWith("# Home\n");
+  expect(result.data.llmstxt.match(/^- \[/gm)).toHaveLength(3);
+  expect(result.data.llmsfulltxt).toContain(`## A\n\nSource: <${site.url}/a>`);
+});
+
+test("asyncGenerateLLMsText, checkGenerateLLMsTextStatus, and failures in words", async () => {
+  const started = await client.asyncGenerateLLMsText(site.url, { maxUrls: 1 });
+  if (!("id" in started)) throw new Error("it did not start");
+  const status = await client.checkGenerateLLMsTextStatus(started.id);
+  expect(status).toMatchObject({ success: true, status: "completed" });
+  expect("data" in status && "llmsfulltxt" in status.data).toBe(false);
+  await expect(client.checkGenerateLLMsTextStatus("llmstxt_unknown")).rejects.toThrow("not found");
+  await expect(client.generateLLMsText(`${site.url}/bad`)).rejects.toThrow(/502. Error: The server answered 500/);
+  await expect(client.generateLLMsText(site.url, { maxUrls: 101 })).rejects.toThrow(/400. Error: maxUrls must/);
+});

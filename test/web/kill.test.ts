@@ -17,6 +17,7 @@ const dataDir = join(folder, "data");
 const leaves = Array.from({ length: 24 }, (_, index) => `/leaf/${index}`);
 const HELD = ["/branch/1", "/leaf/20"];
 const gate = Promise.withResolvers<void>();
+const again = Promise.withResolvers<void>();
 const held = (text: string) => async () => {
   await gate.promise;
   return html(text);
@@ -25,6 +26,8 @@ const held = (text: string) => async () => {
 const heavy = (title: string) => page(title).replace("</main>", `<p>${"<b>x</b><i>y</i> ".repeat(12_000)}</p></main>`);
 const heavies = Array.from({ length: 4 }, (_, index) => `/heavy/${index}`);
 const small = Array.from({ length: 40 }, (_, index) => `/small/${index}`);
+
+const many = Array.from({ length: 29 }, (_, index) => `/many/${index}`);
 
 let site: FakeSite;
 let key: string;
@@ -41,6 +44,8 @@ beforeAll(async () => {
     "/heavy": page("Heavy", heavies),
     ...Object.fromEntries(heavies.map((path) => [path, heavy(path)])),
     "/small": page("Small", small),
+    "/many": page("Many", many),
+    ...Object.fromEntries(many.map((path) => [path, page(path)])),
     ...Object.fromEntries(
       small.map((path, index) => [
         path,
@@ -60,6 +65,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   gate.resolve();
+  again.resolve();
   await kill();
   await site.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -166,4 +172,44 @@ test("killed again and again, it returns each page once and asks twice only for 
   expect([after.status, after.errors]).toEqual(["completed", []]);
   expect(pathsOf(after)).toEqual(all.sort());
   expect(all.filter((path) => site.count(path) < 1 || site.count(path) > (most.get(path) ?? 0))).toEqual([]);
+}, 60_000);
+
+test("an llms.txt of 30 pages reads what is missing, and is the one that nobody disturbed", async () => {
+  const body = JSON.stringify({ url: `${site.url}/many`, max_urls: 30, show_full_text: true, timeout_seconds: 120 });
+  const ask = () => fetch(`${server?.url}/v1/llmstxt`, { method: "POST", headers: headers(), body });
+  const undisturbed = (await (await ask()).json()) as Record<string, string | number>;
+  expect([undisturbed["status"], undisturbed["completed"]]).toEqual(["completed", 30]);
+  site.hits.length = 0;
+  site.set("/many/7", async () => {
+    await again.promise;
+    return html(page("/many/7"));
+  });
+  const lost = ask().catch(() => undefined);
+  await site.asked("/many/7");
+  const newest = () => {
+    const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
+    const id = db.query<{ id: string }, []>("SELECT id FROM jobs ORDER BY created_at DESC, id DESC LIMIT 1").get()?.id;
+    db.close();
+    return id ?? "";
+  };
+  const id = newest();
+  while (stored(id).pages.length < 29) await Bun.sleep(5);
+  await kill();
+  await lost;
+  again.resolve();
+
+  server = await serve();
+  for (;;) {
+    const answer = await fetch(`${server.url}/v1/llmstxt/${id}`, { headers: headers() });
+    const job = (await answer.json()) as Record<string, unknown>;
+    if (job["status"] === "processing") {
+      await Bun.sleep(20);
+      continue;
+    }
+    expect([job["status"], job["completed"], job["creditsUsed"]]).toEqual(["completed", 30, 30]);
+    expect([job["llmstxt"], job["llmsfulltxt"]]).toEqual([undisturbed["llmstxt"], undisturbed["llmsfulltxt"]]);
+    break;
+  }
+  const times = ["/many", ...many].map((path) => [path, site.count(path)]);
+  expect(times).toEqual(["/many", ...many].map((path) => [path, path === "/many/7" ? 2 : 1]));
 }, 60_000);

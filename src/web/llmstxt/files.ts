@@ -1,6 +1,6 @@
 // From the pages that were read to the finished files. Pure.
 
-import { namePages, siteNameOf } from "./naming.ts";
+import { type NamedPage, namePages, siteNameOf } from "./naming.ts";
 import type { PageNote } from "./page-note.ts";
 import { plainLine } from "./plain.ts";
 import { type Signpost, sectionsOf } from "./sections.ts";
@@ -28,18 +28,13 @@ const INTRODUCTION_CHARS_MAX = 500;
 const NO_SIGNPOST: Signpost = { label: "", group: "", place: undefined };
 
 /** Writes them. `notes` are by rank. */
-export function writeFiles(
-  notes: readonly PageNote[],
-  { home, signposts, isFull, described = new Map() }: SiteFacts,
-): LlmstxtFiles {
-  const signpostOf = (note: PageNote) =>
-    note.keys.map((key) => signposts[key]).find((signpost) => signpost !== undefined) ?? NO_SIGNPOST;
-  const siteName = siteNameOf(notes, home);
-  const pages = namePages(notes, { siteName, labelOf: (note) => signpostOf(note).label, described });
-  const sections = sectionsOf(pages, { signpostOf: ({ note }) => signpostOf(note), home });
+export function writeFiles(notes: readonly PageNote[], facts: SiteFacts): LlmstxtFiles {
+  const { home, signposts, isFull } = facts;
+  const pages = namedPages(notes, facts);
+  const sections = sectionsOf(pages, { signpostOf: ({ note }) => signpostOf(note, signposts), home });
   const root = pages.find(({ note }) => note.rank === 0);
   const site: SiteNote = {
-    name: plainLine(siteName, NAME_CHARS_MAX),
+    name: plainLine(siteNameOf(notes, home), NAME_CHARS_MAX),
     summary: root?.description ?? "",
     introduction: introductionOf(root?.note, root?.description ?? ""),
   };
@@ -47,6 +42,22 @@ export function writeFiles(
     llmstxt: writeLlmstxt(site, sections),
     ...(isFull ? { llmsfulltxt: writeFullText(site, sections) } : {}),
   };
+}
+
+/** Pages that do not describe themselves, and have words that somebody else can describe. */
+export function undescribed(notes: readonly PageNote[], facts: SiteFacts): PageNote[] {
+  return namedPages(notes, facts)
+    .filter(({ note, isOwnDescription }) => !isOwnDescription && note.opening !== "")
+    .map(({ note }) => note);
+}
+
+function namedPages(notes: readonly PageNote[], { home, signposts, described = new Map() }: SiteFacts): NamedPage[] {
+  const siteName = siteNameOf(notes, home);
+  return namePages(notes, { siteName, labelOf: (note) => signpostOf(note, signposts).label, described });
+}
+
+function signpostOf(note: PageNote, signposts: SiteFacts["signposts"]): Signpost {
+  return note.keys.map((key) => signposts[key]).find((signpost) => signpost !== undefined) ?? NO_SIGNPOST;
 }
 
 /** How the root page begins, unless the summary says so already. */

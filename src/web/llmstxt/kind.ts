@@ -3,24 +3,34 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { pageKey, siteKey } from "../../base/page-key.ts";
+import type { FindWebModel, WebModel } from "../../gateway/web-model.ts";
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../../jobs/kind.ts";
 import { BlockedAddress } from "../../net/guard.ts";
-import type { LoadedPage, LoadPage } from "../../pages/load.ts";
+import type { Converter } from "../../pages/convert/convert.ts";
 import { PageError } from "../../pages/page-error.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";
 import { STORAGE_USED_UP } from "../crawl.ts";
-import { type AnswerVerbs, type VisitDeps, visitPage } from "../crawl-visit.ts";
+import type { AnswerVerbs } from "../crawl-visit.ts";
 import { asWebError } from "../failure.ts";
 import { type CandidateDeps, findCandidates } from "./candidates.ts";
-import { writeFiles } from "./files.ts";
+import { describePages } from "./describe.ts";
+import { type SiteFacts, undescribed, writeFiles } from "./files.ts";
 import { type PageNote, pageNote } from "./page-note.ts";
+import { rankPages } from "./rank.ts";
 import type { Signpost } from "./sections.ts";
+import { readSitePage, type SitePageDeps, type SitePageRead } from "./site-page.ts";
 
-/** What it is asked for, as stored. */
+/** What is asked for. */
 export interface LlmstxtInput {
   readonly url: string;
   readonly maxUrls: number;
   readonly showFullText: boolean;
+}
+
+/** As stored with the job: without a key no model is asked. */
+export interface StoredLlmstxt extends LlmstxtInput {
+  readonly keyId?: string;
+  readonly requestId?: string;
 }
 
 /** The store's side. */
@@ -47,10 +57,12 @@ interface Visit {
 }
 
 /** What making it needs. */
-export interface LlmstxtDeps extends Omit<VisitDeps, "store">, CandidateDeps {
+export interface LlmstxtDeps extends Omit<SitePageDeps, "store" | "settings">, CandidateDeps {
   readonly store: LlmstxtStore;
-  readonly load: LoadPage;
+  readonly pickLinks: Converter["pickLinks"];
   readonly clock: Pick<Clock, "now">;
+  /** Absent where no model is asked. */
+  readonly findModel?: FindWebModel;
   /** Makes room for what an account keeps; false when there is none. Absent where nothing is kept. */
   readonly makeRoom?: (accountId: string, bytes: number) => Promise<boolean>;
   readonly settings: () => { readonly respectRobots: boolean; readonly jobTimeoutMs: number };
@@ -66,11 +78,13 @@ interface Plan {
 
 /** How far it is, as stored with each page. */
 interface Progress {
-  readonly stage: "mapping" | "reading" | "writing";
+  readonly stage: "mapping" | "reading" | "describing" | "writing";
   /** Pages that it will have at most. */
   readonly total: number;
   readonly completed: number;
   readonly credits: number;
+  /** What a model said, by rank. */
+  readonly described?: Readonly<Record<number, string>>;
 }
 
 /** Pages under way at once: what a host takes. */
@@ -81,6 +95,14 @@ const fetchedMax = (maxUrls: number) => 2 * maxUrls + 10;
 const PAGE_TIMEOUT_MS = 30_000;
 /** Of the job's time: what was read until then is written down, however slow the site is. */
 const READING_SHARE = 0.7;
+/** The same for what a model describes. */
+const DESCRIBING_SHARE = 0.9;
+/** Remembered of one page, where the root page and the sitemaps lead to too few. */
+const LINKS_MAX = 200;
+/** For a machine that is busy. */
+const PICK_TIMEOUT_MS = 20_000;
+/** The endpoint, as usage is written down under it. */
+const ENDPOINT = "/v1/llmstxt";
 
 /** Makes the kind. */
 export function llmstxtKind(deps: LlmstxtDeps): JobKind {
@@ -93,8 +115,8 @@ export function llmstxtKind(deps: LlmstxtDeps): JobKind {
 }
 
 function failureOf(error: unknown): JobFailure {
-  const { apiCode, message } = asWebError("llmstxt", error);
-  return { code: apiCode, message };
+  const { apiCode, message, detail } = asWebError("llmstxt", error);
+  return { code: apiCode, message, ...(detail.param == null ? {} : { param: detail.param }) };
 }
 
 class Generation {
@@ -103,22 +125,28 @@ class Generation {
   /** The job's, and ours for the case that one page breaks it while others are under way. */
   readonly #signal: AbortSignal;
   readonly #broken = new AbortController();
-  readonly #input: LlmstxtInput;
-  readonly #readUntilMs: number;
+  readonly #input: StoredLlmstxt;
+  readonly #timeoutMs: number;
   readonly #notes = new Map<number, PageNote>();
+  readonly #described: Map<number, string>;
   readonly #active = new Set<Promise<void>>();
   #plan: Plan | undefined;
   #fetched = 0;
+  /** The highest that a page was taken with. */
+  #rank = 0;
   #credits = 0;
-  #planned = 1;
+  /** Pages that are known. */
+  #known = 1;
   #fatal: JobFailure | undefined;
 
   constructor(job: RunningJob, deps: LlmstxtDeps, signal: AbortSignal) {
     this.#job = job;
     this.#deps = deps;
     this.#signal = AbortSignal.any([signal, this.#broken.signal]);
-    this.#input = job.input as unknown as LlmstxtInput;
-    this.#readUntilMs = job.createdAtMs + READING_SHARE * deps.settings().jobTimeoutMs;
+    this.#input = job.input as unknown as StoredLlmstxt;
+    this.#timeoutMs = deps.settings().jobTimeoutMs;
+    const { described = {} } = job.progress as Partial<Progress>;
+    this.#described = new Map(Object.entries(described).map(([rank, text]) => [Number(rank), text]));
   }
 
   async run(): Promise<JobOutcome> {
@@ -130,11 +158,12 @@ class Generation {
     for (const page of await store.listPages(id, {})) this.#remember(page);
     try {
       if (this.#plan === undefined) await this.#begin();
-      winding.throwIfAborted();
-      await this.#readPages();
-    } finally {
-      this.#broken.abort(new Error("The job has ended."));
+      do await this.#readPages();
+      while (await this.#findMore());
+    } catch (error) {
+      this.#broken.abort(error);
       await Promise.allSettled(this.#active);
+      throw error;
     }
     if (this.#fatal !== undefined) return { state: "failed", error: this.#fatal };
     winding.throwIfAborted();
@@ -143,59 +172,54 @@ class Generation {
 
   /** Takes what an earlier run has stored. */
   #remember({ failed, body }: StoredPage): void {
-    const { plan, ...note } = body as unknown as PageNote & { plan?: Plan };
+    const { plan, credits, ...note } = body as unknown as PageNote & { plan?: Plan; credits: number };
     if (plan !== undefined) this.#follow(plan);
     this.#fetched++;
-    if (failed) return;
-    this.#notes.set(note.rank, note);
-    this.#credits += note.credits;
+    this.#credits += credits;
+    this.#rank = Math.max(this.#rank, note.rank);
+    if (!failed) this.#notes.set(note.rank, note);
   }
 
   #follow(plan: Plan): void {
     this.#plan = plan;
-    this.#planned = 1 + Object.keys(plan.signposts).length;
+    this.#known = 1 + Object.keys(plan.signposts).length;
   }
 
   /** Reads the root page and finds the others. A root page that cannot be read takes nothing from a sitemap that can. */
   async #begin(): Promise<void> {
     const { store } = this.#deps;
     const { id } = this.#job;
-    await this.#job.saveProgress({ ...this.#progress("mapping") });
+    await this.#saveProgress("mapping");
     const entry = (await store.takeFrontier(id, 1))[0];
     if (entry === undefined) throw new Error("a job has no root page");
-    const loaded = await this.#tryLoad(entry, { isRoot: true });
-    if ("error" in loaded && loaded.error instanceof BlockedAddress) {
+    const read = await this.#read(entry, undefined);
+    if ("error" in read && read.error instanceof BlockedAddress) {
       // Not to be asked for, whatever else the site lists.
-      this.#fatal = failureOf(loaded.error);
+      this.#fatal = failureOf(read.error);
       return;
     }
-    const page = "page" in loaded ? loaded.page : undefined;
-    const candidates = await findCandidates(
-      {
-        home: page?.url ?? entry.url,
-        asked: entry.url,
-        navigation: page?.navigation ?? [],
-        allLinks: page?.allLinks ?? "",
-      },
-      this.#deps,
-      { max: fetchedMax(this.#input.maxUrls), signal: this.#signal },
-    );
-    if ("error" in loaded && candidates.length === 0) {
-      this.#fatal = failureOf(loaded.error);
+    const { url: home, navigation = [], allLinks } = "page" in read ? read.page : { url: entry.url, allLinks: "" };
+    const candidates = await findCandidates({ home, asked: entry.url, navigation, allLinks }, this.#deps, {
+      max: fetchedMax(this.#input.maxUrls),
+      signal: this.#signal,
+    });
+    if ("error" in read && candidates.length === 0) {
+      this.#fatal = failureOf(read.error);
       return;
     }
-    const signposts = Object.fromEntries(
-      candidates.map(({ key, label, group, place }): [string, Signpost] => [key, { label, group, place }]),
-    );
-    this.#follow({ home: page?.url ?? entry.url, signposts });
+    const signposts = candidates.map(({ key, label, group, place }): [string, Signpost] => [
+      key,
+      { label, group, place },
+    ]);
+    this.#follow({ home, signposts: Object.fromEntries(signposts) });
     const links = candidates.map(({ key, url }, index) => ({ urlKey: key, url, depth: index + 1 }));
-    await this.#save(entry, loaded, links);
+    await this.#save(entry, read, links);
   }
 
   async #readPages(): Promise<void> {
     for (;;) {
       this.#signal.throwIfAborted();
-      while (this.#wantsMore()) {
+      while (this.#active.size < PARALLEL_MAX && this.#wantsMore()) {
         const entry = (await this.#deps.store.takeFrontier(this.#job.id, 1))[0];
         if (entry === undefined) break;
         const visit = this.#visit(entry).finally(() => this.#active.delete(visit));
@@ -209,96 +233,78 @@ class Generation {
   }
 
   #wantsMore(): boolean {
-    const active = this.#active.size;
     const { maxUrls } = this.#input;
-    return (
-      this.#fatal === undefined &&
-      !this.#job.winding.aborted &&
-      active < PARALLEL_MAX &&
-      this.#picked().length + active < maxUrls &&
-      this.#fetched + active < fetchedMax(maxUrls) &&
-      this.#leftMs() > 0
-    );
+    const active = this.#active.size;
+    if (this.#fatal !== undefined || this.#job.winding.aborted || this.#leftMs(READING_SHARE) <= 0) return false;
+    return this.#picked().length + active < maxUrls && this.#fetched + active < fetchedMax(maxUrls);
   }
 
-  #leftMs(): number {
-    return this.#readUntilMs - this.#deps.clock.now();
+  #leftMs(share: number): number {
+    return this.#job.createdAtMs + share * this.#timeoutMs - this.#deps.clock.now();
   }
 
   async #visit(entry: FrontierEntry): Promise<void> {
-    await this.#save(entry, await this.#tryLoad(entry, { isRoot: false }), []);
+    await this.#save(entry, await this.#read(entry, (this.#plan as Plan).home), []);
   }
 
-  async #tryLoad(
-    entry: FrontierEntry,
-    { isRoot }: { isRoot: boolean },
-  ): Promise<{ readonly page: LoadedPage } | { readonly error: unknown }> {
-    try {
-      const page = await this.#load(entry, { isRoot });
-      if (page.status >= 400) throw new PageError("upstream", `The server answered ${page.status}.`);
-      if (!isRoot && siteKey(page.url) !== siteKey(this.#plan?.home ?? page.url))
-        throw new PageError("refused", "The page redirects to another site.");
-      return { page };
-    } catch (error) {
-      this.#signal.throwIfAborted();
-      return { error };
-    }
+  #read(entry: FrontierEntry, home: string | undefined): Promise<SitePageRead> {
+    const timeoutMs = Math.min(PAGE_TIMEOUT_MS, this.#leftMs(READING_SHARE));
+    return readSitePage({ job: this.#job, entry, timeoutMs, signal: this.#signal, home }, this.#deps);
   }
 
-  async #load(entry: FrontierEntry, { isRoot }: { isRoot: boolean }): Promise<LoadedPage> {
-    const { robots, load, settings } = this.#deps;
-    const signal = this.#signal;
-    // Before its turn: what may not be asked for takes nobody's place.
-    const rules = settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
-    await rules?.check(entry.url, signal);
-    return visitPage({ job: this.#job, entry, signal }, this.#deps, (visiting) =>
-      load({
-        url: entry.url,
-        accountId: this.#job.accountId,
-        markdown: true,
-        html: false,
-        links: false,
-        navigation: isRoot,
-        screenshot: "none",
-        onlyMainContent: true,
-        documents: false,
-        timeoutMs: Math.max(1, Math.min(PAGE_TIMEOUT_MS, this.#leftMs())),
-        signal,
-        ...visiting,
-        later: true,
-      }),
-    );
-  }
-
-  async #save(
-    entry: FrontierEntry,
-    loaded: { readonly page: LoadedPage } | { readonly error: unknown },
-    links: readonly FrontierEntry[],
-  ): Promise<void> {
+  async #save(entry: FrontierEntry, read: SitePageRead, links: readonly FrontierEntry[]): Promise<void> {
+    const { store, problem } = this.#deps;
+    const { depth: rank, urlKey } = entry;
+    const isFew = rank > 0 && this.#known < fetchedMax(this.#input.maxUrls);
+    const { credits } = read;
+    const more = {
+      credits,
+      ...(rank === 0 ? { plan: this.#plan } : {}),
+      ...("page" in read && isFew ? { links: await this.#linksOf(read.page.allLinks) } : {}),
+    };
     this.#signal.throwIfAborted();
     this.#fetched++;
-    const plan = entry.depth === 0 ? { plan: this.#plan } : {};
+    this.#credits += credits;
+    this.#rank = Math.max(this.#rank, rank);
     let page: StoredPage;
-    if ("page" in loaded) {
-      const withText = this.#input.showFullText;
-      const note = pageNote(loaded.page, { rank: entry.depth, key: entry.urlKey, withText });
-      this.#notes.set(note.rank, note);
-      this.#credits += note.credits;
-      page = { url: note.url, failed: false, body: { ...note, ...plan } };
+    if ("page" in read) {
+      const note = { ...pageNote(read.page, { rank, key: urlKey, withText: this.#input.showFullText }), ...more };
+      this.#notes.set(rank, note);
+      page = { url: note.url, failed: false, body: note };
     } else {
-      const failure = asWebError("scrape", loaded.error);
-      if (failure.apiCode === "scrape_internal_error")
-        this.#deps.problem("a page of an llms.txt could not be read", loaded.error);
-      page = { url: entry.url, failed: true, body: { code: failure.apiCode, message: failure.message, ...plan } };
+      const { apiCode: code, message } = asWebError("scrape", read.error);
+      if (code === "scrape_internal_error") problem("a page of an llms.txt could not be read", read.error);
+      page = { url: entry.url, failed: true, body: { rank, code, message, ...more } };
     }
-    await this.#deps.store.saveVisit(this.#job.id, {
-      urlKey: entry.urlKey,
-      page,
-      links,
-      frontierMax: 1 + fetchedMax(this.#input.maxUrls),
-      progress: { ...this.#progress("reading") },
-    });
+    const frontierMax = 1 + fetchedMax(this.#input.maxUrls);
+    const progress = { ...this.#progress("reading") };
+    await store.saveVisit(this.#job.id, { urlKey, page, links, frontierMax, progress });
     if (!(await this.#hasRoom(0))) this.#fatal = { code: "request_too_large", message: STORAGE_USED_UP };
+  }
+
+  async #linksOf(allLinks: string): Promise<string[]> {
+    const { home } = this.#plan as Plan;
+    const task = { links: allLinks, own: [], sites: [siteKey(home)], includes: [], excludes: [], documents: false };
+    const { urls } = await this.#deps.pickLinks(task, {
+      timeoutMs: PICK_TIMEOUT_MS,
+      signal: this.#signal,
+      later: true,
+    });
+    return urls === "" ? [] : urls.split("\n").slice(0, LINKS_MAX);
+  }
+
+  /** Where the pages lead to that were read, when the site names too few itself; false when that is nowhere new. */
+  async #findMore(): Promise<boolean> {
+    if (!this.#wantsMore()) return false;
+    const links = [...this.#notes.values()].sort((a, b) => a.rank - b.rank).flatMap((note) => note.links ?? []);
+    const candidates = [...new Map(links.map((url) => [pageKey(url), url]))].map(([key, url]) => ({
+      ...{ key, url, label: "", group: "", place: undefined, order: 0, priority: undefined },
+    }));
+    const ranked = await rankPages(candidates, (this.#plan as Plan).home);
+    const entries = ranked.map(({ key, url }, index) => ({ urlKey: key, url, depth: this.#rank + 1 + index }));
+    const added = await this.#deps.store.addFrontier(this.#job.id, entries, 1 + fetchedMax(this.#input.maxUrls));
+    this.#known += added;
+    return added > 0;
   }
 
   async #hasRoom(bytes: number): Promise<boolean> {
@@ -318,19 +324,59 @@ class Generation {
   }
 
   #progress(stage: Progress["stage"]): Progress {
-    const total = Math.min(this.#input.maxUrls, this.#planned);
-    return { stage, total, completed: Math.min(this.#picked().length, total), credits: this.#credits };
+    const completed = this.#picked().length;
+    const isReading = stage === "mapping" || stage === "reading";
+    const total = isReading ? Math.max(completed, Math.min(this.#input.maxUrls, this.#known)) : completed;
+    const described = this.#described.size === 0 ? {} : { described: Object.fromEntries(this.#described) };
+    return { stage, total, completed, credits: this.#credits, ...described };
+  }
+
+  #saveProgress(stage: Progress["stage"]): Promise<void> {
+    return this.#job.saveProgress({ ...this.#progress(stage) });
   }
 
   async #finish(): Promise<JobOutcome> {
     const picked = this.#picked();
     if (picked.length === 0)
       return { state: "failed", error: failureOf(new PageError("upstream", "No page of the site could be read.")) };
-    await this.#job.saveProgress({ ...this.#progress("writing"), total: picked.length });
-    const plan = this.#plan as Plan;
-    const result = writeFiles(picked, { ...plan, isFull: this.#input.showFullText });
+    const facts = { ...(this.#plan as Plan), isFull: this.#input.showFullText, described: this.#described };
+    await this.#describe(picked, facts);
+    await this.#saveProgress("writing");
+    const result = writeFiles(picked, facts);
     if (!(await this.#hasRoom(JSON.stringify(result).length)))
       return { state: "failed", error: { code: "request_too_large", message: STORAGE_USED_UP } };
     return { state: "completed", result: { ...result } };
+  }
+
+  /** Asks a model, where there is one, about pages that do not describe themselves. */
+  async #describe(picked: readonly PageNote[], facts: SiteFacts): Promise<void> {
+    const waiting = undescribed(picked, facts).filter(({ rank }) => !this.#described.has(rank));
+    const model = waiting.length === 0 ? undefined : await this.#findModel();
+    if (model === undefined) return;
+    await this.#saveProgress("describing");
+    const { signal, winding } = { signal: this.#signal, winding: this.#job.winding };
+    await describePages(waiting, {
+      model,
+      signal: AbortSignal.any([signal, winding]),
+      leftMs: () => this.#leftMs(DESCRIBING_SHARE),
+      keep: (rank, description) => {
+        this.#described.set(rank, description);
+        return this.#saveProgress("describing");
+      },
+      problem: this.#deps.problem,
+    });
+  }
+
+  /** None is no failure: a key that has ended, or a plan without the model, leaves the pages' own words. */
+  async #findModel(): Promise<WebModel | undefined> {
+    const { keyId, requestId } = this.#input;
+    if (keyId === undefined || requestId === undefined) return undefined;
+    try {
+      const model = await this.#deps.findModel?.({ keyId, requestId, endpoint: ENDPOINT });
+      return model === "none" ? undefined : model;
+    } catch (error) {
+      this.#deps.problem("no model could be had for descriptions", error);
+      return undefined;
+    }
   }
 }

@@ -2,7 +2,6 @@
 
 import { pageKey, siteKey } from "../../base/page-key.ts";
 import type { LoadedPage } from "../../pages/load.ts";
-import { creditsOf } from "../page-view.ts";
 import { firstSentence, paragraphsOf, plainLine, plainWords } from "./plain.ts";
 
 /** A page as stored. Texts are plain, on one line, and bounded. */
@@ -25,7 +24,8 @@ export interface PageNote {
   readonly language: string;
   /** It asks not to be listed. */
   readonly isUnlisted: boolean;
-  readonly credits: number;
+  /** Where it leads to on its site; only where the root page leads to too few. */
+  readonly links?: readonly string[];
   /** Only where the whole text is wanted. */
   readonly markdown?: string;
   readonly isCut?: boolean;
@@ -61,7 +61,6 @@ export function pageNote(
     siteName: plainLine(metadata.siteName ?? "", TITLE_CHARS_MAX),
     language: plainLine(metadata.language, 40),
     isUnlisted: /\b(?:noindex|none)\b/i.test(metadata.robots ?? ""),
-    credits: creditsOf(page),
     ...(withText
       ? { markdown: markdown.slice(0, MARKDOWN_CHARS_MAX).toWellFormed(), isCut: markdown.length > MARKDOWN_CHARS_MAX }
       : {}),

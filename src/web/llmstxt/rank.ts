@@ -99,7 +99,7 @@ export function typeOf(address: string): PageType {
 /** Ends in a year, a month, or a page number of a list. */
 function isArchive(segments: readonly string[]): boolean {
   const [before = "", last = ""] = segments.slice(-2);
-  if (/^\d{1,5}$/.test(last) && /^(?:page|p)$/i.test(before)) return true;
+  if (/^\d{1,5}$/.test(last) && /^page$/i.test(before)) return true;
   if (segments.length === 1) return /^(?:19|20)\d\d$/.test(before);
   return /^(?:19|20)\d\d$/.test(last) || (/^(?:19|20)\d\d$/.test(before) && /^(?:0?[1-9]|1[0-2])$/.test(last));
 }
