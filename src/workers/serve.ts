@@ -1,6 +1,6 @@
 // The worker's side of the pool: answers one task at a time. Runs in a worker thread only.
 
-import { setPriority } from "node:os";
+import { lowerThisThread, toldNiceness } from "./priority.ts";
 
 /** What the pool sends. */
 export interface TaskMessage<Input> {
@@ -15,8 +15,6 @@ export type TaskAnswer<Output> =
 
 declare const self: { onmessage: (event: MessageEvent) => void; postMessage(message: unknown): void };
 
-/** Behind the event loop, whose chunks are small and wanted at once. */
-const NICENESS = 10;
 /** A thread that had no task for so long tidies up, while it keeps nobody waiting. */
 const RESTS_AFTER_MS = 500;
 /** What a few small tasks leave behind is not worth it. */
@@ -24,8 +22,7 @@ const UNTIDY_MS_MIN = 100;
 
 /** Answers every task with `handle`. A throw fails that task, not the worker. */
 export function serveTasks<Input, Output>(handle: (input: Input) => Output | Promise<Output>): void {
-  // On Linux a priority is a thread's own; elsewhere it would be the whole program's.
-  if (process.platform === "linux") setPriority(0, NICENESS);
+  lowerThisThread(toldNiceness());
   let workedMs = 0;
   let rest: ReturnType<typeof setTimeout> | undefined;
   self.onmessage = async (event: MessageEvent<TaskMessage<Input>>) => {

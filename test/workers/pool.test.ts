@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { createPool, PoolFull, TaskFailed, TaskTimeout, type WorkerPool } from "../../src/workers/pool.ts";
+import { BEHIND, LAST, lowerProcess } from "../../src/workers/priority.ts";
+import { startThread } from "../../src/workers/start.ts";
 
 type Task = { what: string; value?: number };
 let started = 0;
@@ -104,4 +106,22 @@ test("closing fails what is left", async () => {
   pool.close();
   for (const outcome of await outcomes) expect((outcome as { reason?: unknown }).reason).toBeInstanceOf(TaskFailed);
   await expect(pool.run({ what: "echo" }, TIME)).rejects.toThrow(TaskFailed);
+});
+
+test.skipIf(process.platform !== "linux")(
+  "threads come after the event loop, by as much as they are told",
+  async () => {
+    open(1);
+    expect(await pool.run({ what: "priority" }, TIME)).toBe(BEHIND);
+    const url = new URL("../support/task-worker.ts", import.meta.url);
+    const last = createPool<Task, number>({ start: () => startThread("", url, LAST), size: 1 });
+    expect(await last.run({ what: "priority" }, TIME)).toBe(LAST);
+    last.close();
+  },
+);
+
+test("a process that has ended needs no priority", async () => {
+  const child = Bun.spawn(["true"]);
+  await child.exited;
+  lowerProcess(child.pid, LAST);
 });

@@ -5,6 +5,7 @@ import { accessSync, constants } from "node:fs";
 import type { Browser } from "playwright-core";
 import { PageError } from "../page-error.ts";
 import { watchPages } from "./memory.ts";
+import { lowerBrowsers } from "./processes.ts";
 
 /** Which browser. */
 export interface BrowserSettings {
@@ -302,7 +303,7 @@ async function launch(settings: BrowserSettings): Promise<Browser> {
     const executablePath = findBrowser(settings.executable);
     if (executablePath === undefined)
       throw new PageError("no_browser", "A browser is needed for this, and none is installed.");
-    return await chromium.launch({
+    const browser = await chromium.launch({
       executablePath,
       headless: true,
       args: ARGUMENTS,
@@ -315,6 +316,8 @@ async function launch(settings: BrowserSettings): Promise<Browser> {
       handleSIGTERM: false,
       handleSIGHUP: false,
     });
+    lowerBrowsers();
+    return browser;
   } catch (error) {
     if (error instanceof PageError) throw error;
     throw new PageError("no_browser", "The browser could not be started.", { cause: error });

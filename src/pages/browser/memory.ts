@@ -2,7 +2,7 @@
 // own that would help. This watches the processes of the browsers that this program has started, and ends the one of a
 // page that takes too much; to its reader it is a page that crashes. Linux only: elsewhere nothing tells the sizes cheaply.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { childrenOf, procText } from "./processes.ts";
 
 /** Between two looks; a page takes some 100 MB more meanwhile. */
 const WATCH_MS = 150;
@@ -33,7 +33,7 @@ export function watchPages(bytesMax: number): MemoryWatch {
 
 function endLarge(bytesMax: number): void {
   for (const pid of pageProcesses()) {
-    const resident = Number(read(`/proc/${pid}/statm`).split(" ")[1] ?? 0) * PAGE_BYTES;
+    const resident = Number(procText(`/proc/${pid}/statm`).split(" ")[1] ?? 0) * PAGE_BYTES;
     if (resident <= bytesMax) continue;
     try {
       process.kill(pid, "SIGKILL");
@@ -49,28 +49,8 @@ function pageProcesses(): number[] {
   const seen = [process.pid];
   for (let index = 0; index < Math.min(seen.length, PROCESSES_MAX); index++) {
     const pid = seen[index] as number;
-    if (index > 0 && /--type=renderer\b/.test(read(`/proc/${pid}/cmdline`))) found.push(pid);
+    if (index > 0 && /--type=renderer\b/.test(procText(`/proc/${pid}/cmdline`))) found.push(pid);
     else seen.push(...childrenOf(pid));
   }
   return found;
-}
-
-/** Each thread has the children that it has started. */
-function childrenOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-      read(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number),
-    );
-  } catch {
-    return [];
-  }
-}
-
-/** Empty for a process that has ended. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

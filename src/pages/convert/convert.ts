@@ -1,6 +1,7 @@
 // Conversion of fetched bytes in worker threads, so that a hostile page costs a thread and not the event loop.
 
 import { createPool, type RunOptions, type WorkerPool } from "../../workers/pool.ts";
+import { BEHIND, LAST } from "../../workers/priority.ts";
 import { startThread } from "../../workers/start.ts";
 import type { Extracted } from "./extract.ts";
 import type { MapLinks, MapLinksTask } from "./map-links.ts";
@@ -34,15 +35,15 @@ type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLin
 
 /** Starts converting with up to `threads` threads for what somebody waits for, and half as many for the rest. */
 export function createConverter(threads: number): Converter {
-  const open = (size: number): Pool =>
+  const open = (size: number, niceness: number): Pool =>
     createPool({
-      start: () => startThread("./pages/convert/worker.ts", new URL("./worker.ts", import.meta.url)),
+      start: () => startThread("./pages/convert/worker.ts", new URL("./worker.ts", import.meta.url), niceness),
       size,
       weigh: weightOf,
       weightMax: WAITING_BYTES_MAX,
     });
-  const prompt = open(threads);
-  const patient = open(Math.ceil(threads / 2));
+  const prompt = open(threads, BEHIND);
+  const patient = open(Math.ceil(threads / 2), LAST);
   const run = (task: ThreadTask, options: RunOptions) => (options.later === true ? patient : prompt).run(task, options);
   return {
     convert: async (task, options) => (await run(task, { ...options, transfer: handed(task) })) as Extracted,

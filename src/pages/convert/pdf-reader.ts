@@ -1,5 +1,6 @@
 // PDFs, each read by a process of its own with a ceiling on its memory, one at a time.
 
+import { BEHIND, lowerProcess } from "../../workers/priority.ts";
 import { processCommand } from "../../workers/start.ts";
 import { PageError } from "../page-error.ts";
 import { createSlots } from "../slots.ts";
@@ -45,6 +46,7 @@ async function readInProcess(bytes: Uint8Array, { bytesMax, timeoutMs, signal }:
     timeout: limit,
     killSignal: "SIGKILL",
   });
+  lowerProcess(child.pid, BEHIND);
   const stop = () => child.kill("SIGKILL");
   signal?.addEventListener("abort", stop, { once: true });
   try {

@@ -1,0 +1,66 @@
+// What works beside the event loop comes after it where the machine is busy.
+
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { getPriority } from "node:os";
+import { createBrowser, findBrowser } from "../../src/pages/browser/browser.ts";
+import { childrenOf, procText } from "../../src/pages/browser/processes.ts";
+import { createConverter } from "../../src/pages/convert/convert.ts";
+import { createPdfReader } from "../../src/pages/convert/pdf-reader.ts";
+import { BEHIND, LAST } from "../../src/workers/priority.ts";
+import { pdfOf, twiceDeflated } from "../support/pdf.ts";
+
+const isLinux = process.platform === "linux";
+const threads = () => new Set(readdirSync("/proc/self/task").map(Number));
+const OPTIONS = { url: "http://a.example/", onlyMainContent: true, markdown: true, html: false, links: false };
+
+test.skipIf(!isLinux).each([
+  ["somebody waits for", false, BEHIND],
+  ["nobody waits for", true, LAST],
+])("a page that %s", async (_name, later, niceness) => {
+  const converter = createConverter(1);
+  try {
+    const before = threads();
+    const task = { kind: "html", bytes: Buffer.from("<p>Words"), contentType: null, options: OPTIONS } as const;
+    await converter.convert(task, { timeoutMs: 60_000, later });
+    const started = [...threads()].filter((id) => !before.has(id) && procText(`/proc/self/task/${id}/comm`) !== "");
+    expect(started.map((id) => getPriority(id))).toContain(niceness);
+    expect(getPriority(0)).toBeLessThan(BEHIND);
+  } finally {
+    converter.close();
+  }
+});
+
+test.skipIf(!isLinux)("a PDF", async () => {
+  const before = new Set(childrenOf(process.pid));
+  const stop = new AbortController();
+  const bomb = pdfOf(twiceDeflated(400), "/Subtype/Image/Filter[/FlateDecode/FlateDecode]");
+  const reading = createPdfReader().read(bomb, { bytesMax: 10 << 20, timeoutMs: 60_000, signal: stop.signal });
+  const outcome = reading.catch((error: unknown) => error);
+  let child: number | undefined;
+  while (child === undefined) {
+    await Bun.sleep(1);
+    child = childrenOf(process.pid).find((pid) => !before.has(pid));
+  }
+  expect(getPriority(child)).toBe(BEHIND);
+  stop.abort(new Error("seen"));
+  expect(String(await outcome)).toContain("seen");
+});
+
+// As root Chromium sets the priorities of what it starts by itself; anywhere else they inherit this one.
+test.skipIf(!isLinux || findBrowser("") === undefined)(
+  "a browser",
+  async () => {
+    const browser = createBrowser({ executable: "", endpoint: "" });
+    try {
+      await browser.get();
+      const isBrowser = (pid: number) => /--remote-debugging-pipe/.test(procText(`/proc/${pid}/cmdline`));
+      const ours = childrenOf(process.pid).filter(isBrowser);
+      expect(ours).not.toEqual([]);
+      for (const pid of ours) expect(getPriority(pid)).toBe(BEHIND);
+    } finally {
+      await browser.close();
+    }
+  },
+  60_000,
+);
