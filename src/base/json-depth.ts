@@ -8,7 +8,7 @@ import { stringEnd } from "./json-splice.ts";
 export const JSON_LEVELS_MAX = 1000;
 
 /** Numbers, true, false and null in lists cost this much less than texts and objects: lists of tokens have many. */
-const PLAIN_VALUES_PER_VALUE = 10;
+export const PLAIN_VALUES_PER_VALUE = 10;
 
 const QUOTE = 34;
 const COMMA = 44;

@@ -1,28 +1,22 @@
 // Parses JSON that may hold texts of megabytes, in turns: the event loop goes on meanwhile, and a text without escapes is
 // not copied out of the whole. The value, and what is refused, is what JSON.parse gives.
-import { stringEnd } from "./json-splice.ts";
+import type { LargeJsonLook, Span } from "./json-scan.ts";
 
-/** Texts of fewer characters are left to JSON.parse. */
-const LONG_CHARS_MIN = 64 * 1024;
 /** Characters that are looked through in one turn. */
 const SLICE_CHARS = 4 * 1024 * 1024;
 /** The same where there are escapes, which cost fifty times as much. */
 const ESCAPED_CHARS = 128 * 1024;
 
-const QUOTE = 34;
 const BACKSLASH = 92;
 const LETTER_U = 117;
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Parses `text`, with a `turn` for others between the steps. Throws `SyntaxError`. */
-export async function parseLongTexts(text: string, turn: () => Promise<void>): Promise<unknown> {
-  const spans = longTexts(text);
+/** Parses `text`, whose long texts stand at `spans`, with a `turn` for others between the steps. Throws `SyntaxError`. */
+export async function parseLongTexts(
+  text: string,
+  spans: LargeJsonLook["longTexts"],
+  turn: () => Promise<void>,
+): Promise<unknown> {
   if (spans === undefined || spans.length === 0) return JSON.parse(text);
-  await turn();
   const texts: string[] = [];
   for (const { start, end } of spans) {
     const inner = { start: start + 1, end: end - 1 };
@@ -42,22 +36,6 @@ export async function parseLongTexts(text: string, turn: () => Promise<void>): P
   const holder = { value: JSON.parse(parts.join("")) as unknown };
   putBack(holder, (value) => (value.startsWith(mark) ? texts[Number(value.slice(mark.length))] : undefined));
   return holder.value;
-}
-
-/** Where the long texts stand, quotes included; undefined where one is a key, or has no end. */
-function longTexts(text: string): Span[] | undefined {
-  const spans: Span[] = [];
-  for (let start = text.indexOf('"'); start >= 0; ) {
-    const end = stringEnd(text, start);
-    if (end - start >= LONG_CHARS_MIN) {
-      if (text.charCodeAt(end - 1) !== QUOTE || /^[ \t\r\n]*:/.test(text.slice(end, end + 64))) return undefined;
-      // More space than that before a colon is nobody's: such a text is left to JSON.parse.
-      if (/^[ \t\r\n]{64}/.test(text.slice(end, end + 64))) return undefined;
-      spans.push({ start, end });
-    }
-    start = text.indexOf('"', end);
-  }
-  return spans;
 }
 
 /** Neither a backslash nor a control character, which JSON.parse refuses. */

@@ -33,7 +33,7 @@ export const ServerSection = section("How the gateway listens and answers.", {
     most: GIB,
   }),
   max_body_values: integer(
-    "JSON bodies with more objects, lists and texts (keys among them) are refused with 413. Of other values ten count as one.",
+    "JSON bodies with more objects, lists and texts (keys among them) are refused with 413. Of other values ten count as one. In bodies above 512 KiB, so do sixteen times as many escapes in texts below 64 KiB.",
     100_000,
     { minimum: 1000, maximum: 100_000_000 },
   ),

@@ -5,6 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import { ApiError } from "../base/errors.ts";
 import { JSON_LEVELS_MAX, jsonExcess } from "../base/json-depth.ts";
 import { parseLongTexts } from "../base/json-long-texts.ts";
+import { type LargeJsonBounds, lookOver } from "../base/json-scan.ts";
 import { spliceMembers } from "../base/json-splice.ts";
 import type { BodyHold } from "./body-budget.ts";
 import { maybeExchangeOf } from "./exchange.ts";
@@ -23,6 +24,8 @@ export interface BodyLimits {
 const STALL_MS = 30_000;
 const TOTAL_MS = 600_000;
 const VALUES_MAX = 100_000;
+/** One is undone in some fifteen nanoseconds. */
+const ESCAPES_PER_VALUE = 16;
 /** Smaller bodies are not held against the budget: there would have to be ten thousand of them to count. */
 const FREE_BYTES_MAX = 16 * 1024;
 /** Larger bodies are decoded and parsed one at a time, in steps with room for others between them. */
@@ -78,7 +81,7 @@ async function readObject(request: Request, limits: BodyLimits): Promise<JsonBod
   const bytes = await readBody(request, limits);
   if (bytes.byteLength < STEP_BYTES_MIN) {
     const text = decoder.decode(bytes);
-    refuseExcess(text, limits);
+    refuse(jsonExcess(text, boundsOf(limits)), limits);
     return { text, body: parseObject(text) };
   }
   return oneAtATime(async () => {
@@ -88,9 +91,10 @@ async function readObject(request: Request, limits: BodyLimits): Promise<JsonBod
     const text = decoder.decode(bytes);
     giveBack(bytes);
     await turn();
-    refuseExcess(text, limits);
+    const { excess, longTexts } = await lookOver(text, boundsOf(limits), turn);
+    refuse(excess, limits);
     await turn();
-    const body = asObject(await parseLongTexts(text, turn).catch(() => refuseJson(text)));
+    const body = asObject(await parseLongTexts(text, longTexts, turn).catch(() => refuseJson(text)));
     await turn();
     return { text, body };
   });
@@ -106,15 +110,25 @@ function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
   return done;
 }
 
-function refuseExcess(text: string, { valuesMax = VALUES_MAX }: BodyLimits): void {
-  const excess = jsonExcess(text, { levels: JSON_LEVELS_MAX, values: valuesMax });
+function boundsOf({ valuesMax = VALUES_MAX }: BodyLimits): LargeJsonBounds {
+  return { levels: JSON_LEVELS_MAX, values: valuesMax, escapes: ESCAPES_PER_VALUE * valuesMax };
+}
+
+function refuse(excess: keyof LargeJsonBounds | undefined, limits: BodyLimits): void {
+  const { values, escapes } = boundsOf(limits);
   if (excess === "levels") {
     throw new ApiError("invalid_request", `The request body is nested more than ${JSON_LEVELS_MAX} levels deep.`);
   }
   if (excess === "values") {
     throw new ApiError(
       "request_too_large",
-      `The request body holds more than ${valuesMax} objects, lists and texts (keys among them; of other values ten count as one).`,
+      `The request body holds more than ${values} objects, lists and texts (keys among them; of other values ten count as one).`,
+    );
+  }
+  if (excess === "escapes") {
+    throw new ApiError(
+      "request_too_large",
+      `The request body holds more than ${escapes} escapes (such as \\n and \\u00e9) in texts of less than 64 KiB: send characters as they are, in UTF-8.`,
     );
   }
 }

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseLongTexts } from "../../src/base/json-long-texts.ts";
+import { lookOver } from "../../src/base/json-scan.ts";
 
+const NO_BOUNDS = { levels: 1e9, values: 1e9, escapes: 1e9 };
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const long = (unit: string) => unit.repeat(Math.ceil((300 * 1024) / unit.length));
 
@@ -14,7 +16,8 @@ async function both(text: string): Promise<[unknown, unknown]> {
       return "refused";
     }
   };
-  return [await parseLongTexts(text, turn).catch(() => "refused"), plain()];
+  const { longTexts } = await lookOver(text, NO_BOUNDS, turn);
+  return [await parseLongTexts(text, longTexts, turn).catch(() => "refused"), plain()];
 }
 
 const LONG = [long("x"), long("ü"), long("😀"), long('a "quote" \\ and\n'), long("\\u0041"), long("\u2028")];
@@ -74,6 +77,7 @@ test("others have their turn between the steps", async () => {
     turns++;
     return turn();
   };
-  await parseLongTexts(JSON.stringify({ a: "x".repeat(20_000_000) }), counted);
+  const text = JSON.stringify({ a: "x".repeat(20_000_000) });
+  await parseLongTexts(text, (await lookOver(text, NO_BOUNDS, turn)).longTexts, counted);
   expect(turns).toBeGreaterThan(4);
 });

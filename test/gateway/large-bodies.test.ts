@@ -44,6 +44,27 @@ test.each([
   expect(error.message).toContain("5000");
 });
 
+test.each(["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1/systemone", "/v1/scrape"])(
+  "%s refuses more escapes in short texts than can be undone at once",
+  async (path) => {
+    const texts = (letters: string, size: number) => {
+      const text = `"${letters.repeat(size / letters.length)}"`;
+      return `{"model":"none","x":[${Array.from({ length: 0.6 * (MIB / size) }, () => text).join(",")}]}`;
+    };
+    const response = await post(path, texts("\\n", 60_000));
+    const { error } = (await response.json()) as { error: { code: string; message: string } };
+    expect([response.status, error.code]).toEqual([413, "request_too_large"]);
+    expect(error.message).toContain("80000 escapes");
+    for (const [letters, size] of [
+      ["x", 60_000],
+      ["\\n", 300_000],
+    ] as const) {
+      const answer = await post(path, texts(letters, size));
+      expect([path, letters, answer.status === 413]).toEqual([path, letters, false]);
+    }
+  },
+);
+
 test("lists of tokens are no members", async () => {
   const response = await post("/v1/chat/completions", `{"model":"m","messages":[],"x":[${"1,".repeat(20_000)}1]}`);
   expect(response.status).toBe(400);

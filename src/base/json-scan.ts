@@ -1,0 +1,127 @@
+// Looks over a JSON text of megabytes before it is parsed, in turns: how deep it is nested and how much it holds (see
+// `jsonExcess`), how many escapes parsing would undo in one go, and where its long texts stand, which are parsed on their own.
+
+import { PLAIN_VALUES_PER_VALUE } from "./json-depth.ts";
+
+/** Where a text stands, quotes included. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a large JSON text may hold. */
+export interface LargeJsonBounds {
+  readonly levels: number;
+  /** As in `JsonBounds`. */
+  readonly values: number;
+  /** Escapes (`\n`, `\u00e9`) in texts that are not long; undoing a million takes some twenty milliseconds. */
+  readonly escapes: number;
+}
+
+/** What was found. */
+export interface LargeJsonLook {
+  /** Which bound it exceeds first. */
+  readonly excess?: keyof LargeJsonBounds;
+  /** Undefined where one is a key, or may be: then all is parsed in one go, and all escapes count. */
+  readonly longTexts: readonly Span[] | undefined;
+}
+
+/** Texts of fewer characters are parsed with what is around them. */
+export const LONG_CHARS_MIN = 64 * 1024;
+/** Steps of the loop in one turn: some milliseconds. */
+const STEPS = 200_000;
+
+const QUOTE = 34;
+const COMMA = 44;
+
+/** Looks at `text`, with a `turn` for others now and then. */
+export async function lookOver(
+  text: string,
+  bounds: LargeJsonBounds,
+  turn: () => Promise<void>,
+): Promise<LargeJsonLook> {
+  const { levels, values, escapes } = bounds;
+  const strings = new Strings(text);
+  let longTexts: Span[] | undefined = [];
+  let [depth, found, commas, left, inShort, inLong] = [0, 0, 0, STEPS, 0, 0];
+  for (let at = 0; at < text.length; at++) {
+    if (--left <= 0) {
+      left = STEPS;
+      await turn();
+    }
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      strings.open(at);
+      while (!strings.skip(STEPS)) await turn();
+      left -= strings.escapes;
+      const span = { start: at, end: strings.end };
+      at = span.end - 1;
+      if (++found > values) return { excess: "values", longTexts };
+      if (span.end - span.start < LONG_CHARS_MIN) inShort += strings.escapes;
+      else {
+        inLong += strings.escapes;
+        if (text.charCodeAt(at) !== QUOTE || mayBeKey(text, span.end)) longTexts = undefined;
+        longTexts?.push(span);
+      }
+      if (inShort + (longTexts === undefined ? inLong : 0) > escapes) return { excess: "escapes", longTexts };
+    } else if (code === 123 || code === 91) {
+      if (++depth > levels) return { excess: "levels", longTexts };
+      if (++found > values) return { excess: "values", longTexts };
+    } else if (code === 125 || code === 93) depth -= 1;
+    else if (code === COMMA && ++commas === PLAIN_VALUES_PER_VALUE) {
+      commas = 0;
+      if (++found > values) return { excess: "values", longTexts };
+    }
+  }
+  return { longTexts };
+}
+
+/** More space than that before a colon is nobody's. */
+function mayBeKey(text: string, end: number): boolean {
+  const next = text.slice(end, end + 64);
+  return /^[ \t\r\n]*:/.test(next) || /^[ \t\r\n]{64}/.test(next);
+}
+
+/** Goes through strings from backslash to backslash, so that megabytes without any cost little. */
+class Strings {
+  /** Of the string that was gone through last. */
+  escapes = 0;
+  /** Just after it. */
+  end = 0;
+  readonly #text: string;
+  #at = 0;
+  /** The next of each from `#at` on; the text's length where there is none. */
+  #slash: number;
+  #quote = -1;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#slash = this.#next("\\", 0);
+  }
+
+  /** Begins with the string whose opening quote is at `start`. */
+  open(start: number): void {
+    this.escapes = 0;
+    this.#at = start + 1;
+    this.#quote = this.#next('"', this.#at);
+    if (this.#slash < this.#at) this.#slash = this.#next("\\", this.#at);
+  }
+
+  /** Goes on by so many escapes at most; true when the string is over. */
+  skip(escapesMax: number): boolean {
+    for (let left = escapesMax; this.#slash < this.#quote; left--) {
+      if (left === 0) return false;
+      this.escapes++;
+      this.#at = this.#slash + 2;
+      if (this.#quote < this.#at) this.#quote = this.#next('"', this.#at);
+      this.#slash = this.#next("\\", this.#at);
+    }
+    this.end = Math.min(this.#quote + 1, this.#text.length);
+    return true;
+  }
+
+  #next(sign: string, from: number): number {
+    const at = this.#text.indexOf(sign, from);
+    return at < 0 ? this.#text.length : at;
+  }
+}
