@@ -7,6 +7,7 @@ import { accessTokens } from "../http/jwt.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { countAttempts } from "./attempts.ts";
+import { type KeptAttempts, keepAttempts } from "./kept-attempts.ts";
 import { openKeyRing } from "./key-ring.ts";
 import { createMailer, type Mailer, type MailerOptions } from "./mail/mailer.ts";
 import { OUTBOX_DIR, outboxTransport, smtpTransport } from "./mail/transport.ts";
@@ -23,7 +24,10 @@ import { type SignUp, signUp } from "./sign-up.ts";
 
 /** What this room is built on. */
 export interface AccountsDeps {
-  readonly verbs: Pick<Verbs, "accounts" | "sessions" | "identities" | "codes" | "audit" | "secrets" | "keys">;
+  readonly verbs: Pick<
+    Verbs,
+    "accounts" | "sessions" | "identities" | "codes" | "audit" | "secrets" | "keys" | "settings"
+  >;
   /** Where mails go that are not sent. */
   readonly dataDir: string;
   readonly clock: Clock;
@@ -87,6 +91,13 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     log,
     ...deps.mail,
   });
+  const daily = await keepAttempts({
+    clock,
+    settings: verbs.settings,
+    name: "daily_mails",
+    limit: DAILY_MAILS,
+    failed: (error) => log.error("the count of mails could not be kept", { error }),
+  });
   warnOfSecret(deps);
   const pairs = tokenPairs({ ...verbs, clock, tokens, secret, settings: () => config().auth });
   const oauth = oauthFlow({
@@ -106,7 +117,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     pairs,
     cookies: cookieSessions({ clock, sessions, accounts, ttlMs: () => config().auth.refreshTokenTtlMs }),
     oauth,
-    ...entrances(deps, { ...verbs, hasher, mailer, oauth, secret }),
+    ...entrances(deps, { ...verbs, hasher, mailer, oauth, secret, daily }),
     ...ownAccountVerbs({
       ...verbs,
       tokens,
@@ -120,7 +131,10 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
       warnOfSecret(deps);
       await ring.reload();
     },
-    stop: () => mailer.stop(),
+    async stop() {
+      await mailer.stop();
+      await daily.stop();
+    },
   };
 }
 
@@ -128,12 +142,13 @@ type Parts = AccountsDeps["verbs"] &
   Pick<Accounts, "hasher" | "mailer" | "oauth"> & {
     /** Keys the hashes of codes. */
     readonly secret: string;
+    readonly daily: KeptAttempts;
   };
 
 /** Signing in and up, and what leads back in: passwords and verified addresses. */
 function entrances({ clock, log, config, accountsChanged, dashboardUrl }: AccountsDeps, parts: Parts) {
   const loginLimit = () => config().auth.loginLimit;
-  const daily = countAttempts(clock, () => DAILY_MAILS);
+  const { daily } = parts;
   const logins = countAttempts(clock, loginLimit);
   const failed = (message: string, error: unknown) => log.error(message, { error });
   return {

@@ -23,16 +23,37 @@ export interface Attempts {
 /** Names that are remembered; the one touched longest ago is forgotten first. About 10 MB. */
 const NAMES_MAX = 50_000;
 
+/** Counters whose tries can be written down. */
+export interface CountedAttempts extends Attempts {
+  /** When each name's tries were, of those that still count. */
+  snapshot(): Record<string, number[]>;
+  restore(tries: Iterable<readonly [name: string, timesMs: readonly number[]]>): void;
+}
+
 /** Makes the counters. `limit` is asked at each try, so that a reload is seen. */
-export function countAttempts(clock: Clock, limit: () => AttemptLimit): Attempts {
+export function countAttempts(clock: Clock, limit: () => AttemptLimit): CountedAttempts {
   const tries = new Map<string, { readonly atMs: number }[]>();
+  const counting = (list: readonly { readonly atMs: number }[]) => {
+    const sinceMs = clock.now() - limit().windowMs;
+    return list.filter(({ atMs }) => atMs > sinceMs);
+  };
   return {
+    snapshot: () => {
+      const kept = [...tries].map(([name, list]) => [name, counting(list).map(({ atMs }) => atMs)] as const);
+      return Object.fromEntries(kept.filter(([, times]) => times.length > 0));
+    },
+    restore(saved) {
+      for (const [name, times] of saved) {
+        const list = counting(times.map((atMs) => ({ atMs })));
+        if (list.length > 0) tries.set(name, list);
+      }
+    },
     begin(names) {
       const { failures, windowMs } = limit();
       const nowMs = clock.now();
       let freeAtMs = 0;
       const lists = names.map((name) => {
-        const list = (tries.get(name) ?? []).filter(({ atMs }) => atMs > nowMs - windowMs);
+        const list = counting(tries.get(name) ?? []);
         // The place that frees when all but `failures - 1` have passed.
         const blocking = list[list.length - failures];
         if (blocking !== undefined) freeAtMs = Math.max(freeAtMs, blocking.atMs + windowMs);
