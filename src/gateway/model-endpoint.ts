@@ -3,7 +3,7 @@
 
 import { ApiError } from "../base/errors.ts";
 import { spliceMembers } from "../base/json-splice.ts";
-import type { JsonObject, ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
+import type { JsonObject, ModelEndpoint, OtherWords } from "../catalog/endpoints/endpoint.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import { requireModel } from "../catalog/resolve.ts";
 import { readJsonBody } from "../http/body.ts";
@@ -11,6 +11,8 @@ import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import { traceHeaders } from "../telemetry/span.ts";
 import { fetchAnswer } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
+import type { Provider } from "../upstream/provider.ts";
+import { PROTOCOLS } from "../vendors/protocols.ts";
 import { headerText } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
 import type { Caller } from "./caller.ts";
@@ -29,6 +31,7 @@ interface Asked {
   readonly caller: Pick<Caller, "accountId" | "keyId">;
   readonly model: CatalogModel;
   readonly text: string;
+  readonly body: JsonObject;
   readonly inputTokens: number;
 }
 
@@ -57,17 +60,22 @@ export function createModelEndpoint(deps: EndpointDeps) {
       const micros = model.prices === undefined ? 0 : worstCostMicros(model.prices, usage);
       await deps.budgets.reserve(caller.budgets, exchange, micros);
     }
-    return answer(deps, request, able, { endpoint, exchange, caller, model, text, inputTokens });
+    return answer(deps, request, able, { endpoint, exchange, caller, model, text, body, inputTokens });
   };
 }
 
-/** The routes whose provider has the endpoint in these words. Throws 400 when none has. */
+/** The routes whose provider has the endpoint. Throws 400 when none has. */
 function routesThatHave(
   deps: EndpointDeps,
-  { dialects, path }: ModelEndpoint,
+  endpoint: ModelEndpoint,
   { model, routes }: { model: CatalogModel; routes: readonly ModelRoute[] },
 ): readonly ModelRoute[] {
-  const able = routes.filter(({ provider }) => dialects.includes(deps.provider(provider)?.dialect.name ?? ""));
+  const { dialects, path } = endpoint;
+  const able = routes.filter((route) => {
+    const provider = deps.provider(route.provider);
+    if (provider === undefined) return false;
+    return dialects.includes(provider.dialect.name) || otherWords(endpoint, provider) !== undefined;
+  });
   if (able.length > 0) return able;
   const message = `No provider of the model "${model.id}" can be asked for ${path}.`;
   throw new ApiError("wrong_model_family", message, { param: "model" });
@@ -94,11 +102,16 @@ function answer(deps: EndpointDeps, request: Request, routes: readonly ModelRout
 async function askRoute(deps: EndpointDeps, turn: RouteAttempt, asked: Asked, signal: AbortSignal): Promise<Response> {
   const { endpoint, exchange, caller, model, inputTokens } = asked;
   const { provider, route } = turn;
-  const body = spliceMembers(asked.text, { model: route.model });
-  const call = { path: endpoint.upstreamPath, headers: {}, body, dropped: [] };
+  const words = otherWords(endpoint, provider);
+  const path = words?.path(route.model) ?? endpoint.upstreamPath;
+  const body =
+    words === undefined
+      ? spliceMembers(asked.text, { model: route.model })
+      : JSON.stringify(words.body(asked.body, route.model));
+  const call = { path, headers: {}, body, dropped: [] };
   const { text } = await fetchAnswer(provider, call, { clock: deps.clock, signal, headers: turn.headers });
   const ttfbMs = performance.now() - exchange.startedMs;
-  const read = fieldsOf(text);
+  const { read, said } = readAnswer(text, asked, words);
   const usage = endpoint.usage(read) ?? { inputTokens, outputTokens: 0, estimated: true };
   turn.end({ outcome: "ok", label: "ok", usage });
   exchange.headers["x-sallyport-route"] = headerText(`${route.provider}/${route.model}`);
@@ -114,8 +127,29 @@ async function askRoute(deps: EndpointDeps, turn: RouteAttempt, asked: Asked, si
       },
     ),
   );
-  const said = read["model"] === undefined ? text : spliceMembers(text, { model: model.id });
   return new Response(said, { headers: { "content-type": "application/json" } });
+}
+
+function otherWords(endpoint: ModelEndpoint, { dialect, quirks }: Provider): OtherWords | undefined {
+  return endpoint.otherWords?.({ protocol: PROTOCOLS[dialect.name], quirks });
+}
+
+/** An answer in the endpoint's words, and the text of it that the client gets. Throws `UpstreamFault`. */
+function readAnswer(text: string, asked: Asked, words: OtherWords | undefined): { read: JsonObject; said: string } {
+  const { endpoint, model, body } = asked;
+  try {
+    const read = words === undefined ? fieldsOf(text) : words.answer(JSON.parse(text));
+    const other = endpoint.answer?.(read, body);
+    if (other !== undefined || words !== undefined) {
+      const tokens = asked.inputTokens;
+      const usage = { prompt_tokens: tokens, total_tokens: tokens };
+      return { read, said: JSON.stringify({ usage, ...(other ?? read), model: model.id }) };
+    }
+    return { read, said: read["model"] === undefined ? text : spliceMembers(text, { model: model.id }) };
+  } catch (cause) {
+    if (cause instanceof UpstreamFault) throw cause;
+    throw new UpstreamFault("unavailable", "The provider's answer is none.", { cause });
+  }
 }
 
 /** The answer, which must be an object that reports no failure. Throws `UpstreamFault`, so that another route is tried. */

@@ -24,6 +24,21 @@ export const demo: Vendor = {
           supportsVision: true,
           supportsReasoning: false,
         },
+        {
+          id: "demo-embed",
+          kind: "embedding",
+          name: "Demo embed",
+          description:
+            "Built-in demo: vectors by the words of a text. The more words two texts share, the nearer they are.",
+          contextLength: 128_000,
+        },
+        {
+          id: "demo-rerank",
+          kind: "rerank",
+          name: "Demo rerank",
+          description: "Built-in demo: ranks documents by the words that they share with the query.",
+          contextLength: 128_000,
+        },
       ],
     },
     note: "Built in; always there unless `providers.demo.enabled` is false.",

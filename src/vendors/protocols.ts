@@ -18,7 +18,7 @@ export interface CredentialScheme {
 const BEARER: CredentialScheme = { header: "authorization", bearer: true };
 
 /** Defaults for every server that speaks a protocol; a vendor's file may differ. */
-interface ProtocolFacts {
+export interface ProtocolFacts {
   /** Name of the card for servers of no known vendor. */
   readonly generic: string;
   readonly auth: CredentialScheme;
@@ -26,6 +26,8 @@ interface ProtocolFacts {
   readonly headers?: Readonly<Record<string, string>>;
   /** `gen_ai.provider.name` of servers that belong to no known vendor. */
   readonly traceName: string;
+  /** It has embeddings by the verb `batchEmbedContents`, in words of its own (ai.google.dev/api/embeddings). */
+  readonly embedsInBatches?: boolean;
 }
 
 /** Every protocol. */
@@ -38,7 +40,7 @@ export const PROTOCOLS: Readonly<Record<DialectName, ProtocolFacts>> = {
     headers: { "anthropic-version": "2023-06-01" },
     traceName: "anthropic",
   },
-  gemini: { generic: "gemini", auth: { header: "x-goog-api-key" }, traceName: "gcp.gemini" },
+  gemini: { generic: "gemini", auth: { header: "x-goog-api-key" }, traceName: "gcp.gemini", embedsInBatches: true },
 };
 
 interface KindFacts {

@@ -34,6 +34,11 @@ export const QuirksSchema = Type.Object(
     route_wishes: flag(
       "true: `models` and `provider` of a request are the provider's own to read, as OpenRouter does.",
     ),
+    rerank: words("The words in which texts are ranked; absent: Jina's, as vLLM and others have them.", [
+      "jina",
+      "cohere",
+      "tei",
+    ]),
     compaction: flag("false: the protocol's own compaction of conversations is not known; it is done here."),
     decision_body: Type.Optional(
       Type.Unsafe<Readonly<Record<string, unknown>>>({

@@ -55,7 +55,13 @@ test("to who is no admin there is nothing", async () => {
 test("every model is shown with its ways in their order, the hidden ones included, and nothing of a key or an address", async () => {
   const boss = await signedIn("boss");
   const { json, text } = await boss.get("/admin/models");
-  expect(json.data.map(({ id }: { id: string }) => id)).toEqual(["fast", "secret", "demo-echo"]);
+  expect(json.data.map(({ id }: { id: string }) => id)).toEqual([
+    "fast",
+    "secret",
+    "demo-echo",
+    "demo-embed",
+    "demo-rerank",
+  ]);
   expect(json.data[0]).toMatchObject({
     aliases: ["fast-latest"],
     tier: "free",

@@ -11,7 +11,7 @@ beforeAll(async () => {
   app = await startTestApp({
     config: {
       providers: { up: { kind: "openai", base_url: upstream.baseUrl } },
-      models: [{ id: "ranker", kind: "rerank", routes: [{ provider: "up", model: "r" }] }],
+      models: [{ id: "hearer", kind: "transcription", routes: [{ provider: "up", model: "r" }] }],
     },
   });
   // Discovery goes on behind the start.
@@ -25,11 +25,11 @@ async function ids(): Promise<string[]> {
 }
 
 test("the list has the models that an endpoint takes, and what the operator lists", async () => {
-  expect(await ids()).toEqual(["ranker", "talker", "text-embedding-3-small", "demo-echo"]);
+  expect(await ids()).toEqual(["hearer", "talker", "text-embedding-3-small", "demo-echo", "demo-embed", "demo-rerank"]);
 });
 
 test.each([
-  ["ranker", 200, "rerank"],
+  ["hearer", 200, "transcription"],
   ["text-embedding-3-small", 200, "embedding"],
   ["whisper-1", 200, "transcription"],
   ["talker", 200, "chat"],
@@ -50,7 +50,7 @@ test.each([
 ])("POST %s", async (path, body) => {
   for (const [model, called, instead] of [
     ["text-embedding-3-small", "an embedding model", "Send it to POST /v1/embeddings instead."],
-    ["ranker", "a rerank model", "No endpoint of this gateway takes it."],
+    ["hearer", "a transcription model", "No endpoint of this gateway takes it."],
   ]) {
     const response = await app.post(path, { ...body, model });
     const text = await response.text();
@@ -64,5 +64,5 @@ test.each([
 test("a decision endpoint does not call it a chat model", async () => {
   const questions = { q: { type: "noul", instructions: "Is it?" } };
   const ask = (model: string) => app.post("/v1/systemone", { model, state: "s", questions });
-  expect([(await ask("talker")).status, (await ask("ranker")).status]).toEqual([400, 404]);
+  expect([(await ask("talker")).status, (await ask("hearer")).status]).toEqual([400, 404]);
 });

@@ -3,7 +3,8 @@
 import { ApiError } from "../../base/errors.ts";
 import type { Usage } from "../../chat/event.ts";
 import { countTokens } from "../../tokens/count.ts";
-import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
+import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
+import { encodeFloats, floatsOf } from "./floats.ts";
 
 /** OpenAI's limit of inputs in one request. */
 const INPUTS_MAX = 2048;
@@ -15,6 +16,8 @@ export const embeddings: ModelEndpoint = {
   upstreamPath: "/embeddings",
   dialects: ["openai-chat", "openai-responses"],
   operation: "embeddings",
+  otherWords: ({ protocol }) => (protocol.embedsInBatches === true ? BATCHES : undefined),
+  answer: inAskedFormat,
   check(body) {
     checkInput(body["input"]);
     const { dimensions, encoding_format: format } = body;
@@ -26,6 +29,51 @@ export const embeddings: ModelEndpoint = {
     const usage = answer["usage"] as JsonObject | null | undefined;
     const tokens = usage?.["prompt_tokens"] ?? usage?.["total_tokens"];
     return isCount(tokens) ? { inputTokens: tokens, outputTokens: 0 } : undefined;
+  },
+};
+
+/**
+ * The official SDKs ask for base64 and decode whatever comes; not every server knows the parameter. Vectors that came in the
+ * other form are written in the one that was asked for; mostly there is nothing to do.
+ */
+function inAskedFormat(answer: JsonObject, body: JsonObject): JsonObject | undefined {
+  const { data } = answer;
+  if (!Array.isArray(data)) throw new TypeError("An answer has a list of vectors.");
+  const first = (data[0] as JsonObject | undefined)?.["embedding"];
+  const wantsText = body["encoding_format"] === "base64";
+  if (first === undefined || wantsText === (typeof first === "string")) return undefined;
+  const vector = (entry: JsonObject) => {
+    const { embedding } = entry;
+    return { ...entry, embedding: wantsText ? encodeFloats(embedding) : floatsOf(embedding) };
+  };
+  return { ...answer, data: (data as JsonObject[]).map(vector) };
+}
+
+/** The verb `batchEmbedContents`: texts only. */
+const BATCHES: OtherWords = {
+  path: (model) => `/models/${model}:batchEmbedContents`,
+  body({ input, dimensions }, model) {
+    const texts = typeof input === "string" ? [input] : (input as readonly unknown[]);
+    if (!texts.every((text) => typeof text === "string")) {
+      const message = "The provider of this model takes texts, no tokens.";
+      throw new ApiError("unsupported_parameter", message, { param: "input" });
+    }
+    const requests = texts.map((text) => ({
+      model: `models/${model}`,
+      content: { parts: [{ text }] },
+      ...(dimensions == null ? {} : { outputDimensionality: dimensions }),
+    }));
+    return { requests };
+  },
+  answer(value) {
+    const { embeddings: vectors, usageMetadata } = value as {
+      embeddings: { values: number[] }[];
+      usageMetadata?: JsonObject;
+    };
+    const data = vectors.map(({ values }, index) => ({ object: "embedding", index, embedding: floatsOf(values) }));
+    const tokens = usageMetadata?.["promptTokenCount"];
+    const usage = isCount(tokens) ? { usage: { prompt_tokens: tokens, total_tokens: tokens } } : {};
+    return { object: "list", data, ...usage };
   },
 };
 

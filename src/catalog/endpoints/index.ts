@@ -2,6 +2,7 @@
 
 import { embeddings } from "./embeddings.ts";
 import type { ModelEndpoint } from "./endpoint.ts";
+import { rerank } from "./rerank.ts";
 
 /** Every such endpoint. */
-export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [embeddings];
+export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [embeddings, rerank];

@@ -5,6 +5,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { countTokens } from "../../tokens/count.ts";
 import type { Transport } from "../provider.ts";
+import { demoEndpoint } from "./demo-endpoints.ts";
 import { sampleOf } from "./demo-sample.ts";
 
 type Json = Record<string, unknown>;
@@ -21,8 +22,10 @@ interface Plan {
 /** A plan, dated. */
 type Answer = Plan & { createdSeconds: number };
 
-/** Answers chat completions without leaving the process. */
-export const demoTransport: Transport = async (_url, init) => {
+/** Answers without leaving the process: what other endpoints than chat's ask for is demo-endpoints.ts. */
+export const demoTransport: Transport = async (url, init) => {
+  const other = demoEndpoint(url);
+  if (other !== undefined) return other(JSON.parse(String(init.body)) as Json);
   const body = JSON.parse(String(init.body)) as Json;
   const plan: Answer = { ...planOf(body), createdSeconds: Math.floor(systemClock.now() / 1000) };
   const model = String(body["model"]);

@@ -1,0 +1,95 @@
+// POST /v1/rerank in the words that Cohere and Jina share, as vLLM and others take them: a query and documents in, the
+// documents' places by relevance out. Text Embeddings Inference has words of its own.
+
+import { ApiError } from "../../base/errors.ts";
+import { prefixedId } from "../../base/ids.ts";
+import type { Usage } from "../../chat/event.ts";
+import { countTokens } from "../../tokens/count.ts";
+import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
+
+/** The vendors' own limits are 1,000 to 2,048. */
+const DOCUMENTS_MAX = 10_000;
+
+/** The endpoint. */
+export const rerank: ModelEndpoint = {
+  path: "/v1/rerank",
+  kind: "rerank",
+  upstreamPath: "/rerank",
+  dialects: ["openai-chat", "openai-responses"],
+  operation: "rerank",
+  otherWords: ({ quirks }) => (quirks.rerank === "tei" ? TEI : quirks.rerank === "cohere" ? COHERE : undefined),
+  answer: ranked,
+  check({ query, documents, top_n: limit, return_documents: wanted }) {
+    if (typeof query !== "string" || query === "") refuse("query", "a text that is not empty");
+    if (!Array.isArray(documents) || documents.length === 0 || documents.length > DOCUMENTS_MAX) {
+      refuse("documents", `a list of 1 to ${DOCUMENTS_MAX} documents`);
+    }
+    const at = documents.findIndex((document) => textOf(document) === undefined);
+    if (at >= 0) refuse(`documents[${at}]`, 'a text, or an object with a "text"');
+    if (limit != null && !isCount(limit)) refuse("top_n", "a whole number above 0");
+    if (wanted != null && typeof wanted !== "boolean") refuse("return_documents", "true or false");
+  },
+  inputTokens({ query, documents }) {
+    const texts = [query as string, ...textsOf(documents)];
+    return texts.reduce((sum, text) => sum + countTokens(text), 0);
+  },
+  usage(answer): Usage | undefined {
+    const { usage, meta } = answer as { usage?: JsonObject | null; meta?: { tokens?: JsonObject | null } | null };
+    const tokens = usage?.["total_tokens"] ?? usage?.["prompt_tokens"] ?? meta?.tokens?.["input_tokens"];
+    return isCount(tokens) ? { inputTokens: tokens, outputTokens: 0 } : undefined;
+  },
+};
+
+/** Cohere's second version takes texts only, and never gives them back (docs.cohere.com/reference/rerank). */
+const COHERE: OtherWords = {
+  path: () => "/rerank",
+  body({ return_documents: _wanted, ...asked }, model) {
+    return { ...asked, documents: textsOf(asked["documents"]), model };
+  },
+  answer: (value) => value as JsonObject,
+};
+
+/** Text Embeddings Inference: no model in the body, and a bare list back, best first (huggingface.github.io/text-embeddings-inference). */
+const TEI: OtherWords = {
+  path: () => "/rerank",
+  body: ({ query, documents }) => ({ query, texts: textsOf(documents), truncate: true }),
+  answer(value) {
+    const list = value as { index: number; score: number }[];
+    return { results: list.map(({ index, score }) => ({ index, relevance_score: score })) };
+  },
+};
+
+/** The answer as the contract has it: an id, `top_n` results at most, and the documents where they were asked for. */
+function ranked(answer: JsonObject, body: JsonObject): JsonObject {
+  const documents = body["documents"] as readonly unknown[];
+  const { id, results, ...rest } = answer;
+  if (!Array.isArray(results)) throw new TypeError("An answer has a list of results.");
+  const shown = (results as JsonObject[]).map((result) => {
+    const { index, relevance_score: score } = result;
+    if (!Number.isInteger(index) || documents[index as number] === undefined || typeof score !== "number") {
+      throw new TypeError("A result has the place of a document and its score.");
+    }
+    const { document: _given, ...bare } = result;
+    const document = { text: textOf(documents[index as number]) };
+    return body["return_documents"] === true ? { ...bare, document } : bare;
+  });
+  const limit = (body["top_n"] as number | null | undefined) ?? shown.length;
+  return { id: typeof id === "string" ? id : prefixedId("rerank-"), ...rest, results: shown.slice(0, limit) };
+}
+
+function textsOf(documents: unknown): string[] {
+  return (documents as readonly unknown[]).map((document) => textOf(document) ?? "");
+}
+
+function textOf(document: unknown): string | undefined {
+  const text = typeof document === "object" && document !== null ? (document as JsonObject)["text"] : document;
+  return typeof text === "string" ? text : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
+}
+
+function refuse(param: string, expected: string): never {
+  throw new ApiError("invalid_request", `'${param}' must be ${expected}.`, { param });
+}

@@ -1,0 +1,63 @@
+// What the built-in provider answers at the endpoints for models that do not chat. Simple, but true to what each kind of
+// model is for: texts that share more words have nearer vectors, and rank higher.
+
+import { countTokens } from "../../tokens/count.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const DIMENSIONS = 256;
+
+/** What answers at this address; undefined for chat completions. */
+export function demoEndpoint(url: string): ((body: Json) => Response) | undefined {
+  for (const [path, answer] of Object.entries(ANSWERS)) if (url.endsWith(path)) return answer;
+  return undefined;
+}
+
+const ANSWERS: Readonly<Record<string, (body: Json) => Response>> = { "/embeddings": embeddings, "/rerank": rerank };
+
+function embeddings({ model, input, dimensions }: Json): Response {
+  // A list of numbers is one text in tokens.
+  const isOne = typeof input === "string" || typeof (input as readonly unknown[])[0] === "number";
+  const inputs = isOne ? [input] : (input as readonly unknown[]);
+  const size = typeof dimensions === "number" ? Math.min(dimensions, DIMENSIONS) : DIMENSIONS;
+  const data = inputs.map((one, index) => ({ object: "embedding", index, embedding: vectorOf(wordsOf(one), size) }));
+  const tokens = inputs.reduce<number>((sum, one) => sum + tokensOf(one), 0);
+  return Response.json({ object: "list", data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } });
+}
+
+function rerank({ model, query, documents }: Json): Response {
+  const texts = (documents as readonly (string | { text: string })[]).map((one) =>
+    typeof one === "string" ? one : one.text,
+  );
+  const asked = vectorOf(wordsOf(query), DIMENSIONS);
+  const results = texts
+    .map((text, index) => ({ index, relevance_score: cosine(asked, vectorOf(wordsOf(text), DIMENSIONS)) }))
+    .sort((a, b) => b.relevance_score - a.relevance_score || a.index - b.index);
+  const tokens = [String(query), ...texts].reduce((sum, text) => sum + countTokens(text), 0);
+  return Response.json({ model, results, usage: { total_tokens: tokens } });
+}
+
+function tokensOf(input: unknown): number {
+  return typeof input === "string" ? countTokens(input) : (input as readonly unknown[]).length;
+}
+
+/** Tokens that came as numbers are words of their own. */
+function wordsOf(input: unknown): readonly string[] {
+  if (typeof input !== "string") return (input as readonly number[]).map(String);
+  return input.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Counts of words, each at a place by its hash, of length 1; a text without words points at a place of its own. */
+function vectorOf(words: readonly string[], size: number): number[] {
+  const vector = new Array<number>(size).fill(0);
+  for (const word of words.length === 0 ? [""] : words) {
+    const at = Number(Bun.hash.xxHash64(word) % BigInt(size));
+    vector[at] = (vector[at] ?? 0) + 1;
+  }
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+}
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  return a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
+}

@@ -1,0 +1,184 @@
+// Endpoints for models that do not chat, at providers that have them in other words, and at the built-in provider.
+
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { OpenAI } from "openai";
+import { encodeFloats, floatsOf } from "../../src/catalog/endpoints/floats.ts";
+import { startTestApp } from "../support/app.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+const upstream = startUpstream();
+const provider = (kind: string, quirks: object = {}) => ({
+  kind,
+  base_url: upstream.baseUrl,
+  api_key: "sk-up",
+  discover: false,
+  quirks,
+  retry: { attempts: 1 },
+  breaker: { failures: 1000 },
+});
+const routes = (name: string) => [{ provider: name, model: "theirs" }];
+const app = await startTestApp({
+  key: { rpm: 10_000 },
+  config: {
+    providers: {
+      plain: provider("openai"),
+      cohere: provider("openai", { rerank: "cohere" }),
+      tei: provider("openai", { rerank: "tei" }),
+      google: provider("gemini"),
+    },
+    models: [
+      { id: "rank-plain", kind: "rerank", routes: routes("plain") },
+      { id: "rank-cohere", kind: "rerank", routes: routes("cohere") },
+      { id: "rank-tei", kind: "rerank", routes: routes("tei") },
+      { id: "embed-plain", kind: "embedding", routes: routes("plain") },
+      { id: "embed-google", kind: "embedding", routes: routes("google") },
+    ],
+  },
+});
+afterAll(async () => {
+  await app.stop();
+  upstream.stop();
+});
+beforeEach(() => {
+  upstream.received.length = 0;
+});
+
+const DOCUMENTS = ["first", { text: "second", url: "kept" }, "third"];
+const rank = async (model: string, more: object = {}) => {
+  const response = await app.post("/v1/rerank", { model, query: "which?", documents: DOCUMENTS, ...more });
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+};
+const sent = () => upstream.received[0]?.json as Record<string, unknown>;
+
+describe("rerank", () => {
+  const results = [
+    { index: 2, relevance_score: 0.9 },
+    { index: 1, relevance_score: 0.2 },
+    { index: 0, relevance_score: 0 },
+  ];
+  const COHERE = { id: "c-1", results, meta: { billed_units: { search_units: 1 } } };
+  const TEI = results.map(({ index, relevance_score }) => ({ index, score: relevance_score }));
+
+  test.each([
+    ["rank-plain", { model: "theirs", results }, { query: "which?", documents: DOCUMENTS, model: "theirs" }],
+    ["rank-cohere", COHERE, { query: "which?", documents: ["first", "second", "third"], model: "theirs" }],
+    ["rank-tei", TEI, { query: "which?", texts: ["first", "second", "third"], truncate: true }],
+  ])("%s", async (model, answer, expected) => {
+    upstream.answer(() => Response.json(answer));
+    const { status, json } = await rank(model);
+    expect(sent()).toEqual(expected);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ model, results, usage: { total_tokens: expect.any(Number) } });
+    expect(json["id"]).toBeString();
+  });
+
+  test.each(["rank-plain", "rank-cohere", "rank-tei"])("%s: top_n and documents", async (model) => {
+    upstream.answer(() => Response.json(model === "rank-tei" ? TEI : { results }));
+    const { json } = await rank(model, { top_n: 2, return_documents: true });
+    expect(json["results"]).toEqual([
+      { index: 2, relevance_score: 0.9, document: { text: "third" } },
+      { index: 1, relevance_score: 0.2, document: { text: "second" } },
+    ]);
+  });
+
+  test.each([
+    ["no results", { results: null }],
+    ["a place that is none", { results: [{ index: 3, relevance_score: 1 }] }],
+    ["no score", { results: [{ index: 0 }] }],
+    ["a failure", { error: "overloaded" }],
+  ])("an answer with %s is the provider's failure", async (_name, answer) => {
+    upstream.answer(() => Response.json(answer));
+    expect((await rank("rank-plain")).status).toBe(502);
+    upstream.answer(() => Response.json(answer));
+    expect((await rank("rank-tei")).status).toBe(502);
+  });
+});
+
+describe("embeddings", () => {
+  const VECTORS = [
+    [0.25, -1],
+    [0.5, 2],
+  ];
+  const listOf = (embeddings: readonly unknown[]) => ({
+    object: "list",
+    data: embeddings.map((embedding, index) => ({ object: "embedding", index, embedding })),
+    model: "theirs",
+    usage: { prompt_tokens: 3, total_tokens: 3 },
+  });
+  const embed = async (model: string, more: object = {}) => {
+    const response = await app.post("/v1/embeddings", { model, input: ["a", "b"], ...more });
+    return { status: response.status, json: (await response.json()) as ReturnType<typeof listOf> };
+  };
+  const vectors = ({ json }: Awaited<ReturnType<typeof embed>>) => json.data.map(({ embedding }) => embedding);
+
+  test.each([
+    ["floats for base64", VECTORS, "base64", VECTORS.map(encodeFloats)],
+    ["base64 for floats", VECTORS.map(encodeFloats), "float", VECTORS],
+    ["base64 for nothing said", VECTORS.map(encodeFloats), undefined, VECTORS],
+    ["base64 for base64", VECTORS.map(encodeFloats), "base64", VECTORS.map(encodeFloats)],
+  ])("%s", async (_name, given, format, expected) => {
+    upstream.answer(() => Response.json(listOf(given)));
+    expect(vectors(await embed("embed-plain", { encoding_format: format }))).toEqual(expected);
+  });
+
+  test("Gemini's protocol", async () => {
+    upstream.answer(() => Response.json({ embeddings: VECTORS.map((values) => ({ values })) }));
+    const answer = await embed("embed-google", { dimensions: 2 });
+    expect(upstream.received[0]?.path).toEndWith("/models/theirs:batchEmbedContents");
+    const request = (text: string) => ({
+      model: "models/theirs",
+      content: { parts: [{ text }] },
+      outputDimensionality: 2,
+    });
+    expect(sent()).toEqual({ requests: [request("a"), request("b")] });
+    expect(vectors(answer)).toEqual(VECTORS);
+    expect(answer.json).toMatchObject({ object: "list", model: "embed-google", usage: { prompt_tokens: 2 } });
+  });
+
+  test("Gemini takes no tokens", async () => {
+    const { status, json } = await embed("embed-google", { input: [1, 2] });
+    expect([status, (json as unknown as { error: { code: string; param: string } }).error]).toMatchObject([
+      400,
+      { code: "unsupported_parameter", param: "input" },
+    ]);
+    expect(upstream.received).toEqual([]);
+  });
+});
+
+describe("the built-in provider", () => {
+  const cosine = (a: readonly number[], b: readonly number[]) =>
+    a.reduce((sum, one, at) => sum + one * (b[at] ?? 0), 0);
+
+  test("OpenAI's client has vectors of demo-embed: more shared words, nearer", async () => {
+    const client = new OpenAI({ apiKey: app.key, baseURL: `${app.url}/v1`, maxRetries: 0 });
+    const input = ["the cat sat on the mat", "the cat sat on a chair", "stocks fell sharply today"];
+    const { data, usage, model } = await client.embeddings.create({ model: "demo-embed", input });
+    const [cat, chair, stocks] = data.map(({ embedding }) => embedding);
+    expect(model).toBe("demo-embed");
+    expect(usage.prompt_tokens).toBeGreaterThan(10);
+    expect(cosine(cat!, cat!)).toBeCloseTo(1, 5);
+    expect(cosine(cat!, chair!)).toBeGreaterThan(cosine(cat!, stocks!) + 0.3);
+    const small = await client.embeddings.create({ model: "demo-embed", input: [1, 2, 3], dimensions: 8 });
+    expect(small.data[0]?.embedding.length).toBe(8);
+  });
+
+  test("demo-rerank ranks by shared words", async () => {
+    const documents = ["dogs bark at night", "how to boil an egg", "an egg"];
+    const { json } = await rank("demo-rerank", { query: "boil an egg", documents });
+    expect((json["results"] as { index: number }[]).map(({ index }) => index)).toEqual([1, 2, 0]);
+  });
+
+  test("both are listed with their kind and endpoint", async () => {
+    for (const [id, type, endpoint] of [
+      ["demo-embed", "embedding", "/v1/embeddings"],
+      ["demo-rerank", "rerank", "/v1/rerank"],
+    ]) {
+      const model = await (await app.call(`/v1/models/${id}`)).json();
+      expect(model).toMatchObject({ id, type, endpoints: [endpoint] });
+    }
+  });
+});
+
+test.each(["", "AAA=", "zz"])("%j is no vector", (text) => {
+  expect(() => floatsOf(text)).toThrow(TypeError);
+});
