@@ -26,6 +26,8 @@ export interface LoadRequest {
   /** A PNG of the page. */
   readonly screenshot: "none" | "viewport" | "full";
   readonly onlyMainContent: boolean;
+  /** Read what the page says in forms made for programs. */
+  readonly structured?: boolean | undefined;
   /** Say why each part was kept or left out. */
   readonly explain?: boolean | undefined;
   /** PDF, text, JSON, XML and feeds become Markdown instead of a failure. */
@@ -283,8 +285,8 @@ function source(answer: Fetched): { bytes: Uint8Array; contentType: string | nul
 }
 
 function extractOptions({ request }: Load, url: string) {
-  const { markdown, html, links, navigation = false, onlyMainContent, explain = false } = request;
-  return { url, markdown, html, links, navigation, onlyMainContent, trace: explain };
+  const { markdown, html, links, navigation = false, onlyMainContent, structured = false, explain = false } = request;
+  return { url, markdown, html, links, navigation, onlyMainContent, structured, trace: explain };
 }
 
 function convertOptions(at: Load) {

@@ -8,6 +8,7 @@ import { loadWeights } from "../content/weights.ts";
 import { parsePage } from "../dom/parse.ts";
 import { serialize } from "../dom/serialize.ts";
 import { toMarkdown } from "../markdown/markdown.ts";
+import { type StructuredData, structuredData } from "../structured/structured.ts";
 import { readLinks } from "./links.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import { type NavigationLink, readNavigation } from "./navigation.ts";
@@ -25,6 +26,8 @@ export interface ExtractOptions {
   readonly links: boolean;
   /** Where and how each link of the page stands. */
   readonly navigation?: boolean;
+  /** Read what the page says in forms made for programs. */
+  readonly structured?: boolean;
   /** Remember what was removed and kept, and why; costs time. */
   readonly trace?: boolean;
 }
@@ -40,6 +43,7 @@ export interface Extracted {
   /** With their words and places, when asked for. */
   readonly navigation?: readonly NavigationLink[];
   readonly metadata: Metadata;
+  readonly structured?: StructuredData;
   /** Why the page should be rendered in a browser; undefined when it is fine as it is. */
   readonly needsScript: string | undefined;
   /** How much there is to read on the whole page all the same; told only then. */
@@ -56,6 +60,7 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const document = parsePage(html);
   const trace = createTrace(options.trace === true);
   const metadata = readMetadata(document, options.url);
+  const structured = options.structured === true ? structuredData(document, options.url) : undefined;
   const script = needsScript(document);
   if (script !== undefined) fillFromState(document);
   const textChars = script === undefined ? undefined : visibleChars(document.body);
@@ -73,6 +78,7 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
     allLinks: allLinks.join("\n"),
     ...(navigation === undefined ? {} : { navigation }),
     metadata,
+    ...(structured === undefined ? {} : { structured }),
     needsScript: script,
     ...(textChars === undefined ? {} : { textChars }),
     ...(refreshUrl === undefined ? {} : { refreshUrl }),

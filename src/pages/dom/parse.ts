@@ -10,6 +10,8 @@ export interface PageDocument {
   readonly body: PageElement;
   /** <meta>, <link>, <base> and <title> wherever they stood, in order. */
   readonly head: readonly PageElement[];
+  /** Those of the head matter that are microdata, each with the element it stood in. */
+  readonly places: ReadonlyMap<PageElement, PageElement>;
   readonly title: string;
   /** `lang` of <html>. */
   readonly language: string;
@@ -94,6 +96,7 @@ class PageParser extends Parser {
 class Builder {
   readonly #body = new PageElement("body");
   readonly #head: PageElement[] = [];
+  readonly #places = new Map<PageElement, PageElement>();
   readonly #structured: string[] = [];
   readonly #states: string[] = [];
   readonly #scripts: string[] = [];
@@ -145,8 +148,10 @@ class Builder {
       // A refresh for readers without scripts is not for us: such pages are rendered when they must be.
       if (this.isOpen("noscript") && attributes["http-equiv"] !== undefined) return;
       if (!this.#count()) return;
-      // Microdata puts <meta> and <link> into the body; their place does not matter to us.
-      this.#head.push(new PageElement(name, attributes));
+      const matter = new PageElement(name, attributes);
+      this.#head.push(matter);
+      // Microdata puts <meta> and <link> into the body, where they belong to what is around them.
+      if (attributes["itemprop"] !== undefined) this.#places.set(matter, this.#current);
       return;
     }
     if (DROPPED_TAGS.has(name) && !VOID_TAGS.has(name)) {
@@ -244,6 +249,7 @@ class Builder {
     return {
       body: this.#body,
       head: this.#head,
+      places: this.#places,
       title: (this.#title ?? "").replace(/\s+/g, " ").trim(),
       language: this.#rootAttributes["lang"] ?? this.#rootAttributes["xml:lang"] ?? "",
       structured: this.#structured,

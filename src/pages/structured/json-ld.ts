@@ -1,0 +1,67 @@
+// JSON-LD scripts of a page as one list of things. Much of it on the web is not quite JSON: what can be mended is.
+
+import { isRecord } from "../../base/json-object.ts";
+import { repairJson } from "../../chat/repair.ts";
+import { bounded, type Entity, type Room } from "./entity.ts";
+
+/** Scripts of one page that are read. */
+const SCRIPTS_MAX = 50;
+/** Mending looks at every character; broken scripts longer than this are passed over. */
+const MENDED_CHARS_MAX = 512 * 1024;
+
+/** The things at the top of all scripts, in order; what stands within others stays there. */
+export function readJsonLd(scripts: readonly string[], room: Room): Entity[] {
+  return scripts
+    .slice(0, SCRIPTS_MAX)
+    .flatMap((script) => topOf(parse(script)))
+    .flatMap((entity) => {
+      const kept = bounded(entity, room);
+      return isRecord(kept) && Object.keys(kept).length > 0 ? [kept] : [];
+    });
+}
+
+function topOf(value: unknown): Entity[] {
+  if (Array.isArray(value)) return value.flatMap((one) => (isRecord(one) ? topOf(one) : []));
+  if (!isRecord(value)) return [];
+  const graph = value["@graph"];
+  if (graph === undefined) return [value];
+  const { "@graph": _, "@context": __, ...own } = value;
+  const inside = (Array.isArray(graph) ? graph : [graph]).filter(isRecord);
+  return [...(own["@type"] === undefined ? [] : [own]), ...inside];
+}
+
+function parse(script: string): unknown {
+  try {
+    return JSON.parse(script);
+  } catch {
+    return parseMended(unwrapped(script.trim()));
+  }
+}
+
+/** Undefined for what is beyond mending. */
+function parseMended(text: string): unknown {
+  if (text.length > MENDED_CHARS_MAX) return undefined;
+  const plain = text.includes('"') ? text : text.replace(/&quot;|&#34;/g, '"').replace(/&amp;/g, "&");
+  const mended = repairJson(escapeControls(plain.endsWith(";") ? plain.slice(0, -1) : plain));
+  try {
+    return mended === undefined ? undefined : JSON.parse(mended);
+  } catch {
+    return undefined; // What was mended is valid, but may be nested deeper than the parser goes.
+  }
+}
+
+/** Marks at the end are no longer than this. */
+const MARK_CHARS_MAX = 40;
+
+/** Without the comment or CDATA mark that hid scripts from old browsers; the parser has taken the beginning of the latter. */
+function unwrapped(script: string): string {
+  const opened = script.replace(/^(?:<!--|\/\/|\/\*[^{}[\]]{0,40}\*\/)/, "");
+  const end = Math.max(0, opened.length - MARK_CHARS_MAX);
+  return (opened.slice(0, end) + opened.slice(end).replace(/(?:\/\/|\/\*)?\s*(?:-->|\]\]>)\s*(?:\*\/)?$/, "")).trim();
+}
+
+/** Line breaks and tabs within texts, as templates print them. */
+function escapeControls(text: string): string {
+  // Between values they are white space either way.
+  return text.replace(/[\u0000-\u001f]+/g, " ");
+}

@@ -1,0 +1,93 @@
+// Names with their values as pages show them to readers: tables of two columns, lists of terms, lists whose entries begin
+// with a name in bold.
+
+import { elementsOf, PageElement } from "../dom/node.ts";
+import type { PageDocument } from "../dom/parse.ts";
+import { boundedText, type Room } from "./entity.ts";
+import { textOnOneLine } from "./text.ts";
+
+/** A name with its value. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+const PAIRS_MAX = 500;
+/** Longer ones are sentences. */
+const NAME_CHARS_MAX = 80;
+const ROWS_MAX = 1000;
+
+/** The pairs of a page, in order; one name may come several times. */
+export function readPairs(document: PageDocument, room: Room): NamedValue[] {
+  const pairs: NamedValue[] = [];
+  for (const element of elementsOf(document.body)) {
+    for (const { name: label, value: text } of pairsOf(element)) {
+      if (pairs.length >= PAIRS_MAX || room.chars <= 0) return pairs;
+      const name = label.replace(/\s*[:：]\s*$/, "");
+      if (name !== "" && name.length <= NAME_CHARS_MAX && text !== "")
+        pairs.push({ name: boundedText(name, room), value: boundedText(text, room) });
+    }
+  }
+  return pairs;
+}
+
+function pairsOf(element: PageElement): NamedValue[] {
+  if (element.tag === "table") return tablePairs(element);
+  if (element.tag === "dl") return termPairs(element);
+  return element.tag === "li" ? boldPair(element) : [];
+}
+
+/** Rows of a name and a value; of a table that has other rows, only those whose name is marked as a head. */
+function tablePairs(table: PageElement): NamedValue[] {
+  const rows = rowsOf(table).slice(0, ROWS_MAX);
+  const isPlain = rows.every((cells) => cells.length === 2);
+  return rows.flatMap(([name, value, ...more]) => {
+    if (name === undefined || value === undefined || more.length > 0) return [];
+    if (value.tag === "th" || !(isPlain || name.tag === "th") || holdsTable(name) || holdsTable(value)) return [];
+    return [{ name: textOnOneLine(name), value: textOnOneLine(value) }];
+  });
+}
+
+function rowsOf(table: PageElement): PageElement[][] {
+  const sections = table.children.flatMap((child) =>
+    /^t(?:head|body|foot)$/.test(child.tag) ? child.children : child,
+  );
+  return sections
+    .filter(({ tag }) => tag === "tr")
+    .map((row) => row.children.filter(({ tag }) => tag === "td" || tag === "th"))
+    .filter((cells) => cells.length > 0);
+}
+
+function holdsTable(cell: PageElement): boolean {
+  return cell.getElementsByTagName("table").length > 0;
+}
+
+/** Each value with the terms before it. */
+function termPairs(list: PageElement): NamedValue[] {
+  const parts = list.children.flatMap((child) => (child.tag === "div" ? child.children : child));
+  const pairs: NamedValue[] = [];
+  let terms: string[] = [];
+  let isOpen = false;
+  for (const part of parts) {
+    if (part.tag === "dt") {
+      if (!isOpen) terms = [];
+      terms.push(textOnOneLine(part));
+      isOpen = true;
+    } else if (part.tag === "dd") {
+      const value = textOnOneLine(part);
+      for (const name of terms) pairs.push({ name, value });
+      isOpen = false;
+    }
+  }
+  return pairs;
+}
+
+/** `<b>Name:</b> value`. */
+function boldPair(entry: PageElement): NamedValue[] {
+  const first = entry.childNodes.find((node) => node instanceof PageElement || node.textContent.trim() !== "");
+  if (!(first instanceof PageElement) || (first.tag !== "b" && first.tag !== "strong")) return [];
+  const [name, whole] = [textOnOneLine(first), textOnOneLine(entry)];
+  const rest = whole.slice(name.length).trim();
+  if (!whole.startsWith(name) || !(name.endsWith(":") || rest.startsWith(":"))) return [];
+  return [{ name, value: rest.replace(/^:\s*/, "") }];
+}

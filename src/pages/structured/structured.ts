@@ -1,0 +1,45 @@
+// What a page says in forms made for programs, or nearly so: JSON-LD, microdata, the metadata of its head, and names with
+// their values. Read as written; nothing is judged here. Bounded in size and depth.
+
+import type { PageDocument } from "../dom/parse.ts";
+import { boundedText, type Entity, newRoom, type Room } from "./entity.ts";
+import { readJsonLd } from "./json-ld.ts";
+import { readMicrodata } from "./microdata.ts";
+import { type NamedValue, readPairs } from "./pairs.ts";
+
+export type { Entity, NamedValue };
+
+/** What was found, in the order of the page. */
+export interface StructuredData {
+  readonly jsonLd: readonly Entity[];
+  readonly microdata: readonly Entity[];
+  /** Open Graph and other <meta> by their names in lower case, the first of each. */
+  readonly meta: Readonly<Record<string, string>>;
+  readonly pairs: readonly NamedValue[];
+}
+
+const META_MAX = 200;
+const META_NAME_CHARS_MAX = 100;
+
+/** Reads it from a page whose tree is as it was parsed. */
+export function structuredData(document: PageDocument, url: string): StructuredData {
+  const room = newRoom();
+  return {
+    jsonLd: readJsonLd(document.structured, room),
+    microdata: readMicrodata(document, url, room),
+    meta: readMeta(document, room),
+    pairs: readPairs(document, room),
+  };
+}
+
+function readMeta(document: PageDocument, room: Room): Record<string, string> {
+  const found = new Map<string, string>();
+  for (const { tag, attributes } of document.head) {
+    if (tag !== "meta" || attributes["itemprop"] !== undefined) continue;
+    const name = (attributes["property"] ?? attributes["name"] ?? "").trim().toLowerCase();
+    if (name === "" || name === "__proto__" || name.length > META_NAME_CHARS_MAX || found.has(name)) continue;
+    const content = boundedText(attributes["content"] ?? "", room);
+    if (content !== "" && found.size < META_MAX) found.set(name, content);
+  }
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,267 @@
+// What a page describes as a schema wants it. A value that would have to be guessed is not taken: the field is missing then.
+
+import { isRecord } from "../../base/json-object.ts";
+import type { Entity } from "../../pages/structured/structured.ts";
+import { foldedName, schemaOrgPaths, withoutKind } from "./names.ts";
+import { lastWord, namesUnit, readDate, readNumber, withoutUnitWord, yesOrNo } from "./numbers.ts";
+import { put } from "./quotes.ts";
+import type { References } from "./references.ts";
+import { sameText } from "./same-item.ts";
+import type { JsonSchema } from "./schema.ts";
+import { type Thing, typesOf } from "./things.ts";
+
+/** A value with the words of the page that it comes from. */
+export interface Fitted {
+  readonly value: unknown;
+  readonly quotes: readonly string[];
+  /** Members that were asked for within it and not found. */
+  readonly missing: readonly string[];
+}
+
+/** What all of a page's fields are read with. */
+export interface Fitting {
+  readonly references: References;
+  follow(value: unknown): unknown;
+}
+
+/** Schemas within schemas that are filled; one may hold itself. */
+const LEVELS_MAX = 12;
+const QUOTE_CHARS_MAX = 300;
+
+/** Of several fits that disagree none is taken. */
+export type Outcome = Fitted | "absent" | "ambiguous";
+
+/** A member of the thing for a field of this name: under its own name, else under what it is also called. */
+export function fitField(thing: Thing, name: string, schema: JsonSchema, fitting: Fitting, level = 0): Outcome {
+  const folded = foldedName(name);
+  const types = thing.flatMap(typesOf);
+  const inner = withoutKind(folded, types);
+  const measured = withoutUnitWord(name);
+  const called = (other: string) => [...own(thing, foldedName(other)), ...elsewhere(thing, foldedName(other), fitting)];
+  const tiers = [
+    own(thing, folded),
+    elsewhere(thing, folded, fitting),
+    ...(inner === undefined ? [] : [called(inner)]),
+    ...(measured === undefined ? [] : [called(measured).filter(hasUnit)]),
+  ];
+  for (const values of tiers) {
+    const outcome = agreed(values.map((value) => fit(value, { name, schema, fitting, level })));
+    if (outcome !== "absent") return outcome;
+  }
+  return "absent";
+}
+
+/** The one fit that all agree on. */
+export function agreed(fits: readonly (Fitted | undefined)[]): Outcome {
+  const found = fits.filter((one) => one !== undefined);
+  const [first, ...others] = found.sort((one, two) => one.missing.length - two.missing.length);
+  if (first === undefined) return "absent";
+  return others.every(({ value }) => sameText(value) === sameText(first.value)) ? first : "ambiguous";
+}
+
+/** Values under the name itself. */
+function own(thing: Thing, folded: string): unknown[] {
+  return thing.flatMap((entity) =>
+    Object.entries(entity).flatMap(([name, value]) =>
+      !name.startsWith("@") && value !== null && foldedName(name) === folded ? [value] : [],
+    ),
+  );
+}
+
+/** Values under what schema.org calls the same. */
+function elsewhere(thing: Thing, folded: string, fitting: Fitting): unknown[] {
+  return schemaOrgPaths(folded).flatMap((path) => walk(thing, path.split("."), fitting));
+}
+
+/** A bare number may be in another unit than the field's. */
+function hasUnit(value: unknown): boolean {
+  if (isRecord(value)) return value["unitText"] !== undefined || value["unitCode"] !== undefined;
+  return typeof value === "string" && /\p{L}/u.test(value);
+}
+
+/** Values at the end of a path; several where it leads through lists. */
+function walk(thing: Thing, path: readonly string[], { follow }: Fitting): unknown[] {
+  let at: unknown[] = [...thing];
+  path.forEach((name, index) => {
+    const members = at
+      .filter(isRecord)
+      .flatMap((entity) => (Object.hasOwn(entity, name) ? [follow(entity[name])] : []));
+    at = index === path.length - 1 ? members : members.flat();
+  });
+  return at.filter((value) => value !== null && value !== undefined);
+}
+
+interface Fit {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  readonly fitting: Fitting;
+  readonly level: number;
+}
+
+/** The value in the first of the schema's types that it fits; undefined where it fits none. */
+export function fit(given: unknown, at: Fit): Fitted | undefined {
+  if (at.level > LEVELS_MAX) return undefined;
+  const value = at.fitting.follow(given);
+  for (const schema of variantsOf(at.schema, at.fitting.references))
+    for (const type of typesWanted(schema)) {
+      const fitted = FITS[type]?.(value, { ...at, schema });
+      if (fitted !== undefined && isAllowed(fitted.value, schema)) return fitted;
+    }
+  return undefined;
+}
+
+/** The schemas that a value may follow. */
+function variantsOf(schema: JsonSchema, references: References, level = 0): JsonSchema[] {
+  if (level > LEVELS_MAX) return [];
+  const reference = schema["$ref"];
+  const target = typeof reference === "string" ? references.follow(schema, reference) : undefined;
+  if (isRecord(target)) return variantsOf(target, references, level + 1);
+  const parts = [schema["anyOf"], schema["oneOf"]].find(Array.isArray) as unknown[] | undefined;
+  if (parts !== undefined) return parts.filter(isRecord).flatMap((part) => variantsOf(part, references, level + 1));
+  const all = schema["allOf"];
+  if (!Array.isArray(all)) return [schema];
+  const joined = [schema, ...all.filter(isRecord).flatMap((part) => variantsOf(part, references, level + 1))];
+  const members = (word: string) => Object.assign({}, ...joined.map((part) => part[word]).filter(isRecord));
+  const required = joined.flatMap((part) => (Array.isArray(part["required"]) ? part["required"] : []));
+  return [{ ...Object.assign({}, ...joined), properties: members("properties"), required }];
+}
+
+/** The schema itself, without references and alternatives; undefined where several are possible. */
+export function plainSchema(schema: JsonSchema, references: References): JsonSchema | undefined {
+  const variants = variantsOf(schema, references).filter(({ type }) => type !== "null");
+  return variants.length === 1 ? variants[0] : undefined;
+}
+
+/** The types that a schema allows, in its order. */
+export function typesWanted({ type, properties, items, enum: values }: JsonSchema): string[] {
+  if (type !== undefined) return [type].flat().filter((one): one is string => typeof one === "string");
+  if (isRecord(properties)) return ["object"];
+  if (items !== undefined) return ["array"];
+  if (!Array.isArray(values)) return ["plain"];
+  return ["string", "number", "boolean"].filter((one) => values.some((value) => typeof value === one));
+}
+
+function isAllowed(value: unknown, schema: JsonSchema): boolean {
+  const { enum: values, const: only } = schema;
+  if (Array.isArray(values) && !values.includes(value)) return false;
+  return only === undefined || only === value;
+}
+
+const leaf = (value: unknown, raw: unknown): Fitted => ({
+  value,
+  quotes: [String(raw).slice(0, QUOTE_CHARS_MAX)],
+  missing: [],
+});
+
+const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
+
+const FITS: Readonly<Record<string, (value: unknown, at: Fit) => Fitted | undefined>> = {
+  string: fitText,
+  number: fitNumber,
+  integer: (value, at) => {
+    const fitted = fitNumber(value, at);
+    return fitted !== undefined && Number.isSafeInteger(fitted.value) ? fitted : undefined;
+  },
+  boolean: (value) => {
+    if (typeof value === "boolean") return leaf(value, value);
+    const read = isText(value) ? yesOrNo(value) : undefined;
+    return read === undefined ? undefined : leaf(read, value);
+  },
+  plain: (value) =>
+    isText(value) || typeof value === "number" || typeof value === "boolean" ? leaf(value, value) : undefined,
+  array: fitList,
+  object: fitObject,
+};
+
+function fitText(given: unknown, at: Fit): Fitted | undefined {
+  const value = textIn(given, at);
+  if (!isText(value) && typeof value !== "number") return undefined;
+  const text = String(value).trim();
+  const { format, enum: values } = at.schema;
+  if (Array.isArray(values)) {
+    const same = values.filter((one) => typeof one === "string" && foldedName(one) === foldedName(lastWord(text)));
+    return same.length === 1 ? leaf(same[0], text) : undefined;
+  }
+  if (format === "date" || format === "date-time") {
+    const date = readDate(text, format);
+    return date === undefined ? undefined : leaf(date, text);
+  }
+  if (format === "uri" || format === "url") return URL.canParse(text) ? leaf(text, text) : undefined;
+  return leaf(lastWord(text), text);
+}
+
+/** What a thing is called, or says, where a text is wanted of it. */
+function textIn(given: unknown, { name, schema }: Fit): unknown {
+  const value = Array.isArray(given) && given.length === 1 ? given[0] : given;
+  if (!isRecord(value)) return value;
+  const types = typesOf(value);
+  if (schema["format"] === "uri" || foldedName(name).endsWith("url") || types.includes("imageobject"))
+    return value["url"] ?? value["contentUrl"];
+  if (types.some((type) => type.startsWith("howto"))) return value["text"] ?? value["name"];
+  return value["name"] ?? value["@value"];
+}
+
+function fitNumber(given: unknown, { name }: Fit): Fitted | undefined {
+  const value = isRecord(given) ? amountOf(given, name) : given;
+  if (typeof value === "number") return leaf(value, value);
+  const read = isText(value) ? readNumber(value, name) : undefined;
+  return read === undefined ? undefined : leaf(read, value);
+}
+
+/** Of an amount with a unit, only where the unit is the field's. */
+function amountOf(entity: Entity, name: string): unknown {
+  const unit = entity["unitText"] ?? entity["unitCode"];
+  return unit === undefined || (typeof unit === "string" && namesUnit(name, unit)) ? entity["value"] : undefined;
+}
+
+/** One text that may hold several. */
+const MAY_BE_SEVERAL = /[,;|\n]|\. /;
+
+function fitList(given: unknown, at: Fit): Fitted | undefined {
+  const { items } = at.schema;
+  const schema = isRecord(items) ? items : {};
+  const values = valuesIn(given, at.name);
+  const fits = values?.map((value) => fit(value, { ...at, schema, level: at.level + 1 }));
+  if (fits === undefined || fits.length === 0 || !fits.every((one) => one !== undefined)) return undefined;
+  return {
+    value: fits.map(({ value }) => value),
+    quotes: fits.flatMap(({ quotes }) => quotes),
+    missing: [...new Set(fits.flatMap(({ missing }) => missing.map((path) => `[].${path}`)))],
+  };
+}
+
+/** The entries; undefined for a text that may be one or several. */
+function valuesIn(given: unknown, name: string): readonly unknown[] | undefined {
+  if (Array.isArray(given)) return given;
+  if (isRecord(given)) return Array.isArray(given["itemListElement"]) ? given["itemListElement"] : [given];
+  // schema.org: keywords in a text are parted by commas.
+  if (isText(given) && schemaOrgPaths(foldedName(name)).includes("keywords"))
+    return given.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
+  return isText(given) && MAY_BE_SEVERAL.test(given) ? undefined : [given];
+}
+
+function fitObject(given: unknown, at: Fit): Fitted | undefined {
+  const value = Array.isArray(given) && given.length === 1 ? given[0] : given;
+  return isRecord(value) ? fitMembers([value], at.schema, at.fitting, at.level) : undefined;
+}
+
+/** All members of a schema; undefined where none is found, or one that the schema insists on is missing. */
+export function fitMembers(thing: Thing, schema: JsonSchema, fitting: Fitting, level = 0): Fitted | undefined {
+  const { properties, required } = schema;
+  if (!isRecord(properties)) return undefined;
+  const members: Record<string, unknown> = {};
+  const quotes: string[] = [];
+  const missing: string[] = [];
+  for (const [name, member] of Object.entries(properties)) {
+    const outcome = isRecord(member) ? fitField(thing, name, member, fitting, level + 1) : "absent";
+    if (typeof outcome === "string") {
+      missing.push(name);
+      if (Array.isArray(required) && required.includes(name)) return undefined;
+      continue;
+    }
+    put(members, name, outcome.value);
+    quotes.push(...outcome.quotes);
+    missing.push(...outcome.missing.map((path) => (path.startsWith("[") ? `${name}${path}` : `${name}.${path}`)));
+  }
+  return quotes.length === 0 ? undefined : { value: members, quotes, missing };
+}

@@ -1,0 +1,100 @@
+// The things that one page describes for programs: which are of one kind, which are the same, and which are only about the
+// site around the page.
+
+import { isRecord } from "../../base/json-object.ts";
+import type { Entity, StructuredData } from "../../pages/structured/structured.ts";
+import { foldedName } from "./names.ts";
+
+/** One thing, in all the descriptions that the page gives of it. */
+export type Thing = readonly Entity[];
+
+/** The things of a page. */
+export interface Things {
+  /** Those that stand for themselves, in order; the ones about the site are left out where there are others. */
+  readonly main: readonly Thing[];
+  readonly frame: readonly Thing[];
+  /** The lists that the page gives as such, each with its entries. */
+  readonly lists: readonly (readonly Thing[])[];
+  /** What a member that only names another thing stands for. */
+  follow(value: unknown): unknown;
+}
+
+/** Told by nearly every page, whatever it is about. */
+const FRAME_TYPES = new Set(
+  "website webpage collectionpage itempage searchresultspage aboutpage contactpage faqpage breadcrumblist itemlist organization newsmediaorganization onlinestore corporation person imageobject searchaction sitenavigationelement wpheader wpfooter wpsidebar listitem"
+    .split(" ")
+    .map(foldedName),
+);
+
+/** Whether it is about the site rather than about what the page is for. */
+export function isFrame(entity: Entity): boolean {
+  const types = typesOf(entity);
+  return types.length > 0 && types.every((type) => FRAME_TYPES.has(type));
+}
+
+/** Its kinds, in folded letters. */
+export function typesOf(entity: Entity): string[] {
+  const types = [entity["@type"]].flat().filter((type): type is string => typeof type === "string");
+  return types.map((type) => foldedName(type.replace(/^.*[/#:]/, "")));
+}
+
+/** Sorts what a page describes. */
+export function thingsOf({ jsonLd, microdata }: StructuredData): Things {
+  const top = [...jsonLd, ...microdata];
+  const follow = follower(top);
+  const own = top.flatMap((entity) => [entity, ...[follow(entity["mainEntity"])].flat().filter(isRecord)]);
+  const lists = own.filter((entity) => typesOf(entity).includes("itemlist")).map((entity) => entriesOf(entity, follow));
+  const listed = new Set(lists.flat());
+  const things = grouped(own.filter((entity) => !listed.has(entity)));
+  return {
+    main: things.filter((thing) => !thing.every(isFrame)),
+    frame: things.filter((thing) => thing.every(isFrame)),
+    lists: lists.filter((entries) => entries.length > 0).map((entries) => entries.map((entry) => [entry])),
+    follow,
+  };
+}
+
+/** Finds things by their `@id`. */
+function follower(top: readonly Entity[]): (value: unknown) => unknown {
+  const byId = new Map<string, Entity>();
+  const waiting: unknown[] = [...top];
+  for (let at = 0; at < waiting.length; at++) {
+    const value = waiting[at];
+    if (Array.isArray(value)) waiting.push(...value);
+    if (!isRecord(value)) continue;
+    const id = value["@id"];
+    if (typeof id === "string" && !isReference(value) && !byId.has(id)) byId.set(id, value);
+    waiting.push(...Object.values(value));
+  }
+  const follow = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(follow);
+    return isRecord(value) && isReference(value) ? (byId.get(value["@id"] as string) ?? value) : value;
+  };
+  return follow;
+}
+
+/** Whether it says nothing but which thing is meant. */
+function isReference(entity: Entity): boolean {
+  return typeof entity["@id"] === "string" && Object.keys(entity).every((name) => name === "@id" || name === "@type");
+}
+
+/** The entries of a list that say more than where they are. */
+function entriesOf(list: Entity, follow: (value: unknown) => unknown): Entity[] {
+  const elements = [follow(list["itemListElement"])].flat().filter(isRecord);
+  return elements
+    .map((element) => follow(element["item"]) ?? element)
+    .filter((entry): entry is Entity => isRecord(entry) && Object.keys(entry).some((name) => !LISTING.has(name)));
+}
+
+const LISTING = new Set(["@type", "@id", "position", "url", "item"]);
+
+/** Descriptions with one type and one name are of one thing. */
+function grouped(entities: readonly Entity[]): Thing[] {
+  const groups = new Map<string, Entity[]>();
+  entities.forEach((entity, at) => {
+    const name = [entity["name"], entity["headline"], entity["title"]].find((one) => typeof one === "string");
+    const key = name === undefined ? `#${at}` : `${typesOf(entity).join(" ")} ${foldedName(name as string)}`;
+    groups.set(key, [...(groups.get(key) ?? []), entity]);
+  });
+  return [...groups.values()].map((group) => [...new Set(group)]);
+}

@@ -1,0 +1,31 @@
+// Pages that describe a thing for programs, and short words for schemas.
+
+import { parsePage } from "../../../src/pages/dom/parse.ts";
+import { structuredData } from "../../../src/pages/structured/structured.ts";
+
+/** Where it is. */
+export const URL = "https://shop.example.com/kettle";
+/** A page as extraction sees it. */
+export const page = (html: string, url = URL) => ({ url, structured: structuredData(parsePage(html), url) });
+/** Scripts that describe things. */
+export const ld = (...values: unknown[]) =>
+  values.map((value) => `<script type="application/ld+json">${JSON.stringify(value)}</script>`).join("");
+/** The schema of an object. */
+export const object = (properties: object, more = {}) => ({ type: "object", properties, ...more });
+export const text = { type: "string" };
+export const number = { type: "number" };
+
+/** A product with offers, ratings and reviews. */
+export const PRODUCT = {
+  "@type": "Product",
+  name: "Blue Kettle",
+  sku: "K-1",
+  brand: { "@type": "Brand", name: "Acme" },
+  image: [{ "@type": "ImageObject", url: "https://shop.example.com/k.jpg" }],
+  offers: { "@type": "Offer", price: "19.90", priceCurrency: "EUR", availability: "https://schema.org/InStock" },
+  aggregateRating: { ratingValue: 4.5, reviewCount: "12" },
+  review: [
+    { author: { name: "Ann" }, reviewRating: { ratingValue: 5 }, reviewBody: "Good." },
+    { author: { name: "Ben" }, reviewRating: { ratingValue: 4 }, reviewBody: "Fine." },
+  ],
+};
