@@ -1,6 +1,7 @@
 // What becomes of a model's answers: right, wrong, broken, too much, slow, and in the service of the page.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { say } from "../support/fake-model.ts";
 import { type FakeSite, startFakeSite } from "../support/fake-site.ts";
 import { type Asked, honest, linesPage, modelConfig, type ScriptedModel, startModel } from "./extract-script.ts";
 import { webConfig } from "./support.ts";
@@ -210,6 +211,61 @@ describe("several pages", () => {
     model.script(() => ({ value: ["red", "pink"], quotes: ["Tag: red", "Tag: pink"] }));
     const answer = await extract(["/tags"], { schema });
     expect(answer).toMatchObject({ http: 200, data: ["red"], sources: {}, unsupported: [] });
+  });
+});
+
+describe("long pages", () => {
+  const names = Array.from({ length: 300 }, (_, n) => `Tag: entry number ${n} of the list`);
+  const schema = { type: "object", properties: { tag: { type: "array", items: { type: "string" } } } };
+  const all = names.map((line) => line.slice("Tag: ".length));
+
+  test("are asked about in parts that fit the model's window, and the answers are one", async () => {
+    site.set("/long", linesPage("Long", names));
+    const { models, ...rest } = modelConfig(model) as { models: object[] };
+    const small = { ...models[0], context_length: 4000, max_output_tokens: 1000 };
+    await app.reconfigure({ ...webConfig([site.host], { model: "reader" }), ...rest, models: [small] });
+    const answer = await extract(["/long"], { schema });
+    expect(answer.data).toEqual({ tag: all });
+    expect(model.asked.length).toBeGreaterThan(1);
+    for (const { page, json } of model.asked) {
+      expect(page.length).toBeLessThan(4 * 4000);
+      expect(json["max_tokens"]).toBe(1000);
+    }
+    await app.reconfigure({ ...webConfig([site.host]), ...modelConfig(model) });
+  });
+
+  test("whose answer is cut off are asked about in halves", async () => {
+    model.script((asked) =>
+      asked.page.includes("number 0 of") && asked.page.includes("number 299 of")
+        ? say(asked.received, { text: JSON.stringify(honest(asked)).slice(0, 500), cut: true })
+        : honest(asked),
+    );
+    expect((await extract(["/long"], { schema })).data).toEqual({ tag: all });
+    expect(model.asked.length).toBeGreaterThanOrEqual(3);
+    expect(model.asked.flatMap(({ repairs }) => repairs)).toEqual([]);
+  });
+});
+
+describe("a provider that", () => {
+  test("refuses to hold the model to a shape is asked in words from then on", async () => {
+    const refusal = () =>
+      Response.json(
+        { error: { message: "response_format is not supported", type: "invalid_request_error" } },
+        { status: 400 },
+      );
+    const { models, ...rest } = modelConfig(model) as { models: object[] };
+    const plain = { ...models[0], id: "plain" };
+    await app.reconfigure({ ...webConfig([site.host], { model: "plain" }), ...rest, models: [plain] });
+    model.script((asked) => (asked.json["response_format"] === undefined ? honest(asked) : refusal()));
+    for (let times = 0; times < 2; times++) expect(await extract(["/lamp"])).toMatchObject({ http: 200, data: good });
+    expect(model.asked.map(({ json }) => json["response_format"] !== undefined)).toEqual([true, false, false]);
+    await app.reconfigure({ ...webConfig([site.host]), ...modelConfig(model) });
+  });
+
+  test.each([400, 401, 404, 500, 503])("answers %d: the failure of the page", async (status) => {
+    model.script(() => Response.json({ error: { message: "no", type: "x" } }, { status }));
+    const answer = await extract(["/lamp"]);
+    expect([answer.http, answer.error.code]).toEqual([502, "extract_upstream_error"]);
   });
 });
 

@@ -151,10 +151,12 @@ describe("pages", () => {
   });
 
   test("that cannot be read are warnings beside good ones", async () => {
-    const { http, json } = await ask(good({ urls: [at("/dead"), at("/hidden"), at("/lamp"), "http://10.0.0.1/"] }));
+    const { http, json } = await ask(
+      good({ urls: [at("/dead"), at("/hidden"), at("/nowhere"), at("/lamp"), "http://10.0.0.1/"] }),
+    );
     expect([http, json.data]).toEqual([200, { name: "Desk lamp", price: 19.5 }]);
     expect(json.warnings.map((warning) => warning.split(": ")[0]).sort()).toEqual(
-      ["http://10.0.0.1/", at("/dead"), at("/hidden")].sort(),
+      ["http://10.0.0.1/", at("/dead"), at("/hidden"), at("/nowhere")].sort(),
     );
   });
 

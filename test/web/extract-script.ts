@@ -15,6 +15,7 @@ export interface Asked {
   /** What was said to it since it answered first. */
   readonly repairs: readonly string[];
   readonly json: Readonly<Record<string, unknown>>;
+  readonly received: Received;
 }
 
 /** What it says: an object as JSON, a text as it is; or a response of its own. */
@@ -55,7 +56,8 @@ interface Message {
   readonly content: string | { readonly text: string }[];
 }
 
-function read({ json = {} }: Received): Asked {
+function read(received: Received): Asked {
+  const { json = {} } = received;
   const messages = (json["messages"] as Message[]).map(({ role, content }) => ({
     role,
     text: typeof content === "string" ? content : content.map(({ text }) => text).join("\n"),
@@ -76,6 +78,7 @@ function read({ json = {} }: Received): Asked {
     fields: properties,
     repairs,
     json,
+    received,
   };
 }
 

@@ -6,7 +6,7 @@ import { ApiError } from "../../base/errors.ts";
 import { sha256Hex } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
 import { pause } from "../../base/retry.ts";
-import type { WebModel } from "../../gateway/web-model.ts";
+import type { WebModel, WebQuestion } from "../../gateway/web-model.ts";
 import { halvesOf } from "./chunks.ts";
 import { answerFormat, type PagePart, questionOf, type Wish } from "./prompt.ts";
 import { put } from "./quotes.ts";
@@ -20,6 +20,8 @@ export interface AskPartDeps {
   /** Answers that were kept before the program died, and the way to keep one. */
   recall(key: string): string | undefined;
   keep(key: string, answer: string): Promise<void>;
+  /** Models whose providers refuse to hold them to a shape. */
+  readonly shapeless: Set<string>;
   readonly signal: AbortSignal;
 }
 
@@ -73,7 +75,7 @@ function outputTokens({ maxOutputTokens }: WebModel): number {
 
 /** The kept answer, or the model's, which is kept. */
 async function answerOf(
-  question: Parameters<WebModel["ask"]>[0],
+  question: WebQuestion,
   key: string,
   deps: AskPartDeps,
 ): Promise<{ text: string; whole: boolean }> {
@@ -84,18 +86,43 @@ async function answerOf(
   return { text, whole };
 }
 
-/** Waits while other requests hold the rest of the caller's budget. */
-async function askPatiently(question: Parameters<WebModel["ask"]>[0], { model, signal }: AskPartDeps) {
+/** Waits while other requests hold the rest of the caller's budget. Throws the caller's failures and `extract_upstream_error`. */
+async function askPatiently(question: WebQuestion, deps: AskPartDeps): ReturnType<WebModel["ask"]> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await model.ask(question, signal);
+      return await askInShape(question, deps);
     } catch (error) {
-      signal.throwIfAborted();
+      deps.signal.throwIfAborted();
       const isBusy = error instanceof ApiError && error.apiCode === "rate_limit_exceeded";
-      if (!isBusy || attempt >= BUSY_TRIES_MAX) throw error;
-      await pause((error.detail.retryAfterSeconds ?? BUSY_WAIT_SECONDS) * 1000, signal);
+      if (!isBusy || attempt >= BUSY_TRIES_MAX) throw modelFailure(error);
+      await pause((error.detail.retryAfterSeconds ?? BUSY_WAIT_SECONDS) * 1000, deps.signal);
     }
   }
+}
+
+/** A refusal may be meant for the shape: then, and from then on, the model is told of it in words alone. */
+async function askInShape(question: WebQuestion, { model, shapeless, signal }: AskPartDeps) {
+  const { responseFormat: _, ...plain } = question;
+  if (shapeless.has(model.id)) return model.ask(plain, signal);
+  try {
+    return await model.ask(question, signal);
+  } catch (error) {
+    const isRefused = error instanceof ApiError && error.status === 400 && error.apiCode !== "context_length_exceeded";
+    if (!isRefused) throw error;
+  }
+  const said = await model.ask(plain, signal);
+  shapeless.add(model.id);
+  return said;
+}
+
+/** What is the caller's own affair stays as it is. */
+const CALLERS_OWN: ReadonlySet<string> = new Set(["budget_exceeded", "rate_limit_exceeded"]);
+
+function modelFailure(error: unknown): unknown {
+  if (error instanceof DOMException && error.name === "TimeoutError")
+    return new ApiError("extract_upstream_error", "The model did not answer in time.", { cause: error });
+  if (!(error instanceof ApiError) || CALLERS_OWN.has(error.apiCode)) return error;
+  return new ApiError("extract_upstream_error", `The model did not answer: ${error.message}`, { cause: error });
 }
 
 /** What the schema has against the answer. Null is no offence: it stands where the page says nothing. */

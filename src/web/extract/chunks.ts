@@ -1,11 +1,18 @@
 // A page's Markdown in parts that fit a model's window. Sections, tables, lists and code stay whole where they can: a part
 // ends before a heading if possible, else between blocks, and a table that must be cut repeats its head. Pure.
 
+/** Behind the Latin alphabets; the scripts there take a token for a letter or so. */
+const WIDE_FROM = 0x24f;
+/** Letters of Latin alphabets that are counted as a token. */
+export const CHARS_PER_TOKEN_MAX = 3;
+/** Shorter parts are not halved: their answers are not long for what they say. */
+const HALVED_TOKENS_MIN = 50;
+
 /** A text's tokens are at most about this: few characters each in English, one each in scripts without an alphabet. */
 export function estimateTokens(text: string): number {
   let wide = 0;
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x24f) wide++;
-  return Math.ceil((text.length - wide) / 3 + wide);
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > WIDE_FROM) wide++;
+  return Math.ceil((text.length - wide) / CHARS_PER_TOKEN_MAX + wide);
 }
 
 /** The parts, in order; none for an empty text. */
@@ -46,7 +53,9 @@ export function chunksOf(markdown: string, tokensMax: number): string[] {
 
 /** Two halves of a part, for a model that could not say everything of it at once; undefined where it cannot be parted. */
 export function halvesOf(chunk: string): readonly string[] | undefined {
-  const halves = chunksOf(chunk, Math.ceil(estimateTokens(chunk) / 2) + 1);
+  const tokens = estimateTokens(chunk);
+  if (tokens < HALVED_TOKENS_MIN) return undefined;
+  const halves = chunksOf(chunk, Math.ceil(tokens / 2) + 1);
   return halves.length > 1 ? halves : undefined;
 }
 
@@ -126,18 +135,26 @@ function piecesOf(block: string, tokensMax: number): string[] {
 
 /** A line in pieces that fit, cut between words where it has some. */
 function cut(line: string, tokensMax: number): string[] {
+  if (tokensOf(line) <= tokensMax) return [line];
   const pieces: string[] = [];
-  // Every character is one token at most.
-  const charsMax = Math.max(1, tokensMax - 1);
-  let rest = line;
-  while (tokensOf(rest) > tokensMax && rest.length > 1) {
-    const space = rest.lastIndexOf(" ", charsMax);
-    let end = space > charsMax / 2 ? space : Math.min(charsMax, rest.length - 1);
-    // Not within a pair of surrogates.
-    if (end > 1 && /[\ud800-\udbff]/.test(rest[end - 1] ?? "")) end--;
-    pieces.push(rest.slice(0, end));
-    rest = rest.slice(end).trimStart();
+  // In thirds of a token, which is what a letter takes.
+  const room = Math.max(3, (tokensMax - 1) * 3);
+  let [start, space, used] = [0, -1, 0];
+  for (let at = 0; at < line.length; at++) {
+    const size = line.charCodeAt(at) > WIDE_FROM ? 3 : 1;
+    if (used + size > room) {
+      const isPair = /[\udc00-\udfff]/.test(line[at] ?? "") && at - 1 > start;
+      const end = space > start ? space : isPair ? at - 1 : at;
+      pieces.push(line.slice(start, end));
+      start = line[end] === " " ? end + 1 : end;
+      at = start;
+      used = 0;
+      space = -1;
+      if (at >= line.length) break;
+    }
+    if (line[at] === " ") space = at;
+    used += line.charCodeAt(at) > WIDE_FROM ? 3 : 1;
   }
-  if (rest !== "") pieces.push(rest);
+  if (start < line.length) pieces.push(line.slice(start));
   return pieces;
 }

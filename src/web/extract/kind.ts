@@ -3,8 +3,9 @@
 import { ApiError } from "../../base/errors.ts";
 import type { FindWebModel } from "../../gateway/web-model.ts";
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../../jobs/kind.ts";
-import type { ExtractInput } from "./input.ts";
-import { asExtractError, createExtract, type ExtractDeps, type ExtractStore } from "./run.ts";
+import { asWebError } from "../failure.ts";
+import { type ExtractInput, schemaRefused } from "./input.ts";
+import { createExtract, type ExtractDeps, type ExtractStore } from "./run.ts";
 
 /** As stored with the job. */
 export interface StoredExtract extends ExtractInput {
@@ -48,7 +49,8 @@ export function extractKind(deps: ExtractKindDeps): JobKind {
 }
 
 function failureOf(error: unknown): JobFailure {
-  const known = asExtractError(error);
-  const param = error instanceof ApiError ? known.detail.param : null;
+  const told = schemaRefused(error);
+  const known = asWebError("extract", told);
+  const param = told instanceof ApiError ? known.detail.param : null;
   return { code: known.apiCode, message: known.message, ...(param == null ? {} : { param }) };
 }

@@ -3,19 +3,24 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import type { WebModel } from "../../gateway/web-model.ts";
+import type { StructuredData } from "../../pages/structured/structured.ts";
 import { type AskPartDeps, askPart, type PartAnswer } from "./ask-part.ts";
-import { chunksOf, estimateTokens } from "./chunks.ts";
+import { CHARS_PER_TOKEN_MAX, chunksOf, estimateTokens } from "./chunks.ts";
+import { evidenceText } from "./evidence.ts";
+import { answerFromStructured, type StructuredAnswer } from "./from-structured.ts";
 import { siftOrders } from "./injected.ts";
 import { isLiteral } from "./literal.ts";
 import { mergeAnswers, type PageAnswer } from "./merge.ts";
 import { questionOf, type Wish } from "./prompt.ts";
-import { dropUnsupported, put, quoteStands } from "./quotes.ts";
+import { dropUnsupported, put, type QuoteSource, quoteStands } from "./quotes.ts";
 import { sourcesOf } from "./reply.ts";
 
 /** A page as it is read. */
 export interface ReadPage {
   readonly url: string;
   readonly markdown: string;
+  /** What it says in forms made for programs; documents have none. */
+  readonly structured?: StructuredData | undefined;
 }
 
 /** What it gave. */
@@ -31,20 +36,57 @@ export interface PageAnswerDeps extends Omit<AskPartDeps, "model"> {
 /** Parts of one page under way at once. */
 const PARALLEL_MAX = 2;
 /** Of one page; what is beyond is left out, and told. */
-const PARTS_MAX = 24;
+const PARTS_MAX = 12;
 /** However large a window is: models lose what is in the middle of more. */
 const PART_TOKENS_MAX = 60_000;
 /** The answer, and two that were sent back with what was wrong. */
 const ANSWERS_TOKENS = 12_000;
+/** The page's word about itself takes at most this share of a part; a character is one token at most. */
+const EVIDENCE_SHARE = 0.4;
 const PART_TOKENS_MIN = 500;
 /** Vocabularies differ from the estimate. */
 const WINDOW_SHARE = 0.9;
 
 /** Answers from one page. Throws `ApiError`. */
 export async function answerPage(page: ReadPage, wish: Wish, deps: PageAnswerDeps): Promise<AnsweredPage> {
+  const own = structuredAnswer(page, wish);
   const { model } = deps;
-  if (model === undefined) return { url: page.url, value: null, sources: {}, warnings: [] };
-  return askParts(page, wish, { ...deps, model });
+  if (model === undefined) return withoutModel(page.url, own);
+  if (own !== undefined && (await isWhole(own, wish, deps))) return withoutModel(page.url, own);
+  const asked = await askParts(page, wish, { ...deps, model });
+  return own === undefined ? asked : filled(asked, own);
+}
+
+function structuredAnswer({ url, structured }: ReadPage, { schema }: Wish): StructuredAnswer | undefined {
+  return schema === null || structured === undefined ? undefined : answerFromStructured(schema, [{ url, structured }]);
+}
+
+/** Everything that is asked for is there, and is as the schema says. */
+async function isWhole({ value, missing }: StructuredAnswer, { schema }: Wish, deps: PageAnswerDeps): Promise<boolean> {
+  if (missing.length > 0 || schema === null) return false;
+  return (await deps.validator.validate(schema, value, deps.signal)).length === 0;
+}
+
+function withoutModel(url: string, own: StructuredAnswer | undefined): AnsweredPage {
+  if (own === undefined) return { url, value: null, sources: {}, warnings: [] };
+  const { value, sources, missing, warnings } = own;
+  const left = missing.filter((path) => path !== "*").map((path) => `${url}: ${path} is not said in structured form.`);
+  return { url, value, sources, warnings: [...warnings, ...left] };
+}
+
+/** What the model left open, from what the page says of itself. */
+function filled(asked: AnsweredPage, own: StructuredAnswer): AnsweredPage {
+  if (!isRecord(asked.value) || !isRecord(own.value)) return asked;
+  const value: Record<string, unknown> = { ...asked.value };
+  const sources: Record<string, readonly QuoteSource[]> = { ...asked.sources };
+  for (const [field, found] of Object.entries(own.value)) {
+    const known = Object.hasOwn(own.sources, field) ? own.sources[field] : undefined;
+    if (found === null || found === undefined || known === undefined) continue;
+    if (Object.hasOwn(value, field) && value[field] !== null) continue;
+    put(value, field, found);
+    put(sources, field, known);
+  }
+  return { ...asked, value, sources };
 }
 
 async function askParts(page: ReadPage, wish: Wish, deps: AskPartDeps): Promise<AnsweredPage> {
@@ -54,12 +96,12 @@ async function askParts(page: ReadPage, wish: Wish, deps: AskPartDeps): Promise<
   const room = Math.floor(
     Math.max(PART_TOKENS_MIN, Math.min(PART_TOKENS_MAX, deps.model.contextLength * WINDOW_SHARE - taken)),
   );
-  const evidence = "";
-  const first = room - estimateTokens(evidence);
-  const chunks = chunksOf(page.markdown, evidence === "" ? room : first);
-  const warnings: string[] = [];
-  if (chunks.length > PARTS_MAX)
-    warnings.push(`${url}: the page is very long; the first ${PARTS_MAX} of its ${chunks.length} parts were read.`);
+  const { structured } = page;
+  const evidence = structured === undefined ? "" : evidenceText(structured, Math.floor(room * EVIDENCE_SHARE));
+  const text = page.markdown.slice(0, PARTS_MAX * room * CHARS_PER_TOKEN_MAX);
+  const chunks = chunksOf(text, room - estimateTokens(evidence));
+  const isCut = chunks.length > PARTS_MAX || text.length < page.markdown.length;
+  const warnings = isCut ? [`${url}: the page is very long; only the first ${PARTS_MAX} parts of it were read.`] : [];
   const read = chunks.length === 0 ? [""] : chunks.slice(0, PARTS_MAX);
   const parts = read.map((text, index) => ({
     url,

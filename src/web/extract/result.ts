@@ -107,7 +107,8 @@ function withEveryField(value: unknown, schema: ExtractInput["schema"]): Record<
 /** Contract §3 "extract": without a model, what pages say of themselves must do. */
 function requireModel(value: unknown, unsupported: readonly string[], { model, input }: Ending): void {
   if (typeof model === "object") return;
-  const found = isRecord(value) ? Object.keys(value).length - unsupported.length : 0;
+  const all = Array.isArray(value) ? value.length : isRecord(value) ? Object.keys(value).length : 0;
+  const found = all - unsupported.length;
   if (model === "none" ? found > 0 : found > 0 && unsupported.length === 0) return;
   throw modelMissing(model, input.schema === null ? [] : unsupported);
 }

@@ -12,8 +12,9 @@ import { asWebError } from "../failure.ts";
 import { creditsOf } from "../page-view.ts";
 import type { ExtractInput } from "./input.ts";
 import { rankedLinks } from "./links.ts";
-import { type AnsweredPage, answerPage } from "./page-answer.ts";
+import { type AnsweredPage, answerPage, type PageAnswerDeps } from "./page-answer.ts";
 import { type ExtractResult, type PageOutcome, resultOf } from "./result.ts";
+import { SchemaError } from "./schema.ts";
 import type { Validator } from "./validate.ts";
 
 /** What an extraction keeps while it runs. */
@@ -81,25 +82,25 @@ const FATAL: ReadonlySet<string> = new Set([
   "budget_exceeded",
   "rate_limit_exceeded",
   "invalid_api_key",
-  "extract_unavailable",
   "request_too_large",
 ]);
 
 /** Makes the function that the server's jobs and the command share. It throws `ApiError`, or the reason of a signal. */
 export function createExtract(deps: ExtractDeps): Extract {
-  return (task) => new Extraction(task, deps).run();
+  const shapeless = new Set<string>();
+  return (task) => new Extraction(task, { ...deps, shapeless }).run();
 }
 
 class Extraction {
   readonly #task: ExtractTask;
-  readonly #deps: ExtractDeps;
+  readonly #deps: ExtractDeps & Pick<PageAnswerDeps, "shapeless">;
   /** The task's, and ours for the case that one page breaks the extraction while others are under way. */
   readonly #broken = new AbortController();
   readonly #signal: AbortSignal;
   readonly #order: ReadonlyMap<string, number>;
   readonly #progress: { completed: number; credits: number };
 
-  constructor(task: ExtractTask, deps: ExtractDeps) {
+  constructor(task: ExtractTask, deps: ExtractDeps & Pick<PageAnswerDeps, "shapeless">) {
     this.#task = task;
     this.#deps = deps;
     this.#signal = AbortSignal.any([task.signal, this.#broken.signal]);
@@ -153,7 +154,9 @@ class Extraction {
       await this.#save(entry, { url: page.url, failed: false, body: { ...answered } }, page);
     } catch (error) {
       this.#signal.throwIfAborted();
-      const failure = asExtractError(error);
+      // Whatever the page says, its answer cannot be checked.
+      if (error instanceof SchemaError) throw error;
+      const failure = asWebError("extract", error);
       if (FATAL.has(failure.apiCode)) throw failure;
       if (failure.status === 500) this.#deps.problem("a page of an extraction could not be read", error);
       const body = { code: failure.apiCode, message: failure.message };
@@ -175,6 +178,7 @@ class Extraction {
         markdown: true,
         html: false,
         links: input.allowExternalLinks,
+        structured: true,
         screenshot: "none",
         onlyMainContent: input.onlyMainContent,
         documents: input.documents,
@@ -188,13 +192,14 @@ class Extraction {
 
   async #answer({ urlKey }: FrontierEntry, page: LoadedPage): Promise<AnsweredPage> {
     const { id, input, model, store } = this.#task;
-    const { problem, validator } = this.#deps;
+    const { problem, validator, shapeless } = this.#deps;
     const kept = await store.listAnswers(id, urlKey);
     const known = new Map(kept.map(({ asked, body }) => [asked, body]));
-    const { markdown = "", url } = page;
-    return answerPage({ url, markdown }, input, {
+    const { markdown = "", structured, url, status } = page;
+    const answered = await answerPage({ url, markdown, structured }, input, {
       model: model === "none" ? undefined : model,
       validator,
+      shapeless,
       signal: this.#signal,
       recall: (key) => {
         const body = known.get(MODEL_ANSWER + key);
@@ -208,6 +213,9 @@ class Extraction {
           .catch((error: unknown) => problem("a model's answer could not be kept; a restart would ask again", error));
       },
     });
+    // Such a page seldom says what its address promises.
+    const told = status < 400 ? [] : [`${url}: the server answered ${status}.`];
+    return { ...answered, warnings: [...told, ...answered.warnings] };
   }
 
   async #save(entry: FrontierEntry, page: StoredPage, loaded: LoadedPage | undefined): Promise<void> {
@@ -243,13 +251,3 @@ class Extraction {
 
 /** Beside what the site answered: no address begins so. */
 const MODEL_ANSWER = "model ";
-
-/** A failure in the words of this endpoint; the provider's own codes are those of chat. */
-export function asExtractError(error: unknown): ApiError {
-  const known = asWebError("extract", error);
-  const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
-  if (isTimeout) return new ApiError("extract_upstream_error", "The model did not answer in time.", { cause: error });
-  const isProvider = /^(?:provider_|context_length|tool_arguments|unsupported_parameter)/.test(known.apiCode);
-  if (!isProvider) return known;
-  return new ApiError("extract_upstream_error", `The model did not answer: ${known.message}`, { cause: error });
-}

@@ -1,0 +1,99 @@
+// Pages that say of themselves what is asked for need no model; with one, it is shown what they say.
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { type FakeSite, startFakeSite } from "../support/fake-site.ts";
+import { honest, linesPage, modelConfig, type ScriptedModel, startModel } from "./extract-script.ts";
+import { webConfig } from "./support.ts";
+
+let site: FakeSite;
+let model: ScriptedModel;
+let app: TestApp;
+
+const product = {
+  "@context": "https://schema.org",
+  "@type": "Product",
+  name: "Desk lamp",
+  brand: { "@type": "Brand", name: "Lumo" },
+  offers: { "@type": "Offer", price: "19.50", priceCurrency: "EUR" },
+};
+const ldPage = (title: string, lines: readonly string[]) =>
+  linesPage(title, lines).replace(
+    "</head>",
+    `<script type="application/ld+json">${JSON.stringify(product)}</script></head>`,
+  );
+
+beforeAll(async () => {
+  site = startFakeSite({ "/lamp": ldPage("A lamp", ["It is red."]), "/more": ldPage("A lamp", ["Stock: 4"]) });
+  model = startModel();
+  app = await startTestApp({ config: config() });
+});
+afterAll(async () => {
+  await app.stop();
+  await site.stop();
+  await model.upstream.stop();
+});
+beforeEach(() => {
+  model.script(honest);
+  model.asked.length = 0;
+});
+
+const config = (web: object = {}) => ({ ...webConfig([site.host], { ...web }), ...modelConfig(model) });
+const schemaOf = (...fields: string[]) => ({
+  type: "object",
+  properties: Object.fromEntries(
+    fields.map((field) => [field, { type: field === "price" ? "number" : field === "stock" ? "integer" : "string" }]),
+  ),
+});
+
+async function extract(path: string, schema: object) {
+  const response = await app.post("/v1/extract", { urls: [site.url + path], prompt: "The product.", schema });
+  const json = (await response.json()) as Record<string, unknown>;
+  return { http: response.status, ...json } as {
+    http: number;
+    data: unknown;
+    sources: Record<string, { quote: string }[]>;
+    unsupported: string[];
+    warnings: string[];
+    error: { code: string; message: string };
+  };
+}
+
+test("all of it: no model is asked", async () => {
+  const answer = await extract("/lamp", schemaOf("name", "brand", "price"));
+  expect(answer).toMatchObject({ http: 200, data: { name: "Desk lamp", brand: "Lumo", price: 19.5 }, unsupported: [] });
+  expect(answer.sources["price"]?.[0]?.quote).toContain("19.50");
+  expect(model.asked).toEqual([]);
+});
+
+test("part of it: the model is asked, with what is known beside the text, and what it leaves open is taken from there", async () => {
+  const answer = await extract("/more", schemaOf("name", "price", "stock"));
+  expect(answer).toMatchObject({ http: 200, data: { name: "Desk lamp", price: 19.5, stock: 4 }, unsupported: [] });
+  expect(model.asked).toHaveLength(1);
+  expect(model.asked[0]?.page).toContain('"priceCurrency":"EUR"');
+});
+
+test("web.model: none gives what there is, and names what is missing", async () => {
+  await app.reconfigure(config({ model: "none" }));
+  const answer = await extract("/more", schemaOf("name", "price", "stock"));
+  expect(answer).toMatchObject({
+    http: 200,
+    data: { name: "Desk lamp", price: 19.5, stock: null },
+    unsupported: ["stock"],
+  });
+  const nothing = await extract("/more", schemaOf("stock", "weight"));
+  expect([nothing.http, nothing.error.code]).toEqual([502, "extract_unavailable"]);
+  expect(nothing.error.message).toContain("stock, weight");
+  expect(model.asked).toEqual([]);
+  await app.reconfigure(config());
+});
+
+test("no model that fits: what pages say is enough where it is all", async () => {
+  await app.reconfigure({ ...config(), models: [] });
+  expect(await extract("/lamp", schemaOf("name", "price"))).toMatchObject({
+    http: 200,
+    data: { name: "Desk lamp", price: 19.5 },
+  });
+  const answer = await extract("/lamp", schemaOf("name", "stock"));
+  expect([answer.http, answer.error.code]).toEqual([502, "extract_unavailable"]);
+  await app.reconfigure(config());
+});
