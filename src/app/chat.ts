@@ -111,6 +111,7 @@ export function createChat(deps: ChatDeps) {
         enabled: () => config().compaction.enabled,
         bodyLimits: calls.bodyLimits,
         claim: storage.claim,
+        forget: compaction.forgetConversation,
         resolve: (accountId, items) => resolveItems({ store: { ...responses, ...storage } }, accountId, items),
         authenticate,
       }),

@@ -67,6 +67,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   subscription_inactive: "The account's plan has run out. Ask the operator of this gateway to extend it.",
   budget_exceeded: "The budget of the key or the account is spent. Wait until it starts anew, or ask for more.",
   tier_required: "The model or feature belongs to a higher plan.",
+  storage_not_allowed: "The key was made to keep nothing. Use another key, or send what is needed with each request.",
   email_not_verified: "Verify the account's e-mail address first.",
   signup_closed: "Accounts are made by the operator here (`auth.signup`).",
   invite_required: "Sign up by an invitation's link.",

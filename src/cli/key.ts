@@ -14,7 +14,7 @@ const ACCOUNT: CommandOption = { name: "account", value: "EMAIL", summary: "the 
 
 const create: Command = {
   summary: "make a key; it is shown once",
-  usage: "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d]",
+  usage: "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--no-store]",
   options: [
     ACCOUNT,
     { name: "name", value: "N", summary: "what the key is for" },
@@ -22,6 +22,7 @@ const create: Command = {
     { name: "expires", value: "ISO", summary: "when the key ends (default: never)" },
     { name: "budget", value: "USD", summary: "what its requests may cost" },
     { name: "budget-period", value: "TIME", summary: "the budget starts anew after each, as 30d (default: never)" },
+    { name: "no-store", summary: "keep nothing that its requests say: no responses, threads, conversations or files" },
   ],
   async run(context) {
     const { flags } = context;
@@ -31,9 +32,10 @@ const create: Command = {
     const rpm = flags.integer("rpm", 1) ?? null;
     const expiresAtMs = futureFlag(flags, "expires") ?? null;
     const budget = budgetOf(flags);
+    const noStore = flags.has("no-store");
     const made = await withStore(context, { create: false }, async (store, config) => {
       const { id, tier } = await accountOf(store, email);
-      const key = await keyStore(store).createKey({ accountId: id, name, rpm, expiresAtMs, ...budget });
+      const key = await keyStore(store).createKey({ accountId: id, name, rpm, expiresAtMs, noStore, ...budget });
       if (budget.budgetMicros !== null) await noteUnpriced(context, config, tier);
       return key;
     });
@@ -102,5 +104,6 @@ function shown(row: KeyInfo): Readonly<Record<string, unknown>> {
     revoked_at: isoTime(row.revokedAtMs),
     created_at: isoTime(row.createdAtMs),
     last_used_at: isoTime(row.lastUsedAtMs),
+    no_store: row.noStore,
   };
 }

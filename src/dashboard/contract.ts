@@ -83,6 +83,8 @@ export interface KeyView {
   readonly revoked_at: string | null;
   readonly created_at: string;
   readonly last_used_at: string | null;
+  /** Nothing that its requests say is kept. */
+  readonly no_store: boolean;
 }
 
 /** Body of `POST keys`. */
@@ -94,6 +96,8 @@ export interface NewKeyForm {
   readonly budget_usd?: number | undefined;
   /** The budget starts anew after so many days; absent: never. */
   readonly budget_period_days?: number | undefined;
+  /** Nothing that its requests say is kept. */
+  readonly no_store?: boolean | undefined;
 }
 
 /** Answer of `POST keys`. */

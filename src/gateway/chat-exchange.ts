@@ -83,6 +83,8 @@ export interface AdmittedRequest {
 export interface ConversationJob {
   /** The client's name for it; undefined: nothing of it is kept. */
   readonly threadId: string | undefined;
+  /** What is kept: summaries of a conversation that is held here, or nothing; undefined: all of a thread. */
+  readonly keeps?: "conversation" | "nothing" | undefined;
   /** It is shortened above so many tokens, where the client says so; undefined: by the configured share of the window. */
   readonly above?: number | undefined;
   /** It was shortened for this attempt. */

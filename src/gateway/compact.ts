@@ -94,7 +94,12 @@ async function ofThread(deps: CompactDeps, asked: Asked & { threadId: string }):
   const format = found && WIRE_FORMATS.find(({ name }) => name === found.text.format);
   if (found === undefined || format?.entries === undefined) throw threadNotFound(threadId);
   const list = found.text.messages;
-  const source = { ...asked, format, members: { [format.entries.member]: list }, conversation: { threadId } };
+  const source = {
+    ...asked,
+    format,
+    members: { [format.entries.member]: list },
+    conversation: { threadId, ...(caller.noStore ? { keeps: "nothing" as const } : {}) },
+  };
   const done = await deps.conversations.compactNow(source);
   return {
     compacted: done.list !== undefined,

@@ -13,7 +13,7 @@ import type { Affinity } from "./affinity.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
-import type { AdmittedRequest, Keep } from "./chat-exchange.ts";
+import type { AdmittedRequest, ConversationJob, Keep } from "./chat-exchange.ts";
 import type { Conversations } from "./compaction/conversations.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 import type { HeldRequest } from "./threads/held.ts";
@@ -73,6 +73,8 @@ export interface Prepared {
   dropped?: readonly string[];
   /** The conversation is held here: takes the answer when it is complete, before the client has its end. */
   held?: HeldRequest;
+  /** It goes on with a conversation that is held here, which may have to be shortened; and what is kept of that. */
+  holding?: { id: string; keeps: ConversationJob["keeps"] };
   /** The routes that are left, where only some can take what was sent. */
   routes?: readonly ModelRoute[];
   /** Keeps the finished answer, in the client's format; called before the client has all of it. */

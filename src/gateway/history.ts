@@ -14,6 +14,7 @@ import {
   responseOfItem,
 } from "../wire/responses/references.ts";
 import type { Keep } from "./chat-exchange.ts";
+import { requireKeeping, type TextOwner } from "./kept-text.ts";
 import { conversationNotFound } from "./threads/conversation-endpoints.ts";
 import type { ConversationItem, KeptConversations } from "./threads/kept-conversations.ts";
 
@@ -43,6 +44,8 @@ export interface Expanded {
   stores: boolean;
   /** Stores the answer, and appends it to its conversation; undefined when it is kept nowhere. */
   keep: Keep | undefined;
+  /** The conversation that it belongs to. */
+  conversationId: string | undefined;
 }
 
 /** A conversation longer than this fits no model's context. */
@@ -51,19 +54,22 @@ const HISTORY_BYTES_MAX = 32 * 1024 * 1024;
 const REFERENCES_MAX = 2000;
 
 /** Reads the history. Throws 400 `previous_response_not_found`, 404 `conversation_not_found`, or 413 `context_too_large`. */
-export async function expandHistory(deps: HistoryDeps, accountId: string, body: Fields): Promise<Expanded> {
+export async function expandHistory(deps: HistoryDeps, caller: TextOwner, body: Fields): Promise<Expanded> {
+  const { accountId, noStore } = caller;
   const resolved = await withItems(deps, accountId, body);
   const own = inputItems(resolved);
   const previousId = typeof body["previous_response_id"] === "string" ? body["previous_response_id"] : undefined;
   const conversationId = conversationOf(body);
-  const stores = (body["store"] ?? deps.settings().store) === true;
+  if (conversationId !== undefined) requireKeeping(caller, "conversation");
+  const stores = !noStore && (body["store"] ?? deps.settings().store) === true;
   const keeper = { accountId, own: own.filter((item) => !isCompactionTrigger(item)), previousId, conversationId };
   const keep = stores || conversationId !== undefined ? keeperOf(deps, { ...keeper, stores }) : undefined;
   const earlier = await earlierItems(deps, accountId, { previousId, conversationId });
-  if (earlier === undefined && resolved === body) return { body, portableInput: undefined, stores, keep };
+  if (earlier === undefined && resolved === body)
+    return { body, portableInput: undefined, stores, keep, conversationId };
   const { previous_response_id: _previous, conversation: _conversation, ...rest } = resolved;
   const input = [...(earlier ?? []), ...own];
-  return { body: { ...rest, input }, portableInput: portableItems(input), stores, keep };
+  return { body: { ...rest, input }, portableInput: portableItems(input), stores, keep, conversationId };
 }
 
 /** What keeps an answer with the input that it is to. */

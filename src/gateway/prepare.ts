@@ -3,6 +3,7 @@
 import type { ModelRoute } from "../catalog/models.ts";
 import type { FileStore } from "../store/work/files.ts";
 import type { Provider } from "../upstream/provider.ts";
+import type { WireFormat } from "../wire/format.ts";
 import { nativeRoutes, openRecord } from "./compaction/items.ts";
 import type { Sealer } from "./compaction/seal.ts";
 import type { Prepared, PreparedRequest } from "./deps.ts";
@@ -19,25 +20,45 @@ export interface PrepareDeps {
 }
 
 /** Members that may have been changed. */
-const MEMBERS = ["messages", "input", "previous_response_id", "conversation", "thread", "system", "tools"] as const;
+const MEMBERS = [
+  "messages",
+  "input",
+  "previous_response_id",
+  "conversation",
+  "thread",
+  "store",
+  "system",
+  "tools",
+] as const;
 
 /** Builds the step; undefined when there was nothing to do. */
 export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Promise<Prepared | undefined> {
   return async (draft) => {
-    const { caller, format, body, chat, options } = draft;
+    const { caller, format, body: sent, chat, options } = draft;
+    const body = caller.noStore ? withoutStore(sent, format) : sent;
     if (format.storesAnswers !== true) {
       const held = await heldRequest(deps, draft);
       const filled = await withFiles(deps.files, caller.accountId, held?.body ?? body);
       const { body: open, routes } = withRecords(deps, draft, filled);
-      if (open === body) return routes === undefined ? undefined : { chat, members: {}, routes };
-      const more = { ...(held === undefined ? {} : { held }), ...(routes === undefined ? {} : { routes }) };
-      return { chat: format.decode(open, options), members: changed(open, body), ...more };
+      if (open === sent) return routes === undefined ? undefined : { chat, members: {}, routes };
+      const more = {
+        ...(held === undefined ? {} : { held }),
+        ...(routes === undefined ? {} : { routes }),
+        ...(held?.threadId === undefined ? {} : { holding: { id: held.threadId, keeps: "nothing" as const } }),
+      };
+      return { chat: format.decode(open, options), members: changed(open, sent), ...more };
     }
-    const { body: expanded, portableInput, stores, keep } = await expandHistory(deps.history, caller.accountId, body);
+    const {
+      body: expanded,
+      portableInput,
+      stores,
+      keep,
+      conversationId,
+    } = await expandHistory(deps.history, caller, body);
     const filled = await withFiles(deps.files, caller.accountId, expanded);
     const { body: open, routes } = withRecords(deps, draft, filled);
-    const read = open === body ? chat : format.decode(open, options);
-    const members = changed(open, body);
+    const read = open === sent ? chat : format.decode(open, options);
+    const members = changed(open, sent);
     if (portableInput !== undefined) {
       const portable = await withFiles(deps.files, caller.accountId, { input: portableInput });
       members["input"] = withRecords(deps, draft, portable).body["input"];
@@ -49,15 +70,25 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
       dropped.push("background");
     }
     const stored = { ...read, store: stores };
-    const more = { ...(keep === undefined ? {} : { keep }), ...(routes === undefined ? {} : { routes }) };
+    const more = {
+      ...(keep === undefined ? {} : { keep }),
+      ...(routes === undefined ? {} : { routes }),
+      ...(conversationId === undefined ? {} : { holding: { id: conversationId, keeps: "conversation" as const } }),
+    };
     return { chat: stored, members, dropped, ...more };
   };
+}
+
+/** The body without the wish that the provider keeps the answer. Where answers are kept by default it says so. */
+function withoutStore(body: Readonly<Record<string, unknown>>, format: WireFormat): Readonly<Record<string, unknown>> {
+  return format.storesAnswers === true || body["store"] === true ? { ...body, store: false } : body;
 }
 
 /** A conversation that is held here because no provider of the model holds one. */
 async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedRequest): Promise<HeldRequest | undefined> {
   const { format, body, caller, exchange, routes } = draft;
-  if (format.hasThreads !== true || body["thread"] == null) return undefined;
+  // The refusal makes clients send their history.
+  if (format.hasThreads !== true || body["thread"] == null || caller.noStore) return undefined;
   if (routes.some((route) => provider(route.provider)?.dialect.hasThreads)) return undefined;
   return held.open(format, body, { accountId: caller.accountId, exchange });
 }

@@ -13,7 +13,13 @@ import { answerRecord } from "./answer-record.ts";
 import { answerStreaming } from "./answer-stream.ts";
 import { answerWhole } from "./answer-whole.ts";
 import type { Caller } from "./caller.ts";
-import { type AdmittedRequest, answerId, decodeOptions, forwardedHeaders } from "./chat-exchange.ts";
+import {
+  type AdmittedRequest,
+  answerId,
+  type ConversationJob,
+  decodeOptions,
+  forwardedHeaders,
+} from "./chat-exchange.ts";
 import type { GatewayDeps, Prepared } from "./deps.ts";
 import { checkAgainstModel, defaultsFor } from "./policy.ts";
 import { answerPrompts } from "./prompts.ts";
@@ -133,7 +139,7 @@ async function makeJob(deps: GatewayDeps, read: Read): Promise<AdmittedRequest> 
   exchange.headers["x-sallyport-model"] = headerText(model.id);
   const held = prepared?.held;
   const thread = held === undefined ? threadOf(format, body) : undefined;
-  const conversation = deps.conversations?.of(chat, format);
+  const conversation = conversationOf(deps, { chat, format, caller, holding: prepared?.holding });
   const asked = deps.conversations?.asked(body, format, prepared?.routes ?? routes);
   const open = asked?.routes ?? prepared?.routes ?? routes;
   const { accountId, budgets } = caller;
@@ -188,6 +194,17 @@ function changes(
   const dropped = prepared?.dropped;
   if (wishes === undefined) return dropped === undefined ? { members } : { members, dropped };
   return { members: { ...members, ...ROUTING_MEMBERS }, dropped: [...(dropped ?? []), ...wishes.dropped] };
+}
+
+/** The conversation as far as it may be shortened: the client's thread, or one that is held here. */
+function conversationOf(
+  deps: GatewayDeps,
+  { chat, format, caller, holding }: Pick<Read, "chat" | "format" | "caller"> & { holding: Prepared["holding"] },
+): ConversationJob | undefined {
+  const named = holding === undefined ? chat : { ...chat, threadId: holding.id };
+  const found = deps.conversations?.of(named, format);
+  const keeps = holding?.keeps ?? (caller.noStore ? "nothing" : undefined);
+  return found === undefined || keeps === undefined ? found : { ...found, keeps };
 }
 
 function limitParam(body: Readonly<Record<string, unknown>>): string {

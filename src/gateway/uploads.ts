@@ -8,13 +8,14 @@ import { readBody } from "../http/body.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import type { FileStore, StoredFile } from "../store/work/files.ts";
 import { IMAGE_BYTES_MAX, sniffImage } from "./images.ts";
+import { requireKeeping, type TextOwner } from "./kept-text.ts";
 
 export interface UploadDeps {
   store: FileStore;
   /** Sets room aside; gives what ends that, undefined when there is none. */
   claim(accountId: string, bytes: number): Promise<(() => void) | undefined>;
   /** Throws 401. */
-  authenticate(request: Request): AtOnce<{ accountId: string }>;
+  authenticate(request: Request): AtOnce<TextOwner>;
 }
 
 /** Part headers, names and the purpose beside the bytes. */
@@ -33,7 +34,9 @@ export type Uploads = ReturnType<typeof createUploads>;
 export function createUploads({ store, claim, authenticate }: UploadDeps) {
   return {
     async upload(request: Request): Promise<Response> {
-      const { accountId } = await authenticate(request);
+      const caller = await authenticate(request);
+      requireKeeping(caller);
+      const { accountId } = caller;
       exchangeOf(request).holder = accountId;
       const { content, filename, purpose } = await readUpload(request);
       const mediaType = sniffImage(content);

@@ -50,6 +50,8 @@ export const apiKeys = sqliteTable(
     revokedAtMs: wholeMs("revoked_at"),
     createdAtMs: wholeMs("created_at").notNull(),
     lastUsedAtMs: wholeMs("last_used_at"),
+    /** Nothing that its requests say is kept. */
+    noStore: integer("no_store", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [uniqueIndex("api_keys_hash").on(t.hash), index("api_keys_account").on(t.accountId, t.createdAtMs)],
 );

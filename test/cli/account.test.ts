@@ -209,11 +209,17 @@ test("account set-tier, set-password and delete change what they say", async () 
 test("a key is made with its limits, listed without its secret, and revoked", async () => {
   const { json, look } = commandLine();
   await json(ANN);
-  const limits = ["--rpm", "7", "--expires", "2031-01-01", "--budget", "2.50", "--budget-period", "30d"];
+  const limits = ["--rpm", "7", "--expires", "2031-01-01", "--budget", "2.50", "--budget-period", "30d", "--no-store"];
   const made = await json(["key", "create", "--account", "ann@x.example", "--name", "laptop", ...limits]);
   expect(Object.keys(made)).toEqual(["id", "key"]);
   const live = await look((store) => keyStore(store).findLiveKey(sha256Hex(made.key)));
-  expect(live).toMatchObject({ keyId: made.id, rpm: 7, budgetMicros: 2_500_000, expiresAtMs: Date.UTC(2031, 0, 1) });
+  expect(live).toMatchObject({
+    keyId: made.id,
+    rpm: 7,
+    noStore: true,
+    budgetMicros: 2_500_000,
+    expiresAtMs: Date.UTC(2031, 0, 1),
+  });
 
   const [row] = await json(["key", "list", "--account", "ann@x.example"]);
   expect(row).toMatchObject({
@@ -222,6 +228,7 @@ test("a key is made with its limits, listed without its secret, and revoked", as
     rpm: 7,
     budget_usd: 2.5,
     budget_period_seconds: 2_592_000,
+    no_store: true,
     revoked_at: null,
   });
   expect(JSON.stringify(row)).not.toContain(made.key);

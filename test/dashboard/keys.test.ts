@@ -46,7 +46,7 @@ test("a key is shown once, works, and ends at once when it is revoked", async ()
 
 test("limits are kept as they were given", async () => {
   const expires_at = new Date(app.clock.now() + 86_400_000).toISOString();
-  const wanted = { name: "limited", rpm: 3, expires_at, budget_usd: 1.5, budget_period_days: 30 };
+  const wanted = { name: "limited", rpm: 3, expires_at, budget_usd: 1.5, budget_period_days: 30, no_store: true };
   const { json } = await client.post("/keys", wanted);
   const { data } = (await client.get("/keys")).json;
   const listed = data.find(({ id }: { id: string }) => id === json.id);
@@ -63,6 +63,7 @@ test.each([
   ["more than the plan", { name: "k", rpm: 6 }, "rpm"],
   ["an expiry that is over", { name: "k", expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
   ["no time", { name: "k", expires_at: "tomorrow" }, "expires_at"],
+  ["a word for a switch", { name: "k", no_store: "yes" }, "no_store"],
   ["a negative budget", { name: "k", budget_usd: -1 }, "budget_usd"],
   ["a period without a budget", { name: "k", budget_period_days: 3 }, "budget_usd"],
 ])("%s is refused with its field", async (_what, body, param) => {

@@ -9,6 +9,7 @@ const CALLER: Caller = {
   accountId: "a",
   rpm: null,
   expiresAtMs: null,
+  noStore: false,
   account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: false },
 };
 

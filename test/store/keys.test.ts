@@ -55,6 +55,7 @@ test("a live key brings its limits and its account's plan", async () => {
     rpm: 7,
     expiresAtMs: null,
     budgetMicros: 100,
+    noStore: false,
     account: { tier: "pro", trialEndsAtMs: 5, subscriptionUntilMs: null, emailVerified: true, admin: false },
   });
   expect(await keys.findLiveKey(sha256Hex("sk-other"))).toBeUndefined();

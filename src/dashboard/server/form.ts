@@ -16,6 +16,13 @@ export function optionalNumber(
   throw new ApiError("invalid_request", `${label}: expected ${kind} from ${least} to ${most}.`, { param: name });
 }
 
+/** The switch under `name`; off when it is missing. */
+export function optionalSwitch(body: Readonly<Record<string, unknown>>, name: string): boolean {
+  const value = body[name] ?? false;
+  if (typeof value === "boolean") return value;
+  throw new ApiError("invalid_request", `${name}: expected true or false.`, { param: name });
+}
+
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /** The time under `name`, in milliseconds since the epoch; undefined when it is missing. */

@@ -9,7 +9,7 @@ import type { Account } from "../../store/access/accounts.ts";
 import { HOUSE_KEY, type KeyInfo, type KeyStore, type NewKey } from "../../store/access/keys.ts";
 import type { BudgetView, KeyView } from "../contract.ts";
 import { type Endpoint, type MemberRequest, member } from "./endpoint.ts";
-import { optionalNumber, optionalTime } from "./form.ts";
+import { optionalNumber, optionalSwitch, optionalTime } from "./form.ts";
 
 /** What the dashboard itself writes to an account's log. */
 type NotedEvent =
@@ -106,6 +106,7 @@ function newKeyOf(
   return {
     name,
     rpm: rpm ?? null,
+    noStore: optionalSwitch(body, "no_store"),
     expiresAtMs: expiresAtMs ?? null,
     budgetMicros: budgetUsd === undefined ? null : Math.round(budgetUsd * MICROS_PER_USD),
     budgetPeriodMs: days === undefined ? null : days * DAY_MS,
@@ -151,6 +152,7 @@ function keyView(row: KeyInfo, unpriced: readonly string[]): KeyView {
     revoked_at: isoTime(row.revokedAtMs),
     created_at: new Date(row.createdAtMs).toISOString(),
     last_used_at: isoTime(row.lastUsedAtMs),
+    no_store: row.noStore,
   };
 }
 

@@ -37,6 +37,7 @@ export function playgroundApi({ keys, chat, decide, decisionChoices, budgetsOf }
       accountId: account.id,
       rpm: key.rpm,
       expiresAtMs: null,
+      noStore: false,
       budgets: await budgetsOf({
         keyId: key.id,
         accountId: account.id,

@@ -75,6 +75,8 @@ export function createCompaction(deps: CompactionDeps) {
     stored,
     held: new HeldThreads({ threads, enabled: () => deps.settings().enabled }),
     heldConversations: held,
+    forgetConversation: (accountId: string, threadId: string) =>
+      memory.forget({ accountId, threadId, keeps: "conversation", opening: "" }),
     sealer,
     threads,
     /** Ends summaries that are made beforehand. */

@@ -19,6 +19,7 @@ export interface Conversation {
   accountId: string;
   /** Where the client names it: its compactions are stored. */
   threadId: string | undefined;
+  keeps?: ConversationName["keeps"];
   /** The model whose counts are meant. */
   model: string;
   list: readonly Element[];
@@ -140,13 +141,13 @@ export class Compactor {
     while (this.#flights.size > 0) await Promise.all(this.#flights.values());
   }
 
-  async #measure({ accountId, threadId, model, list, format, fixed }: Conversation): Promise<Measure> {
+  async #measure({ accountId, threadId, keeps, model, list, format, fixed }: Conversation): Promise<Measure> {
     const { tokens } = this.#deps;
     const measured = await tokens.measure(list, format);
     const fixedTokens = await tokens.count(fixed);
     const counted = measured.reduce((sum, one) => sum + one.tokens, fixedTokens);
     const first = firstUserAt(measured) ?? 0;
-    const name = { accountId, threadId, opening: measured[first]?.prefix ?? "" };
+    const name = { accountId, threadId, keeps, opening: measured[first]?.prefix ?? "" };
     return { name, list: measured, fixed: fixedTokens, total: tokens.own(model, counted) };
   }
 

@@ -179,9 +179,9 @@ export class Conversations {
     const { conversation } = job;
     if (conversation === undefined) return;
     if (usage !== undefined && usage.estimated !== true) this.#learn(job, usage.inputTokens);
-    const { threadId } = conversation;
+    const { threadId, keeps } = conversation;
     const { entries } = job.format;
-    if (threadId === undefined || entries === undefined) return;
+    if (threadId === undefined || keeps !== undefined || entries === undefined) return;
     const name = { accountId: job.caller.accountId, kind: "thread" as const, threadId };
     const messages = [...(this.#list(job) ?? []), ...answerElements(entries, text)];
     const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
@@ -233,6 +233,7 @@ export class Conversations {
     return {
       accountId: job.caller.accountId,
       threadId: job.conversation?.threadId,
+      keeps: job.conversation?.keeps,
       model: job.model.id,
       list,
       format: entries,
@@ -292,6 +293,7 @@ function withList(job: AdmittedRequest, short: Shortened, atWall: boolean): Admi
     members,
     conversation: {
       threadId: job.conversation?.threadId,
+      keeps: job.conversation?.keeps,
       above: job.conversation?.above,
       shortened: {
         job,

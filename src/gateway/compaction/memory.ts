@@ -1,6 +1,7 @@
 // Compactions that were made, newest last, so that a later request of the same conversation is shortened in the same way and
 // nothing is summarised twice. In memory, bounded; conversations with a thread are also in the store.
 
+import type { ThreadName } from "../../store/work/thread-name.ts";
 import type { MeasuredElement } from "./measure.ts";
 
 /** One compaction of a conversation. */
@@ -25,8 +26,8 @@ export interface Compaction {
 
 /** Where compactions of threads are kept. */
 export interface CompactionStore {
-  load(accountId: string, threadId: string): Promise<Compaction[]>;
-  save(accountId: string, threadId: string, compaction: Compaction): Promise<void>;
+  load(name: ThreadName): Promise<Compaction[]>;
+  save(name: ThreadName, compaction: Compaction): Promise<void>;
 }
 
 /** Whose conversation it is. */
@@ -34,6 +35,8 @@ export interface ConversationName {
   accountId: string;
   /** The client's name for it, where it is to be stored. */
   threadId: string | undefined;
+  /** What is kept of it; undefined: all of a thread. */
+  keeps?: "conversation" | "nothing" | undefined;
   /** What tells it from the account's other conversations, where it has no name. */
   opening: string;
 }
@@ -77,9 +80,8 @@ export class CompactionMemory {
     const key = keyOf(name);
     const known = (await this.#of(name)).filter(({ id }) => id !== compaction.id);
     this.#put(key, [...known, compaction].slice(-PER_CONVERSATION_MAX));
-    if (name.threadId !== undefined && !compaction.truncated) {
-      await this.#store.save(name.accountId, name.threadId, compaction);
-    }
+    const kept = keptName(name);
+    if (kept !== undefined && !compaction.truncated) await this.#store.save(kept, compaction);
   }
 
   /** Forgets a conversation. */
@@ -95,7 +97,8 @@ export class CompactionMemory {
       this.#held.set(key, held);
       return held;
     }
-    const loaded = name.threadId === undefined ? [] : await this.#store.load(name.accountId, name.threadId);
+    const kept = keptName(name);
+    const loaded = kept === undefined ? [] : await this.#store.load(kept);
     // Another request may have loaded it meanwhile.
     const now = this.#held.get(key);
     if (now !== undefined) return now;
@@ -132,9 +135,14 @@ function charsOf(compactions: readonly Compaction[]): number {
   return compactions.reduce((sum, { record = "" }) => sum + record.length, 0);
 }
 
+/** Where its compactions are kept; undefined: nowhere. */
+function keptName({ accountId, threadId, keeps }: ConversationName): ThreadName | undefined {
+  return threadId === undefined || keeps === "nothing" ? undefined : { accountId, kind: keeps ?? "thread", threadId };
+}
+
 /** One text for one conversation. */
-export function keyOf({ accountId, threadId, opening }: ConversationName): string {
+export function keyOf({ accountId, threadId, keeps, opening }: ConversationName): string {
   return threadId === undefined
     ? `${accountId}\u0000opening\u0000${opening}`
-    : `${accountId}\u0000thread\u0000${threadId}`;
+    : `${accountId}\u0000${keeps ?? "thread"}\u0000${threadId}`;
 }

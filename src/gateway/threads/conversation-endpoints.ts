@@ -7,6 +7,7 @@ import type { Element } from "../../chat/entries.ts";
 import { type BodyLimits, readJsonBody } from "../../http/body.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { conversationItem, metadataOf, newItems } from "../../wire/responses/conversation.ts";
+import { requireKeeping, type TextOwner } from "../kept-text.ts";
 import { asksEncrypted } from "../stored-responses.ts";
 import type { ConversationItem, HeldConversation, ItemPage, KeptConversations } from "./kept-conversations.ts";
 
@@ -19,8 +20,10 @@ export interface ConversationEndpointsDeps {
   claim(accountId: string, bytes: number): Promise<(() => void) | undefined>;
   /** The items with those in place of which only a reference came. */
   resolve(accountId: string, items: readonly unknown[]): Promise<readonly unknown[]>;
+  /** A conversation is gone: what was made of it goes too. */
+  forget(accountId: string, id: string): void;
   /** Throws 401. */
-  authenticate(request: Request): AtOnce<{ accountId: string }>;
+  authenticate(request: Request): AtOnce<TextOwner>;
 }
 
 export type ConversationEndpoints = ReturnType<typeof createConversationEndpoints>;
@@ -43,6 +46,11 @@ function sharedSteps(deps: ConversationEndpointsDeps) {
     const { accountId } = await authenticate(request);
     exchangeOf(request).holder = accountId;
     return accountId;
+  };
+  /** The same of a request that says something that is kept. */
+  const writer = async (request: Request): Promise<string> => {
+    requireKeeping(await authenticate(request));
+    return owner(request);
   };
   const found = async (accountId: string, id: string): Promise<HeldConversation> => {
     const conversation = enabled() ? await conversations.find(accountId, id) : undefined;
@@ -67,13 +75,14 @@ function sharedSteps(deps: ConversationEndpointsDeps) {
       release();
     }
   };
-  return { owner, found, read, add };
+  return { owner, writer, found, read, add };
 }
 
-function conversationVerbs({ conversations, enabled }: ConversationEndpointsDeps, { owner, found, read, add }: Shared) {
+function conversationVerbs(deps: ConversationEndpointsDeps, { owner, writer, found, read, add }: Shared) {
+  const { conversations, enabled } = deps;
   return {
     async create(request: Request): Promise<Response> {
-      const accountId = await owner(request);
+      const accountId = await writer(request);
       if (!enabled()) throw new ApiError("conversation_not_found", "No conversations are kept here.");
       const body = await readMaybe(request, read);
       const metadata = metadataOf(body);
@@ -96,7 +105,7 @@ function conversationVerbs({ conversations, enabled }: ConversationEndpointsDeps
 
     /** Gives it other metadata. */
     async change(request: Request, id: string): Promise<Response> {
-      const accountId = await owner(request);
+      const accountId = await writer(request);
       const conversation = await found(accountId, id);
       const metadata = metadataOf(await read(request));
       if (!(await conversations.change(accountId, id, metadata))) throw conversationNotFound(id);
@@ -105,16 +114,17 @@ function conversationVerbs({ conversations, enabled }: ConversationEndpointsDeps
 
     async remove(request: Request, id: string): Promise<Response> {
       const accountId = await owner(request);
+      deps.forget(accountId, id);
       if (!(await conversations.remove(accountId, id))) throw conversationNotFound(id);
       return Response.json({ id, object: "conversation.deleted", deleted: true });
     },
   };
 }
 
-function itemVerbs({ conversations }: ConversationEndpointsDeps, { owner, found, read, add }: Shared) {
+function itemVerbs({ conversations }: ConversationEndpointsDeps, { owner, writer, found, read, add }: Shared) {
   return {
     async addItems(request: Request, id: string): Promise<Response> {
-      const accountId = await owner(request);
+      const accountId = await writer(request);
       await found(accountId, id);
       const added = await add(accountId, id, newItems(await read(request)));
       return Response.json(itemList(added, request, false));

@@ -16,6 +16,8 @@ const FIXED = ["system", "tools"];
 export interface HeldRequest {
   /** The request with the whole conversation in it. */
   body: Element;
+  /** What tells the thread from others; undefined: it begins. */
+  threadId: string | undefined;
   /** Holds the answer, under its id. */
   hold(answer: { id: string; text: string; model: string; tokens: number }): Promise<void>;
 }
@@ -49,16 +51,18 @@ export class HeldThreads {
     const previousId = thread["type"] === "continue" ? String(thread["previous_message_id"] ?? "") : undefined;
     const previous = previousId === undefined ? undefined : await this.#find(accountId, previousId);
     if (previousId !== undefined) this.#claim(`${accountId} ${previousId}`, exchange);
+    const root = (previous?.text.more?.["root"] as string | undefined) ?? previousId;
     const fixed = fixedOf(previous === undefined ? rest : (previous.text.more?.["fixed"] as Element));
     if (previous !== undefined) sameBeginning(fixed, rest);
     const whole = { ...rest, ...fixed, messages: [...(previous?.text.messages ?? []), ...entries.list(rest)] };
     return {
       body: whole,
+      threadId: root,
       hold: async ({ id, text, model, tokens }) => {
         const messages = [...whole.messages, ...answerElements(entries, text)];
         const { threads } = this.#deps;
         const name = (threadId: string) => ({ accountId, kind: "messages" as const, threadId });
-        await threads.keep(name(id), { model, tokens, text: { format: format.name, messages, more: { fixed } } });
+        await threads.keep(name(id), { model, tokens, text: { format: format.name, messages, more: { fixed, root } } });
         // What is left of the answer before it is the word that it was gone on from.
         if (previousId === undefined) return;
         const left = { format: format.name, messages: [], more: { continuedBy: id } };

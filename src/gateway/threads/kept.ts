@@ -72,20 +72,22 @@ export class KeptThreads implements CompactionStore {
     return this.#deps.store.deleteThread(stored(name));
   }
 
-  async load(accountId: string, threadId: string): Promise<Compaction[]> {
-    const rows = await this.#deps.store.summariesOf(stored({ accountId, kind: "thread", threadId }));
+  async load(name: ThreadName): Promise<Compaction[]> {
+    const rows = await this.#deps.store.summariesOf(stored(name));
     return rows.flatMap(({ state }) => {
-      const text = this.#deps.sealer.open(state, { accountId, purpose: "summary" });
+      const text = this.#deps.sealer.open(state, { accountId: name.accountId, purpose: "summary" });
       // One of a former secret is as good as none.
       return text === undefined ? [] : [JSON.parse(text) as Compaction];
     });
   }
 
-  async save(accountId: string, threadId: string, compaction: Compaction): Promise<void> {
+  async save(wanted: ThreadName, compaction: Compaction): Promise<void> {
     const { store, sealer } = this.#deps;
-    const name = stored({ accountId, kind: "thread", threadId });
-    // The request that needs it has not been answered yet when its thread is new.
+    const name = stored(wanted);
+    const { accountId } = name;
     if ((await store.findThread(name)) === undefined) {
+      // A conversation that is held was deleted meanwhile; a thread is new, and its first request not yet answered.
+      if (name.kind !== "thread") return;
       await this.keep(name, { model: "", tokens: 0, text: { format: "", messages: [] } });
     }
     const { id, tokens, createdAtMs } = compaction;

@@ -25,7 +25,7 @@ export function createStoredThreads({ threads, memory, enabled, authenticate }: 
       const found = enabled() ? await threads.find(name) : undefined;
       if (found === undefined) throw threadNotFound(threadId);
       const { row, text } = found;
-      const compactions = await threads.load(accountId, threadId);
+      const compactions = await threads.load(name);
       const { searchParams } = new URL(request.url);
       const withText = [...searchParams.getAll("include"), ...searchParams.getAll("include[]")].includes("messages");
       return Response.json({

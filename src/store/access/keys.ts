@@ -18,6 +18,8 @@ export interface NewKey {
   readonly budgetMicros?: number | null;
   readonly budgetPeriodMs?: number | null;
   readonly expiresAtMs?: number | null;
+  /** Nothing that its requests say is kept. */
+  readonly noStore?: boolean;
 }
 
 /** A key as listings show it. */
@@ -31,6 +33,8 @@ export interface LiveKey {
   readonly rpm: number | null;
   readonly expiresAtMs: number | null;
   readonly budgetMicros: number | null;
+  /** Nothing that its requests say is kept. */
+  readonly noStore: boolean;
   readonly account: {
     readonly tier: TierId;
     readonly trialEndsAtMs: number | null;
@@ -64,6 +68,7 @@ const INFO = {
   revokedAtMs: apiKeys.revokedAtMs,
   createdAtMs: apiKeys.createdAtMs,
   lastUsedAtMs: apiKeys.lastUsedAtMs,
+  noStore: apiKeys.noStore,
 };
 
 /** Not the key of an account's own use of the program, of which there is one for each. */
@@ -83,6 +88,7 @@ function keyLookups({ db, clock }: Store) {
         rpm: apiKeys.rpm,
         expiresAtMs: apiKeys.expiresAtMs,
         budgetMicros: apiKeys.budgetMicros,
+        noStore: apiKeys.noStore,
         account: {
           tier: accounts.tier,
           trialEndsAtMs: accounts.trialEndsAtMs,
@@ -151,6 +157,7 @@ function keyMaking({ db, clock }: Store) {
           budgetPeriodMs: input.budgetPeriodMs ?? null,
           budgetWindowStartMs: input.budgetMicros == null ? null : nowMs,
           expiresAtMs: input.expiresAtMs ?? null,
+          noStore: input.noStore ?? false,
           createdAtMs: nowMs,
         })
         .run();

@@ -11,6 +11,7 @@ import accountStorage from "../migrations/0006_account_storage.sql" with { type:
 import responsesOrder from "../migrations/0007_responses_order.sql" with { type: "text" };
 import threadSummaries from "../migrations/0008_thread_summaries.sql" with { type: "text" };
 import threadItems from "../migrations/0009_thread_items.sql" with { type: "text" };
+import keysWithoutStore from "../migrations/0010_keys_without_store.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered step. */
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0007_responses_order", sql: responsesOrder },
   { name: "0008_thread_summaries", sql: threadSummaries },
   { name: "0009_thread_items", sql: threadItems },
+  { name: "0010_keys_without_store", sql: keysWithoutStore },
 ];
 
 /** The names of the steps that a database lacks; of a new one all. Throws StoreError for a newer version's database. */

@@ -1,0 +1,1 @@
+ALTER TABLE `api_keys` ADD `no_store` integer DEFAULT false NOT NULL;
