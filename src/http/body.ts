@@ -168,6 +168,9 @@ const tooSlow = () => new ApiError("request_timeout", "The request body did not 
 
 const decoder = new TextDecoder();
 
+/** Of a body that lay there unread megabytes come at once: so many are copied in one turn. */
+const COPIED_BYTES = 2 * 1024 * 1024;
+
 /** One turn of the event loop: what has reached the socket has been taken in by then. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -220,7 +223,10 @@ async function readRest(
       const { done, value } = await reading;
       if (late) throw tooSlow();
       lastMs = performance.now();
-      for (const chunk of value) body.add(chunk);
+      for (const chunk of value) {
+        const copied = body.add(chunk);
+        if (copied !== undefined) await copied;
+      }
       if (body.size() > maxBytes) {
         giveUp(reader);
         throw tooLarge(maxBytes);
@@ -237,7 +243,7 @@ async function readRest(
 
 /** What has come of a body. */
 interface Gathered {
-  add(chunk: Uint8Array): void;
+  add(chunk: Uint8Array): void | Promise<void>;
   size(): number;
   whole(): Uint8Array | Promise<Uint8Array>;
 }
@@ -247,11 +253,19 @@ function intoOne(declared: number): Gathered {
   // As long as nothing is written to them these bytes take no memory.
   const bytes = Buffer.allocUnsafeSlow(declared);
   let size = 0;
+  let sinceTurn = 0;
   return {
-    add(chunk) {
-      // The server holds a body to the length that it declares.
-      bytes.set(chunk, size);
-      size += chunk.byteLength;
+    async add(chunk) {
+      for (let at = 0; at < chunk.byteLength; at += COPIED_BYTES) {
+        const part = chunk.subarray(at, at + COPIED_BYTES);
+        // The server holds a body to the length that it declares.
+        bytes.set(part, size);
+        size += part.byteLength;
+        sinceTurn += part.byteLength;
+        if (sinceTurn < COPIED_BYTES) continue;
+        sinceTurn = 0;
+        await turn();
+      }
       giveBack(chunk);
     },
     size: () => size,

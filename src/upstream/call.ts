@@ -1,6 +1,7 @@
 // One HTTP call to a provider: credentials, deadlines, bounded bodies, and failures in the provider's terms. Knows nothing
 // of routes and retries.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Limit, limit, lone } from "../base/limit.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
@@ -23,6 +24,8 @@ const DRAIN_BYTES_MAX = 64 * 1024;
 /** Of an error body this much is read, and waited for. */
 const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_IDLE_MS = 30_000;
+/** Putting together what was changed of a larger text, and encoding it, are two turns of the event loop. */
+const STEP_CHARS_MIN = 512 * 1024;
 /** Bodies up to this size are read in one go, within one idle limit in all. */
 const SMALL_BYTES = 1024 * 1024;
 
@@ -46,6 +49,8 @@ export async function callProvider(
     ...options.headers,
     ...provider.extraHeaders,
   };
+  // To look at its end the text has to be put together.
+  if (request.body.length >= STEP_CHARS_MIN && request.body.endsWith("}")) await nextTurn();
   const deadline = new AbortController();
   const { firstByte, connect } = provider.timeoutsMs;
   const patience = limit(firstByte, () =>

@@ -160,6 +160,36 @@ describe("sizes", () => {
     expect(pieces.map(({ byteLength }) => byteLength)).toEqual(pieces.map(() => 0));
   });
 
+  test("others have their turn while megabytes that came at once are put together", async () => {
+    const bytes = new Uint8Array(16 * 1024 * 1024).fill(120);
+    const turnsOf = async (pieces: readonly Uint8Array[]) => {
+      const waiting = [...pieces];
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          const next = waiting.shift();
+          if (next === undefined) controller.close();
+          else controller.enqueue(next);
+        },
+      });
+      const headers = { "content-length": String(bytes.length) };
+      let turns = 0;
+      let isOver = false;
+      const count = () => {
+        turns++;
+        if (!isOver) setImmediate(count);
+      };
+      setImmediate(count);
+      const read = await readBody(new Request("http://x/", { method: "POST", body, headers }), {
+        maxBytes: bytes.length,
+      });
+      isOver = true;
+      expect(Buffer.compare(read, bytes)).toBe(0);
+      return turns;
+    };
+    // Copies: what was put together is emptied.
+    expect(await turnsOf([bytes.slice(0, 1), bytes.slice(1)])).toBeGreaterThan(7);
+  });
+
   test("a body that is larger than it says is refused", async () => {
     const { request } = inPieces(new Uint8Array(LARGE + 1), { "content-length": String(LARGE) });
     const error = await readBody(request, limits).catch((error: unknown) => error);
