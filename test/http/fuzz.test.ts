@@ -122,7 +122,7 @@ async function send(method: string, path: string, given?: { body: string; type: 
     },
     ...(given === undefined ? {} : { body: given.body }),
     redirect: "manual",
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(60_000),
   });
   // Streams of the demo model are short.
   const text = await response.text();

@@ -39,7 +39,7 @@ afterAll(async () => {
   await site.stop();
 });
 
-const render = (path: string, timeoutMs = 20_000) =>
+const render = (path: string, timeoutMs = 55_000) =>
   renderer.render({
     url: site.url + path,
     accountId: "a",
@@ -62,6 +62,6 @@ describe.skipIf(CHROMIUM === undefined)("a page", () => {
       expect(await fault(path)).toBe("upstream");
       expect((await render("/plain")).html).toContain("words");
     },
-    60_000,
+    120_000,
   );
 });

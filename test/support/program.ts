@@ -19,7 +19,7 @@ export async function startProgram(config: Record<string, unknown>): Promise<Pro
   return binary === undefined ? await startTestApp({ config }) : await startBinary(binary, config);
 }
 
-const START_MS_MAX = 20_000;
+const START_MS_MAX = 60_000;
 
 async function startBinary(binary: string, config: Record<string, unknown>): Promise<Program> {
   // Nothing of the repository or of whoever runs the tests is within its reach.
