@@ -45,7 +45,8 @@ export async function startGateway(config: Record<string, unknown>, dir = tempDi
   const log = createLogger({
     level: "debug",
     format: "json",
-    write: (text) => void logs.push(text),
+    // Lines that were written together come together.
+    write: (text) => void logs.push(...text.split("\n").filter((line) => line !== "")),
     clock: systemClock,
     secrets: [],
   });
