@@ -6,6 +6,7 @@ import { configJsonSchemaText, JSON_SCHEMA_FILE } from "../src/config/json-schem
 import { cliPage } from "./reference/cli.ts";
 import { configurationPage } from "./reference/configuration.ts";
 import { errorsPage } from "./reference/errors.ts";
+import { httpApiPage } from "./reference/http-api.ts";
 import { providerPage } from "./reference/providers.ts";
 
 /** File below docs/ → its text. */
@@ -14,6 +15,7 @@ export const GENERATED: Readonly<Record<string, () => string | Promise<string>>>
   "reference/cli.md": cliPage,
   "reference/configuration.md": configurationPage,
   "reference/errors.md": errorsPage,
+  "reference/http-api.md": httpApiPage,
   "reference/providers.md": providerPage,
 };
 

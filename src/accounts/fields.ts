@@ -3,7 +3,7 @@ import { ApiError } from "../base/errors.ts";
 import { isStorable } from "../base/storable.ts";
 
 /** No name, address, password or token is longer; keeps hashing and folding cheap. */
-const CHARS_MAX = 2048;
+export const CHARS_MAX = 2048;
 
 /** The text under the first of `names` that is there; 400 naming the first when none is, or when it is no text. */
 export function requiredText(body: Readonly<Record<string, unknown>>, ...names: [string, ...string[]]): string {

@@ -8,6 +8,7 @@ import { setupLink, setupToken } from "../accounts/setup.ts";
 import type { Clock } from "../base/clock.ts";
 import { catalogRoutes } from "../catalog/routes.ts";
 import type { LiveConfig } from "../config/live.ts";
+import { docsRoutes } from "../docs/routes.ts";
 import { createWebModels } from "../gateway/web-model.ts";
 import type { RoutePattern } from "../http/edge.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -150,5 +151,12 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
   );
   const pseudonymSecret = await verbs.secrets.secret("pseudonym_salt");
   add("status", createStatus({ ...features, watch, pseudonymSecret }));
+  add("documentation", {
+    routes: docsRoutes({
+      // Loaded when it is asked for: a start has no use for it.
+      document: async (server) => (await import("./endpoints.ts")).openApi(server),
+      publicUrl: (request) => features.config().server.publicUrl || new URL(request.url).origin,
+    }),
+  });
   return add("edge", createEdgeService({ ...features, routes: lifecycle.routes(), direct: chat.direct }));
 }

@@ -38,7 +38,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   conversation_not_found: "It has expired, was deleted or is another account's. Begin a new one.",
   conversation_item_not_found: "It was deleted, or is of another conversation.",
   file_not_found: "It was deleted or is another account's.",
-  oauth_provider_not_found: "Use a provider that `GET /v1/auth/providers` lists.",
+  oauth_provider_not_found: "Use a sign-in provider that the configuration names (`auth.oauth`).",
   session_not_found: "It has ended already.",
   key_not_found: "It was deleted or is another account's.",
   account_not_found: "Check the id.",

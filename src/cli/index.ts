@@ -92,6 +92,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./decisions.ts")).decisions,
   },
   {
+    name: "openapi",
+    summary: "print the OpenAPI document",
+    load: async () => (await import("./openapi.ts")).openapi,
+  },
+  {
     name: "healthcheck",
     summary: "exit 0 when the gateway answers",
     load: async () => (await import("./healthcheck.ts")).healthcheckCommand,

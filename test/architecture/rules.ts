@@ -12,6 +12,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   web: 5,
   status: 5,
   dashboard: 5,
+  docs: 5,
   gateway: 4,
   accounts: 4,
   pages: 3,

@@ -2,7 +2,7 @@
 import { COMMON_PASSWORDS } from "./common-passwords.ts";
 
 /** Shorter passwords are refused (NIST SP 800-63B asks for at least 8; a gateway key is worth more than that). */
-const PASSWORD_CHARS_MIN = 10;
+export const PASSWORD_CHARS_MIN = 10;
 /** Longer ones would only buy hashing time for an attacker. */
 export const PASSWORD_CHARS_MAX = 1024;
 /** 64 MiB and two passes: above OWASP's least (19 MiB, two passes), a quarter of a second on a slow core. */

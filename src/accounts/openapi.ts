@@ -1,0 +1,361 @@
+// What the document says of the account endpoints. Accounts are made in the dashboard; there is no endpoint for that.
+
+import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import type { ErrorCode } from "../base/errors.ts";
+import { TIER_IDS } from "../config/schema-server.ts";
+import { type Access, type ApiEndpoint, type ApiParameter, oneOf, orNull, pathId } from "../http/endpoint.ts";
+import { CHARS_MAX } from "./fields.ts";
+import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "./passwords/passwords.ts";
+
+const text = (description: string) => Type.String({ minLength: 1, maxLength: CHARS_MAX, description });
+
+/** A password that is to be set. */
+const newPassword = () =>
+  Type.String({
+    minLength: PASSWORD_CHARS_MIN,
+    maxLength: PASSWORD_CHARS_MAX,
+    description: "The new password; none of the commonest.",
+  });
+
+const SUCCESS = Type.Object({ success: Type.Literal(true) }, { $id: "Success" });
+
+const PAIR = Type.Object(
+  {
+    access_token: Type.String({ description: "For the endpoints of accounts. Short-lived." }),
+    refresh_token: Type.String({ description: "Gives the next pair, once." }),
+    token_type: Type.Literal("bearer"),
+    expires_in: Type.Integer({ description: "Seconds until the access token ends." }),
+  },
+  { $id: "TokenPair" },
+);
+
+interface Told {
+  readonly id: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly access?: Access;
+  readonly parameters?: readonly ApiParameter[];
+  readonly body?: {
+    readonly name: string;
+    readonly members: TProperties;
+    readonly example: unknown;
+    readonly required?: boolean;
+  };
+  readonly schema?: TSchema;
+  readonly answer?: string;
+  readonly redirects?: boolean;
+  readonly errors?: readonly ErrorCode[];
+}
+
+function endpoint(method: ApiEndpoint["method"], path: string, told: Told): ApiEndpoint {
+  const { id, summary, description, access = "token", parameters, body, schema = SUCCESS, errors } = told;
+  const answer = told.redirects
+    ? {
+        ...{ status: 302, description: "Go on there.", headers: { Location: "Where to go on." } },
+        instead: {
+          description: told.answer ?? "The page at the end of the redirects, for clients that follow them.",
+          ...(told.schema === undefined ? {} : { schema: told.schema }),
+        },
+      }
+    : { description: told.answer ?? "It is done.", schema };
+  return {
+    ...{ method, path, id, group: "Accounts" as const, summary, description, access, answer },
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(errors === undefined ? {} : { errors }),
+    ...(body === undefined
+      ? {}
+      : {
+          body: {
+            schema: Type.Object(body.members, { $id: body.name, additionalProperties: true }),
+            required: body.required ?? true,
+            examples: { plain: body.example },
+          },
+        }),
+  };
+}
+
+const TOKENS: readonly ApiEndpoint[] = [
+  endpoint("POST", "/v1/auth/token", {
+    id: "signIn",
+    summary: "Sign in",
+    description:
+      "Name or e-mail address and password for a pair of tokens. After too many wrong tries 429, the right password too.",
+    access: "open",
+    body: {
+      name: "SignIn",
+      members: { username_or_email: text("`username` and `email` are taken too."), password: text("The password.") },
+      example: { username_or_email: "tester", password: "correct horse battery staple" },
+    },
+    schema: PAIR,
+    answer: "The pair.",
+    errors: ["invalid_credentials", "too_many_attempts", "server_busy"],
+  }),
+  endpoint("POST", "/v1/auth/refresh", {
+    id: "refreshTokens",
+    summary: "Get the next pair of tokens",
+    description:
+      "Needs only the refresh token, which works once. One that was used before ends its whole session: 401 `refresh_token_reused`.",
+    access: "open",
+    body: {
+      name: "Refresh",
+      members: { refresh_token: text("Of the last pair.") },
+      example: { refresh_token: "rt_0000000000000000000000000000000000000000000" },
+    },
+    schema: PAIR,
+    answer: "The pair.",
+    errors: ["invalid_refresh_token", "expired_refresh_token", "refresh_token_reused"],
+  }),
+  endpoint("POST", "/v1/auth/logout", {
+    id: "logOut",
+    summary: "Sign out",
+    description:
+      "Ends the session of the access token, or of the refresh token in the body. The access token works until it expires.",
+    body: {
+      name: "LogOut",
+      members: { refresh_token: Type.Optional(text("Whose session to end.")) },
+      example: {},
+      required: false,
+    },
+  }),
+  endpoint("GET", "/v1/auth/me", {
+    id: "getProfile",
+    summary: "Read your account",
+    description: "Who is signed in.",
+    answer: "The account.",
+    schema: Type.Object(
+      {
+        id: Type.String(),
+        username: Type.String(),
+        email: Type.String(),
+        email_verified: Type.Boolean(),
+        tier: oneOf(TIER_IDS),
+        trial_ends_at: orNull(Type.String()),
+        oauth_providers: Type.Array(Type.String()),
+        created_at: Type.String(),
+        admin: Type.Boolean(),
+      },
+      { $id: "Profile" },
+    ),
+  }),
+  endpoint("DELETE", "/v1/auth/me", {
+    id: "deleteAccount",
+    summary: "Delete your account",
+    description: "At once and for good: keys, threads, files, jobs, sessions and usage of the account are gone.",
+  }),
+];
+
+const PROOFS: readonly ApiEndpoint[] = [
+  endpoint("POST", "/v1/auth/email-verification/send-code", {
+    id: "sendVerificationCode",
+    summary: "Mail a code to your address",
+    description: "Six digits that are good for ten minutes. One mail a minute.",
+    answer: "The code was sent, or is not needed.",
+    schema: Type.Object(
+      {
+        success: Type.Literal(true),
+        expires_in: Type.Optional(Type.Integer({ description: "Seconds." })),
+        already_verified: Type.Optional(Type.Literal(true)),
+      },
+      { $id: "CodeSent" },
+    ),
+    errors: ["code_recently_sent", "server_busy"],
+  }),
+  endpoint("POST", "/v1/auth/email-verification/verify-code", {
+    id: "verifyEmail",
+    summary: "Verify your address",
+    description: "With the code that was mailed. Five tries.",
+    body: { name: "VerifyCode", members: { code: text("The six digits.") }, example: { code: "123456" } },
+    answer: "The address is verified.",
+    schema: Type.Object({ success: Type.Literal(true), email_verified: Type.Literal(true) }, { $id: "Verified" }),
+    errors: ["invalid_code", "too_many_attempts"],
+  }),
+  endpoint("POST", "/v1/auth/password-reset/request", {
+    id: "requestPasswordReset",
+    summary: "Mail a link to set a new password",
+    description: "Answers the same whether there is such an account or not.",
+    access: "open",
+    body: {
+      name: "PasswordResetRequest",
+      members: { email: text("The account's address.") },
+      example: { email: "someone@example.com" },
+    },
+    errors: ["too_many_attempts", "server_busy"],
+  }),
+  endpoint("POST", "/v1/auth/password-reset/confirm", {
+    id: "confirmPasswordReset",
+    summary: "Set a new password by the mailed link",
+    description: "Ends all sessions of the account.",
+    access: "open",
+    body: {
+      name: "PasswordResetConfirm",
+      members: { token: text("From the link."), password: newPassword() },
+      example: { token: "0".repeat(43), password: "correct horse battery staple" },
+    },
+    errors: ["invalid_code", "too_many_attempts", "server_busy"],
+  }),
+  endpoint("POST", "/v1/auth/password", {
+    id: "changePassword",
+    summary: "Change your password",
+    description: "Ends all other sessions.",
+    body: {
+      name: "PasswordChange",
+      members: { current_password: text("The one you have."), password: newPassword() },
+      example: { current_password: "correct horse battery staple", password: "another long enough phrase" },
+    },
+    errors: ["invalid_credentials", "too_many_attempts", "server_busy"],
+  }),
+];
+
+const DEVICE = {
+  device: Type.String({ description: "Browser and system, as far as they can be told." }),
+  address: Type.String(),
+};
+
+const SESSIONS: readonly ApiEndpoint[] = [
+  endpoint("GET", "/v1/auth/sessions", {
+    id: "listSessions",
+    summary: "List where you are signed in",
+    description: "Sessions of the dashboard among them.",
+    answer: "The sessions.",
+    schema: Type.Object(
+      {
+        object: Type.Literal("list"),
+        data: Type.Array(
+          Type.Object(
+            {
+              id: Type.String(),
+              ...DEVICE,
+              user_agent: Type.String(),
+              created_at: Type.String(),
+              last_used_at: Type.String(),
+              expires_at: Type.String(),
+              current: Type.Boolean({ description: "The one that asks." }),
+            },
+            { $id: "Session" },
+          ),
+        ),
+      },
+      { $id: "SessionList" },
+    ),
+  }),
+  endpoint("DELETE", "/v1/auth/sessions", {
+    id: "endSessions",
+    summary: "End all sessions",
+    description: "Their tokens are refused at once.",
+    parameters: [
+      {
+        name: "keep_current",
+        in: "query",
+        schema: Type.Boolean({ default: false, description: "Keep the session that asks." }),
+      },
+    ],
+    answer: "How many were ended.",
+    schema: Type.Object({ success: Type.Literal(true), ended: Type.Integer() }, { $id: "SessionsEnded" }),
+  }),
+  endpoint("DELETE", "/v1/auth/sessions/:id", {
+    id: "endSession",
+    summary: "End one session",
+    description: "Its tokens are refused at once.",
+    parameters: [pathId("id", "Id of the session.", "01a204b1-c159-7053-94b2-14d6bf6f3ad5")],
+    errors: ["session_not_found"],
+  }),
+  endpoint("GET", "/v1/auth/audit", {
+    id: "listAudit",
+    summary: "List what happened to your account",
+    description: "Newest first; kept for a year.",
+    parameters: [
+      { name: "limit", in: "query", schema: Type.Integer({ minimum: 1, description: "Most entries; 200 at most." }) },
+      { name: "before", in: "query", schema: Type.Integer({ minimum: 1, description: "Entries older than this id." }) },
+    ],
+    answer: "The entries.",
+    schema: Type.Object(
+      {
+        object: Type.Literal("list"),
+        data: Type.Array(
+          Type.Object(
+            {
+              id: Type.Integer(),
+              event: Type.String(),
+              ...DEVICE,
+              detail: Type.Unknown({ description: "What belongs to the event." }),
+              created_at: Type.String(),
+            },
+            { $id: "AuditEntry" },
+          ),
+        ),
+      },
+      { $id: "AuditList" },
+    ),
+    errors: ["invalid_request"],
+  }),
+];
+
+const PROVIDER = pathId("provider", "A configured sign-in provider, as `github`.", "github");
+const ONWARD: readonly ApiParameter[] = [
+  PROVIDER,
+  {
+    name: "redirect_uri",
+    in: "query",
+    schema: Type.String({ description: "Where to end up; the dashboard, or an address that the operator lists." }),
+  },
+  { name: "state", in: "query", schema: Type.String({ description: "Handed back as it is." }) },
+];
+
+const OAUTH: readonly ApiEndpoint[] = [
+  endpoint("GET", "/v1/auth/oauth/:provider/start", {
+    id: "startOauth",
+    summary: "Sign in with another provider",
+    description: "For browsers: leads to the provider.",
+    access: "open",
+    parameters: ONWARD,
+    redirects: true,
+    errors: ["oauth_provider_not_found", "invalid_redirect_uri", "too_many_attempts", "server_busy"],
+  }),
+  endpoint("GET", "/v1/auth/oauth/:provider/connect/start", {
+    id: "startOauthConnect",
+    summary: "Link another provider to your account",
+    description: "Leads to the provider; with `Accept: application/json` it answers 200 `{authorization_url}` instead.",
+    parameters: ONWARD,
+    redirects: true,
+    answer: "With `Accept: application/json`: where to go on.",
+    schema: Type.Object({ authorization_url: Type.String() }, { $id: "AuthorizationUrl" }),
+    errors: ["oauth_provider_not_found", "invalid_redirect_uri", "too_many_attempts", "server_busy"],
+  }),
+  endpoint("GET", "/v1/auth/oauth/:provider/callback", {
+    id: "oauthCallback",
+    summary: "Where providers send people back",
+    description: "Clients do not call it. Leads to `redirect_uri` with a one-time `code`, or with `error`.",
+    access: "open",
+    parameters: [
+      PROVIDER,
+      { name: "code", in: "query", schema: Type.String({ description: "The provider's." }) },
+      { name: "state", in: "query", schema: Type.String({ description: "Ours." }) },
+    ],
+    redirects: true,
+    errors: ["oauth_provider_not_found", "invalid_state", "too_many_attempts", "server_busy"],
+  }),
+  endpoint("POST", "/v1/auth/oauth/exchange", {
+    id: "exchangeOauthCode",
+    summary: "Get tokens for a sign-in with a provider",
+    description: "For the one-time code of the callback, within a minute.",
+    access: "open",
+    body: {
+      name: "OauthExchange",
+      members: { code: text("From the callback."), provider: text("The provider.") },
+      example: { code: "0".repeat(43), provider: "github" },
+    },
+    schema: PAIR,
+    answer: "The pair.",
+    errors: ["invalid_code", "oauth_provider_not_found", "too_many_attempts"],
+  }),
+  endpoint("DELETE", "/v1/auth/oauth/:provider", {
+    id: "unlinkOauth",
+    summary: "Unlink a provider from your account",
+    description: "You cannot sign in with it afterwards.",
+    parameters: [PROVIDER],
+    errors: ["oauth_provider_not_found", "invalid_request"],
+  }),
+];
+
+/** The endpoints. */
+export const ACCOUNT_ENDPOINTS: readonly ApiEndpoint[] = [...TOKENS, ...PROOFS, ...SESSIONS, ...OAUTH];

@@ -1,0 +1,30 @@
+// Every endpoint that is written down, a line for each room that has some. The dashboard's own API is left out: it is for
+// the dashboard alone and changes with it.
+
+import { ACCOUNT_ENDPOINTS } from "../accounts/openapi.ts";
+import { VERSION } from "../base/version.ts";
+import { CATALOG_ENDPOINTS } from "../catalog/openapi.ts";
+import { DECISION_ENDPOINTS } from "../decisions/openapi.ts";
+import { openApiDocument } from "../docs/document.ts";
+import { DOCS_ENDPOINTS } from "../docs/openapi.ts";
+import { GATEWAY_ENDPOINTS } from "../gateway/openapi/index.ts";
+import type { ApiEndpoint } from "../http/endpoint.ts";
+import { STATUS_ENDPOINTS } from "../status/openapi.ts";
+import { WEB_ENDPOINTS } from "../web/openapi.ts";
+import { PATHS } from "./paths.ts";
+
+/** Every one. */
+export const ENDPOINTS: readonly ApiEndpoint[] = [
+  ...GATEWAY_ENDPOINTS,
+  ...CATALOG_ENDPOINTS,
+  ...DECISION_ENDPOINTS,
+  ...WEB_ENDPOINTS,
+  ...ACCOUNT_ENDPOINTS,
+  ...STATUS_ENDPOINTS,
+  ...DOCS_ENDPOINTS,
+];
+
+/** The OpenAPI document of a gateway that clients reach at `server`. */
+export function openApi(server: string): Record<string, unknown> {
+  return openApiDocument({ version: VERSION, server, endpoints: ENDPOINTS, isClosable: PATHS.isClosable });
+}

@@ -1,0 +1,145 @@
+// What the document says of models and plans.
+
+import { Type } from "@sinclair/typebox";
+import { TIER_IDS } from "../config/schema-server.ts";
+import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../http/endpoint.ts";
+import { MODEL_KINDS } from "../vendors/model-kind.ts";
+
+const TIER = oneOf(TIER_IDS, { description: "A plan." });
+
+const MODEL = Type.Object(
+  {
+    id: Type.String({ description: "What requests name as `model`." }),
+    name: Type.String(),
+    object: Type.Literal("model"),
+    owned_by: Type.String(),
+    provider: Type.String({ description: "The same as `owned_by`." }),
+    type: oneOf([...MODEL_KINDS, "model"], {
+      description: "The kind of model; `model` for clients that send `anthropic-version`.",
+    }),
+    tier: TIER,
+    endpoints: Type.Array(Type.String(), { description: "Paths that take it." }),
+    capabilities: Type.Array(Type.String(), { description: "As `text`, `vision`, `tool_use`, `reasoning`." }),
+    input_modalities: Type.Array(Type.String()),
+    output_modalities: Type.Array(Type.String()),
+    context_length: Type.Integer({ description: "Most input tokens." }),
+    context_window: Type.Integer({ description: "The same as `context_length`." }),
+    max_output_tokens: Type.Integer(),
+    max_completion_tokens: Type.Integer({ description: "The same as `max_output_tokens`." }),
+    supports_tools: Type.Boolean(),
+    supports_vision: Type.Boolean(),
+    supports_reasoning: Type.Boolean(),
+    description: Type.String(),
+    visibility: Type.String({ description: "`list`, or `hidden` for models that are only reachable by id." }),
+    created: Type.Integer({ description: "Unix time in seconds, 0 where it is not known." }),
+    display_name: Type.String(),
+    created_at: Type.String(),
+    pricing: anyObject("`prompt` and `completion` in dollars per token, as text; `0` where no price is known."),
+    top_provider: anyObject("`context_length`, `max_completion_tokens`."),
+    architecture: anyObject("Modalities, as OpenRouter's clients read them."),
+    supported_parameters: Type.Array(Type.String()),
+    canonical_slug: Type.String(),
+    default_parameters: Type.Null(),
+    per_request_limits: Type.Null(),
+    supported_voices: Type.Null(),
+    links: Type.Object({ details: Type.String() }),
+  },
+  { $id: "Model" },
+);
+
+/** The endpoints. */
+export const CATALOG_ENDPOINTS: readonly ApiEndpoint[] = [
+  {
+    method: "GET",
+    path: "/v1/models",
+    id: "listModels",
+    group: "Models",
+    summary: "List models",
+    description:
+      "All listed models, those above your plan among them. Clients of OpenAI, Anthropic and OpenRouter read the same list; " +
+      "the key may come as `x-api-key`. Free of the rate limit.",
+    access: "key",
+    answer: {
+      description: "The models.",
+      schema: Type.Object(
+        {
+          object: Type.Literal("list"),
+          data: Type.Array(MODEL),
+          has_more: Type.Literal(false),
+          first_id: orNull(Type.String()),
+          last_id: orNull(Type.String()),
+          total_count: Type.Integer(),
+          links: Type.Object({ next: Type.Null() }),
+        },
+        { $id: "ModelList" },
+      ),
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/models/*",
+    id: "getModel",
+    group: "Models",
+    summary: "Read one model",
+    description: "By id in any case, alias, or `provider/id`; hidden models too.",
+    access: "key",
+    parameters: [pathId("model_id", "The id. Slashes may stand as they are or encoded.", "demo-echo")],
+    answer: { description: "The model.", schema: MODEL },
+    errors: ["model_not_found"],
+  },
+  {
+    method: "GET",
+    path: "/v1/model/info",
+    id: "listModelInfo",
+    group: "Models",
+    summary: "List models in LiteLLM's shape",
+    description: "From which coding agents read context sizes and prices.",
+    access: "key",
+    answer: {
+      description: "The models.",
+      schema: Type.Object(
+        {
+          data: Type.Array(
+            Type.Object({
+              model_name: Type.String(),
+              litellm_params: Type.Object({ model: Type.String() }),
+              model_info: anyObject("Kind (`mode`), limits, abilities, and prices in dollars per token or null."),
+            }),
+          ),
+        },
+        { $id: "ModelInfoList" },
+      ),
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/tiers",
+    id: "listTiers",
+    group: "Models",
+    summary: "List plans",
+    description: "What each plan may use, and which one is yours.",
+    access: "key",
+    answer: {
+      description: "The plans.",
+      schema: Type.Object(
+        {
+          object: Type.Literal("list"),
+          data: Type.Array(
+            Type.Object(
+              {
+                id: TIER,
+                name: Type.String(),
+                rpm: Type.Integer({ description: "Requests per minute of one key." }),
+                trial_days: orNull(Type.Number({ description: "How long a new account may use it." })),
+                models: Type.Array(Type.String()),
+              },
+              { $id: "Tier" },
+            ),
+          ),
+          current: TIER,
+        },
+        { $id: "TierList" },
+      ),
+    },
+  },
+];

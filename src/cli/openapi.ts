@@ -1,0 +1,15 @@
+// `sallyport openapi`: the document that a running gateway serves at /openapi.json.
+import { openApi } from "../app/endpoints.ts";
+import type { Command } from "./command.ts";
+
+/** Prints the OpenAPI document. */
+export const openapi: Command = {
+  summary: "print the OpenAPI document",
+  details: "The server in it is `server.public_url`, else the address that the configuration listens on.",
+  async run({ config, out }) {
+    const { server } = config();
+    const address = server.publicUrl || `http://${server.host}:${server.port}`;
+    out(`${JSON.stringify(openApi(address.replace(/\/+$/, "")), null, 2)}\n`);
+    return 0;
+  },
+};

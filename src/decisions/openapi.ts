@@ -1,0 +1,319 @@
+// What the document says of the decision endpoints.
+
+import { Type } from "@sinclair/typebox";
+import type { ErrorCode } from "../base/errors.ts";
+import { type ApiEndpoint, anyObject, mapOf, oneOf, orNull } from "../http/endpoint.ts";
+
+const ERRORS: readonly ErrorCode[] = [
+  "invalid_question",
+  "context_too_large",
+  "decision_unavailable",
+  "model_not_found",
+  "wrong_model_family",
+  "tier_required",
+  "provider_rate_limited",
+];
+
+const MODEL = Type.String({
+  minLength: 1,
+  description: "A decision model's version or alias, as `GET /v1/systemone/models` lists it.",
+});
+
+const HEADERS = {
+  "x-sallyport-model": "The version that answered.",
+  "x-sallyport-route": "Provider and upstream model that answered.",
+  "x-sallyport-calibration": "Where the probabilities come from: `fitted`, `prior`, `upstream` or `none`.",
+  "x-sallyport-label-mass": "How much of the model's probability went to the options that were offered, 0 to 1.",
+};
+
+const CONTENT = Type.Union([Type.String(), anyObject("Any JSON object."), Type.Array(Type.Unknown())]);
+const CRITERION = orNull(CONTENT);
+
+const NOUL = Type.Object(
+  {
+    type: Type.Literal("noul"),
+    instructions: Type.Optional(CONTENT),
+    criteria: Type.Optional(
+      Type.Object({ true: Type.Optional(CRITERION), false: Type.Optional(CRITERION) }, { additionalProperties: true }),
+    ),
+  },
+  { $id: "YesNoQuestion", additionalProperties: true, description: "A yes/no question: the probability of yes." },
+);
+
+const CHOICE = Type.Object(
+  {
+    type: Type.Literal("choice"),
+    instructions: Type.Optional(CONTENT),
+    criteria: Type.Unsafe<Record<string, unknown>>({
+      type: "object",
+      additionalProperties: CRITERION,
+      minProperties: 1,
+      maxProperties: 255,
+      description: "Option name to what it means, or null.",
+    }),
+  },
+  { $id: "ChoiceQuestion", additionalProperties: true, description: "One of up to 255 options." },
+);
+
+const SCORE = Type.Object(
+  {
+    type: Type.Literal("score"),
+    instructions: Type.Optional(CONTENT),
+    criteria: Type.Array(CONTENT, { minItems: 2, maxItems: 10, description: "What each level means, lowest first." }),
+  },
+  { $id: "ScoreQuestion", additionalProperties: true, description: "A point on a scale of 2 to 10 levels." },
+);
+
+const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+const PROBABILITIES = mapOf(Type.Number(), { description: "By option or level; they sum to 1." });
+
+const YES_NO_ANSWER = Type.Object(
+  { type: Type.Literal("noul"), noul: share("Calibrated probability of yes.") },
+  { $id: "YesNoAnswer" },
+);
+const CHOICE_ANSWER = Type.Object(
+  {
+    type: Type.Literal("choice"),
+    choice: Type.String({ description: "The most probable option." }),
+    probabilities: PROBABILITIES,
+    confidence: share("0: as good as drawn by lot; 1: sure."),
+  },
+  { $id: "ChoiceAnswer" },
+);
+const SCORE_ANSWER = Type.Object(
+  {
+    type: Type.Literal("score"),
+    score: Type.Number({ description: "The expected level, counted from 0; may fall between two." }),
+    legend: Type.String({ description: "The most probable level's text." }),
+    probabilities: PROBABILITIES,
+    confidence: share("0: spread over all levels; 1: sure."),
+    legend_map: mapOf(Type.String(), { description: "Level to its text." }),
+    level_probabilities: mapOf(Type.Number(), { description: "Level to its probability." }),
+  },
+  { $id: "ScoreAnswer" },
+);
+
+const USAGE = Type.Object(
+  {
+    input_tokens: Type.Integer({ description: "Billed." }),
+    output_tokens: Type.Integer({ description: "Free." }),
+  },
+  { $id: "DecisionUsage" },
+);
+
+const QUESTIONS = Type.Unsafe<Record<string, unknown>>({
+  type: "object",
+  additionalProperties: Type.Union([NOUL, CHOICE, SCORE]),
+  minProperties: 1,
+  maxProperties: 2000,
+  description: "Questions by keys of yours; the answers have the same keys.",
+});
+
+const BODY = Type.Object(
+  {
+    model: MODEL,
+    state: Type.Union([Type.String(), anyObject("Any JSON."), Type.Array(Type.Unknown())], {
+      description: "What the questions are about.",
+    }),
+    questions: QUESTIONS,
+  },
+  { $id: "DecisionRequest", additionalProperties: true },
+);
+
+const EXAMPLE = {
+  model: "decide-latest",
+  state: "I was charged twice for the same order.",
+  questions: {
+    refund: { type: "noul", instructions: "Does the customer want money back?" },
+    topic: {
+      type: "choice",
+      instructions: "What is it about?",
+      criteria: { billing: "Charges and refunds", other: null },
+    },
+    anger: { type: "score", instructions: "How angry is the customer?", criteria: ["calm", "annoyed", "furious"] },
+  },
+};
+
+const LIMITS =
+  "All questions are answered or none. State and questions together may have 65,536 tokens, the state with the longest " +
+  "question 32,768.";
+
+const SYSTEMONE: ApiEndpoint = {
+  method: "POST",
+  path: "/v1/systemone",
+  id: "decide",
+  group: "Decisions",
+  summary: "Answer typed questions with probabilities",
+  description: `Yes/no questions, choices and scores about a state, each answered with calibrated probabilities. ${LIMITS} There is no streaming; \`stream\`, \`tools\`, \`system\` and \`thread_id\` are refused.`,
+  access: "counted",
+  body: { schema: BODY, examples: { all: EXAMPLE } },
+  answer: {
+    description: "An answer for each question.",
+    schema: Type.Object(
+      {
+        model: Type.String({ description: "The exact version that answered." }),
+        answers: mapOf(Type.Union([YES_NO_ANSWER, CHOICE_ANSWER, SCORE_ANSWER])),
+        usage: USAGE,
+      },
+      { $id: "Decision" },
+    ),
+    headers: HEADERS,
+    example: {
+      model: "decide-1.0.0",
+      answers: {
+        refund: { type: "noul", noul: 0.93 },
+        topic: { type: "choice", choice: "billing", probabilities: { billing: 0.97, other: 0.03 }, confidence: 0.94 },
+        anger: {
+          type: "score",
+          score: 1.1,
+          legend: "annoyed",
+          probabilities: { calm: 0.1, annoyed: 0.7, furious: 0.2 },
+          confidence: 0.6,
+          legend_map: { "0": "calm", "1": "annoyed", "2": "furious" },
+          level_probabilities: { "0": 0.1, "1": 0.7, "2": 0.2 },
+        },
+      },
+      usage: { input_tokens: 84, output_tokens: 3 },
+    },
+  },
+  errors: ERRORS,
+};
+
+const NATIVE: ApiEndpoint = {
+  method: "POST",
+  path: "/typesafe/v1/systemone",
+  id: "decideNative",
+  group: "Decisions",
+  summary: "The same in TypeSafe's own shape",
+  description: `For TypeSafe's clients: a score's \`legend\` and \`probabilities\` are keyed by level. ${LIMITS}`,
+  access: "counted",
+  body: { schema: BODY, examples: { all: EXAMPLE } },
+  answer: {
+    description: "An answer for each question.",
+    schema: Type.Object(
+      { model: Type.String(), answers: mapOf(anyObject("An answer, with its `type`.")), usage: USAGE },
+      { $id: "NativeDecision" },
+    ),
+    headers: HEADERS,
+  },
+  errors: ERRORS,
+};
+
+const OPENAI: ApiEndpoint = {
+  method: "POST",
+  path: "/v1/decisions",
+  id: "decideOpenai",
+  group: "Decisions",
+  summary: "The same in the shape of OpenAI's Decisions",
+  description: `A list of questions in, a list of answers in the same order out. ${LIMITS}`,
+  access: "counted",
+  body: {
+    schema: Type.Object(
+      {
+        model: MODEL,
+        input: Type.Union([Type.String(), Type.Array(anyObject("An input item with `role` and `content`."))], {
+          description: "What the questions are about.",
+        }),
+        questions: Type.Array(
+          Type.Object(
+            {
+              type: oneOf(["predicate", "choice", "score"]),
+              name: Type.Optional(orNull(Type.String())),
+              instructions: Type.Union([Type.String(), Type.Array(anyObject("A text part."))]),
+              choices: Type.Optional(
+                Type.Array(
+                  Type.Object(
+                    {
+                      value: Type.Union([Type.String(), Type.Boolean()]),
+                      description: Type.Optional(orNull(Type.String())),
+                    },
+                    { additionalProperties: true },
+                  ),
+                  { minItems: 2, maxItems: 255, description: "Of a choice." },
+                ),
+              ),
+              levels: Type.Optional(
+                Type.Array(
+                  Type.Object(
+                    { label: Type.String({ minLength: 1 }), description: Type.Optional(orNull(Type.String())) },
+                    { additionalProperties: true },
+                  ),
+                  { minItems: 2, maxItems: 10, description: "Of a score, lowest first." },
+                ),
+              ),
+            },
+            { $id: "OpenaiQuestion", additionalProperties: true },
+          ),
+          { minItems: 1, maxItems: 400 },
+        ),
+      },
+      { $id: "OpenaiDecisionRequest", additionalProperties: true },
+    ),
+    examples: {
+      predicate: {
+        model: "decide-latest",
+        input: "I was charged twice.",
+        questions: [{ type: "predicate", name: "refund", instructions: "Does the customer want money back?" }],
+      },
+    },
+  },
+  answer: {
+    description: "An answer for each question, in their order.",
+    schema: Type.Object(
+      {
+        model: Type.String(),
+        answers: Type.Array(anyObject("`type`, `name`, and `probability`, `choice` or `score` with `probabilities`.")),
+        usage: anyObject("`input_tokens`, `output_tokens`, `total_tokens`."),
+      },
+      { $id: "OpenaiDecision" },
+    ),
+    headers: HEADERS,
+  },
+  errors: ERRORS,
+};
+
+/** The endpoints. */
+export const DECISION_ENDPOINTS: readonly ApiEndpoint[] = [
+  SYSTEMONE,
+  {
+    method: "GET",
+    path: "/v1/systemone/models",
+    id: "listDecisionModels",
+    group: "Decisions",
+    summary: "List decision models",
+    description: "Versions and aliases that can be asked.",
+    access: "key",
+    answer: {
+      description: "The models.",
+      schema: Type.Object(
+        {
+          object: Type.Literal("list"),
+          data: Type.Array(Type.Object({ id: Type.String(), type: Type.Literal("systemone") })),
+        },
+        { $id: "DecisionModelList" },
+      ),
+    },
+  },
+  NATIVE,
+  {
+    method: "GET",
+    path: "/typesafe/v1/models",
+    id: "listDecisionModelsNative",
+    group: "Decisions",
+    summary: "List decision models in TypeSafe's own shape",
+    description: "For TypeSafe's clients.",
+    access: "key",
+    answer: {
+      description: "The models.",
+      schema: Type.Object(
+        {
+          models: Type.Array(
+            Type.Object({ name: Type.String(), description: Type.String(), release_date: Type.String() }),
+          ),
+        },
+        { $id: "NativeModelList" },
+      ),
+    },
+  },
+  OPENAI,
+];

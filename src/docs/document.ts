@@ -1,0 +1,226 @@
+// The OpenAPI 3.1 document, made of what is written down beside the routes and of the table of errors. Nothing is said here
+// of any one endpoint.
+
+import type { ErrorCode } from "../base/errors.ts";
+import type { Access, ApiEndpoint, ApiParameter, GoodAnswer, Group } from "../http/endpoint.ts";
+import { ERROR, errorExamples, errorsOf } from "./errors.ts";
+import { type Json, Schemas } from "./schemas.ts";
+
+/** What the document is made of. */
+export interface DocumentParts {
+  readonly version: string;
+  /** Where clients reach the gateway. */
+  readonly server: string;
+  readonly endpoints: readonly ApiEndpoint[];
+  /** Whether maintenance closes a path. */
+  isClosable(path: string): boolean;
+}
+
+/** In the order in which they are shown. */
+const GROUPS: Readonly<Record<Group, string>> = {
+  Chat: "Chats in the formats of OpenAI and Anthropic, over every provider.",
+  Conversations: "Conversations that are kept here.",
+  Files: "Images that chats refer to.",
+  Models: "Which models there are, and which plan they belong to.",
+  Embeddings: "Vectors of texts.",
+  Decisions: "Typed questions, answered with calibrated probabilities.",
+  Web: "Search, single pages, whole sites.",
+  "Search for other programs": "Search and pages in the shapes that other programs expect.",
+  Accounts: "Signing in, sessions, passwords. Accounts and keys are made in the dashboard.",
+  Status: "Health, statistics, metrics.",
+};
+
+const INTRODUCTION = `One key for many models, typed decisions and the web.
+
+Keys begin with \`sk-\` and travel as \`Authorization: Bearer sk-…\`. The endpoints under \`/v1/auth\` take the access token of
+\`POST /v1/auth/token\` instead. Every answer has an \`X-Request-ID\`: the one that was sent, else a new one.
+
+A request that fails is answered with \`{"error": {"message", "type", "code", "param"}}\`. An address that does not exist is
+404 \`route_not_found\`, a known one under another method 405 \`method_not_allowed\` with \`Allow\`. Where waiting helps there is a
+\`Retry-After\` in seconds. After the first event of a stream an error comes as an event and the stream ends.
+
+Calls that count against a key's requests per minute carry \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
+\`X-RateLimit-Reset\`. Bodies may be compressed (\`Content-Encoding: gzip\`, \`deflate\`, \`br\`, \`zstd\`). Browsers on any origin
+may call the API. Unknown members of a body are ignored, or passed on where an endpoint says so.`;
+
+const SECURITY: Readonly<Record<Access, readonly Json[]>> = {
+  open: [],
+  key: [{ apiKey: [] }],
+  counted: [{ apiKey: [] }],
+  token: [{ accessToken: [] }],
+};
+
+const HEADERS: Readonly<Record<string, Json>> = {
+  "X-Request-ID": {
+    description: "The request's id: the one that was sent, else a new one.",
+    schema: { type: "string" },
+  },
+  "X-RateLimit-Limit": { description: "Requests per minute of the key.", schema: { type: "integer" } },
+  "X-RateLimit-Remaining": { description: "How many of them are left.", schema: { type: "integer" } },
+  "X-RateLimit-Reset": { description: "Seconds until a request is free again.", schema: { type: "integer" } },
+  "Retry-After": { description: "Seconds to wait.", schema: { type: "integer", minimum: 1 } },
+};
+
+const LIMITED = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+
+/** The document. */
+export function openApiDocument(parts: DocumentParts): Json {
+  const schemas = new Schemas();
+  const error = schemas.place(ERROR);
+  const paths: Record<string, Json> = {};
+  for (const endpoint of parts.endpoints) {
+    const path = documentPath(endpoint);
+    const method = endpoint.method.toLowerCase();
+    const known = paths[path] ?? {};
+    paths[path] = known;
+    if (known[method] !== undefined) throw new Error(`${endpoint.method} ${endpoint.path} is described twice.`);
+    known[method] = operation(endpoint, { schemas, error, closable: parts.isClosable(endpoint.path) });
+  }
+  const used = new Set(parts.endpoints.map(({ group }) => group));
+  const codes = parts.endpoints.flatMap((one) => [...errorsOf(one, parts.isClosable(one.path)).values()].flat());
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Sallyport",
+      version: parts.version,
+      summary: "A self-hosted AI gateway",
+      description: INTRODUCTION,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      contact: { name: "The operator of this gateway", url: parts.server },
+    },
+    servers: [{ url: parts.server, description: "This gateway" }],
+    tags: Object.entries(GROUPS)
+      .filter(([name]) => used.has(name as Group))
+      .map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "bearer", description: "An API key, `sk-…`, made in the dashboard." },
+        accessToken: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description:
+            "The access token of `POST /v1/auth/token`. No key opens these endpoints, and no token the others.",
+        },
+      },
+      headers: { ...HEADERS },
+      examples: errorExamples(new Set(codes)),
+      schemas: schemas.components(),
+    },
+  };
+}
+
+/** `/v1/crawl/:id` → `/v1/crawl/{id}`; the one parameter of the path stands for `*`. */
+export function documentPath({ path, parameters = [] }: Pick<ApiEndpoint, "path" | "parameters">): string {
+  const rest = parameters.find((one) => one.in === "path")?.name ?? "rest";
+  return path.replace(/:(\w+)/g, "{$1}").replace("*", `{${rest}}`);
+}
+
+interface Context {
+  readonly schemas: Schemas;
+  readonly error: Json;
+  readonly closable: boolean;
+}
+
+function operation(endpoint: ApiEndpoint, context: Context): Json {
+  const { id, group, summary, description, access, parameters = [], body } = endpoint;
+  return {
+    operationId: id,
+    tags: [group],
+    summary,
+    description,
+    security: SECURITY[access],
+    ...(parameters.length === 0 ? {} : { parameters: parameters.map((one) => parameter(one, context)) }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: body.required ?? true,
+            content: {
+              [body.type ?? "application/json"]: {
+                schema: context.schemas.place(body.schema),
+                ...(Object.keys(body.examples).length === 0
+                  ? {}
+                  : {
+                      examples: Object.fromEntries(
+                        Object.entries(body.examples).map(([name, value]) => [name, { summary: name, value }]),
+                      ),
+                    }),
+              },
+            },
+          },
+        }),
+    responses: responses(endpoint, context),
+  };
+}
+
+function parameter({ name, in: where, schema, required, example }: ApiParameter, { schemas }: Context): Json {
+  const { description, ...rest } = schemas.place(schema);
+  return {
+    name,
+    in: where,
+    required: where === "path" || required === true,
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+    ...(example === undefined ? {} : { example }),
+  };
+}
+
+function responses(endpoint: ApiEndpoint, context: Context): Json {
+  const { answer, access } = endpoint;
+  const headers = access === "counted" ? ["X-Request-ID", ...LIMITED] : ["X-Request-ID"];
+  const status = answer.status ?? 200;
+  const errors = errorsOf(endpoint, context.closable);
+  const out: Json = {
+    [status]: {
+      description: answer.description,
+      headers: {
+        ...refs(headers),
+        ...Object.fromEntries(
+          Object.entries(answer.headers ?? {}).map(([name, description]) => [
+            name,
+            { description, schema: { type: "string" } },
+          ]),
+        ),
+      },
+      ...content(answer, context),
+    },
+  };
+  const { instead } = answer;
+  if (instead !== undefined)
+    out[200] = { description: instead.description, headers: refs(headers), ...content(instead, context) };
+  for (const [code, codes] of errors) out[code] = failure(code, codes, context);
+  return out;
+}
+
+function content(answer: Omit<GoodAnswer, "instead">, { schemas }: Context): Json {
+  const { schema, type = "application/json", example, events } = answer;
+  const types: Json = {
+    ...(schema === undefined
+      ? {}
+      : { [type]: { schema: schemas.place(schema), ...(example === undefined ? {} : { example }) } }),
+    ...(events === undefined
+      ? {}
+      : { "text/event-stream": { schema: { description: events.description, ...schemas.place(events.schema) } } }),
+  };
+  return Object.keys(types).length === 0 ? {} : { content: types };
+}
+
+function failure(status: number, codes: readonly ErrorCode[], { error }: Context): Json {
+  const waits = status === 429 || status === 503;
+  return {
+    description: codes.map((code) => `\`${code}\``).join(", "),
+    headers: refs(waits ? ["X-Request-ID", "Retry-After"] : ["X-Request-ID"]),
+    content: {
+      "application/json": {
+        schema: error,
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+      },
+    },
+  };
+}
+
+function refs(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

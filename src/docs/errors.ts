@@ -1,0 +1,85 @@
+// What the document says of errors: which ones an endpoint may answer with, and what they look like.
+
+import { type TSchema, Type } from "@sinclair/typebox";
+import { ERROR_HELP } from "../base/error-help.ts";
+import { ERRORS, type ErrorCode } from "../base/errors.ts";
+import type { Access, ApiEndpoint } from "../http/endpoint.ts";
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+
+const OF_ACCESS: Readonly<Record<Access, readonly ErrorCode[]>> = {
+  open: [],
+  key: ["missing_api_key", "invalid_api_key", "email_not_verified"],
+  counted: [
+    "missing_api_key",
+    "invalid_api_key",
+    "email_not_verified",
+    "trial_expired",
+    "subscription_inactive",
+    "budget_exceeded",
+    "rate_limit_exceeded",
+  ],
+  token: ["missing_token", "invalid_token", "expired_token"],
+};
+
+const OF_BODIES: readonly ErrorCode[] = [
+  "invalid_request",
+  "invalid_json",
+  "request_too_large",
+  "request_timeout",
+  "server_busy",
+];
+
+/** Every code that the endpoint may answer with, by status. */
+export function errorsOf(endpoint: ApiEndpoint, closable: boolean): Map<number, ErrorCode[]> {
+  const codes = new Set<ErrorCode>([
+    // The edge refuses paths and Host headers that nobody can read.
+    "invalid_request",
+    ...OF_ACCESS[endpoint.access],
+    ...(endpoint.body === undefined ? [] : OF_BODIES),
+    ...(endpoint.errors ?? []),
+    ...(closable ? (["service_maintenance"] as const) : []),
+    "internal_error",
+  ]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of CODES) {
+    if (!codes.has(code)) continue;
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+}
+
+/** An error of every endpoint; `type` and `request_id` are there where a format's clients read them. */
+export const ERROR: TSchema = Type.Object(
+  {
+    error: Type.Object({
+      message: Type.String({ description: "What happened, for people." }),
+      type: Type.Unsafe<string>({
+        type: "string",
+        enum: [...new Set(CODES.map((code) => ERRORS[code].type))],
+        description: "The sort of error.",
+      }),
+      code: Type.Union([Type.Unsafe<string>({ type: "string", enum: CODES }), Type.String()], {
+        description: "What happened, for programs: one of ours, or a provider's own code where that says more.",
+      }),
+      param: Type.Unsafe<string | null>({
+        type: ["string", "null"],
+        description: "Path of the parameter at fault, as `messages[0].content`.",
+      }),
+      details: Type.Optional(Type.Unknown({ description: "What a program may read beside the code." })),
+    }),
+  },
+  { $id: "Error", additionalProperties: true, description: "What every failed request is answered with." },
+);
+
+/** An example of each of these codes. */
+export function errorExamples(used: ReadonlySet<ErrorCode>): Record<string, { summary: string; value: unknown }> {
+  return Object.fromEntries(
+    CODES.filter((code) => used.has(code)).map((code) => {
+      const { type } = ERRORS[code];
+      const help = ERROR_HELP[code];
+      return [code, { summary: help, value: { error: { message: help, type, code, param: null } } }];
+    }),
+  );
+}

@@ -1,0 +1,41 @@
+// Moves schemas that have a name (`$id`) to `components.schemas` and leaves a reference in their place.
+
+import type { TSchema } from "@sinclair/typebox";
+
+/** A JSON object. */
+export type Json = Record<string, unknown>;
+
+/** Gathers named schemas while a document is made. */
+export class Schemas {
+  readonly #named = new Map<string, string>();
+  readonly #out: Record<string, Json> = {};
+
+  /** The schema as plain JSON, with references to the named ones. */
+  place(schema: TSchema): Json {
+    return this.#place(schema as unknown as Json) as Json;
+  }
+
+  /** Every named schema, by name. */
+  components(): Record<string, Json> {
+    return Object.fromEntries(Object.entries(this.#out).sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #place(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((one) => this.#place(one));
+    if (typeof value !== "object" || value === null) return value;
+    const { $id, ...rest } = value as Json;
+    if (typeof $id !== "string") return this.#members(rest);
+    const text = JSON.stringify(rest);
+    const known = this.#named.get($id);
+    if (known === undefined) {
+      this.#named.set($id, text);
+      this.#out[$id] = this.#members(rest);
+    } else if (known !== text) throw new Error(`Two schemas are called ${$id}.`);
+    return { $ref: `#/components/schemas/${$id}` };
+  }
+
+  #members(fields: Json): Json {
+    // Descriptions of types that TypeBox tells apart by `const` read better as what they are in JSON Schema.
+    return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, this.#place(value)]));
+  }
+}

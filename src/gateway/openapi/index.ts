@@ -1,0 +1,17 @@
+// What the document says of the gateway's endpoints: a line for each file of them.
+
+import type { ApiEndpoint } from "../../http/endpoint.ts";
+import { CHAT_COMPLETIONS } from "./chat-completions.ts";
+import { CONVERSATION_DOCS } from "./conversations.ts";
+import { KEPT } from "./kept.ts";
+import { MESSAGES } from "./messages.ts";
+import { RESPONSE_ENDPOINTS } from "./responses.ts";
+
+/** Every one. */
+export const GATEWAY_ENDPOINTS: readonly ApiEndpoint[] = [
+  CHAT_COMPLETIONS,
+  ...RESPONSE_ENDPOINTS,
+  ...MESSAGES,
+  ...CONVERSATION_DOCS,
+  ...KEPT,
+];

@@ -1,0 +1,112 @@
+// What is written down of an endpoint, in a file beside its routes (`openapi.ts` of the room). The OpenAPI document, its
+// pages and docs/reference/http-api.md are made of these; tests hold them to what the routes take and answer.
+
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { ErrorCode } from "../base/errors.ts";
+
+/**
+ * Who may call an endpoint:
+ * - `open`: everyone;
+ * - `key`: whoever has an API key;
+ * - `counted`: the same, with a plan that has not ended, and the call takes a slot of the key's rate limit;
+ * - `token`: whoever is signed in, with the access token of `POST /v1/auth/token`.
+ */
+export type Access = "open" | "key" | "counted" | "token";
+
+/** The groups that endpoints are listed in. */
+export type Group =
+  | "Chat"
+  | "Conversations"
+  | "Files"
+  | "Models"
+  | "Embeddings"
+  | "Decisions"
+  | "Web"
+  | "Search for other programs"
+  | "Accounts"
+  | "Status";
+
+/** Something in the path, the query or a header. Its description is the schema's. */
+export interface ApiParameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly schema: TSchema;
+  /** Parameters of a path always are. */
+  readonly required?: boolean;
+  readonly example?: string | number | boolean;
+}
+
+/** What is sent. */
+export interface RequestBody {
+  readonly schema: TSchema;
+  /** Default `application/json`. */
+  readonly type?: "application/json" | "multipart/form-data";
+  /** Default true. */
+  readonly required?: boolean;
+  /** By name; each is sent by a test. */
+  readonly examples: Readonly<Record<string, unknown>>;
+}
+
+/** A good answer. */
+export interface GoodAnswer {
+  /** Default 200. */
+  readonly status?: number;
+  /** Never given by this version: the endpoint only says that it is not there yet. */
+  readonly isPromise?: true;
+  readonly description: string;
+  /** Of a redirect: the 200 of clients that follow it, or that asked for no redirect. */
+  readonly instead?: { readonly description: string; readonly schema?: TSchema };
+  /** None: the answer has no body. */
+  readonly schema?: TSchema;
+  /** Default `application/json`. */
+  readonly type?: string;
+  /** Response headers beside those that every answer has: name to description. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly example?: unknown;
+  /** What comes instead as server-sent events: the JSON of one `data:` line. */
+  readonly events?: { readonly description: string; readonly schema: TSchema };
+}
+
+/** An endpoint. */
+export interface ApiEndpoint {
+  readonly method: "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
+  /** As it is registered: `/v1/crawl/:id`. A `*` is the one parameter of the path. */
+  readonly path: string;
+  /** Name of the call in generated clients. */
+  readonly id: string;
+  readonly group: Group;
+  readonly summary: string;
+  /** Markdown. */
+  readonly description: string;
+  readonly access: Access;
+  readonly parameters?: readonly ApiParameter[];
+  readonly body?: RequestBody;
+  readonly answer: GoodAnswer;
+  /** Codes beside those that follow from `access` and `body`. */
+  readonly errors?: readonly ErrorCode[];
+}
+
+/** The schema, or null. */
+export function orNull<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** One of some texts. */
+export function oneOf(values: readonly string[], options: { description?: string; default?: string } = {}) {
+  return Type.Unsafe<string>({ type: "string", enum: [...values], ...options });
+}
+
+/** An object whose members are by names of the caller's. */
+export function mapOf(values: TSchema, options: { description?: string } = {}) {
+  return Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: values, ...options });
+}
+
+/** An object of which only the sort is known. */
+export function anyObject(description: string) {
+  return Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: true, description });
+}
+
+/** The id in a path. */
+export function pathId(name: string, description: string, example: string): ApiParameter {
+  return { name, in: "path", schema: Type.String({ description }), example };
+}

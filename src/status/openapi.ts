@@ -1,0 +1,169 @@
+// What the document says of status, statistics and metrics.
+
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { ErrorCode } from "../base/errors.ts";
+import { type ApiEndpoint, mapOf, oneOf, orNull } from "../http/endpoint.ts";
+
+const get = (
+  path: string,
+  id: string,
+  more: { summary: string; description: string; schema: TSchema; answer: string; errors?: readonly ErrorCode[] },
+): ApiEndpoint => ({
+  method: "GET",
+  path,
+  id,
+  group: "Status",
+  summary: more.summary,
+  description: more.description,
+  access: "open",
+  answer: { description: more.answer, schema: more.schema },
+  ...(more.errors === undefined ? {} : { errors: more.errors }),
+});
+
+const STATE = Type.Object({ status: oneOf(["ok", "unavailable"]) }, { $id: "Liveness" });
+
+const HEALTH = Type.Object(
+  {
+    status: oneOf(["ok", "degraded"]),
+    version: Type.String(),
+    uptime_seconds: Type.Integer(),
+    breakers: mapOf(
+      Type.Object({
+        state: oneOf(["closed", "open", "half_open"]),
+        failures: Type.Integer(),
+        opened_at: orNull(Type.String()),
+      }),
+      { description: "By provider." },
+    ),
+    subsystems: mapOf(
+      Type.Object({ status: oneOf(["ok", "degraded", "unavailable", "disabled"]) }, { additionalProperties: true }),
+      { description: "By name: `database`, `browser`, `jobs` and others." },
+    ),
+  },
+  { $id: "Health" },
+);
+
+/** The endpoints. */
+export const STATUS_ENDPOINTS: readonly ApiEndpoint[] = [
+  get("/", "getService", {
+    summary: "What this is",
+    description: "Name and version, and where documentation and dashboard are.",
+    answer: "The service.",
+    schema: Type.Object(
+      {
+        service: Type.Literal("sallyport"),
+        version: Type.String(),
+        api_version: Type.Literal("v1"),
+        documentation: Type.String(),
+        dashboard: Type.String(),
+      },
+      { $id: "Service" },
+    ),
+  }),
+  get("/health", "getHealth", {
+    summary: "Health with details",
+    description:
+      "200 while the database works and no provider's circuit breaker is open; else 503 with the same body and `status` " +
+      "`degraded`. Names no hidden model, key or address.",
+    answer: "Everything works. The body of a 503 has the same members.",
+    schema: HEALTH,
+  }),
+  get("/livez", "getLiveness", {
+    summary: "Is the program running?",
+    description: "200 while it serves. For supervisors.",
+    answer: "It does.",
+    schema: STATE,
+  }),
+  get("/readyz", "getReadiness", {
+    summary: "Can it take requests?",
+    description: "200 while the database answers, else 503 with `status` `unavailable`. For load balancers.",
+    answer: "It can. The body of a 503 has the same member.",
+    schema: STATE,
+  }),
+  get("/v1/status/runtime", "getRuntime", {
+    summary: "Nodes, models, uptime",
+    description: "Public figures of the running service.",
+    answer: "The figures.",
+    schema: Type.Object(
+      { active_nodes: Type.Integer(), active_models: Type.Integer(), uptime_seconds: Type.Integer() },
+      { $id: "Runtime" },
+    ),
+  }),
+  get("/v1/status/models", "getModelStatus", {
+    summary: "Health of each model",
+    description: "Judged every few minutes from traffic and from what providers list.",
+    answer: "The models.",
+    schema: Type.Object(
+      {
+        models: Type.Array(
+          Type.Object({
+            id: Type.String(),
+            status: oneOf(["healthy", "degraded", "unavailable"]),
+            last_checked: Type.String(),
+            latency_p50_ms: Type.Optional(Type.Integer()),
+            latency_p99_ms: Type.Optional(Type.Integer()),
+          }),
+        ),
+        refreshed_at: Type.String(),
+      },
+      { $id: "ModelStatusList" },
+    ),
+  }),
+  get("/v1/stats/tokens", "getTokenStats", {
+    summary: "Tokens over all time",
+    description: "Public totals.",
+    answer: "The totals.",
+    schema: Type.Object(
+      {
+        total_tokens: Type.Integer(),
+        input_tokens: Type.Integer(),
+        output_tokens: Type.Integer(),
+        requests: Type.Integer(),
+        since: orNull(Type.String()),
+        updated_at: orNull(Type.String()),
+      },
+      { $id: "TokenStats" },
+    ),
+  }),
+  get("/v1/stats/tokens/leaderboard", "getLeaderboard", {
+    summary: "Most used models, busiest users",
+    description: "Users appear under pseudonyms that stay the same and do not lead back to an account.",
+    answer: "The leaderboard.",
+    schema: Type.Object(
+      {
+        models: Type.Array(
+          Type.Object({ model_id: Type.String(), total_tokens: Type.Integer(), requests: Type.Integer() }),
+        ),
+        users: Type.Array(Type.Object({ rank: Type.Integer(), user: Type.String(), total_tokens: Type.Integer() })),
+        total_tokens: Type.Integer(),
+        updated_at: orNull(Type.String()),
+      },
+      { $id: "Leaderboard" },
+    ),
+  }),
+  get("/v1/capabilities", "getCapabilities", {
+    summary: "What this gateway can do",
+    description: "Flags that clients check at start. False: not available now.",
+    answer: "The flags.",
+    schema: Type.Object(
+      {
+        service: Type.Literal("sallyport"),
+        api_version: Type.Literal("v1"),
+        compatibility: mapOf(Type.Boolean()),
+      },
+      { $id: "Capabilities" },
+    ),
+  }),
+  {
+    method: "GET",
+    path: "/metrics",
+    id: "getMetrics",
+    group: "Status",
+    summary: "Metrics for Prometheus",
+    description:
+      "Prometheus text. With `server.metrics.token` it needs that token as bearer; with `server.metrics.enabled: false` it is 404.",
+    access: "open",
+    answer: { description: "The metrics.", type: "text/plain", schema: Type.String() },
+    errors: ["invalid_token", "route_not_found"],
+  },
+];

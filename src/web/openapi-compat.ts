@@ -1,0 +1,133 @@
+// What the document says of search in the shapes of other programs.
+
+import { Type } from "@sinclair/typebox";
+import { type ApiEndpoint, anyObject, oneOf } from "../http/endpoint.ts";
+import { TIME_RANGES } from "../search/engine.ts";
+
+const SEARCH_FAILURES = [
+  "search_timeout",
+  "search_upstream_error",
+  "search_unavailable",
+  "search_internal_error",
+] as const;
+
+const OPEN =
+  "Needs a key, or an address that the operator lists in `search.compat.anonymous`. The call counts against the rate limit.";
+
+const SEARXNG: ApiEndpoint = {
+  method: "GET",
+  path: "/searxng/search",
+  id: "searchSearxng",
+  group: "Search for other programs",
+  summary: "Search in SearXNG's shape",
+  description: `For programs that know SearXNG's JSON API. ${OPEN}`,
+  access: "counted",
+  parameters: [
+    {
+      name: "q",
+      in: "query",
+      required: true,
+      schema: Type.String({ minLength: 1, maxLength: 2000, description: "What to search for." }),
+      example: "web standards",
+    },
+    {
+      name: "format",
+      in: "query",
+      required: true,
+      schema: oneOf(["json"], { description: "Only JSON is made." }),
+      example: "json",
+    },
+    {
+      name: "categories",
+      in: "query",
+      schema: Type.String({ description: "Comma-separated; the first known one counts." }),
+    },
+    { name: "language", in: "query", schema: Type.String({ description: "A BCP-47 code, `auto` or `all`." }) },
+    { name: "time_range", in: "query", schema: oneOf(TIME_RANGES, { description: "How old results may be." }) },
+    { name: "safesearch", in: "query", schema: oneOf(["0", "1", "2"], { description: "Off, moderate, strict." }) },
+    {
+      name: "pageno",
+      in: "query",
+      schema: Type.Integer({ minimum: 1, default: 1, description: "Above 1 there are no results." }),
+    },
+  ],
+  answer: {
+    description: "The hits.",
+    schema: Type.Object(
+      {
+        query: Type.String(),
+        number_of_results: Type.Integer(),
+        results: Type.Array(anyObject("A result, as SearXNG has it.")),
+        answers: Type.Array(Type.Unknown()),
+        corrections: Type.Array(Type.String()),
+        infoboxes: Type.Array(Type.Unknown()),
+        suggestions: Type.Array(Type.String()),
+        unresponsive_engines: Type.Array(Type.Array(Type.String())),
+      },
+      { $id: "SearxngResults" },
+    ),
+  },
+  errors: ["invalid_request", ...SEARCH_FAILURES],
+};
+
+const OPENWEBUI_SEARCH: ApiEndpoint = {
+  method: "POST",
+  path: "/v1/compat/openwebui/search",
+  id: "searchOpenWebui",
+  group: "Search for other programs",
+  summary: "Open WebUI's external search",
+  description: OPEN,
+  access: "counted",
+  body: {
+    schema: Type.Object(
+      {
+        query: Type.String({ minLength: 1, maxLength: 2000, description: "What to search for." }),
+        count: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 100,
+            default: 5,
+            description: "Most results; 20 are the most there are.",
+          }),
+        ),
+      },
+      { $id: "OpenWebuiSearch", additionalProperties: true },
+    ),
+    examples: { plain: { query: "web standards", count: 3 } },
+  },
+  answer: {
+    description: "The hits.",
+    schema: Type.Array(Type.Object({ link: Type.String(), title: Type.String(), snippet: Type.String() })),
+  },
+  errors: SEARCH_FAILURES,
+};
+
+const OPENWEBUI_LOAD: ApiEndpoint = {
+  method: "POST",
+  path: "/v1/compat/openwebui/load",
+  id: "loadOpenWebui",
+  group: "Search for other programs",
+  summary: "Open WebUI's external loader",
+  description: `Pages that cannot be read are left out. ${OPEN}`,
+  access: "counted",
+  body: {
+    schema: Type.Object(
+      { urls: Type.Array(Type.String({ maxLength: 8192 }), { maxItems: 20, description: "Pages to read." }) },
+      { $id: "OpenWebuiLoad", additionalProperties: true },
+    ),
+    examples: { plain: { urls: ["https://example.com/"] } },
+  },
+  answer: {
+    description: "The pages.",
+    schema: Type.Array(
+      Type.Object({
+        page_content: Type.String(),
+        metadata: Type.Object({ source: Type.String(), title: Type.String() }),
+      }),
+    ),
+  },
+  errors: ["scrape_internal_error"],
+};
+
+/** The endpoints. */
+export const SEARCH_FOR_OTHERS: readonly ApiEndpoint[] = [SEARXNG, OPENWEBUI_SEARCH, OPENWEBUI_LOAD];

@@ -1,0 +1,92 @@
+// What the document says of search.
+
+import { Type } from "@sinclair/typebox";
+import { type ApiEndpoint, anyObject, oneOf } from "../http/endpoint.ts";
+import { CATEGORIES } from "../search/engine.ts";
+import { post } from "./openapi-post.ts";
+import { LIMIT_MAX } from "./search.ts";
+
+const HIT = {
+  title: Type.String(),
+  url: Type.String(),
+  content: Type.String({ description: "The engines' snippet." }),
+  engines: Type.Array(Type.String(), { description: "Which engines list it." }),
+  score: Type.Number({ minimum: 0, maximum: 1, description: "Higher is more relevant." }),
+  publishedDate: Type.Optional(Type.String({ description: "ISO 8601, where it is known." })),
+  thumbnail: Type.Optional(Type.String()),
+  file: Type.Optional(Type.String({ description: "Address of the picture or file itself." })),
+  category: oneOf(CATEGORIES),
+};
+
+const RESULTS = Type.Object(
+  {
+    success: Type.Literal(true),
+    query: Type.String(),
+    number_of_results: Type.Integer(),
+    results: Type.Array(
+      Type.Object(
+        {
+          ...HIT,
+          full_content: Type.Optional(
+            Type.String({
+              description: "The page as Markdown, with `include_content`, where it could be read in time.",
+            }),
+          ),
+        },
+        { $id: "SearchResult" },
+      ),
+    ),
+    suggestions: Type.Array(Type.String()),
+    corrections: Type.Array(Type.String()),
+    unresponsive_engines: Type.Array(
+      Type.Object({ name: Type.String(), reason: Type.String() }, { $id: "UnresponsiveEngine" }),
+      { description: "Engines that gave nothing, and why." },
+    ),
+    data: Type.Array(anyObject("A hit as Firecrawl's clients read it."), {
+      description: "The same hits for Firecrawl's clients.",
+    }),
+  },
+  { $id: "SearchResults" },
+);
+
+const SEARCH_BODY = {
+  text_query: Type.String({ minLength: 1, maxLength: 2000, description: "What to search for. `query` is taken too." }),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: 5, description: "Most results." })),
+  language: Type.Optional(
+    Type.String({ default: "auto", description: "A BCP-47 code, as `de` or `pt-BR`, or `auto`." }),
+  ),
+  categories: Type.Optional(oneOf(CATEGORIES, { default: "general", description: "What sort of results." })),
+  timeout_seconds: Type.Optional(
+    Type.Integer({ minimum: 5, maximum: 60, default: 30, description: "How long the caller waits." }),
+  ),
+};
+
+/** The endpoints. */
+export const SEARCHES: readonly ApiEndpoint[] = [
+  post("/v1/search", {
+    id: "search",
+    feature: "search",
+    summary: "Search the web",
+    description: "Asks several engines at once and merges what they list. No hits are an answer too.",
+    schema: Type.Object(
+      {
+        ...SEARCH_BODY,
+        include_content: Type.Optional(
+          Type.Boolean({ default: false, description: "Read each result's page and attach it as `full_content`." }),
+        ),
+      },
+      { $id: "SearchRequest", additionalProperties: true },
+    ),
+    example: { text_query: "web standards", limit: 3 },
+    answer: { description: "The hits, best first.", schema: RESULTS },
+  }),
+  post("/v1/crowd/search", {
+    id: "searchWithContent",
+    feature: "search",
+    summary: "Search the web and read the results",
+    description: "`POST /v1/search` with `include_content` true.",
+    schema: Type.Object(SEARCH_BODY, { $id: "SearchWithContentRequest", additionalProperties: true }),
+    example: { text_query: "web standards", limit: 1 },
+    answer: { description: "The hits with their pages.", schema: RESULTS },
+  }),
+];

@@ -1,0 +1,282 @@
+// What the document says of the web endpoints. Bounds are those that the readers of the parameters check.
+
+import { Type } from "@sinclair/typebox";
+import { type ApiEndpoint, oneOf, orNull, pathId } from "../http/endpoint.ts";
+import { CRAWL_LIMIT, CRAWL_LIMIT_MAX } from "./crawl-jobs.ts";
+import { SEARCH_FOR_OTHERS } from "./openapi-compat.ts";
+import { JOB_ENDPOINTS } from "./openapi-jobs.ts";
+import { post } from "./openapi-post.ts";
+import { SEARCHES } from "./openapi-search.ts";
+
+/** An address that pages are read from. */
+const URL_PARAMETER = Type.String({
+  maxLength: 8192,
+  description:
+    "Fully-qualified http or https URL. Addresses within private networks are refused unless the operator allows them.",
+});
+
+const PAGE_SHAPE = {
+  formats: Type.Optional(
+    Type.Array(oneOf(["markdown", "html", "links", "screenshot", "screenshot@fullPage", "rawHtml"]), {
+      default: ["markdown"],
+      maxItems: 1000,
+      description:
+        "What to return of a page. A screenshot is a PNG in base64 and needs a browser; `rawHtml` is another name of `html`.",
+    }),
+  ),
+  only_main_content: Type.Optional(
+    Type.Boolean({ default: true, description: "Leave out navigation, headers, footers and sidebars." }),
+  ),
+  full_page: Type.Optional(
+    Type.Boolean({ default: false, description: "Screenshots show the whole page, not only its first screen." }),
+  ),
+  documents: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: "Turn PDF, plain text, JSON, XML and feeds into Markdown too, which are refused otherwise.",
+    }),
+  ),
+};
+
+const timeoutMs = (maximum: number) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1000,
+      maximum,
+      default: 60_000,
+      description: "How long the caller waits, in milliseconds.",
+    }),
+  );
+
+/** A page as it was read. */
+const PAGE = Type.Object(
+  {
+    markdown: Type.Optional(Type.String()),
+    html: Type.Optional(Type.String()),
+    links: Type.Optional(Type.Array(Type.String())),
+    screenshot: Type.Optional(Type.String({ description: "PNG in base64." })),
+    warning: Type.Optional(Type.String()),
+    metadata: Type.Object(
+      {
+        title: Type.String(),
+        description: Type.String(),
+        language: Type.String(),
+        sourceURL: Type.String({ description: "The address after redirects." }),
+        statusCode: Type.Integer({ description: "What the site answered." }),
+      },
+      {
+        additionalProperties: true,
+        description: "Also author, dates and Open Graph members, where the page has them.",
+      },
+    ),
+  },
+  { $id: "Page", description: "Only what `formats` asks for." },
+);
+
+const SCRAPED = Type.Object({ success: Type.Literal(true), data: PAGE }, { $id: "ScrapeResult" });
+
+const SCRAPE = post("/v1/scrape", {
+  id: "scrape",
+  feature: "scrape",
+  summary: "Read one web page",
+  description:
+    "Fetches the page, in a browser where it needs one, and returns its main content as clean Markdown, or what `formats` asks for.",
+  schema: Type.Object(
+    { url: URL_PARAMETER, ...PAGE_SHAPE, timeout_ms: timeoutMs(300_000) },
+    { $id: "ScrapeRequest", additionalProperties: true },
+  ),
+  example: { url: "https://example.com/" },
+  answer: {
+    description: "The page.",
+    schema: SCRAPED,
+    example: {
+      success: true,
+      data: {
+        markdown: "# Example Domain\n\nThis domain is for use in examples.",
+        metadata: {
+          title: "Example Domain",
+          description: "",
+          language: "en",
+          sourceURL: "https://example.com/",
+          statusCode: 200,
+        },
+      },
+    },
+  },
+  errors: ["scrape_failed"],
+});
+
+const MAP = post("/v1/map", {
+  id: "map",
+  feature: "map",
+  summary: "List the addresses of a site",
+  description: "From robots.txt, sitemaps and the links of the root page. No other page is fetched.",
+  schema: Type.Object(
+    {
+      url: URL_PARAMETER,
+      search: Type.Optional(Type.String({ description: "Only addresses that hold this text." })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 5000, default: 5000, description: "Most addresses." })),
+      timeout_ms: timeoutMs(300_000),
+    },
+    { $id: "MapRequest", additionalProperties: true },
+  ),
+  example: { url: "https://example.com/", limit: 100 },
+  answer: {
+    description: "The addresses.",
+    schema: Type.Object(
+      { success: Type.Literal(true), links: Type.Array(Type.String()), total: Type.Integer() },
+      { $id: "MapResult" },
+    ),
+  },
+  errors: ["scrape_failed"],
+});
+
+const JOB_ID = pathId("id", "The `job_id` that the start gave.", "crawl_01a204b1c159705394b214d6bf6f3ad5");
+
+const patterns = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 100,
+      description: `${description} Globs on the path: \`*\` within a segment, \`**\` across.`,
+    }),
+  );
+
+const CRAWLS: readonly ApiEndpoint[] = [
+  post("/v1/crawl", {
+    id: "startCrawl",
+    feature: "crawl",
+    summary: "Start reading a site",
+    description:
+      "Follows links within the domain, breadth first, as a job that goes on after the answer and after a restart.",
+    schema: Type.Object(
+      {
+        url: URL_PARAMETER,
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: CRAWL_LIMIT_MAX, default: CRAWL_LIMIT, description: "Most pages." }),
+        ),
+        max_depth: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 10,
+            description: "How many links away from the root; absent: no limit.",
+          }),
+        ),
+        include_paths: patterns("Only pages that match one of these."),
+        exclude_paths: patterns("No pages that match one of these."),
+        ...PAGE_SHAPE,
+      },
+      { $id: "CrawlRequest", additionalProperties: true },
+    ),
+    example: { url: "https://example.com/", limit: 5 },
+    answer: {
+      description: "The job.",
+      schema: Type.Object(
+        { success: Type.Literal(true), job_id: Type.String(), id: Type.String(), url: Type.String() },
+        { $id: "CrawlStart" },
+      ),
+    },
+    errors: ["request_too_large"],
+  }),
+  {
+    method: "GET",
+    path: "/v1/crawl/:id",
+    id: "getCrawl",
+    group: "Web",
+    summary: "Read a crawl's pages",
+    description:
+      "What there is so far; poll until `status` is no longer `scraping`. Finished jobs are kept for a while.",
+    access: "key",
+    parameters: [
+      JOB_ID,
+      { name: "offset", in: "query", schema: Type.Integer({ minimum: 0, default: 0, description: "Pages to skip." }) },
+      {
+        name: "limit",
+        in: "query",
+        schema: Type.Integer({
+          minimum: 1,
+          maximum: CRAWL_LIMIT_MAX,
+          default: CRAWL_LIMIT_MAX,
+          description: "Most pages in `data`.",
+        }),
+      },
+    ],
+    answer: {
+      description: "The job.",
+      schema: Type.Object(
+        {
+          success: Type.Literal(true),
+          job_id: Type.String(),
+          id: Type.String(),
+          status: oneOf(["scraping", "completed", "failed", "cancelled"]),
+          url: Type.String(),
+          total: Type.Integer({ description: "Pages queued." }),
+          completed: Type.Integer({ description: "Pages finished, failed ones among them." }),
+          creditsUsed: Type.Integer({ description: "One for each page, and one more where a browser was needed." }),
+          data: Type.Array(PAGE),
+          errors: Type.Array(
+            Type.Object({ url: Type.String(), code: Type.String(), message: Type.String() }, { $id: "CrawlFailure" }),
+          ),
+          created_at: Type.String(),
+          expires_at: Type.String(),
+          expiresAt: Type.String(),
+          error: Type.Optional(orNull(Type.String())),
+          error_code: Type.Optional(Type.String()),
+          next: Type.Optional(Type.String({ description: "Where the next pages are." })),
+        },
+        { $id: "Crawl" },
+      ),
+    },
+    errors: ["crawl_job_not_found", "invalid_request"],
+  },
+  {
+    method: "DELETE",
+    path: "/v1/crawl/:id",
+    id: "cancelCrawl",
+    group: "Web",
+    summary: "Cancel a crawl",
+    description: "Pages that were read stay. A finished job keeps its status.",
+    access: "key",
+    parameters: [JOB_ID],
+    answer: {
+      description: "The job's status now.",
+      schema: Type.Object(
+        {
+          success: Type.Literal(true),
+          job_id: Type.String(),
+          id: Type.String(),
+          status: oneOf(["cancelled", "completed", "failed"]),
+        },
+        { $id: "CrawlEnd" },
+      ),
+    },
+    errors: ["crawl_job_not_found"],
+  },
+];
+
+const moved = (path: string, id: string): ApiEndpoint => ({
+  method: "POST",
+  path,
+  id,
+  group: "Web",
+  summary: "Older address of scrape",
+  description: "Answers 307 with `POST /v1/scrape`, before the key or the body is looked at.",
+  access: "open",
+  answer: {
+    status: 307,
+    description: "Go to `/v1/scrape`.",
+    headers: { Location: "`/v1/scrape`." },
+    instead: { description: "The page, for clients that follow the redirect.", schema: SCRAPED },
+  },
+});
+
+/** The endpoints. */
+export const WEB_ENDPOINTS: readonly ApiEndpoint[] = [
+  SCRAPE,
+  ...SEARCHES,
+  MAP,
+  ...CRAWLS,
+  ...JOB_ENDPOINTS,
+  moved("/v1/fetch", "fetchMoved"),
+  moved("/fetch", "fetchMovedShort"),
+  ...SEARCH_FOR_OTHERS,
+];

@@ -1,0 +1,235 @@
+// A gateway in which every documented endpoint can be asked: a chat model, an embedding model, a decision model, a search
+// engine and a site, all on loopback, and an account that can sign in.
+
+import type { PasswordHasher } from "../../src/accounts/passwords/hash-queue.ts";
+import { ENDPOINTS } from "../../src/app/endpoints.ts";
+import type { ApiEndpoint } from "../../src/http/endpoint.ts";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { nativeAnswers, startFake } from "../decisions/support.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { linesPage, modelConfig, startModel } from "../web/extract-script.ts";
+import { startSearchSite } from "../web/search-site.ts";
+import { webConfig } from "../web/support.ts";
+
+export type Json = Record<string, unknown>;
+
+/** The site that the examples name. */
+const EXAMPLE_SITE = "https://example.com";
+const PASSWORD = "correct horse battery staple";
+/** Hashing is no part of this. */
+const QUICK: PasswordHasher = { hash: async () => "any", verify: async () => true };
+/** The smallest picture. */
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+/** One request. */
+export interface Call {
+  readonly path?: string;
+  readonly query?: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** What came back. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: Json;
+}
+
+export interface DocumentedGateway {
+  readonly app: TestApp;
+  /** The document, as it is served. */
+  readonly document: Json;
+  /** Asks an endpoint with the credential that it wants. */
+  ask(endpoint: ApiEndpoint, call?: Call): Promise<Reply>;
+  /** What an endpoint must be asked with so that it has something to answer with; undefined: nothing special. */
+  prepare(endpoint: ApiEndpoint): Promise<Call>;
+  /** An example, about the site that there is here. */
+  here<T>(example: T): T;
+  stop(): Promise<void>;
+}
+
+/** Starts it. */
+export async function startDocumentedGateway(): Promise<DocumentedGateway> {
+  const site = startSearchSite({
+    "/": linesPage("Example Domain", ["Title: Example Domain"]),
+    "/robots.txt": () => new Response(""),
+  });
+  const embedder = startUpstream(({ json }) =>
+    Response.json({
+      ...{ object: "list", data: [{ object: "embedding", index: 0, embedding: [0.25, -1] }] },
+      ...{ model: json?.["model"], usage: { prompt_tokens: 2, total_tokens: 2 } },
+    }),
+  );
+  const judge = startFake(nativeAnswers);
+  const reader = startModel();
+  const { providers, models } = modelConfig(reader) as { providers: object; models: object[] };
+  const app = await startTestApp({
+    key: { rpm: 1_000_000 },
+    hasher: QUICK,
+    config: {
+      ...webConfig([site.host]),
+      ...site.config(["searxng"]),
+      providers: {
+        ...providers,
+        embedder: { kind: "openai", base_url: embedder.baseUrl, api_key: "k", discover: false },
+        judge: { kind: "systemone", base_url: judge.url },
+      },
+      models: [
+        ...models,
+        { id: "text-embedding-3-small", kind: "embedding", routes: [{ provider: "embedder", model: "theirs" }] },
+      ],
+      decisions: {
+        models: [
+          {
+            id: "decide-1.0.0",
+            aliases: ["decide-latest"],
+            backend: { kind: "systemone", routes: [{ provider: "judge", model: "jev-1.13.0" }] },
+          },
+        ],
+      },
+      health: { probe: "off" },
+    },
+  });
+  site.lists("searxng", [{ url: `${site.url}/`, title: "Example Domain", text: "For examples." }]);
+  await addAccount(app);
+  const here = <T>(example: T): T => JSON.parse(JSON.stringify(example).replaceAll(EXAMPLE_SITE, site.url)) as T;
+  const ask = asker(app);
+  const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as Json;
+  return {
+    ...{ app, document, ask, here },
+    prepare: preparer(app, ask, here),
+    async stop() {
+      await app.stop();
+      await site.stop();
+      embedder.stop();
+      judge.stop();
+      await reader.upstream.stop();
+    },
+  };
+}
+
+async function addAccount({ dataDir }: TestApp): Promise<void> {
+  const store = openStore({ dataDir });
+  const made = await accountStore(store).createAccount({
+    ...{ email: "someone@example.com", username: "someone", passwordHash: "any", tier: "free" },
+  });
+  store.close();
+  if ("refused" in made) throw new Error("no account");
+}
+
+type Ask = DocumentedGateway["ask"];
+
+/** The endpoint of that operation. */
+export function endpointOf(id: string): ApiEndpoint {
+  const found = ENDPOINTS.find((one) => one.id === id);
+  if (found === undefined) throw new Error(`No endpoint is called ${id}.`);
+  return found;
+}
+
+function asker(app: TestApp): Ask {
+  return async (endpoint, { path = endpoint.path, query = "", body, headers = {} } = {}) => {
+    const as = endpoint.access === "token" ? await signIn(app) : app.key;
+    const isForm = body instanceof FormData;
+    const response = await fetch(app.url + path + query, {
+      method: endpoint.method,
+      redirect: "manual",
+      headers: {
+        ...(endpoint.access === "open" ? {} : { authorization: `Bearer ${as}` }),
+        ...(body === undefined || isForm ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = (response.headers.get("content-type") ?? "").includes("application/json");
+    const json = isJson ? (JSON.parse(text) as Json) : {};
+    return { status: response.status, headers: response.headers, text, json };
+  };
+}
+
+/** A session of its own for each call: some end it. */
+async function signIn(app: TestApp): Promise<string> {
+  return String((await tokens(app))["access_token"]);
+}
+
+async function tokens(app: TestApp): Promise<Json> {
+  const response = await fetch(`${app.url}/v1/auth/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username_or_email: "someone", password: PASSWORD }),
+  });
+  return (await response.json()) as Json;
+}
+
+/** Makes what endpoints with an id in their path are asked about. */
+function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): DocumentedGateway["prepare"] {
+  const made = async (id: string, body: unknown): Promise<Json> => (await ask(endpointOf(id), { body })).json;
+  const upload = () => {
+    const form = new FormData();
+    form.append("purpose", "vision");
+    form.append("file", new Blob([PNG], { type: "image/png" }), "dot.png");
+    return form;
+  };
+  const response = async () =>
+    `/v1/responses/${(await made("createResponse", { model: "demo-echo", input: "Say hello." }))["id"]}`;
+  const file = async () => `/v1/files/${(await made("uploadFile", upload()))["id"]}`;
+  const crawl = async () =>
+    `/v1/crawl/${(await made("startCrawl", here({ url: `${EXAMPLE_SITE}/`, limit: 1 })))["id"]}`;
+  const exampleOf = (id: string) => {
+    const [example] = Object.values(endpointOf(id).body?.examples ?? {});
+    return made(id, here(example));
+  };
+  const jobOf = async (id: string) => (await exampleOf(id))["job_id"];
+  const thread = async () => {
+    const messages = [{ role: "user", content: "Say hello." }];
+    await made("createChatCompletion", { model: "demo-echo", messages, thread_id: "support-4711" });
+    return "/v1/threads/support-4711";
+  };
+  const conversation = async () => `/v1/conversations/${(await exampleOf("createConversation"))["id"]}`;
+  const item = async () => {
+    const path = await conversation();
+    const { json } = await ask(endpointOf("listConversationItems"), { path: `${path}/items` });
+    return `${path}/items/${json["first_id"]}`;
+  };
+  const makers: Record<string, () => Promise<Call>> = {
+    getResponse: async () => ({ path: await response() }),
+    listResponseInputItems: async () => ({ path: `${await response()}/input_items` }),
+    deleteResponse: async () => ({ path: await response() }),
+    uploadFile: async () => ({ body: upload() }),
+    getFile: async () => ({ path: await file() }),
+    getFileContent: async () => ({ path: `${await file()}/content` }),
+    deleteFile: async () => ({ path: await file() }),
+    getThread: async () => ({ path: await thread(), query: "?include=messages" }),
+    deleteThread: async () => ({ path: await thread() }),
+    getModel: async () => ({ path: "/v1/models/demo-echo" }),
+    getExtract: async () => ({ path: `/v1/extract/${await jobOf("startExtract")}` }),
+    cancelExtract: async () => ({ path: `/v1/extract/${await jobOf("startExtract")}` }),
+    getLlmstxt: async () => ({ path: `/v1/llmstxt/${await jobOf("startLlmstxt")}` }),
+    cancelLlmstxt: async () => ({ path: `/v1/llmstxt/${await jobOf("startLlmstxt")}` }),
+    getConversation: async () => ({ path: await conversation() }),
+    changeConversation: async () => ({ path: await conversation() }),
+    deleteConversation: async () => ({ path: await conversation() }),
+    listConversationItems: async () => ({ path: `${await conversation()}/items` }),
+    addConversationItems: async () => ({ path: `${await conversation()}/items` }),
+    getConversationItem: async () => ({ path: await item() }),
+    deleteConversationItem: async () => ({ path: await item() }),
+    getCrawl: async () => ({ path: await crawl() }),
+    cancelCrawl: async () => ({ path: await crawl() }),
+    searchSearxng: async () => ({ query: "?q=web&format=json" }),
+    signIn: async () => ({ body: { username_or_email: "someone", password: PASSWORD } }),
+    refreshTokens: async () => ({ body: { refresh_token: (await tokens(app))["refresh_token"] } }),
+    endSession: async () => {
+      await tokens(app);
+      const { json } = await ask(endpointOf("listSessions"));
+      return { path: `/v1/auth/sessions/${(json["data"] as Json[]).find((one) => one["current"] !== true)?.["id"]}` };
+    },
+  };
+  return async (endpoint) => (await makers[endpoint.id]?.()) ?? {};
+}

@@ -1,0 +1,153 @@
+// Every bound in the document is the program's own: what lies beyond it is refused with the documented error, and what lies
+// on it is not refused for it.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ENDPOINTS } from "../../src/app/endpoints.ts";
+import { PATHS } from "../../src/app/paths.ts";
+import type { ErrorCode } from "../../src/base/errors.ts";
+import { errorsOf } from "../../src/docs/errors.ts";
+import type { ApiEndpoint } from "../../src/http/endpoint.ts";
+import { type DocumentedGateway, type Json, startDocumentedGateway } from "./gateway.ts";
+
+let gateway: DocumentedGateway;
+
+beforeAll(async () => {
+  gateway = await startDocumentedGateway();
+});
+afterAll(() => gateway.stop());
+
+/** One bound of one member of a body: what is too much, and what is just right. */
+interface Bound {
+  readonly endpoint: ApiEndpoint;
+  readonly member: string;
+  readonly keyword: string;
+  readonly beyond: unknown;
+  /** Undefined: what is right cannot be made up. */
+  readonly within: unknown;
+}
+
+/** Members whose type nobody can make up a value for, and those that need others beside them. */
+const BESIDE: Readonly<Record<string, Json>> = { top_logprobs: { logprobs: true } };
+
+/** A text of that length: an address where one is wanted. */
+function lettersFor(member: string, length: number): string {
+  const start = member === "url" ? gateway.here("https://example.com/") : "";
+  return start.padEnd(length, "a");
+}
+
+function boundsOf(endpoint: ApiEndpoint, member: string, schema: Json): Bound[] {
+  const out: Bound[] = [];
+  const add = (keyword: string, beyond: unknown, within?: unknown) =>
+    out.push({ endpoint, member, keyword, beyond, within });
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems, type } = schema;
+  if (typeof maximum === "number") add("maximum", maximum + 1, maximum);
+  if (typeof minimum === "number") add("minimum", minimum - 1, minimum);
+  if (typeof maxLength === "number") add("maxLength", lettersFor(member, maxLength + 1), lettersFor(member, maxLength));
+  if (typeof minLength === "number" && minLength > 0) add("minLength", "a".repeat(minLength - 1));
+  if (typeof maxItems === "number")
+    add(
+      "maxItems",
+      filled(schema, member, { endpoint, length: maxItems + 1 }),
+      filled(schema, member, { endpoint, length: maxItems }),
+    );
+  if (minItems === 1) add("minItems", []);
+  if (Array.isArray(schema["enum"])) add("enum", "no such thing", schema["enum"][0]);
+  if (type === "integer") add("type", 1.5);
+  if (type === "boolean") add("type", "maybe");
+  for (const branch of (schema["anyOf"] as Json[] | undefined) ?? []) {
+    // Whatever a branch refuses another one may take, but for the length of its lists.
+    const found = boundsOf(endpoint, member, branch).filter(({ keyword }) => keyword.endsWith("Items"));
+    out.push(...found);
+  }
+  return out;
+}
+
+/** A list of that length whose items are right: those of the example where they are objects. */
+function filled(
+  schema: Json,
+  member: string,
+  { endpoint, length }: { endpoint: ApiEndpoint; length: number },
+): unknown[] {
+  const items = (schema["items"] ?? {}) as Json;
+  const [example] = Object.values(endpoint.body?.examples ?? {}) as Json[];
+  const shown = example?.[member];
+  const one = () => {
+    if (Array.isArray(items["enum"])) return items["enum"][0] as unknown;
+    if (items["type"] === "array") return [1];
+    if (items["type"] === "integer") return 1;
+    if (items["type"] === "object" && Array.isArray(shown)) return shown[0] as unknown;
+    return gateway.here("https://example.com/");
+  };
+  return Array.from({ length }, one);
+}
+
+function allBounds(): Bound[] {
+  return ENDPOINTS.flatMap((endpoint) => {
+    // What stands below an id is looked at where it is made.
+    if (endpoint.path.includes(":") || endpoint.body === undefined || Object.keys(endpoint.body.examples).length === 0)
+      return [];
+    const { properties } = endpoint.body.schema as unknown as { properties: Record<string, Json> };
+    return Object.entries(properties).flatMap(([member, schema]) => boundsOf(endpoint, member, schema));
+  });
+}
+
+/** Only providers with a cache of prompts take 0, and the demo has none. */
+const ONLY_SOME = "POST /v1/messages max_tokens minimum";
+
+/** What is wrong with a value alone, whatever else may be wrong with it. */
+const OF_THE_REQUEST: ReadonlySet<unknown> = new Set<ErrorCode>(["invalid_request", "invalid_question"]);
+
+/** How an error names the member. */
+const names = (param: unknown, member: string) =>
+  typeof param === "string" && (param === member || /^[.[]/.test(param.slice(member.length)));
+
+test("what lies beyond a bound is refused as documented, and what lies on it is not", async () => {
+  const bounds = allBounds();
+  expect(bounds.length).toBeGreaterThan(80);
+  const complaints: string[] = [];
+  for (const { endpoint, member, keyword, beyond, within } of bounds) {
+    const what = `${endpoint.method} ${endpoint.path} ${member} ${keyword}`;
+    const [example] = Object.values(endpoint.body?.examples ?? {});
+    const send = (value: unknown) => {
+      const body = { ...gateway.here(example as Json), ...BESIDE[member], [member]: value };
+      return gateway.ask(endpoint, { body });
+    };
+    const refused = await send(beyond);
+    const error = refused.json["error"] as Json | undefined;
+    const code = error?.["code"] as ErrorCode;
+    const documented = errorsOf(endpoint, PATHS.isClosable(endpoint.path)).get(refused.status) ?? [];
+    if (refused.status < 400 || !documented.includes(code))
+      complaints.push(`${what}: ${refused.status} ${code} to ${JSON.stringify(beyond).slice(0, 60)}`);
+    else if (!names(error?.["param"], member)) complaints.push(`${what}: names ${error?.["param"]}`);
+    if (within === undefined || what === ONLY_SOME) continue;
+    const taken = await send(within);
+    const again = (taken.json["error"] ?? undefined) as Json | undefined;
+    if (again !== undefined && OF_THE_REQUEST.has(again["code"]) && names(again["param"], member))
+      complaints.push(`${what}: ${JSON.stringify(within).slice(0, 60)} is refused: ${again["message"]}`);
+  }
+  expect(complaints).toEqual([]);
+}, 120_000);
+
+test("the same for parameters of the query", async () => {
+  const complaints: string[] = [];
+  let looked = 0;
+  for (const endpoint of ENDPOINTS) {
+    const prepared = await gateway.prepare(endpoint);
+    for (const { name, in: where, schema } of endpoint.parameters ?? []) {
+      const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
+      if (where !== "query" || (minimum === undefined && maximum === undefined)) continue;
+      const values = [minimum === undefined ? [] : [minimum - 1], maximum === undefined ? [] : [maximum + 1]].flat();
+      for (const value of values) {
+        const beside = name === "starting_after" ? "stream=true&" : "";
+        const query = `${prepared.query === undefined ? "?" : `${prepared.query}&`}${beside}${name}=${value}`;
+        const { status, json } = await gateway.ask(endpoint, { ...prepared, query });
+        looked++;
+        const error = json["error"] as Json | undefined;
+        if (status !== 400 || error?.["param"] !== name)
+          complaints.push(`${endpoint.path} ${name}=${value}: ${status} ${JSON.stringify(error)}`);
+      }
+    }
+  }
+  expect(looked).toBeGreaterThan(5);
+  expect(complaints).toEqual([]);
+});
