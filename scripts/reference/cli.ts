@@ -2,7 +2,7 @@
 import type { Command } from "../../src/cli/command.ts";
 import { COMMON_OPTIONS, type CommandOption } from "../../src/cli/flags.ts";
 import { COMMANDS, DEFAULT_COMMAND } from "../../src/cli/index.ts";
-import { table } from "./table.ts";
+import { table } from "../../src/docs/table.ts";
 
 /** The page's text. */
 export async function cliPage(): Promise<string> {

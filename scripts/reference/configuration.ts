@@ -4,7 +4,7 @@ import { KNOWN_NAMES } from "../../src/app/names.ts";
 import type { Annotations } from "../../src/config/fields.ts";
 import { NOT_BUILT } from "../../src/config/not-built.ts";
 import { ConfigFile } from "../../src/config/schema.ts";
-import { table } from "./table.ts";
+import { table } from "../../src/docs/table.ts";
 
 type Node = TSchema & Annotations;
 

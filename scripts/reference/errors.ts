@@ -1,7 +1,7 @@
 // The page of error codes, from the one table of them.
 import { ERROR_HELP } from "../../src/base/error-help.ts";
 import { ERRORS, type ErrorCode } from "../../src/base/errors.ts";
-import { table } from "./table.ts";
+import { table } from "../../src/docs/table.ts";
 
 /** The page's text. */
 export function errorsPage(): string {

@@ -1,15 +1,7 @@
-// The page of the HTTP API, printed from the OpenAPI document. Anchors are the names of calls, which stay as they are.
+// The page of the HTTP API, printed from the OpenAPI document.
 import { openApi } from "../../src/app/endpoints.ts";
-import { table } from "./table.ts";
-
-type Json = Record<string, unknown>;
-
-/** An operation of the document, with where it is. */
-interface Operation {
-  readonly method: string;
-  readonly path: string;
-  readonly is: Json;
-}
+import { anchorOf, groupsOf, operationMarkdown } from "../../src/docs/http-api.ts";
+import { table } from "../../src/docs/table.ts";
 
 /** The address in the document that is printed: where a gateway listens by default. */
 const SERVER = "http://127.0.0.1:8787";
@@ -17,19 +9,13 @@ const SERVER = "http://127.0.0.1:8787";
 /** The page's text. */
 export function httpApiPage(): string {
   const document = openApi(SERVER);
-  const operations = Object.entries(document["paths"] as Record<string, Record<string, Json>>).flatMap(
-    ([path, item]): Operation[] =>
-      Object.entries(item).map(([method, is]) => ({ method: method.toUpperCase(), path, is })),
+  const groups = groupsOf(document);
+  const sections = groups.map(({ name, description, operations }) =>
+    [`## ${name}`, description, ...operations.map((one) => operationMarkdown(document, one))].join("\n\n"),
   );
-  const tags = document["tags"] as { name: string; description: string }[];
-  const sections = tags.map(({ name, description }) => {
-    const own = operations.filter(({ is }) => (is["tags"] as string[])[0] === name);
-    return [`## ${name}`, description, ...own.map((one) => operationText(document, one))].join("\n\n");
-  });
-  const rows = operations.map(({ method, path, is }) => [
-    `[\`${method} ${path}\`](#${String(is["operationId"]).toLowerCase()})`,
-    String(is["summary"]),
-  ]);
+  const rows = groups.flatMap(({ operations }) =>
+    operations.map((one) => [`[\`${one.method} ${one.path}\`](#${anchorOf(one)})`, String(one.is["summary"])]),
+  );
   return `# HTTP API
 
 <!-- Written by \`bun scripts/reference.ts\` from the openapi.ts files beside the routes; change it there. -->
@@ -43,121 +29,4 @@ ${table(["endpoint", ""], rows)}
 
 ${sections.join("\n\n")}
 `;
-}
-
-function operationText(document: Json, { method, path, is }: Operation): string {
-  const parameters = (is["parameters"] as Json[] | undefined) ?? [];
-  const body = (is["requestBody"] as { content: Record<string, Json> } | undefined)?.content;
-  const [type, sent] = Object.entries(body ?? {})[0] ?? [];
-  const examples = Object.values((sent?.["examples"] as Record<string, { value: unknown }> | undefined) ?? {});
-  return [
-    `<a id="${String(is["operationId"]).toLowerCase()}"></a>`,
-    `### \`${method} ${path}\``,
-    `**${String(is["summary"]).replace(/\?$/, "")}${/\?$/.test(String(is["summary"])) ? "?" : "."}** ${is["description"]}`,
-    `Needs: ${credential(is["security"] as Json[])}`,
-    ...(parameters.length === 0
-      ? []
-      : [
-          table(
-            ["parameter", "in", "type", ""],
-            parameters.map((one) => parameterRow(document, one)),
-          ),
-        ]),
-    ...(sent === undefined ? [] : [bodyText(document, String(type), sent["schema"] as Json)]),
-    ...examples.slice(0, 1).map(({ value }) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``),
-    ...answers(document, is["responses"] as Record<string, Json>),
-  ].join("\n\n");
-}
-
-function credential(security: readonly Json[]): string {
-  const [first] = security;
-  if (first === undefined) return "nothing.";
-  return "apiKey" in first ? "an API key." : "an access token.";
-}
-
-function parameterRow(document: Json, parameter: Json): string[] {
-  const name = `\`${parameter["name"]}\`${parameter["required"] === true ? " (required)" : ""}`;
-  return [
-    name,
-    String(parameter["in"]),
-    typeText(document, parameter["schema"] as Json),
-    String(parameter["description"] ?? ""),
-  ];
-}
-
-function bodyText(document: Json, type: string, schema: Json): string {
-  const { properties = {}, required = [] } = follow(document, schema) as {
-    properties?: Record<string, Json>;
-    required?: string[];
-  };
-  const rows = Object.entries(properties).map(([name, member]) => [
-    `\`${name}\`${required.includes(name) ? " (required)" : ""}`,
-    typeText(document, member),
-    String(follow(document, member)["description"] ?? ""),
-  ]);
-  return `Body, \`${type}\`:\n\n${table(["member", "type", ""], rows)}`;
-}
-
-function answers(document: Json, responses: Record<string, Json>): string[] {
-  const good = Object.entries(responses).filter(([status]) => Number(status) < 400);
-  const bad = Object.entries(responses).filter(([status]) => Number(status) >= 400);
-  return [
-    ...good.map(([status, is]) => {
-      const content = (is["content"] as Record<string, Json> | undefined) ?? {};
-      const forms = Object.entries(content).map(([type, { schema }]) => formText(document, type, schema as Json));
-      return [`Answers ${status}: ${is["description"]}`, ...forms].join("\n\n");
-    }),
-    `Fails with ${bad.map(([status, is]) => `${status} (${is["description"]})`).join(", ")}.`,
-  ];
-}
-
-function formText(document: Json, type: string, schema: Json): string {
-  const { properties } = follow(document, schema) as { properties?: Record<string, Json> };
-  if (properties === undefined) return `\`${type}\`: ${typeText(document, schema)}`;
-  const rows = Object.entries(properties).map(([name, member]) => [
-    `\`${name}\``,
-    typeText(document, member),
-    String(follow(document, member)["description"] ?? ""),
-  ]);
-  return `\`${type}\`:\n\n${table(["member", "type", ""], rows)}`;
-}
-
-/** The schema with its reference followed. */
-function follow(document: Json, schema: Json): Json {
-  const { $ref } = schema;
-  if (typeof $ref !== "string") return schema;
-  let at: unknown = document;
-  for (const name of $ref.slice(2).split("/")) at = (at as Json)[name];
-  return at as Json;
-}
-
-/** What a value may be, in a few words: `integer 1–20, default 5`. */
-function typeText(document: Json, given: Json): string {
-  const schema = follow(document, given);
-  const { minimum, maximum, minItems, maxItems, maxLength } = schema;
-  const notes = [
-    range(minimum, maximum),
-    range(minItems, maxItems, "items"),
-    maxLength === undefined ? "" : `at most ${maxLength} characters`,
-    schema["default"] === undefined ? "" : `default \`${JSON.stringify(schema["default"])}\``,
-  ].filter((note) => note !== "");
-  return [kind(document, schema), ...notes].join(", ");
-}
-
-function range(least: unknown, most: unknown, of = ""): string {
-  const unit = of === "" ? "" : ` ${of}`;
-  if (least !== undefined && most !== undefined) return `${least} to ${most}${unit}`;
-  if (least !== undefined) return `at least ${least}${unit}`;
-  return most === undefined ? "" : `at most ${most}${unit}`;
-}
-
-function kind(document: Json, schema: Json): string {
-  const { type, anyOf, items } = schema;
-  if (schema["const"] !== undefined) return `\`${JSON.stringify(schema["const"])}\``;
-  if (Array.isArray(schema["enum"])) return (schema["enum"] as unknown[]).map((one) => `\`${one}\``).join(", ");
-  if (Array.isArray(anyOf)) {
-    return [...new Set((anyOf as Json[]).map((one) => kind(document, follow(document, one))))].join(" or ");
-  }
-  if (type === "array") return `list of ${kind(document, follow(document, (items ?? {}) as Json))}`;
-  return typeof type === "string" ? type : "anything";
 }

@@ -22,7 +22,7 @@ const GROUPS: Readonly<Record<Group, string>> = {
   Conversations: "Conversations that are kept here.",
   Files: "Images that chats refer to.",
   Models: "Which models there are, and which plan they belong to.",
-  Embeddings: "Vectors of texts.",
+  "Embeddings and ranking": "Vectors of texts, and documents by relevance.",
   Decisions: "Typed questions, answered with calibrated probabilities.",
   Web: "Search, single pages, whole sites.",
   "Search for other programs": "Search and pages in the shapes that other programs expect.",

@@ -1,18 +1,29 @@
-// The documentation's addresses: the OpenAPI document.
+// The documentation's addresses: the OpenAPI document, and the manual that renders it and the guides.
 
 import { Elysia } from "elysia";
+import type { Json } from "./schemas.ts";
 
 /** What they need. */
 export interface DocsRoutesDeps {
   /** The document, with this address as its server. */
-  document(server: string): Promise<Record<string, unknown>>;
+  document(server: string): Promise<Json>;
   /** Where clients reach the gateway. */
   publicUrl(request: Request): string;
 }
 
-/** `/openapi.json`. */
+/** `/openapi.json`, `/docs` and what is below it. */
 export function docsRoutes(deps: DocsRoutesDeps) {
-  return new Elysia().get("/openapi.json", async ({ request }) =>
-    Response.json(await deps.document(deps.publicUrl(request).replace(/\/+$/, ""))),
-  );
+  const origin = (request: Request) => deps.publicUrl(request).replace(/\/+$/, "");
+  const page = async ({ request }: { request: Request }): Promise<Response> => {
+    // Loaded when somebody reads: a start has no use for the manual.
+    const [{ manualResponse }, document] = await Promise.all([
+      import("./pages/answer.ts"),
+      deps.document(origin(request)),
+    ]);
+    return manualResponse(request, document, origin(request));
+  };
+  return new Elysia()
+    .get("/openapi.json", async ({ request }) => Response.json(await deps.document(origin(request))))
+    .get("/docs", page)
+    .get("/docs/*", page);
 }

@@ -19,7 +19,7 @@ export type Group =
   | "Conversations"
   | "Files"
   | "Models"
-  | "Embeddings"
+  | "Embeddings and ranking"
   | "Decisions"
   | "Web"
   | "Search for other programs"

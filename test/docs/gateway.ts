@@ -1,4 +1,4 @@
-// A gateway in which every documented endpoint can be asked: a chat model, an embedding model, a decision model, a search
+// A gateway in which every documented endpoint can be asked: built-in models, a decision model, a search
 // engine and a site, all on loopback, and an account that can sign in.
 
 import type { PasswordHasher } from "../../src/accounts/passwords/hash-queue.ts";
@@ -8,7 +8,6 @@ import { accountStore } from "../../src/store/access/accounts.ts";
 import { openStore } from "../../src/store/engine/open.ts";
 import { nativeAnswers, startFake } from "../decisions/support.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
-import { startUpstream } from "../support/upstream.ts";
 import { linesPage, modelConfig, startModel } from "../web/extract-script.ts";
 import { startSearchSite } from "../web/search-site.ts";
 import { webConfig } from "../web/support.ts";
@@ -61,15 +60,12 @@ export async function startDocumentedGateway(): Promise<DocumentedGateway> {
     "/": linesPage("Example Domain", ["Title: Example Domain"]),
     "/robots.txt": () => new Response(""),
   });
-  const embedder = startUpstream(({ json }) =>
-    Response.json({
-      ...{ object: "list", data: [{ object: "embedding", index: 0, embedding: [0.25, -1] }] },
-      ...{ model: json?.["model"], usage: { prompt_tokens: 2, total_tokens: 2 } },
-    }),
-  );
   const judge = startFake(nativeAnswers);
   const reader = startModel();
-  const { providers, models } = modelConfig(reader) as { providers: object; models: object[] };
+  const { providers, models } = modelConfig(reader, { breaker: { failures: 1000 } }) as {
+    providers: object;
+    models: object[];
+  };
   const app = await startTestApp({
     key: { rpm: 1_000_000 },
     hasher: QUICK,
@@ -78,13 +74,9 @@ export async function startDocumentedGateway(): Promise<DocumentedGateway> {
       ...site.config(["searxng"]),
       providers: {
         ...providers,
-        embedder: { kind: "openai", base_url: embedder.baseUrl, api_key: "k", discover: false },
         judge: { kind: "systemone", base_url: judge.url },
       },
-      models: [
-        ...models,
-        { id: "text-embedding-3-small", kind: "embedding", routes: [{ provider: "embedder", model: "theirs" }] },
-      ],
+      models,
       decisions: {
         models: [
           {
@@ -108,7 +100,6 @@ export async function startDocumentedGateway(): Promise<DocumentedGateway> {
     async stop() {
       await app.stop();
       await site.stop();
-      embedder.stop();
       judge.stop();
       await reader.upstream.stop();
     },
@@ -222,6 +213,7 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     deleteConversationItem: async () => ({ path: await item() }),
     getCrawl: async () => ({ path: await crawl() }),
     cancelCrawl: async () => ({ path: await crawl() }),
+    getManualPage: async () => ({ path: "/docs/guides/start" }),
     searchSearxng: async () => ({ query: "?q=web&format=json" }),
     signIn: async () => ({ body: { username_or_email: "someone", password: PASSWORD } }),
     refreshTokens: async () => ({ body: { refresh_token: (await tokens(app))["refresh_token"] } }),

@@ -5,6 +5,7 @@ import { CHAT_COMPLETIONS } from "./chat-completions.ts";
 import { CONVERSATION_DOCS } from "./conversations.ts";
 import { KEPT } from "./kept.ts";
 import { MESSAGES } from "./messages.ts";
+import { MODEL_ENDPOINT_DOCS } from "./model-endpoints.ts";
 import { RESPONSE_ENDPOINTS } from "./responses.ts";
 
 /** Every one. */
@@ -14,4 +15,5 @@ export const GATEWAY_ENDPOINTS: readonly ApiEndpoint[] = [
   ...MESSAGES,
   ...CONVERSATION_DOCS,
   ...KEPT,
+  ...MODEL_ENDPOINT_DOCS,
 ];

@@ -1,8 +1,7 @@
-// What the document says of files, threads, embeddings and moderation.
+// What the document says of files, threads and moderation.
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
-import { MODEL, MODEL_ERRORS, MODEL_HEADERS } from "./shared.ts";
 
 const FILE = Type.Object(
   {
@@ -191,61 +190,6 @@ const THREADS: readonly ApiEndpoint[] = [
   },
 ];
 
-const EMBEDDINGS: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/embeddings",
-  id: "createEmbedding",
-  group: "Embeddings",
-  summary: "Turn texts into vectors",
-  description:
-    "The format of OpenAI's embeddings. Needs a model whose `type` is `embedding`. The body goes up unchanged.",
-  access: "counted",
-  body: {
-    schema: Type.Object(
-      {
-        model: MODEL,
-        input: Type.Union(
-          [
-            Type.String({ minLength: 1 }),
-            Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 2048 }),
-            Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }),
-            Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }), { minItems: 1, maxItems: 2048 }),
-          ],
-          { description: "A text, a list of texts, a list of tokens, or a list of such lists." },
-        ),
-        dimensions: Type.Optional(Type.Integer({ minimum: 1, description: "Length of the vectors." })),
-        encoding_format: Type.Optional(oneOf(["float", "base64"], { description: "How vectors are written." })),
-        user: Type.Optional(Type.String({ description: "Your end user." })),
-      },
-      { $id: "EmbeddingRequest", additionalProperties: true },
-    ),
-    examples: { text: { model: "text-embedding-3-small", input: "The food was delicious." } },
-  },
-  answer: {
-    description: "The vectors, in the order of the input.",
-    schema: Type.Object(
-      {
-        object: Type.Literal("list"),
-        model: Type.String(),
-        data: Type.Array(
-          Type.Object(
-            {
-              object: Type.Literal("embedding"),
-              index: Type.Integer(),
-              embedding: Type.Union([Type.Array(Type.Number()), Type.String({ description: "base64" })]),
-            },
-            { additionalProperties: true },
-          ),
-        ),
-        usage: Type.Optional(anyObject("`prompt_tokens` and `total_tokens`.")),
-      },
-      { $id: "EmbeddingList", additionalProperties: true },
-    ),
-    headers: MODEL_HEADERS,
-  },
-  errors: MODEL_ERRORS,
-};
-
 const MODERATIONS: ApiEndpoint = {
   method: "POST",
   path: "/v1/moderations",
@@ -259,4 +203,4 @@ const MODERATIONS: ApiEndpoint = {
 };
 
 /** The endpoints. */
-export const KEPT: readonly ApiEndpoint[] = [...FILES, ...THREADS, EMBEDDINGS, MODERATIONS];
+export const KEPT: readonly ApiEndpoint[] = [...FILES, ...THREADS, MODERATIONS];

@@ -1,0 +1,84 @@
+// The pages of the HTTP API: a page for each group of endpoints, and on it a form for each endpoint with which its reader can
+// send a request.
+
+import { type ApiGroup, type ApiOperation, anchorOf, operationMarkdown, slugOf } from "../http-api.ts";
+import type { Json } from "../schemas.ts";
+import { markdownHtml, type ResolveLink } from "./markdown.ts";
+
+/** What a page is made with. */
+export interface ReferenceContext {
+  readonly document: Json;
+  readonly resolve: ResolveLink;
+  readonly origin: string;
+}
+
+/** The page's address. */
+export function groupAddress({ name }: ApiGroup): string {
+  return `/docs/api/${slugOf(name)}`;
+}
+
+/** The HTML of a group's page. */
+export function groupHtml(group: ApiGroup, context: ReferenceContext): string {
+  const operations = group.operations.map((one) => {
+    const text = markdownHtml(operationMarkdown(context.document, one).replace(/^<a id=.*\n\n/, ""), context);
+    return `<section class="operation" id="${anchorOf(one)}">${asSection(text)}${form(one)}</section>`;
+  });
+  return `<h1>${Bun.escapeHTML(group.name)}</h1><p>${Bun.escapeHTML(group.description)}</p>${operations.join("\n")}`;
+}
+
+/** On its own page a group is the title, and its endpoints are next below it. */
+function asSection(html: string): string {
+  return html.replaceAll(/<(\/?)h3\b/g, "<$1h2");
+}
+
+/** Hidden until a script is there to send it. Uploads are left to programs. */
+function form({ method, path, is }: ApiOperation): string {
+  const body = is["requestBody"] as { content: Record<string, Json> } | undefined;
+  if (body !== undefined && body.content["application/json"] === undefined) return "";
+  const security = is["security"] as Json[];
+  const credential = security[0] === undefined ? "" : "apiKey" in security[0] ? "API key" : "Access token";
+  const parameters = (is["parameters"] as Json[] | undefined) ?? [];
+  const fields = [
+    ...(credential === "" ? [] : [field({ label: credential, name: "key", type: "password" })]),
+    ...parameters.map((one) =>
+      field({
+        label: `${one["name"]} (${one["in"]})`,
+        name: String(one["name"]),
+        type: "text",
+        where: String(one["in"]),
+        value: one["example"] === undefined ? "" : String(one["example"]),
+      }),
+    ),
+    ...(body === undefined ? [] : [bodyField(body.content["application/json"] as Json)]),
+  ];
+  return `<details class="try" hidden><summary>Try it</summary>
+<form class="send" data-method="${method}" data-path="${path}">${fields.join("")}
+<button type="submit">Send</button><button type="button" class="stop" hidden>Stop</button>
+<output aria-live="polite"></output></form></details>`;
+}
+
+let made = 0;
+
+interface Field {
+  readonly label: string;
+  readonly name: string;
+  readonly type: string;
+  readonly where?: string;
+  readonly value?: string;
+}
+
+function field({ label, name, type, where, value = "" }: Field): string {
+  const id = `field-${++made}`;
+  const at = where === undefined ? "" : ` data-in="${where}"`;
+  // A key is nothing for a browser to keep.
+  const keep = ' autocomplete="off" spellcheck="false"';
+  return `<label for="${id}">${Bun.escapeHTML(label)}</label><input id="${id}" name="${Bun.escapeHTML(name)}" type="${type}" value="${Bun.escapeHTML(value)}"${at}${keep}>`;
+}
+
+function bodyField(content: Json): string {
+  const id = `field-${++made}`;
+  const [example] = Object.values((content["examples"] as Record<string, { value: unknown }> | undefined) ?? {});
+  const text = JSON.stringify(example?.value ?? {}, null, 2);
+  const rows = Math.min(16, text.split("\n").length + 1);
+  return `<label for="${id}">Body</label><textarea id="${id}" name="body" rows="${rows}" spellcheck="false">${Bun.escapeHTML(text)}</textarea>`;
+}

@@ -1,0 +1,77 @@
+// The documentation as a site: an address to its page.
+
+import { posix } from "node:path";
+import { type ApiGroup, anchorOf, groupsOf, slugOf } from "../http-api.ts";
+import type { Json } from "../schemas.ts";
+import { type MenuGroup, pageHtml } from "./layout.ts";
+import { addressOf, MANUAL, type ManualPage, titleOf } from "./manual.ts";
+import { markdownHtml, type ResolveLink } from "./markdown.ts";
+import { groupAddress, groupHtml } from "./reference.ts";
+
+/** The page at an address; undefined where there is none. `origin`: where the reader reaches this gateway. */
+export function sitePage(path: string, document: Json, origin: string): string | undefined {
+  const groups = groupsOf(document);
+  const menu = menuOf(groups);
+  const page = (title: string, html: string) => pageHtml({ title, html, path }, menu);
+  if (path === "/docs") return page("Documentation", indexHtml(document, menu));
+  if (path === "/docs/guides") return page("Guides", listHtml("Guides", menu.slice(0, 1)));
+  for (const one of Object.values(MANUAL).flat()) {
+    if (path !== addressOf(one.file)) continue;
+    return page(titleOf(one), markdownHtml(one.text, { resolve: resolver(one.file, groups), origin }));
+  }
+  for (const group of groups) {
+    if (path !== groupAddress(group)) continue;
+    const resolve = resolver("reference/http-api.md", groups);
+    return page(group.name, groupHtml(group, { document, resolve, origin }));
+  }
+  return undefined;
+}
+
+/** What a reader sees at an address that has no page. */
+export function missingPage(path: string, document: Json): string {
+  const html = `<h1>There is no such page</h1><p>The menu lists what there is; <a href="/docs">the overview</a> is a good start.</p>`;
+  return pageHtml({ title: "There is no such page", html, path }, menuOf(groupsOf(document)));
+}
+
+function menuOf(groups: readonly ApiGroup[]): MenuGroup[] {
+  const entries = groups.map((group) => ({ href: groupAddress(group), title: group.name }));
+  const manual = Object.entries(MANUAL).map(([title, pages]) => ({
+    title,
+    entries: pages.map((one) => ({ href: addressOf(one.file), title: titleOf(one) })),
+  }));
+  return manual.toSpliced(1, 0, { title: "HTTP API", entries });
+}
+
+function indexHtml(document: Json, menu: readonly MenuGroup[]): string {
+  const { version, description } = document["info"] as { version: string; description: string };
+  const intro = markdownHtml(description, { resolve: () => undefined, origin: "" });
+  return `<h1>Sallyport ${Bun.escapeHTML(version)}</h1>${intro}${menu.map((group) => listOf(group, "h2")).join("")}`;
+}
+
+function listHtml(title: string, groups: readonly MenuGroup[]): string {
+  return `<h1>${title}</h1>${groups.map(({ entries }) => entriesHtml(entries)).join("")}`;
+}
+
+function listOf({ title, entries }: MenuGroup, tag: string): string {
+  return `<${tag}>${title}</${tag}>${entriesHtml(entries)}`;
+}
+
+function entriesHtml(entries: MenuGroup["entries"]): string {
+  return `<ul>${entries.map(({ href, title }) => `<li><a href="${href}">${Bun.escapeHTML(title)}</a></li>`).join("")}</ul>`;
+}
+
+/** Links of a file as links between pages. What is not in the manual is named without a link; other sites open as they are. */
+function resolver(file: string, groups: readonly ApiGroup[]): ResolveLink {
+  const pages = new Set(Object.values(MANUAL).flatMap((all: readonly ManualPage[]) => all.map((one) => one.file)));
+  return (target) => {
+    if (/^(?:https?:|mailto:|#|\/)/.test(target)) return target;
+    const [path = "", anchor = ""] = target.split("#");
+    const at = posix.normalize(posix.join(posix.dirname(file), path));
+    if (pages.has(at)) return addressOf(at) + (anchor === "" ? "" : `#${anchor}`);
+    if (at !== "reference/http-api.md") return undefined;
+    const group = groups.find(({ operations }) => operations.some((one) => anchorOf(one) === anchor));
+    if (group !== undefined) return `${groupAddress(group)}#${anchor}`;
+    const named = groups.find(({ name }) => slugOf(name) === anchor);
+    return named === undefined ? "/docs" : groupAddress(named);
+  };
+}

@@ -1,0 +1,117 @@
+// What the document says of the endpoints for models that do not chat.
+
+import { Type } from "@sinclair/typebox";
+import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import { MODEL, MODEL_ERRORS, MODEL_HEADERS } from "./shared.ts";
+
+const EMBEDDINGS: ApiEndpoint = {
+  method: "POST",
+  path: "/v1/embeddings",
+  id: "createEmbedding",
+  group: "Embeddings and ranking",
+  summary: "Turn texts into vectors",
+  description:
+    "The format of OpenAI's embeddings. Needs a model whose `type` is `embedding`. The body goes up unchanged.",
+  access: "counted",
+  body: {
+    schema: Type.Object(
+      {
+        model: MODEL,
+        input: Type.Union(
+          [
+            Type.String({ minLength: 1 }),
+            Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 2048 }),
+            Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }),
+            Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }), { minItems: 1, maxItems: 2048 }),
+          ],
+          { description: "A text, a list of texts, a list of tokens, or a list of such lists." },
+        ),
+        dimensions: Type.Optional(Type.Integer({ minimum: 1, description: "Length of the vectors." })),
+        encoding_format: Type.Optional(oneOf(["float", "base64"], { description: "How vectors are written." })),
+        user: Type.Optional(Type.String({ description: "Your end user." })),
+      },
+      { $id: "EmbeddingRequest", additionalProperties: true },
+    ),
+    examples: { text: { model: "demo-embed", input: "The food was delicious." } },
+  },
+  answer: {
+    description: "The vectors, in the order of the input.",
+    schema: Type.Object(
+      {
+        object: Type.Literal("list"),
+        model: Type.String(),
+        data: Type.Array(
+          Type.Object(
+            {
+              object: Type.Literal("embedding"),
+              index: Type.Integer(),
+              embedding: Type.Union([Type.Array(Type.Number()), Type.String({ description: "base64" })]),
+            },
+            { additionalProperties: true },
+          ),
+        ),
+        usage: Type.Optional(anyObject("`prompt_tokens` and `total_tokens`.")),
+      },
+      { $id: "EmbeddingList", additionalProperties: true },
+    ),
+    headers: MODEL_HEADERS,
+  },
+  errors: MODEL_ERRORS,
+};
+
+const DOCUMENT = Type.Union([Type.String(), Type.Object({ text: Type.String() }, { additionalProperties: true })]);
+
+const RERANK: ApiEndpoint = {
+  method: "POST",
+  path: "/v1/rerank",
+  id: "rerank",
+  group: "Embeddings and ranking",
+  summary: "Order documents by how well they answer a query",
+  description: "The format that Cohere and Jina share. Needs a model whose `type` is `rerank`.",
+  access: "counted",
+  body: {
+    schema: Type.Object(
+      {
+        model: MODEL,
+        query: Type.String({ minLength: 1, description: "What is looked for." }),
+        documents: Type.Array(DOCUMENT, {
+          minItems: 1,
+          maxItems: 10_000,
+          description: "Texts, or objects with a `text`.",
+        }),
+        top_n: Type.Optional(orNull(Type.Integer({ minimum: 1, description: "Most results; absent: all." }))),
+        return_documents: Type.Optional(
+          orNull(Type.Boolean({ default: false, description: "Give each result's document too." })),
+        ),
+      },
+      { $id: "RerankRequest", additionalProperties: true },
+    ),
+    examples: { texts: { model: "demo-rerank", query: "bread", documents: ["About steel", "About bread"], top_n: 1 } },
+  },
+  answer: {
+    description: "The documents' places, the most relevant first.",
+    schema: Type.Object(
+      {
+        id: Type.String(),
+        model: Type.Optional(Type.String()),
+        results: Type.Array(
+          Type.Object(
+            {
+              index: Type.Integer({ description: "Place in `documents`." }),
+              relevance_score: Type.Number(),
+              document: Type.Optional(Type.Object({ text: Type.String() }, { additionalProperties: true })),
+            },
+            { additionalProperties: true },
+          ),
+        ),
+        usage: Type.Optional(anyObject("Tokens.")),
+      },
+      { $id: "RerankResult", additionalProperties: true },
+    ),
+    headers: MODEL_HEADERS,
+  },
+  errors: MODEL_ERRORS,
+};
+
+/** The endpoints. */
+export const MODEL_ENDPOINT_DOCS: readonly ApiEndpoint[] = [EMBEDDINGS, RERANK];

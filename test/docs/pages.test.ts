@@ -1,0 +1,148 @@
+// The manual at /docs: every page is there, leads nowhere that there is not, asks no other host, and can be read by anybody;
+// and a reader can send a request from it.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { groupsOf } from "../../src/docs/http-api.ts";
+import { addressOf, MANUAL, titleOf } from "../../src/docs/pages/manual.ts";
+import { groupAddress } from "../../src/docs/pages/reference.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { faults } from "../support/axe.ts";
+import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
+
+const SLOW_MS = 120_000;
+const isMissing = CHROMIUM === undefined;
+let app: TestApp;
+let browser: TestBrowser;
+let addresses: string[];
+
+beforeAll(async () => {
+  app = await startTestApp();
+  const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as Record<string, unknown>;
+  addresses = [
+    ...["/docs", "/docs/guides"],
+    ...Object.values(MANUAL).flatMap((pages) => pages.map(({ file }) => addressOf(file))),
+    ...groupsOf(document).map(groupAddress),
+  ];
+  if (!isMissing) browser = await startBrowser();
+}, SLOW_MS);
+afterAll(async () => {
+  await browser?.close();
+  await app.stop();
+});
+
+test("every guide is in the manual, under a title of its own", () => {
+  const listed = Object.values(MANUAL).flat();
+  const guides = readdirSync(join(import.meta.dir, "../../docs/guides")).filter((name) => name.endsWith(".md"));
+  expect(
+    listed
+      .map(({ file }) => file)
+      .filter((file) => file.startsWith("guides/"))
+      .sort(),
+  ).toEqual(guides.map((name) => `guides/${name}`).sort());
+  const titles = listed.map(titleOf);
+  expect(titles.filter((title, at) => titles.indexOf(title) !== at)).toEqual([]);
+});
+
+test("every page is served with its policy, and every link on it leads to a page and an anchor that are there", async () => {
+  const pages = new Map<string, string>();
+  for (const address of addresses) {
+    const response = await fetch(app.url + address);
+    expect([address, response.status]).toEqual([address, 200]);
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    pages.set(address, await response.text());
+  }
+  expect(pages.size).toBeGreaterThan(25);
+  const idsOf = (html: string) => new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+  const wrong: string[] = [];
+  let looked = 0;
+  for (const [address, html] of pages) {
+    for (const [, target = ""] of html.matchAll(/<a[^>]* href="([^"]*)"/g)) {
+      looked++;
+      if (/^https?:/.test(target) || target === "/openapi.json" || target === "/dashboard") continue;
+      const [path = "", anchor = ""] = target.split("#");
+      const found = pages.get(path === "" ? address : path);
+      if (found === undefined || (anchor !== "" && !idsOf(found).has(anchor))) wrong.push(`${address}: ${target}`);
+    }
+    for (const [, source = ""] of html.matchAll(/<(?:script|img|link)[^>]* (?:src|href)="([^"]*)"/g)) {
+      const status = source.startsWith("/docs/assets/") ? (await fetch(app.url + source)).status : 0;
+      if (status !== 200) wrong.push(`${address}: loads ${source}`);
+    }
+    for (const [, id] of html.matchAll(/ id="([^"]+)"/g)) {
+      if (html.split(` id="${id}"`).length > 2) wrong.push(`${address}: two ids ${id}`);
+    }
+  }
+  expect(looked).toBeGreaterThan(1000);
+  expect(wrong).toEqual([]);
+});
+
+test("an address without a page says so", async () => {
+  for (const path of ["/docs/nope", "/docs/guides/../../etc/passwd", "/docs/assets/nope.js", "/docs/%3Cscript%3E"]) {
+    const response = await fetch(app.url + path);
+    expect([path, response.status]).toEqual([path, 404]);
+  }
+});
+
+test("a page names the address under which it was asked for, and nothing of what else came with it", async () => {
+  const ask = async (host: string) => (await fetch(`${app.url}/docs/guides/agents`, { headers: { host } })).text();
+  expect(await ask("gateway.lan:9000")).toContain("ANTHROPIC_BASE_URL=http://gateway.lan:9000");
+  expect(await ask(`a"onload=1`)).not.toContain(`"onload=1`);
+});
+
+/** One page of each kind, and those with the most on them. */
+const LOOKED_AT = [
+  "/docs",
+  "/docs/guides/deployment",
+  "/docs/reference/configuration",
+  "/docs/api/chat",
+  "/docs/api/files",
+];
+
+describe.skipIf(isMissing)("in a browser", () => {
+  test.each([
+    [1440, false],
+    [390, true],
+  ])(
+    "at %i px no page has a fault, is wider than the window, or is refused something by its own policy",
+    async (width, dark) => {
+      const { page, complaints, context } = await browser.visitor({ width, dark });
+      const found: string[] = [];
+      for (const address of addresses) {
+        await page.goto(app.url + address);
+        // Pages of one kind are made alike.
+        if (LOOKED_AT.includes(address))
+          found.push(...(await faults(page)).map((fault) => `${address}: ${fault.slice(0, 300)}`));
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        if (over > 0) found.push(`${address}: ${over} px too wide`);
+      }
+      expect(found).toEqual([]);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "a reader sends a chat by keyboard, and sees it answered",
+    async () => {
+      const { page, complaints, context } = await browser.visitor();
+      await page.goto(`${app.url}/docs/api/chat`);
+      const section = page.locator("#createchatcompletion");
+      await section.getByText("Try it").focus();
+      await page.keyboard.press("Enter");
+      await section.getByLabel("API key").fill(app.key);
+      await section.getByRole("button", { name: "Send" }).focus();
+      await page.keyboard.press("Enter");
+      await section.locator("output p", { hasText: /^200 after/ }).waitFor();
+      expect(await section.locator("output pre").textContent()).toContain('"object": "chat.completion"');
+      // What was typed is in no place where it would be found later.
+      expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+});
