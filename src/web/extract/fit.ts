@@ -73,8 +73,8 @@ function elsewhere(thing: Thing, folded: string, fitting: Fitting): unknown[] {
   return schemaOrgPaths(folded).flatMap((path) => walk(thing, path.split("."), fitting));
 }
 
-/** A bare number may be in another unit than the field's. */
-function hasUnit(value: unknown): boolean {
+/** Whether a value says its unit: a bare number may be in another than the field's. */
+export function hasUnit(value: unknown): boolean {
   if (isRecord(value)) return value["unitText"] !== undefined || value["unitCode"] !== undefined;
   return typeof value === "string" && /\p{L}/u.test(value);
 }

@@ -3,9 +3,20 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import type { StructuredData } from "../../pages/structured/structured.ts";
-import { agreed, type Fitted, type Fitting, fit, fitField, fitMembers, plainSchema, typesWanted } from "./fit.ts";
+import {
+  agreed,
+  type Fitted,
+  type Fitting,
+  fit,
+  fitField,
+  fitMembers,
+  hasUnit,
+  plainSchema,
+  typesWanted,
+} from "./fit.ts";
 import { mergeAnswers, type PageAnswer } from "./merge.ts";
 import { foldedName, isKind } from "./names.ts";
+import { withoutUnitWord } from "./numbers.ts";
 import { put, type QuoteSource } from "./quotes.ts";
 import { referencesOf } from "./references.ts";
 import { sameText } from "./same-item.ts";
@@ -184,8 +195,11 @@ function contradicts(own: Fitted, shown: Fitted | string): boolean {
 
 /** Values that the page shows under this name; as one where a list is wanted. */
 function pairsCalled(name: string, schema: JsonSchema, { structured, fitting }: Page): unknown[] {
-  const folded = foldedName(name);
-  const values = structured.pairs.filter((pair) => foldedName(pair.name) === folded).map(({ value }) => value);
+  const called = (other: string) =>
+    structured.pairs.filter((pair) => foldedName(pair.name) === foldedName(other)).map(({ value }) => value);
+  const measured = withoutUnitWord(name);
+  const own = called(name);
+  const values = own.length > 0 || measured === undefined ? own : called(measured).filter(hasUnit);
   const plain = values.length > 1 ? plainSchema(schema, fitting.references) : undefined;
   return plain !== undefined && typesWanted(plain)[0] === "array" ? [values] : values;
 }

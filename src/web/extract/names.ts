@@ -36,11 +36,11 @@ date: startDate datePublished datePosted
 start startDate startAt startsAt startTime begin: startDate
 end endDate endAt endsAt endTime: endDate
 venue venueName place location: location
-street streetAddress: address.streetAddress location.address.streetAddress jobLocation.address.streetAddress
-city town locality: address.addressLocality location.address.addressLocality jobLocation.address.addressLocality
-region state: address.addressRegion location.address.addressRegion jobLocation.address.addressRegion
-postalCode zip zipCode postcode: address.postalCode location.address.postalCode jobLocation.address.postalCode
-country: address.addressCountry location.address.addressCountry jobLocation.address.addressCountry
+street streetAddress: streetAddress address.streetAddress location.address.streetAddress jobLocation.address.streetAddress
+city town locality: addressLocality address.addressLocality location.address.addressLocality jobLocation.address.addressLocality
+region state: addressRegion address.addressRegion location.address.addressRegion jobLocation.address.addressRegion
+postalCode zip zipCode postcode: postalCode address.postalCode location.address.postalCode jobLocation.address.postalCode
+country: addressCountry address.addressCountry location.address.addressCountry jobLocation.address.addressCountry
 address: address location.address jobLocation.address
 organizer organiser host: organizer
 performer artist lineup: performer

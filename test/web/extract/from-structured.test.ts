@@ -167,7 +167,7 @@ describe("what is clear is found", () => {
         starts_at: "2026-05-01T20:00:00+02:00",
         venue: "Hall",
         city: "Bern",
-        address: null,
+        address: { street: "1 Road", city: "Bern" },
       },
     ],
     [
