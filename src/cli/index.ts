@@ -62,6 +62,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./llmstxt.ts")).llmstxt,
   },
   {
+    name: "extract",
+    summary: "turn web pages into data",
+    load: async () => (await import("./extract.ts")).extractCommand,
+  },
+  {
     name: "search",
     summary: "search the web",
     load: async () => (await import("./search.ts")).searchCommand,

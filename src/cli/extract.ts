@@ -1,0 +1,105 @@
+// `sallyport extract`: pages into data from a terminal, without a server or a key. The model is that of a provider in the
+// configuration or the environment; what pages say of themselves in structured form is found without one.
+import { JobTimeout } from "../jobs/kind.ts";
+import { readExtract } from "../web/extract/input.ts";
+import type { ExtractResult } from "../web/extract/result.ts";
+import { createExtract } from "../web/extract/run.ts";
+import { createValidator } from "../web/extract/validate.ts";
+import { memoryCrawlStore } from "../web/memory-crawl-store.ts";
+import type { Command, Context } from "./command.ts";
+import { UsageError } from "./failure.ts";
+import { type LocalModel, withLocalModel } from "./local-model.ts";
+import { type ProgressLine, progressLine, withWebTools } from "./web-tools.ts";
+
+/** Schemas above 64 KiB are refused; a file may be written with much room. */
+const SCHEMA_FILE_BYTES_MAX = 1024 * 1024;
+
+/** Prints what was found as JSON. */
+export const extractCommand: Command = {
+  summary: "turn web pages into data",
+  usage: "URL… --prompt P [--schema FILE] [--model ID] [--out FILE]",
+  args: [1, 20],
+  options: [
+    { name: "prompt", value: "P", summary: "what to extract, in plain words" },
+    { name: "schema", value: "FILE", summary: "a JSON Schema that the data follows" },
+    { name: "system-prompt", value: "P", summary: "further instructions for the model" },
+    { name: "follow-links", summary: "read a few of the pages that these link to as well" },
+    { name: "documents", summary: "read PDF, text, JSON, XML and feeds too" },
+    { name: "model", value: "ID", summary: "the chat model to ask, or none (default: web.model, else the cheapest)" },
+    { name: "out", value: "FILE", summary: "write into this file instead" },
+  ],
+  details:
+    "Fields that no page says are null, and named on stderr. Without a model only what pages say in structured form is\nfound: JSON-LD, microdata, tables of names and values.",
+  async run(context) {
+    const { flags } = context;
+    const schema = await readSchemaFile(flags.text("schema"));
+    const line = progressLine(context);
+    const result = await extracted(context, schema, line).finally(line.clear);
+    const { data, sources, unsupported, warnings, credits } = result;
+    if (unsupported.length > 0) line.note(`not found: ${unsupported.join(", ")}`);
+    for (const warning of warnings) line.note(warning);
+    const body = { success: true, status: "completed", data, sources, unsupported, warnings, creditsUsed: credits };
+    const text = `${flags.has("json") ? JSON.stringify(body) : JSON.stringify(data, undefined, 2)}\n`;
+    const file = flags.text("out");
+    if (file === undefined) context.out(text);
+    else await Bun.write(file, text);
+    return 0;
+  },
+};
+
+async function readSchemaFile(path: string | undefined): Promise<unknown> {
+  if (path === undefined) return undefined;
+  const file = Bun.file(path);
+  if (!(await file.exists())) throw new UsageError(`--schema: there is no file ${path}`);
+  if (file.size > SCHEMA_FILE_BYTES_MAX) throw new UsageError(`--schema: ${path} is too large`);
+  try {
+    return JSON.parse(await file.text());
+  } catch {
+    throw new UsageError(`--schema: ${path} is not valid JSON`);
+  }
+}
+
+async function extracted(context: Context, schema: unknown, line: ProgressLine): Promise<ExtractResult> {
+  const { flags, args } = context;
+  const { web } = context.config();
+  return withWebTools(context, "extract", async (tools, signal) => {
+    const { input } = readExtract({
+      urls: args,
+      prompt: flags.required("prompt"),
+      ...(schema === undefined ? {} : { schema }),
+      ...(flags.text("system-prompt") === undefined ? {} : { system_prompt: flags.text("system-prompt") }),
+      allow_external_links: flags.has("follow-links"),
+      documents: flags.has("documents"),
+    });
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(new JobTimeout("It took longer than it may.")), web.jobTimeoutMs);
+    const validator = createValidator();
+    const memory = memoryCrawlStore((page) => {
+      if (page?.failed === true) line.note(`${page.url}: ${page.body["message"]}`);
+      line.show(`${memory.progress["completed"] ?? 0} of ${args.length} pages read  ${page?.url ?? ""}`);
+    });
+    const extract = createExtract({
+      ...tools,
+      validator,
+      settings: () => web,
+      problem: (_message, error) => context.err(`sallyport: ${String(error)}\n`),
+    });
+    const run = (model: LocalModel) => {
+      line.show(`reading ${args.length === 1 ? args[0] : `${args.length} pages`}`);
+      return extract({
+        id: "local",
+        accountId: "local",
+        input,
+        model,
+        store: { ...memory, listPages: async () => [...memory.pages] },
+        signal: AbortSignal.any([signal, limit.signal]),
+      });
+    };
+    try {
+      return await withLocalModel(context, { name: flags.text("model"), endpoint: "extract" }, run);
+    } finally {
+      clearTimeout(timer);
+      validator.close();
+    }
+  });
+}
