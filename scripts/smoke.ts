@@ -21,6 +21,7 @@ let failed = 0;
 try {
   layTraps();
   await checkCommands();
+  await check("extract reads a page in a thread and checks the data in another", checkExtract);
   await checkUp();
   await checkServer();
   await check("no trap of the directory fired", () => equal(read("sprung"), undefined));
@@ -58,6 +59,31 @@ async function checkCommands(): Promise<void> {
     equal(run.stderr.trimEnd().split("\n").length, 1);
     equal(run.stdout, "");
   });
+}
+
+async function checkExtract(): Promise<void> {
+  const product = '{"@type":"Product","name":"Kettle","offers":{"price":"19.90"}}';
+  const page = `<title>Kettle</title><script type="application/ld+json">${product}</script><p>A kettle.</p>`;
+  const site = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Response(page, { headers: { "content-type": "text/html" } }),
+  });
+  const [config, schema] = [join(home, "extract.yaml"), join(home, "schema.json")];
+  writeFileSync(config, `data_dir: ${home}\nweb:\n  allow_hosts: ["${site.hostname}:${site.port}"]\n`);
+  const name = { type: "string", maxLength: 3 };
+  writeFileSync(schema, JSON.stringify({ type: "object", properties: { name, price: { type: "number" } } }));
+  try {
+    const run = await sallyport(
+      ...["extract", site.url.href, "--prompt", "The product", "--schema", schema, "--model", "none"],
+      ...["--config", config],
+    );
+    equal(run.code, 0, run.stderr);
+    equal(run.stdout, '{\n  "name": "Kettle",\n  "price": 19.9\n}\n');
+    contains(run.stderr, "must NOT have more than 3 characters");
+  } finally {
+    await site.stop(true);
+  }
 }
 
 async function checkUp(): Promise<void> {
