@@ -22,17 +22,33 @@ export interface Fitted {
 export interface Fitting {
   readonly references: References;
   follow(value: unknown): unknown;
+  /** Things that name each other, and a schema that holds itself, could be looked at without end. */
+  readonly left: { steps: number };
+}
+
+/** Far more than real pages take; some tenths of a second. */
+const STEPS_MAX = 15_000;
+
+/** A page takes more steps than it may. */
+export class FittingEnded extends Error {
+  override name = "FittingEnded";
+}
+
+/** For one page. */
+export function fittingOf(references: References, follow: (value: unknown) => unknown): Fitting {
+  return { references, follow, left: { steps: STEPS_MAX } };
 }
 
 /** Schemas within schemas that are filled; one may hold itself. */
-const LEVELS_MAX = 12;
+const LEVELS_MAX = 8;
 const QUOTE_CHARS_MAX = 300;
 
 /** Of several fits that disagree none is taken. */
 export type Outcome = Fitted | "absent" | "ambiguous";
 
-/** A member of the thing for a field of this name: under its own name, else under what it is also called. */
+/** A member of the thing for a field of this name: under its own name, else under what it is also called. Throws `FittingEnded`. */
 export function fitField(thing: Thing, name: string, schema: JsonSchema, fitting: Fitting, level = 0): Outcome {
+  if (--fitting.left.steps < 0) throw new FittingEnded();
   const folded = foldedName(name);
   const types = thing.flatMap(typesOf);
   const inner = withoutKind(folded, types);
@@ -61,11 +77,23 @@ export function agreed(fits: readonly (Fitted | undefined)[]): Outcome {
 
 /** Values under the name itself. */
 function own(thing: Thing, folded: string): unknown[] {
-  return thing.flatMap((entity) =>
-    Object.entries(entity).flatMap(([name, value]) =>
-      !name.startsWith("@") && value !== null && foldedName(name) === folded ? [value] : [],
-    ),
-  );
+  return thing.flatMap((entity) => membersOf(entity).get(folded) ?? []);
+}
+
+const members = new WeakMap<Entity, ReadonlyMap<string, readonly unknown[]>>();
+
+/** By their folded names, folded once. */
+function membersOf(entity: Entity): ReadonlyMap<string, readonly unknown[]> {
+  const known = members.get(entity);
+  if (known !== undefined) return known;
+  const found = new Map<string, unknown[]>();
+  for (const [name, value] of Object.entries(entity)) {
+    if (name.startsWith("@") || value === null) continue;
+    const folded = foldedName(name);
+    found.set(folded, [...(found.get(folded) ?? []), value]);
+  }
+  members.set(entity, found);
+  return found;
 }
 
 /** Values under what schema.org calls the same. */
@@ -101,6 +129,7 @@ interface Fit {
 /** The value in the first of the schema's types that it fits; undefined where it fits none. */
 export function fit(given: unknown, at: Fit): Fitted | undefined {
   if (at.level > LEVELS_MAX) return undefined;
+  if (--at.fitting.left.steps < 0) throw new FittingEnded();
   const value = at.fitting.follow(given);
   for (const schema of variantsOf(at.schema, at.fitting.references))
     for (const type of typesWanted(schema)) {
@@ -121,9 +150,9 @@ function variantsOf(schema: JsonSchema, references: References, level = 0): Json
   const all = schema["allOf"];
   if (!Array.isArray(all)) return [schema];
   const joined = [schema, ...all.filter(isRecord).flatMap((part) => variantsOf(part, references, level + 1))];
-  const members = (word: string) => Object.assign({}, ...joined.map((part) => part[word]).filter(isRecord));
+  const joinedWord = (word: string) => Object.assign({}, ...joined.map((part) => part[word]).filter(isRecord));
   const required = joined.flatMap((part) => (Array.isArray(part["required"]) ? part["required"] : []));
-  return [{ ...Object.assign({}, ...joined), properties: members("properties"), required }];
+  return [{ ...Object.assign({}, ...joined), properties: joinedWord("properties"), required }];
 }
 
 /** The schema itself, without references and alternatives; undefined where several are possible. */
@@ -249,7 +278,7 @@ function fitObject(given: unknown, at: Fit): Fitted | undefined {
 export function fitMembers(thing: Thing, schema: JsonSchema, fitting: Fitting, level = 0): Fitted | undefined {
   const { properties, required } = schema;
   if (!isRecord(properties)) return undefined;
-  const members: Record<string, unknown> = {};
+  const filled: Record<string, unknown> = {};
   const quotes: string[] = [];
   const missing: string[] = [];
   for (const [name, member] of Object.entries(properties)) {
@@ -259,9 +288,9 @@ export function fitMembers(thing: Thing, schema: JsonSchema, fitting: Fitting, l
       if (Array.isArray(required) && required.includes(name)) return undefined;
       continue;
     }
-    put(members, name, outcome.value);
+    put(filled, name, outcome.value);
     quotes.push(...outcome.quotes);
     missing.push(...outcome.missing.map((path) => (path.startsWith("[") ? `${name}${path}` : `${name}.${path}`)));
   }
-  return quotes.length === 0 ? undefined : { value: members, quotes, missing };
+  return quotes.length === 0 ? undefined : { value: filled, quotes, missing };
 }

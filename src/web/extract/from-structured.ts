@@ -7,9 +7,11 @@ import {
   agreed,
   type Fitted,
   type Fitting,
+  FittingEnded,
   fit,
   fitField,
   fitMembers,
+  fittingOf,
   hasUnit,
   plainSchema,
   typesWanted,
@@ -18,7 +20,7 @@ import { mergeAnswers, type PageAnswer } from "./merge.ts";
 import { foldedName, isKind } from "./names.ts";
 import { withoutUnitWord } from "./numbers.ts";
 import { put, type QuoteSource } from "./quotes.ts";
-import { referencesOf } from "./references.ts";
+import { type References, referencesOf } from "./references.ts";
 import { sameText } from "./same-item.ts";
 import type { JsonSchema } from "./schema.ts";
 import { type Thing, type Things, thingsOf, typesOf } from "./things.ts";
@@ -53,11 +55,10 @@ export function answerFromStructured(schema: JsonSchema, pages: readonly Structu
   if (root === undefined || pages.length === 0) return { value: null, sources: {}, missing: ["*"], warnings: [] };
   const perPage = pages.map(({ url, structured }) => {
     const things = thingsOf(structured);
-    const page: Page = { url, structured, things, fitting: { references, follow: things.follow } };
-    return typesWanted(root)[0] === "array" ? answerList(root, page) : answerObject(root, page);
+    return answerPage(root, { url, structured, things, fitting: fittingOf(references, things.follow) });
   });
   const { value, sources, warnings } = mergeAnswers(schema, perPage);
-  return { value, sources, warnings, missing: missingOf(root, perPage, { references, follow: (one) => one }) };
+  return { value, sources, warnings, missing: missingOf(root, perPage, references) };
 }
 
 interface Page extends StructuredPage {
@@ -69,8 +70,21 @@ interface PageFound extends PageAnswer {
   readonly missing: readonly string[];
 }
 
+/** What one page gives; nothing where it would take too long to find out. */
+function answerPage(root: JsonSchema, page: Page): PageFound {
+  const isList = typesWanted(root)[0] === "array";
+  try {
+    return isList ? answerList(root, page) : answerObject(root, page);
+  } catch (error) {
+    if (!(error instanceof FittingEnded)) throw error;
+    const names = isRecord(root["properties"]) ? Object.keys(root["properties"]) : [];
+    const value = isList ? null : Object.fromEntries(names.map((name) => [name, null]));
+    return { url: page.url, value, sources: {}, missing: isList ? ["[]"] : names };
+  }
+}
+
 /** What is missing of all pages together. */
-function missingOf(root: JsonSchema, pages: readonly PageFound[], { references }: Fitting): string[] {
+function missingOf(root: JsonSchema, pages: readonly PageFound[], references: References): string[] {
   const properties = isRecord(root["properties"]) ? root["properties"] : {};
   const isList = (field: string) => {
     const member = properties[field];
@@ -140,6 +154,8 @@ function quotesOf({ quotes }: Fitted, url: string): QuoteSource[] {
   return [...new Set(quotes)].slice(0, QUOTES_MAX).map((quote) => ({ url, quote }));
 }
 
+/** A page of more things is a list. */
+const THINGS_MAX = 200;
 /** Nearly everything has these: they do not tell what the fields are about. */
 const COMMON = new Set(
   ["name", "title", "headline", "description", "url", "link", "image", "date", "author", "id", "category"].map(
@@ -153,7 +169,7 @@ const COMMON = new Set(
  */
 function mainThing(names: readonly string[], properties: JsonSchema, page: Page): Thing {
   const { main, frame } = page.things;
-  const counted = [...main, ...frame].flatMap((thing) => {
+  const counted = [...main.slice(0, THINGS_MAX), ...frame.slice(0, THINGS_MAX)].flatMap((thing) => {
     const found = names.filter((name) => {
       const member = properties[name];
       return isRecord(member) && typeof fitField(thing, name, member, page.fitting) !== "string";

@@ -45,6 +45,22 @@ test("several pages: single values from any, lists only when each page gives one
   expect(one.missing).toEqual(["products"]);
 });
 
+test("things that name each other are left to a model where they lead too far", () => {
+  const many = Array.from({ length: 20 }, (_, at) => ({ "@id": `#${(at * 7) % 50}` }));
+  const graph = Array.from({ length: 50 }, (_, at) => ({
+    "@id": `#${at}`,
+    "@type": "Product",
+    review: many,
+    item: many,
+  }));
+  const list = { type: "array", items: { $ref: "#" } };
+  const schema = object({ reviews: list, items: list, name: text });
+  expect(answerFromStructured(schema, [page(ld({ "@graph": graph }, PRODUCT))])).toMatchObject({
+    value: { reviews: null, items: null, name: null },
+    missing: ["reviews", "items", "name"],
+  });
+});
+
 test("a schema without fields cannot be filled", () => {
   for (const schema of [{}, { type: "object" }, { type: "string" }])
     expect(answerFromStructured(schema, [page(ld(PRODUCT))])).toMatchObject({ value: null, missing: ["*"] });
