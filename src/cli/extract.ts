@@ -1,5 +1,7 @@
 // `sallyport extract`: pages into data from a terminal, without a server or a key. The model is that of a provider in the
 // configuration or the environment; what pages say of themselves in structured form is found without one.
+import { ApiError } from "../base/errors.ts";
+import { EXAMPLE } from "../config/presets.ts";
 import { JobTimeout } from "../jobs/kind.ts";
 import { readExtract } from "../web/extract/input.ts";
 import type { ExtractResult } from "../web/extract/result.ts";
@@ -10,6 +12,7 @@ import type { Command, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { type LocalModel, withLocalModel } from "./local-model.ts";
 import { type ProgressLine, progressLine, withWebTools } from "./web-tools.ts";
+import { failure } from "./workspace.ts";
 
 /** Schemas above 64 KiB are refused; a file may be written with much room. */
 const SCHEMA_FILE_BYTES_MAX = 1024 * 1024;
@@ -74,8 +77,8 @@ async function extracted(context: Context, schema: unknown, line: ProgressLine):
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(new JobTimeout("It took longer than it may.")), web.jobTimeoutMs);
     const validator = createValidator();
+    // Which pages failed is in the warnings.
     const memory = memoryCrawlStore((page) => {
-      if (page?.failed === true) line.note(`${page.url}: ${page.body["message"]}`);
       line.show(`${memory.progress["completed"] ?? 0} of ${args.length} pages read  ${page?.url ?? ""}`);
     });
     const extract = createExtract({
@@ -86,13 +89,18 @@ async function extracted(context: Context, schema: unknown, line: ProgressLine):
     });
     const run = (model: LocalModel) => {
       line.show(`reading ${args.length === 1 ? args[0] : `${args.length} pages`}`);
-      return extract({
+      const task = {
         id: "local",
         accountId: "local",
         input,
         model,
         store: { ...memory, listPages: async () => [...memory.pages] },
         signal: AbortSignal.any([signal, limit.signal]),
+      };
+      return extract(task).catch((error: unknown) => {
+        throw model === undefined && error instanceof ApiError && error.apiCode === "extract_unavailable"
+          ? failure(`${error.message} Set ${EXAMPLE.variable} or another provider's variable to have one.`)
+          : error;
       });
     };
     try {

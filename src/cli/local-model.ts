@@ -16,6 +16,7 @@ const OPERATOR: Caller = {
   accountId: "local",
   rpm: null,
   expiresAtMs: null,
+  noStore: true,
   account: { tier: "premium", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: true },
 };
 
