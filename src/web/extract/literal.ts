@@ -7,6 +7,9 @@ const WORD = /[\p{L}\p{N}]+/gu;
 export function isLiteral(value: unknown, quotes: readonly string[]): boolean {
   if (typeof value === "number") return quotes.some((quote) => numbersIn(quote).has(Math.abs(value)));
   if (typeof value === "string") {
+    // Scripts without spaces have no words to compare.
+    const plain = plainText(value);
+    if (quotes.some((quote) => plainText(quote).includes(plain))) return true;
     const words = new Set(quotes.flatMap(wordsOf));
     const own = wordsOf(value);
     return own.length === 0 || own.some((word) => words.has(word));
@@ -15,9 +18,13 @@ export function isLiteral(value: unknown, quotes: readonly string[]): boolean {
   return true;
 }
 
+function plainText(text: string): string {
+  return text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
+}
+
 function wordsOf(text: string): string[] {
   // Words of a letter or two are in every sentence; numbers are not.
-  const words = text.normalize("NFKC").toLowerCase().match(WORD) ?? [];
+  const words = plainText(text).match(WORD) ?? [];
   const telling = words.filter((word) => word.length > 2 || /\p{N}/u.test(word) || /[^\u0000-\u024f]/.test(word));
   return telling.length > 0 ? telling : words;
 }

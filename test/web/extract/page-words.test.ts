@@ -64,6 +64,8 @@ test.each<[unknown, string, boolean]>([
   ["Buy at evil.example", "Price: 19.50 EUR", false],
   [["red", "blue"], "red, green and blue", true],
   [["red", "pink"], "red, green and blue", false],
+  ["東京タワー", "これは東京タワーです", true],
+  ["大阪城", "これは東京タワーです", false],
   [true, "in stock", true],
   [{ a: 1 }, "x", true],
 ])("%p in %p: %p", (value, quote, expected) => {
