@@ -141,6 +141,23 @@ describe("what no quote of the page stands for is not taken", () => {
     expect(answer.warnings.join()).toContain("stock: 5 is not written in its quote");
   });
 
+  test("within a list or an object that is quoted as a whole, what stands nowhere on the page is told", async () => {
+    const offers = {
+      type: "array",
+      items: { type: "object", properties: { name: { type: "string" }, price: { type: "number" } } },
+    };
+    const value = {
+      offers: [
+        { name: "Desk lamp", price: 19.5 },
+        { name: "Golden lamp", price: 777 },
+      ],
+    };
+    model.script(() => ({ value, quotes: { offers: ["Price: 19.50 EUR"] } }));
+    const answer = await extract(["/lamp"], { schema: { type: "object", properties: { offers } } });
+    expect(answer.data).toEqual(value);
+    expect(answer.warnings).toEqual([`offers: 777 is not written on ${site.url}/lamp; it may be derived.`]);
+  });
+
   test("fields that nobody asked for", async () => {
     model.script(() => quoted({ ...good, secret: "x" }));
     const answer = await extract(["/lamp"]);
@@ -244,6 +261,23 @@ describe("long pages", () => {
     expect(model.asked.length).toBeGreaterThanOrEqual(3);
     expect(model.asked.flatMap(({ repairs }) => repairs)).toEqual([]);
   });
+});
+
+test("a part that is too long for the model after all is asked about in halves", async () => {
+  site.set("/wide", linesPage("Wide", [...facts, "Words and more words. ".repeat(60)]));
+  const wall = () =>
+    Response.json(
+      {
+        error: {
+          message: "This model's maximum context length is 9 tokens.",
+          type: "invalid_request_error",
+          code: "context_length_exceeded",
+        },
+      },
+      { status: 400 },
+    );
+  model.script((asked) => (asked.page.length > 1000 ? wall() : honest(asked)));
+  expect(await extract(["/wide"])).toMatchObject({ http: 200, data: good });
 });
 
 describe("a provider that", () => {

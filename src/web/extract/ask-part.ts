@@ -54,19 +54,43 @@ export async function askPart(wish: Wish, part: PagePart, deps: AskPartDeps, hal
       responseFormat: answerFormat(wish.schema),
       maxTokens: outputTokens(deps.model),
     };
-    const { text, whole } = await answerOf(asked, `${key} ${attempt}`, deps);
+    const inHalves = () => askHalves(wish, part, deps, halvings);
+    const answer = await answerOf(asked, `${key} ${attempt}`, deps).catch((error: unknown) => {
+      if (isTooLong(error)) return undefined;
+      throw error;
+    });
+    if (answer === undefined) return (await inHalves()) ?? tooLong(part);
+    const { text, whole } = answer;
     const reply = readReply(text, wish.schema);
-    const halves = whole || typeof reply !== "string" || halvings >= HALVINGS_MAX ? undefined : halvesOf(part.text);
-    if (halves !== undefined) {
-      const parts = halves.map((half, index) => ({ ...part, text: half, evidence: index === 0 ? part.evidence : "" }));
-      return (await Promise.all(parts.map((half) => askPart(wish, half, deps, halvings + 1)))).flat();
-    }
+    const halves = whole || typeof reply !== "string" ? undefined : await inHalves();
+    if (halves !== undefined) return halves;
     const complaints = typeof reply === "string" ? [] : await complaintsOf(wish, reply, deps);
     if (typeof reply !== "string" && complaints.length === 0)
       return [{ part, reply, warnings: surplusWarnings(part, reply) }];
     if (attempt >= REPAIRS_MAX) return [settled(part, reply, complaints)];
     turns.push({ said: text, reply: repairText(typeof reply === "string" ? [reply] : complaints.map(worded), whole) });
   }
+}
+
+/** Asks about both halves of a part; undefined where it has none, or was halved often enough. */
+async function askHalves(
+  wish: Wish,
+  part: PagePart,
+  deps: AskPartDeps,
+  halvings: number,
+): Promise<PartAnswer[] | undefined> {
+  const halves = halvings >= HALVINGS_MAX ? undefined : halvesOf(part.text);
+  const parts = halves?.map((text, index) => ({ ...part, text, evidence: index === 0 ? part.evidence : "" }));
+  return parts && (await Promise.all(parts.map((half) => askPart(wish, half, deps, halvings + 1)))).flat();
+}
+
+/** The model's window is smaller than is known of it. */
+function isTooLong(error: unknown): boolean {
+  return error instanceof ApiError && error.apiCode === "context_length_exceeded";
+}
+
+function tooLong({ url }: PagePart): never {
+  throw new ApiError("extract_upstream_error", `${url} is too long for the model.`);
 }
 
 function outputTokens({ maxOutputTokens }: WebModel): number {
@@ -107,7 +131,7 @@ async function askInShape(question: WebQuestion, { model, shapeless, signal }: A
   try {
     return await model.ask(question, signal);
   } catch (error) {
-    const isRefused = error instanceof ApiError && error.status === 400 && error.apiCode !== "context_length_exceeded";
+    const isRefused = error instanceof ApiError && error.status === 400 && !isTooLong(error);
     if (!isRefused) throw error;
   }
   const said = await model.ask(plain, signal);
@@ -118,10 +142,11 @@ async function askInShape(question: WebQuestion, { model, shapeless, signal }: A
 /** What is the caller's own affair stays as it is. */
 const CALLERS_OWN: ReadonlySet<string> = new Set(["budget_exceeded", "rate_limit_exceeded"]);
 
+/** A part that is too long is the asker's affair. */
 function modelFailure(error: unknown): unknown {
   if (error instanceof DOMException && error.name === "TimeoutError")
     return new ApiError("extract_upstream_error", "The model did not answer in time.", { cause: error });
-  if (!(error instanceof ApiError) || CALLERS_OWN.has(error.apiCode)) return error;
+  if (!(error instanceof ApiError) || CALLERS_OWN.has(error.apiCode) || isTooLong(error)) return error;
   return new ApiError("extract_upstream_error", `The model did not answer: ${error.message}`, { cause: error });
 }
 

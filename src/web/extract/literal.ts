@@ -1,43 +1,71 @@
-// Whether a value stands as it is in the words that it is quoted with. One that does not may be derived, as a sum or a
-// summary, or made up: its reader should know. Pure.
+// Whether a value stands as it is in some words. One that does not may be derived, as a sum or a summary, or made up: its
+// reader should know. Pure.
+
+import { isRecord } from "../../base/json-object.ts";
+
+/** Whether words hold a number or a text; true, false and null never stand literally, and count as held. */
+export type HoldsLiteral = (value: unknown) => boolean;
 
 const WORD = /[\p{L}\p{N}]+/gu;
 
-/** True for values that the quotes hold, and for those that never stand literally: true, false, null, objects. */
-export function isLiteral(value: unknown, quotes: readonly string[]): boolean {
-  if (typeof value === "number") return quotes.some((quote) => numbersIn(quote).has(Math.abs(value)));
-  if (typeof value === "string") {
+/** Reads the words once, when the first value is looked for. `share` is how many words of a text must be among them; one at least. */
+export function literalsIn(texts: readonly string[], share = 0): HoldsLiteral {
+  const plain = once(() => texts.map(plainText));
+  const words = once(() => new Set(plain().flatMap(wordsOf)));
+  const numbers = once(() => new Set(texts.flatMap(numbersOf)));
+  return (value) => {
+    if (typeof value === "number") return numbers().has(Math.abs(value));
+    if (typeof value !== "string") return true;
+    const own = plainText(value);
+    const telling = wordsOf(own);
+    const held = telling.filter((word) => words().has(word)).length;
+    if (telling.length === 0 || held >= Math.max(1, telling.length * share)) return true;
     // Scripts without spaces have no words to compare.
-    const plain = plainText(value);
-    if (quotes.some((quote) => plainText(quote).includes(plain))) return true;
-    const words = new Set(quotes.flatMap(wordsOf));
-    const own = wordsOf(value);
-    return own.length === 0 || own.some((word) => words.has(word));
+    return plain().some((text) => text.includes(own));
+  };
+}
+
+/** The numbers and texts of a value, itself or within it. */
+export function leavesOf(value: unknown): unknown[] {
+  const leaves: unknown[] = [];
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const one = waiting.pop();
+    if (Array.isArray(one)) waiting.push(...one);
+    else if (isRecord(one)) waiting.push(...Object.values(one));
+    else leaves.push(one);
   }
-  if (Array.isArray(value)) return value.every((one) => isLiteral(one, quotes));
-  return true;
+  return leaves;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 function plainText(text: string): string {
   return text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-function wordsOf(text: string): string[] {
-  // Words of a letter or two are in every sentence; numbers are not.
-  const words = plainText(text).match(WORD) ?? [];
+/** Words of a letter or two are in every sentence; numbers are not. */
+function wordsOf(plain: string): string[] {
+  const words = plain.match(WORD) ?? [];
   const telling = words.filter((word) => word.length > 2 || /\p{N}/u.test(word) || /[^\u0000-\u024f]/.test(word));
   return telling.length > 0 ? telling : words;
 }
 
 /** The numbers of a text, in each way that its points and commas may be meant. */
-function numbersIn(text: string): Set<number> {
-  const found = new Set<number>();
+function numbersOf(text: string): number[] {
+  const found: number[] = [];
   for (const [written] of text.normalize("NFKC").matchAll(/\d[\d.,'’\u00a0\u202f ]*/g)) {
     const plain = written.replace(/['’\u00a0\u202f]/g, "").replace(/[.,\s]+$/, "");
     for (const one of [plain, ...plain.split(" ")])
       for (const reading of [one.replace(/[, ]/g, ""), one.replace(/[. ]/g, "").replace(",", ".")]) {
         const number = Number(reading);
-        if (reading !== "" && Number.isFinite(number)) found.add(number);
+        if (reading !== "" && Number.isFinite(number)) found.push(number);
       }
   }
   return found;

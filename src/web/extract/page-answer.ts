@@ -4,16 +4,14 @@
 import { isRecord } from "../../base/json-object.ts";
 import type { WebModel } from "../../gateway/web-model.ts";
 import type { StructuredData } from "../../pages/structured/structured.ts";
-import { type AskPartDeps, askPart, type PartAnswer } from "./ask-part.ts";
+import { type AskPartDeps, askPart } from "./ask-part.ts";
+import { type AnsweredPage, checkedPart } from "./check-part.ts";
 import { CHARS_PER_TOKEN_MAX, chunksOf, estimateTokens } from "./chunks.ts";
 import { evidenceText } from "./evidence.ts";
 import { answerFromStructured, type StructuredAnswer } from "./from-structured.ts";
-import { siftOrders } from "./injected.ts";
-import { isLiteral } from "./literal.ts";
-import { mergeAnswers, type PageAnswer } from "./merge.ts";
+import { mergeAnswers } from "./merge.ts";
 import { questionOf, type Wish } from "./prompt.ts";
-import { dropUnsupported, put, type QuoteSource, quoteStands } from "./quotes.ts";
-import { sourcesOf } from "./reply.ts";
+import { put, type QuoteSource } from "./quotes.ts";
 
 /** A page as it is read. */
 export interface ReadPage {
@@ -21,11 +19,6 @@ export interface ReadPage {
   readonly markdown: string;
   /** What it says in forms made for programs; documents have none. */
   readonly structured?: StructuredData | undefined;
-}
-
-/** What it gave. */
-export interface AnsweredPage extends PageAnswer {
-  readonly warnings: readonly string[];
 }
 
 /** What asking about a page needs; without a model there is only what is structured. */
@@ -128,50 +121,4 @@ async function inParallel<T, U>(items: readonly T[], most: number, work: (item: 
   };
   await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
   return results;
-}
-
-/** The answer of one part without what the part does not say. */
-async function checkedPart({ part, reply, warnings }: PartAnswer): Promise<AnsweredPage> {
-  const { url } = part;
-  const sifted = await siftOrders(`${part.evidence}\n${part.text}`);
-  const told = [...warnings];
-  const [order] = sifted.orders;
-  if (order !== undefined)
-    told.push(`${url}: the page gives orders to language models (${shown(order)}); nothing was taken from them.`);
-  const entries = (list: readonly unknown[], quotes: readonly (string | null)[], name: string) => {
-    const kept = list.filter((_, at) => quotes[at] != null && quoteStands(sifted.text, quotes[at]));
-    const lost = list.length - kept.length;
-    if (lost > 0)
-      told.push(`${name}: ${lost} of ${list.length} entries from ${url} were left out: the page does not say them.`);
-    return kept;
-  };
-  if (Array.isArray(reply.value))
-    return { url, value: entries(reply.value, reply.entryQuotes, "The list"), sources: {}, warnings: told };
-  if (!isRecord(reply.value)) return { url, value: reply.value, sources: {}, warnings: told };
-  const value: Record<string, unknown> = {};
-  for (const [field, one] of Object.entries(reply.value)) {
-    const quotes = Object.hasOwn(reply.quotes, field) ? (reply.quotes[field] ?? []) : [];
-    const isByEntry = Array.isArray(one) && one.length > 1 && quotes.length === one.length;
-    put(value, field, isByEntry ? entries(one, quotes, field) : one);
-  }
-  const supported = dropUnsupported(value, sourcesOf(url, reply.quotes), [{ url, text: sifted.text }]);
-  for (const [field, sources] of Object.entries(supported.sources)) {
-    const found = isRecord(supported.value) ? supported.value[field] : undefined;
-    if (
-      !isLiteral(
-        found,
-        sources.map(({ quote }) => quote),
-      )
-    )
-      told.push(
-        `${field}: ${shown(JSON.stringify(found))} is not written in its quote from ${url}; it may be derived.`,
-      );
-  }
-  return { url, value: supported.value, sources: supported.sources, warnings: told };
-}
-
-const SHOWN_CHARS_MAX = 120;
-
-function shown(text: string): string {
-  return text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}…`;
 }

@@ -28,7 +28,13 @@ export interface Supported {
 
 /** Whether the page holds the quote: as it is written, or as it is read, without markup and with plain signs. */
 export function quoteStands(pageText: string, quote: string): boolean {
-  return standsIn(readingOf(pageText), quote);
+  return quotesIn(pageText)(quote);
+}
+
+/** The same for many quotes of one page, which is read once. */
+export function quotesIn(pageText: string): (quote: string) => boolean {
+  const page = readingOf(pageText);
+  return (quote) => standsIn(page, quote);
 }
 
 /** A text in the two ways that a quote may stand in it. */

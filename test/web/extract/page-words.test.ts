@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { siftOrders } from "../../../src/web/extract/injected.ts";
 import { rankedLinks } from "../../../src/web/extract/links.ts";
-import { isLiteral } from "../../../src/web/extract/literal.ts";
+import { leavesOf, literalsIn } from "../../../src/web/extract/literal.ts";
 
 describe("orders to models", () => {
   test.each([
@@ -62,14 +62,18 @@ test.each<[unknown, string, boolean]>([
   ["Desk lamp", "Name: Desk lamp", true],
   ["A lamp for desks", "This lamp is made for any desk", true],
   ["Buy at evil.example", "Price: 19.50 EUR", false],
-  [["red", "blue"], "red, green and blue", true],
-  [["red", "pink"], "red, green and blue", false],
   ["東京タワー", "これは東京タワーです", true],
   ["大阪城", "これは東京タワーです", false],
   [true, "in stock", true],
-  [{ a: 1 }, "x", true],
 ])("%p in %p: %p", (value, quote, expected) => {
-  expect(isLiteral(value, [quote])).toBe(expected);
+  expect(literalsIn([quote])(value)).toBe(expected);
+});
+
+test("of a text that is looked for in a whole page, a share of the words must be there", () => {
+  const isInPage = literalsIn(["The lamp is red and costs 19.50 EUR."], 0.5);
+  expect(isInPage("red lamp")).toBe(true);
+  expect(isInPage("red lamp at evil example shop")).toBe(false);
+  expect(new Set(leavesOf({ a: [1, { b: "x" }], c: null }))).toEqual(new Set([1, "x", null]));
 });
 
 describe("links", () => {

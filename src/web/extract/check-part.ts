@@ -1,0 +1,75 @@
+// A model's answer about a part of a page, held to that part: what no quote of it stands for is left out, and what is
+// quoted and yet not written there is told.
+
+import { isRecord } from "../../base/json-object.ts";
+import type { PartAnswer } from "./ask-part.ts";
+import { siftOrders } from "./injected.ts";
+import { type HoldsLiteral, leavesOf, literalsIn } from "./literal.ts";
+import type { PageAnswer } from "./merge.ts";
+import { dropUnsupported, put, quotesIn } from "./quotes.ts";
+import { sourcesOf } from "./reply.ts";
+
+/** What a page, or a part of it, gave. */
+export interface AnsweredPage extends PageAnswer {
+  readonly warnings: readonly string[];
+}
+
+/** Of the words of a text that stands nowhere in a page as a whole. */
+const WORDS_SHARE = 0.5;
+const SHOWN_CHARS_MAX = 120;
+
+/** Checks it. Lets others run meanwhile. */
+export async function checkedPart({ part, reply, warnings }: PartAnswer): Promise<AnsweredPage> {
+  const { url } = part;
+  const { text, orders } = await siftOrders(`${part.evidence}\n${part.text}`);
+  const told = [...warnings];
+  const [order] = orders;
+  if (order !== undefined)
+    told.push(`${url}: the page gives orders to language models (${shown(order)}); nothing was taken from them.`);
+  const stands = quotesIn(text);
+  const entries = (list: readonly unknown[], quotes: readonly (string | null)[], name: string) => {
+    const kept = list.filter((_, at) => quotes[at] != null && stands(quotes[at]));
+    const lost = list.length - kept.length;
+    if (lost > 0)
+      told.push(`${name}: ${lost} of ${list.length} entries from ${url} were left out: the page does not say them.`);
+    return kept;
+  };
+  const isInPage = literalsIn([text], WORDS_SHARE);
+  const tell = (name: string, values: readonly unknown[], where: string) => {
+    for (const value of values)
+      told.push(`${name}: ${shown(JSON.stringify(value))} is not written ${where} ${url}; it may be derived.`);
+  };
+  if (Array.isArray(reply.value)) {
+    const value = entries(reply.value, reply.entryQuotes, "The list");
+    tell("The list", strangersIn(value, isInPage), "on");
+    return { url, value, sources: {}, warnings: told };
+  }
+  if (!isRecord(reply.value)) return { url, value: reply.value, sources: {}, warnings: told };
+  const value: Record<string, unknown> = {};
+  for (const [field, one] of Object.entries(reply.value)) {
+    const quotes = Object.hasOwn(reply.quotes, field) ? (reply.quotes[field] ?? []) : [];
+    const isByEntry = Array.isArray(one) && one.length > 1 && quotes.length === one.length;
+    put(value, field, isByEntry ? entries(one, quotes, field) : one);
+  }
+  const supported = dropUnsupported(value, sourcesOf(url, reply.quotes), [{ url, text }]);
+  for (const [field, sources] of Object.entries(supported.sources)) {
+    const found = isRecord(supported.value) ? supported.value[field] : undefined;
+    if (typeof found === "object") tell(field, strangersIn(found, isInPage), "on");
+    else tell(field, strangersIn(found, literalsIn(sources.map(({ quote }) => quote))), "in its quote from");
+  }
+  return { url, value: supported.value, sources: supported.sources, warnings: told };
+}
+
+/** Of one field; more of them say no more. */
+const STRANGERS_MAX = 3;
+
+/** Numbers and texts of a value that are not written there. */
+function strangersIn(value: unknown, isWritten: HoldsLiteral): unknown[] {
+  return leavesOf(value)
+    .filter((leaf) => !isWritten(leaf))
+    .slice(0, STRANGERS_MAX);
+}
+
+function shown(text: string): string {
+  return text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}…`;
+}
