@@ -63,6 +63,8 @@ export interface PreparedRequest {
   options: DecodeOptions;
   model: CatalogModel;
   routes: readonly ModelRoute[];
+  /** The thread that it begins is held here, as the provider refused to. */
+  holdsThread?: boolean | undefined;
 }
 
 /** What `prepare` makes of it. */

@@ -10,6 +10,7 @@ import type { Prepared, PreparedRequest } from "./deps.ts";
 import { expandHistory, type HistoryDeps } from "./history.ts";
 import { withFiles } from "./media.ts";
 import type { HeldRequest, HeldThreads } from "./threads/held.ts";
+import { holdsThreads, threadOf } from "./upstream-threads.ts";
 
 export interface PrepareDeps {
   history: HistoryDeps;
@@ -84,12 +85,14 @@ function withoutStore(body: Readonly<Record<string, unknown>>, format: WireForma
   return format.storesAnswers === true || body["store"] === true ? { ...body, store: false } : body;
 }
 
-/** A conversation that is held here because no provider of the model holds one. */
+/** A conversation that is held here because no provider of the model holds one, or none holds this one. */
 async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedRequest): Promise<HeldRequest | undefined> {
   const { format, body, caller, exchange, routes } = draft;
   // The refusal makes clients send their history.
   if (format.hasThreads !== true || body["thread"] == null || caller.noStore) return undefined;
-  if (routes.some((route) => provider(route.provider)?.dialect.hasThreads)) return undefined;
+  const isNative = draft.holdsThread !== true && routes.some((route) => holdsThreads(provider(route.provider)));
+  // One that was begun here goes on here, whoever answers for the model by now.
+  if (isNative && !(await held.has(caller.accountId, threadOf(format, body)?.previousId))) return undefined;
   return held.open(format, body, { accountId: caller.accountId, exchange });
 }
 

@@ -25,7 +25,7 @@ import { checkAgainstModel, defaultsFor } from "./policy.ts";
 import { answerPrompts } from "./prompts.ts";
 import { RefusedReasoning } from "./refused-reasoning.ts";
 import { askInTurn, bodiesInTurn, chosenRoutes, dearest, ROUTING_MEMBERS } from "./route-choice.ts";
-import { routesOfThread, threadOf } from "./upstream-threads.ts";
+import { refusesThread, routesOfThread, threadOf, withoutThreads } from "./upstream-threads.ts";
 import { worstCaseMicros } from "./worst-case.ts";
 
 const NO_MEMBERS = {};
@@ -42,6 +42,8 @@ interface Read {
   options: DecodeOptions;
   /** What the whole request holds of its caller's budgets, where this is one of several prompts or models. */
   hold: Hold | undefined;
+  /** The thread that it begins is held here, as the provider refused to. */
+  holdsThread?: boolean;
   /** What it says of its routing. */
   wishes: RouteWishes | undefined;
   nowSeconds(): number;
@@ -122,7 +124,18 @@ async function answerOne(deps: GatewayDeps, read: Omit<Read, "chat" | "options">
   const chat = format.decode(body, options);
   const job = await makeJob(deps, { ...read, chat, options });
   if (job.asksRecord !== undefined) return answerRecord(deps, request, job);
-  return chat.stream ? answerStreaming(deps, request, job) : answerWhole(deps, request, job);
+  const answer = (one: AdmittedRequest) =>
+    chat.stream ? answerStreaming(deps, request, one) : answerWhole(deps, request, one);
+  if (job.thread === undefined || job.thread.previousId !== undefined) return answer(job);
+  try {
+    return await answer(job);
+  } catch (error) {
+    if (!refusesThread(error)) throw error;
+    const again = await makeJob(deps, { ...read, chat, options, hold: job.hold, holdsThread: true });
+    // With compaction off nothing is held here: the refusal is all there is to say.
+    if (again.held === undefined) throw error;
+    return answer(again);
+  }
 }
 
 async function makeJob(deps: GatewayDeps, read: Read): Promise<AdmittedRequest> {
@@ -132,7 +145,9 @@ async function makeJob(deps: GatewayDeps, read: Read): Promise<AdmittedRequest> 
   const routes = wishes === undefined ? all : chosenRoutes(all, wishes);
   exchange.log["model"] = model.id;
   checkAgainstModel(read.chat, model, limitParam(body));
-  const prepared = await deps.prepare?.({ exchange, caller, format, chat: read.chat, body, options, model, routes });
+  const { holdsThread } = read;
+  const draft = { exchange, caller, format, chat: read.chat, body, options, model, routes, holdsThread };
+  const prepared = await deps.prepare?.(draft);
   const chat = prepared?.chat ?? read.chat;
   // What was stored earlier may hold what this model cannot read.
   if (chat !== read.chat) checkAgainstModel(chat, model, limitParam(body));
@@ -167,7 +182,7 @@ async function makeJob(deps: GatewayDeps, read: Read): Promise<AdmittedRequest> 
     defaults,
     hold,
     refusedReasoning: new RefusedReasoning(),
-    clientHeaders: forwardedHeaders(request),
+    clientHeaders: held === undefined ? forwardedHeaders(request) : withoutThreads(forwardedHeaders(request)),
     trace: {
       span: exchange.span,
       headers: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,

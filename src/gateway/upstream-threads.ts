@@ -31,6 +31,32 @@ export class UpstreamThreads {
   }
 }
 
+/** True for providers that hold threads. */
+export function holdsThreads(provider: Provider | undefined): boolean {
+  return provider?.dialect.hasThreads === true && provider.quirks.threads !== false;
+}
+
+/** True when a provider's refusal says that it holds no thread for such a request. */
+export function refusesThread(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  const { upstream, details } = error.detail;
+  const said = (upstream?.details ?? details) as { error_code?: unknown } | null | undefined;
+  if (said?.error_code === "thread_unsupported_request") return true;
+  // Servers from before there were threads refuse the names of the parameter or the beta like any that they do not know.
+  return error.body().type === "invalid_request_error" && UNKNOWN_THREAD.test(error.message);
+}
+
+const UNKNOWN_THREAD =
+  /\bthread\b[^.]{0,40}\b(?:extra inputs|unknown|unrecognized|unexpected)|unexpected value.*\bmessage-threads-/is;
+
+/** The client's headers without the beta that threads need, for a provider that is not sent one. */
+export function withoutThreads(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { "anthropic-beta": betas, ...rest } = headers;
+  const left = (betas ?? "").split(",").map((name) => name.trim());
+  const known = left.filter((name) => name !== "" && !name.startsWith("message-threads-"));
+  return known.length === 0 ? rest : { ...rest, "anthropic-beta": known.join(",") };
+}
+
 /** What a request says of the thread it belongs to. */
 export interface ThreadRequest {
   /** The answer it goes on from; undefined: a new thread. */
@@ -54,8 +80,9 @@ export function routesOfThread(
   routes: readonly ModelRoute[],
   deps: { threads: UpstreamThreads; provider(name: string): Provider | undefined; accountId: string },
 ): readonly ModelRoute[] {
-  if (previousId === undefined) return routes;
-  if (!routes.some(({ provider }) => deps.provider(provider)?.dialect.hasThreads)) return routes;
+  const able = routes.filter(({ provider }) => holdsThreads(deps.provider(provider)));
+  if (able.length === 0) return routes;
+  if (previousId === undefined) return able;
   const holder = deps.threads.providerOf(previousId, deps.accountId);
   const left = routes.filter(({ provider }) => provider === holder);
   if (left.length > 0) return left;

@@ -40,6 +40,7 @@ export const QuirksSchema = Type.Object(
       "tei",
     ]),
     compaction: flag("false: the protocol's own compaction of conversations is not known; it is done here."),
+    threads: flag("false: Anthropic's `thread` is not known; the conversation is held here."),
     decision_body: Type.Optional(
       Type.Unsafe<Readonly<Record<string, unknown>>>({
         type: "object",

@@ -11,10 +11,14 @@ const others = DIALECTS.filter((name) => name !== "anthropic-messages");
 let upstream: FakeUpstream;
 let app: TestApp;
 const config = (enabled = true) => ({
-  providers: Object.fromEntries(
-    others.map((name) => [name, { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false }]),
-  ),
-  models: others.map((id) => ({ id, routes: [{ provider: id, model: "up" }] })),
+  providers: {
+    ...Object.fromEntries(
+      others.map((name) => [name, { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false }]),
+    ),
+    claude: { kind: "anthropic", base_url: upstream.baseUrl, api_key: "k", discover: false },
+    elder: { kind: "anthropic", base_url: upstream.baseUrl, api_key: "k", discover: false, quirks: { threads: false } },
+  },
+  models: [...others, "claude", "elder"].map((id) => ({ id, routes: [{ provider: id, model: "up" }] })),
   tiers: { premium: { rpm: 1_000_000 } },
   compaction: { enabled },
 });
@@ -32,8 +36,12 @@ beforeEach(() => {
 });
 
 const user = (content: string) => [{ role: "user", content }];
-async function turn(body: Json, stream = false): Promise<{ status: number; id: string; json: Json }> {
-  const answer = await app.post("/v1/messages", { max_tokens: 50, stream, ...body });
+async function turn(
+  body: Json,
+  stream = false,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; id: string; json: Json }> {
+  const answer = await app.post("/v1/messages", { max_tokens: 50, stream, ...body }, headers);
   if (!stream || answer.status !== 200) {
     const json = (await answer.json()) as Json;
     return { status: answer.status, id: String(json["id"]), json };
@@ -109,6 +117,55 @@ test("what cannot be gone on from is refused in the vendor's words", async () =>
   expect((await turn({ model, messages: user("x"), thread: after(next) })).status).toBe(400);
   upstream.answer((received) => say(received, { text: "well" }));
   expect((await turn({ model, messages: user("x"), thread: after(next) })).status).toBe(200);
+});
+
+/** How servers say that they hold no threads: in the vendor's words, or as of a name that they do not know. */
+const REFUSALS: readonly (readonly [string, Json])[] = [
+  [
+    "the vendor's own",
+    { message: "Threads cannot do this.", details: { error_code: "thread_unsupported_request", unsupported: ["x"] } },
+  ],
+  ["an unknown parameter", { message: "thread: Extra inputs are not permitted" }],
+  ["an unknown beta", { message: "Unexpected value(s) `message-threads-2026-08-12` for the `anthropic-beta` header." }],
+];
+describe.each(REFUSALS)("a provider of the same protocol that refuses: %s", (_name, error) => {
+  test.each([false, true])("the thread is held here from its first answer on; stream: %p", async (stream) => {
+    upstream.answer((received) => {
+      const { json, headers } = received;
+      const asks =
+        json?.["thread"] !== undefined || headers.get("anthropic-beta")?.includes("message-threads") === true;
+      if (!asks) return say(received, { text: `answer ${upstream.received.length}` });
+      return Response.json({ type: "error", error: { type: "invalid_request_error", ...error } }, { status: 400 });
+    });
+    const betas = { "anthropic-beta": "message-threads-2026-08-12,other-2026" };
+    const begin = { model: "claude", system: "Be kind.", messages: user("one"), thread: { type: "create" } };
+    const first = await turn(begin, stream, betas);
+    expect([first.status, upstream.received.length]).toEqual([200, 2]);
+    expect(upstream.received[1]?.headers.get("anthropic-beta")).toBe("other-2026");
+    const second = await turn({ model: "claude", messages: user("two"), thread: after(first.id) }, stream, betas);
+    expect([second.status, upstream.received.length]).toEqual([200, 3]);
+    for (const said of ["Be kind.", "one", "answer 2", "two"]) expect(upstream.received[2]?.text).toContain(said);
+    // An answer that is nobody's is asked of the provider, if it is anywhere.
+    expect(refused(await turn({ model: "claude", messages: user("x"), thread: after("msg_none") }))[0]).toBe(404);
+  });
+});
+
+test("a provider that is known to hold none is not asked to", async () => {
+  const first = await turn({ model: "elder", messages: user("one"), thread: { type: "create" } });
+  const second = await turn({ model: "elder", messages: user("two"), thread: after(first.id) });
+  expect([first.status, second.status, upstream.received.length]).toEqual([200, 200, 2]);
+  for (const said of ["one", "answer 1", "two"]) expect(upstream.received[1]?.text).toContain(said);
+});
+
+test("another refusal is handed on, and nothing is held", async () => {
+  upstream.answer(() =>
+    Response.json(
+      { type: "error", error: { type: "invalid_request_error", message: "max_tokens: no" } },
+      { status: 400 },
+    ),
+  );
+  const answer = await turn({ model: "claude", messages: user("one"), thread: { type: "create" } });
+  expect([answer.status, upstream.received.length]).toEqual([400, 1]);
 });
 
 test("with compaction off no text is kept, and the refusal tells the client to send its history", async () => {

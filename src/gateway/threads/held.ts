@@ -38,6 +38,12 @@ export class HeldThreads {
     this.#deps = deps;
   }
 
+  /** True for an answer that can be gone on from here. */
+  async has(accountId: string, previousId: string | undefined): Promise<boolean> {
+    if (previousId === undefined || !this.#deps.enabled()) return false;
+    return (await this.#deps.threads.find({ accountId, kind: "messages", threadId: previousId })) !== undefined;
+  }
+
   /** The whole of a request that names a thread; undefined where it names none or none is held. Throws 400 or 404. */
   async open(
     format: WireFormat,
