@@ -125,6 +125,8 @@ export function createChat(deps: ChatDeps) {
     direct: directRoutes(gateway),
     /** Answers a chat completion; `admit` decides whom it is from. */
     complete: (request: Request) => gateway.handle(request, chatCompletionsFormat),
+    /** What accounts see of their own conversations. */
+    ownThreads: compaction.owned,
     stop: compaction.stop,
     /** A one-token call: true when the model answered. */
     probe: createProbe(pipeline),

@@ -10,6 +10,7 @@ import type { createDecisions } from "../decisions/assemble.ts";
 import type { createSpenders } from "../gateway/budgets.ts";
 import type { Caller } from "../gateway/caller.ts";
 import type { Fleet } from "../gateway/providers.ts";
+import type { OwnedThreads } from "../gateway/threads/owned-threads.ts";
 import { checkSubsystems } from "../status/health.ts";
 import { untrustedProxy } from "../status/untrusted-proxy.ts";
 import type { Store } from "../store/engine/open.ts";
@@ -42,6 +43,8 @@ export interface DashboardServiceDeps {
   readonly budgetsOf: ReturnType<typeof createSpenders>;
   /** Keys have changed: caches of them are stale. */
   keysChanged(): void;
+  /** An account's own conversations. */
+  readonly threads: OwnedThreads;
 }
 
 /** The dashboard as a service. */
@@ -79,6 +82,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     storageOf: verbs.storage.storageOf,
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
+    threads: more.threads,
     unpriced: (tier) => (isTierId(tier) ? unpricedModels(fleet.catalog().models, config(), tier) : []),
     budgetOf: ({ id, tier }) => budgets.findAccountBudget(id, isTierId(tier) ? more.grants()[tier].budget : undefined),
     budgetsOf: more.budgetsOf,

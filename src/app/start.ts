@@ -145,6 +145,7 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
       watch,
       budgetsOf: callers.budgetsOf,
       keysChanged: callers.changed,
+      threads: chat.ownThreads,
       chat: callers.vouched(chat.complete),
       decide: callers.vouched(decisions.answer),
     }),

@@ -25,12 +25,14 @@ import { assetFile, htmlPage, safeHeaders } from "./page.ts";
 import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
 import { type PlaygroundApiDeps, playgroundApi } from "./playground-api.ts";
 import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
+import { type ThreadsApiDeps, threadsApi } from "./threads-api.ts";
 import { type UsageApiDeps, usageApi } from "./usage-api.ts";
 
 export interface DashboardDeps
   extends KeysApiDeps,
     Pick<PlaygroundApiDeps, "chat" | "decide" | "decisionChoices" | "budgetsOf">,
     DecisionsApiDeps,
+    ThreadsApiDeps,
     Pick<GatewayApiDeps, "gateway">,
     Pick<PeopleApiDeps, "people" | "invites">,
     Omit<SignInApiDeps, "profile" | "boot"> {
@@ -69,6 +71,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...keysApi(deps),
     ...usageApi(deps),
     ...accountApi(deps),
+    ...threadsApi(deps),
     ...playgroundApi(deps),
     ...decisionsApi(deps),
     ...gatewayApi(deps),

@@ -8,6 +8,7 @@ import { askModel, type ModelCallDeps } from "../ask.ts";
 import { HeldThreads } from "../threads/held.ts";
 import { KeptThreads } from "../threads/kept.ts";
 import { KeptConversations } from "../threads/kept-conversations.ts";
+import { createOwnedThreads } from "../threads/owned-threads.ts";
 import { createStoredThreads } from "../threads/stored-threads.ts";
 import { Compactor } from "./compactor.ts";
 import { Conversations } from "./conversations.ts";
@@ -75,6 +76,7 @@ export function createCompaction(deps: CompactionDeps) {
     stored,
     held: new HeldThreads({ threads, enabled: () => deps.settings().enabled }),
     heldConversations: held,
+    owned: createOwnedThreads({ threads, conversations: held, memory }),
     forgetConversation: (accountId: string, threadId: string) =>
       memory.forget({ accountId, threadId, keeps: "conversation", opening: "" }),
     sealer,

@@ -62,9 +62,9 @@ export class KeptThreads implements CompactionStore {
     return text === undefined ? undefined : { row: found, text: JSON.parse(text) as ThreadText };
   }
 
-  /** An account's threads, latest first, without what they say. */
-  list(accountId: string): Promise<ThreadOverview[]> {
-    return this.#deps.store.listThreads(accountId, "thread");
+  /** An account's threads of a kind, latest first, without what they say. */
+  list(accountId: string, kind: ThreadName["kind"] = "thread"): Promise<ThreadOverview[]> {
+    return this.#deps.store.listThreads(accountId, kind);
   }
 
   /** Deletes a thread; false when there is none. */

@@ -5,6 +5,7 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { accountStorage, responses, threads } from "./schema.ts";
+import { THREAD_BYTES } from "./thread-size.ts";
 
 /** Verbs over what an account keeps. */
 export type StorageStore = ReturnType<typeof storageStore>;
@@ -83,12 +84,6 @@ interface OldText {
   drop(): void;
 }
 
-/** What a table holds of the thread in hand; by full names, as the columns of a query of one table have none. */
-function sizeWithin(table: "thread_items" | "thread_summaries") {
-  return sql.raw(`COALESCE((SELECT SUM(octet_length(part.state)) FROM ${table} AS part WHERE part.account_id = threads.account_id
-    AND part.kind = threads.kind AND part.thread_id = threads.thread_id), 0)`);
-}
-
 /** Finds the responses and threads of an account that were written longest ago, oldest first. */
 function oldestTexts({ db }: Store): (accountId: string) => OldText[] {
   const accountId = sql.placeholder("accountId");
@@ -109,8 +104,7 @@ function oldestTexts({ db }: Store): (accountId: string) => OldText[] {
       threadId: threads.threadId,
       atMs: threads.updatedAtMs,
       // Its summaries and items go with it.
-      bytes: sql<number>`octet_length(${threads.threadId}) + octet_length(${threads.state})
-        + ${sizeWithin("thread_summaries")} + ${sizeWithin("thread_items")}`,
+      bytes: THREAD_BYTES,
     })
     .from(threads)
     .where(eq(threads.accountId, accountId))

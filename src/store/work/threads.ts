@@ -1,12 +1,13 @@
 // Conversations that are kept, and the summaries that stand for their earlier parts. A thread belongs to one account; what it
 // says is sealed by the gateway, and here no more than bytes.
-import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { requireStorable } from "../values.ts";
 import { threadSummaries, threads } from "./schema.ts";
 import { threadItemVerbs } from "./thread-items.ts";
 import type { ThreadName } from "./thread-name.ts";
+import { THREAD_BYTES } from "./thread-size.ts";
 
 /** A thread as stored. */
 export type Thread = typeof threads.$inferSelect;
@@ -74,7 +75,7 @@ function threadVerbs({ db, clock, sqlite }: Store) {
           model: threads.model,
           messages: threads.messages,
           tokens: threads.tokens,
-          bytes: sql<number>`octet_length(${threads.state})`,
+          bytes: THREAD_BYTES,
           createdAtMs: threads.createdAtMs,
           updatedAtMs: threads.updatedAtMs,
         })
@@ -146,6 +147,6 @@ function summaryVerbs(store: Store) {
 
 /** A thread without what it says. */
 export type ThreadOverview = Omit<Thread, "accountId" | "kind" | "state" | "expiresAtMs"> & {
-  /** What its messages take, sealed. */
+  /** What it takes, sealed, with its items and summaries. */
   readonly bytes: number;
 };

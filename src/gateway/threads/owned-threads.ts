@@ -1,0 +1,109 @@
+// What an account sees of its own conversations, whichever way they are kept: threads that its clients name, conversations of
+// Responses clients, and threads that are held for Anthropic's clients.
+
+import { type Element, textOfEntry } from "../../chat/entries.ts";
+import type { ThreadName } from "../../store/work/thread-name.ts";
+import { WIRE_FORMATS } from "../../wire/index.ts";
+import { responsesFormat } from "../../wire/responses/format.ts";
+import type { CompactionMemory } from "../compaction/memory.ts";
+import type { KeptThreads } from "./kept.ts";
+import type { KeptConversations } from "./kept-conversations.ts";
+
+/** A conversation in a list. */
+export interface OwnedThread {
+  readonly kind: ThreadName["kind"];
+  readonly id: string;
+  readonly model: string;
+  readonly messages: number;
+  readonly tokens: number;
+  readonly bytes: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** What one says: its last messages, and the summaries that stand for earlier ones. */
+export interface OwnedThreadText {
+  readonly messages: readonly { readonly role: string; readonly text: string }[];
+  readonly summaries: readonly { readonly createdAtMs: number; readonly tokens: number; readonly text: string }[];
+}
+
+export interface OwnedThreadsDeps {
+  threads: KeptThreads;
+  conversations: KeptConversations;
+  memory: CompactionMemory;
+}
+
+const KINDS: readonly ThreadName["kind"][] = ["thread", "conversation", "messages"];
+/** Conversations of a list, all kinds together. */
+const LISTED_MAX = 200;
+/** Messages that are shown of one, and characters of each. */
+const MESSAGES_MAX = 200;
+const CHARS_MAX = 20_000;
+
+/** Its verbs. */
+export type OwnedThreads = ReturnType<typeof createOwnedThreads>;
+
+/** Builds the verbs. */
+export function createOwnedThreads({ threads, conversations, memory }: OwnedThreadsDeps) {
+  const list = async (accountId: string): Promise<OwnedThread[]> => {
+    const lists = await Promise.all(
+      KINDS.map(async (kind) =>
+        (await threads.list(accountId, kind)).map(({ threadId, ...row }) => ({ ...row, kind, id: threadId })),
+      ),
+    );
+    return (
+      lists
+        .flat()
+        // Of an answer that was gone on from only the word of that is left.
+        .filter(({ kind, messages }) => kind !== "messages" || messages > 0)
+        .sort((a, b) => b.updatedAtMs - a.updatedAtMs)
+        .slice(0, LISTED_MAX)
+    );
+  };
+
+  const elementsOf = async ({ accountId, kind, threadId }: ThreadName): Promise<Said | undefined> => {
+    if (kind === "conversation") {
+      const page = { order: "desc" as const, after: undefined, limit: MESSAGES_MAX };
+      const listed = await conversations.list(accountId, threadId, page);
+      return listed && { format: responsesFormat.name, messages: listed.items.map(({ item }) => item).reverse() };
+    }
+    return (await threads.find({ accountId, kind, threadId }))?.text;
+  };
+
+  return {
+    list,
+
+    /** What one says; undefined when the account has none of that name. */
+    async read(name: ThreadName): Promise<OwnedThreadText | undefined> {
+      const isThere = name.kind !== "conversation" || (await conversations.find(name.accountId, name.threadId));
+      const said = isThere ? await elementsOf(name) : undefined;
+      if (said === undefined) return undefined;
+      const entries = WIRE_FORMATS.find((format) => format.name === said.format)?.entries;
+      const compactions = name.kind === "messages" ? [] : await threads.load(name);
+      return {
+        messages: said.messages.slice(-MESSAGES_MAX).map((element) => {
+          const entry = entries?.entry(element);
+          const text = entry === undefined ? JSON.stringify(element) : textOfEntry(entry);
+          return { role: entry?.role ?? "", text: text.slice(0, CHARS_MAX).toWellFormed() };
+        }),
+        summaries: compactions.flatMap(({ record, tokens, createdAtMs }) =>
+          record === undefined ? [] : [{ text: record, tokens, createdAtMs }],
+        ),
+      };
+    },
+
+    /** Deletes one; false when there is none. */
+    remove(name: ThreadName): Promise<boolean> {
+      const { accountId, threadId, kind } = name;
+      const keeps = kind === "conversation" ? kind : undefined;
+      if (kind !== "messages") memory.forget({ accountId, threadId, keeps, opening: "" });
+      return threads.remove(name);
+    },
+  };
+}
+
+/** Elements in the words of a client's format. */
+interface Said {
+  format: string;
+  messages: readonly Element[];
+}
