@@ -8,6 +8,7 @@ import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
 import { createRenderer, type Renderer, type RenderRequest } from "../../src/pages/browser/render.ts";
 import { PageError } from "../../src/pages/page-error.ts";
 import { CHROMIUM } from "../support/browser.ts";
+import { whileSteady } from "../support/real-time.ts";
 import { html, script, shown } from "./render-pages.ts";
 
 let site: ReturnType<typeof Bun.serve>;
@@ -173,7 +174,8 @@ describe.skipIf(CHROMIUM === undefined)("what a reader sees", () => {
     ["/lazy", "came into view"],
     ["/form", "after the form"],
   ];
-  for (const [path, text] of cases) test(path, async () => expect((await render(path)).html).toContain(text), 30_000);
+  for (const [path, text] of cases)
+    test(path, () => whileSteady(async () => expect((await render(path)).html).toContain(text)), 60_000);
 
   test.each(["none", "viewport"] as const)("a window like any other (picture: %s)", async (screenshot) => {
     expect((await render("/window", { screenshot })).html).toContain("1280 900 1280 visible true true");
