@@ -117,9 +117,13 @@ test.each([
 
 test("a stored prompt or a conversation stands for the input", async () => {
   upstream.answer((received) => say(received, { text: "ok" }));
-  for (const more of [{ prompt: { id: "pmpt_1" } }, { conversation: "conv_1" }]) {
-    expect((await app.post("/v1/responses", { model: "openai-responses", store: false, ...more })).status).toBe(200);
-    expect(upstream.received.at(-1)?.json).toMatchObject(more);
-  }
+  const prompt = { prompt: { id: "pmpt_1" } };
+  expect((await app.post("/v1/responses", { model: "openai-responses", store: false, ...prompt })).status).toBe(200);
+  expect(upstream.received.at(-1)?.json).toMatchObject(prompt);
+  // A conversation is held here.
+  const items = [{ type: "message", role: "user", content: "go" }];
+  const { id } = (await (await app.post("/v1/conversations", { items })).json()) as { id: string };
+  expect((await app.post("/v1/responses", { model: "openai-responses", conversation: id })).status).toBe(200);
+  expect(JSON.stringify(upstream.received.at(-1)?.json?.["input"])).toContain("go");
   expect((await app.post("/v1/responses", { model: "openai-responses" })).status).toBe(400);
 });
