@@ -77,11 +77,13 @@ try {
   for (const measure of MEASURES) {
     const { name } = measure;
     const most = (kept[name] ?? 0) * WORSE_MAX;
-    let ratio = await ratioOf(measure);
+    const first = await ratioOf(measure);
     // The machine may have had other work in most of the rounds.
-    if (ratio > most) ratio = Math.min(ratio, await ratioOf(measure));
+    const ratio = first > most ? Math.min(first, await ratioOf(measure)) : first;
     ratios[name] = ratio;
     const isGood = ratio <= most || values.keep === true;
+    if (isGood && first > most)
+      process.stdout.write(`passed only when measured again: ${name} (${first.toFixed(2)} at first)\n`);
     if (!isGood) failures++;
     const verdict = isGood ? "" : ` FAILED: at most ${most.toFixed(2)}`;
     process.stdout.write(`${name}: ${ratio.toFixed(2)} × the passthrough (kept: ${kept[name] ?? "none"})${verdict}\n`);
