@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document, made of what is written down beside the routes and of the table of errors. Nothing is said here
 // of any one endpoint.
 
+import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
 import type { Access, ApiEndpoint, ApiParameter, GoodAnswer, Group } from "../http/endpoint.ts";
 import { ERROR, errorExamples, errorsOf } from "./errors.ts";
@@ -139,7 +140,7 @@ function operation(endpoint: ApiEndpoint, context: Context): Json {
             required: body.required ?? true,
             content: {
               [body.type ?? "application/json"]: {
-                schema: context.schemas.place(body.schema),
+                schema: inline(body.schema, context),
                 ...(Object.keys(body.examples).length === 0
                   ? {}
                   : {
@@ -153,6 +154,12 @@ function operation(endpoint: ApiEndpoint, context: Context): Json {
         }),
     responses: responses(endpoint, context),
   };
+}
+
+/** A body stands where it is sent: generators take members with a default for required in schemas that have a name. */
+function inline(schema: TSchema, { schemas }: Context): Json {
+  const { $id: _name, ...rest } = schema;
+  return schemas.place(rest as TSchema);
 }
 
 function parameter({ name, in: where, schema, required, example }: ApiParameter, { schemas }: Context): Json {
