@@ -66,11 +66,11 @@ export function signUp(deps: SignUpDeps): SignUp {
       if (setup !== undefined && (await isSetupToken(setupDeps, setup))) return { mustBeFirst: true };
       throw new ApiError(
         "signup_closed",
-        "The first account is made by the link that the server printed at its start.",
+        "The first account is created through the link that the server printed at startup.",
       );
     }
     const { signup } = deps.config().auth;
-    if (signup === "closed") throw new ApiError("signup_closed", "New accounts cannot be made here.");
+    if (signup === "closed") throw new ApiError("signup_closed", "Sign-up is disabled.");
     if (signup === "open") return {};
     const inviteHash = sha256Hex(invite ?? "");
     if (await deps.codes.isInviteOpen(inviteHash)) return { inviteHash };
@@ -96,7 +96,7 @@ export function signUp(deps: SignUpDeps): SignUp {
     refuse("email", emailFault(email));
     refuse("username", usernameFault(username));
     if (form.password !== undefined) refuse("password", passwordFault(form.password));
-    else if (person === undefined) refuse("password", "A password is needed.");
+    else if (person === undefined) refuse("password", "A password is required.");
     // Before anybody looks whether the name is taken, so that it takes as long either way.
     const passwordHash = form.password === undefined ? null : await deps.hasher.hash(form.password);
 
@@ -117,7 +117,7 @@ export function signUp(deps: SignUpDeps): SignUp {
         : { identity: { provider: person.provider, subject: person.subject, email: person.email } }),
     });
     if ("refused" in made) {
-      if (made.refused === "not_first") throw new ApiError("signup_closed", "The first account was made already.");
+      if (made.refused === "not_first") throw new ApiError("signup_closed", "The first account already exists.");
       if (made.refused === "invite_invalid") throw inviteRequired();
       const owner = made.refused === "email_taken" ? await accounts.findAccountByEmail(email) : undefined;
       const mayMail = (to: Account) =>
@@ -125,7 +125,10 @@ export function signUp(deps: SignUpDeps): SignUp {
       if (owner !== undefined && mayMail(owner)) deps.mailer.send(signUpTriedMail(owner.email, owner.username));
       // Names are public; addresses are not, so a taken one is not told apart from other reasons.
       if (made.refused === "username_taken") refuse("username", "This username is taken. Choose another.");
-      throw new ApiError("invalid_request", "An account with these details cannot be made. If you have one, sign in.");
+      throw new ApiError(
+        "invalid_request",
+        "An account with these details cannot be created. If you already have one, sign in.",
+      );
     }
     // Only now: a name that was taken must not cost the person their trip. That it is used once, the identity sees to.
     if (form.pending !== undefined) await oauth.takePending(form.pending);
@@ -141,14 +144,11 @@ function refuse(param: string, fault: string | undefined): void {
 }
 
 function inviteRequired(): ApiError {
-  return new ApiError(
-    "invite_required",
-    "An account is made by invitation here. The invitation is missing or not valid.",
-  );
+  return new ApiError("invite_required", "Sign-up requires an invitation. It is missing or invalid.");
 }
 
 function invalidPending(): ApiError {
-  return new ApiError("invalid_code", "Signing up through the provider took too long. Begin again.", {
+  return new ApiError("invalid_code", "Signing up through the provider took too long. Start again.", {
     param: "pending",
   });
 }

@@ -92,7 +92,7 @@ function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Grou
     { writeUsage: (batch) => time("flush_usage", () => verbs.usage.writeUsage(batch)) },
     {
       flushMs: config().usage.flushMs,
-      onError: (error) => log.error("usage could not be written; it is kept and tried again", { error }),
+      onError: (error) => log.error("usage could not be written; it is kept and will be retried", { error }),
     },
   );
   add("usage", {
@@ -129,7 +129,7 @@ function addCallers(
       limiter,
       rates: verbs.rates,
       clock,
-      failed: (error) => log.warn("the rate windows could not be saved; they are saved again soon", { error }),
+      failed: (error) => log.warn("the rate windows could not be saved; saving will be retried", { error }),
     }),
   );
   return add(

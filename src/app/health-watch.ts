@@ -109,25 +109,25 @@ function addGauges({ observer, fleet, writer, web }: HealthWatchDeps): void {
   );
   const plain = (name: string, help: string, value: () => number) =>
     metrics.gauge(name, help, [], () => [[[], value()]]);
-  plain("sallyport_usage_queue", "Usage records that wait to be written.", () => writer.state.queued);
+  plain("sallyport_usage_queue", "Usage records waiting to be written.", () => writer.state.queued);
   plain(
     "sallyport_usage_rows_lost",
-    "Requests counted in sums only, for want of room.",
+    "Requests counted in totals only because the buffer was full.",
     () => writer.state.rowsWithout,
   );
-  plain("sallyport_usage_write_failures", "Usage batches that had to be tried again.", () => writer.state.failures);
+  plain("sallyport_usage_write_failures", "Usage batches that were retried.", () => writer.state.failures);
   const flow = (name: string, help: string, of: keyof WebFigures) =>
     metrics.gauge(name, help, ["state"], () => Object.entries(web.figures()[of]).map(([state, n]) => [[state], n]));
-  flow("sallyport_jobs", "Jobs that run, and jobs that wait to be taken up.", "jobs");
-  flow("sallyport_job_pages", "Pages of jobs under way, and requests for any page that wait for their turn.", "pages");
+  flow("sallyport_jobs", "Running jobs and queued jobs.", "jobs");
+  flow("sallyport_job_pages", "Pages of jobs being fetched, and page requests waiting for their turn.", "pages");
   flow(
     "sallyport_single_pages",
-    "Single pages and maps under way, and those that wait for a place or their host.",
+    "Single pages and maps in progress, and those waiting for a slot or their host.",
     "single pages",
   );
   metrics.gauge(
     "sallyport_search_engine_suspended",
-    "1 while a search engine is left alone after failures, of those that run.",
+    "1 while an enabled search engine is suspended after failures.",
     ["engine"],
     () =>
       web
@@ -135,6 +135,6 @@ function addGauges({ observer, fleet, writer, web }: HealthWatchDeps): void {
         .filter(({ whyOff }) => whyOff === undefined)
         .map(({ name, suspended }) => [[name], suspended === undefined ? 0 : 1]),
   );
-  flow("sallyport_conversions", "Pages that are converted, and pages that wait for a thread.", "conversions");
+  flow("sallyport_conversions", "Pages being converted and pages waiting for a thread.", "conversions");
   plain("sallyport_models", "Models in the catalog.", () => fleet.catalog().models.length);
 }

@@ -105,7 +105,7 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
     /** A provider's model list could not be had; what it offered before is kept. */
     discoveryFailed(provider: string, cause: unknown, kept: number): void {
       keepFault(provider, "model_list", 0);
-      log.warn("a provider's model list could not be had", { provider, kept, error: reasonOf(cause) });
+      log.warn("a provider's model list could not be fetched", { provider, kept, error: reasonOf(cause) });
     },
     /** What one upstream call cost. */
     spent(row: UsageRecord): void {

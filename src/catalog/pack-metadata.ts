@@ -34,7 +34,7 @@ export function packMetadata(): string {
 
 function packVendor({ prices, limits = "" }: PublicFigures): PackedVendor {
   const provider = findProvider({ providerId: prices });
-  if (provider === undefined) throw new Error(`The price package does not know the vendor ${prices}.`);
+  if (provider === undefined) throw new Error(`The price package has no vendor ${prices}.`);
   const models = provider.models.map((model) => {
     // The first id that the model's own rule accepts leads to the prices of this moment.
     const found = [model.id, ...idsOf(model.match)]

@@ -56,7 +56,7 @@ function wrongKind({ id, kind }: CatalogModel): ApiError {
   const { called, endpoints } = KINDS[kind];
   const [endpoint] = endpoints;
   const instead =
-    endpoint === undefined ? "No endpoint of this gateway takes it." : `Send it to POST ${endpoint} instead.`;
+    endpoint === undefined ? "No endpoint of this gateway accepts it." : `Send it to POST ${endpoint} instead.`;
   return new ApiError("wrong_model_family", `${quoted(id)} is ${called} model. ${instead}`, { param: "model" });
 }
 

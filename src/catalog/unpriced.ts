@@ -27,5 +27,5 @@ const NAMED_MAX = 5;
 export function unpricedNote(ids: readonly string[]): string | undefined {
   if (ids.length === 0) return undefined;
   const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : "";
-  return `no price is known of ${ids.slice(0, NAMED_MAX).join(", ")}${more}: what they are asked counts nothing against a budget; set models[].prices or providers.NAME.model_defaults.prices`;
+  return `no price is known for ${ids.slice(0, NAMED_MAX).join(", ")}${more}: requests to them do not count against a budget; set models[].prices or providers.NAME.model_defaults.prices`;
 }

@@ -94,7 +94,7 @@ export class Folder {
   /** Throws `ApiError` when the answer failed or never finished. */
   result(): ChatResult {
     if (this.#error !== undefined) throw errorOf(this.#error);
-    if (this.#choices.size === 0) throw new ApiError("provider_unavailable", "The provider gave an empty answer.");
+    if (this.#choices.size === 0) throw new ApiError("provider_unavailable", "The provider returned an empty answer.");
     this.#result.choices = [...this.#choices.values()].sort((a, b) => a.index - b.index);
     return this.#result;
   }

@@ -32,7 +32,7 @@ const create: Command = {
   options: [
     EMAIL,
     { name: "username", value: "U", summary: "the user name" },
-    { ...PASSWORD_STDIN, summary: "read the password from stdin (default: one is made and shown once)" },
+    { ...PASSWORD_STDIN, summary: "read the password from stdin (default: a generated one, shown once)" },
     TIER,
     UNTIL,
     { name: "verified", summary: "the e-mail address counts as verified" },
@@ -87,7 +87,7 @@ const setTier: Command = {
   summary: "put an account on another plan",
   usage: "--email E --tier T [--until ISO]",
   options: [EMAIL, { ...TIER, summary: "the plan" }, UNTIL],
-  details: "The plan is the account's own from now on: a trial that was running ends.",
+  details: "The plan is set explicitly from now on: a running trial ends.",
   run: (context) => {
     const tierName = context.flags.required("tier");
     const untilMs = timeFlag(context.flags, "until");
@@ -104,12 +104,12 @@ const setBudget: Command = {
   usage: "--email E (--usd N [--period 30d] | --none | --plan)",
   options: [
     EMAIL,
-    { name: "usd", value: "N", summary: "what its requests may cost, all its keys together" },
-    { name: "period", value: "TIME", summary: "the budget starts anew after each, as 30d (default: never)" },
+    { name: "usd", value: "N", summary: "the most its requests may cost, for all its keys together" },
+    { name: "period", value: "TIME", summary: "the budget renews after each period, such as 30d (default: never)" },
     { name: "none", summary: "no limit, whatever the plan says" },
     { name: "plan", summary: "the plan's budget again" },
   ],
-  details: "Another amount for the same period keeps what was spent; any other change counts from now.",
+  details: "Another amount for the same period keeps the amount spent; any other change restarts the count.",
   run: (context) => {
     const { flags } = context;
     const usd = flags.text("usd");
@@ -164,7 +164,7 @@ const setPassword: Command = {
 const remove: Command = {
   summary: "delete an account with everything of its own",
   usage: "--email E --yes",
-  options: [EMAIL, { name: "yes", summary: "confirms it; there is no way back" }],
+  options: [EMAIL, { name: "yes", summary: "confirm; this cannot be undone" }],
   run: (context) => {
     context.flags.required("email");
     if (!context.flags.has("yes")) throw new UsageError("--yes is required: deleting an account cannot be undone");

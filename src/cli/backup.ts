@@ -10,11 +10,12 @@ export const backupCommand: Command = {
   usage: "FILE.tar [--force]",
   args: [1, 1],
   options: [{ name: "force", summary: "replace a file of that name" }],
-  details: "The copy is of one moment, also while a server runs. It holds every secret of the gateway: keep it safe.",
+  details:
+    "The copy is a consistent snapshot, even while a server runs. It contains every secret of the gateway: keep it safe.",
   async run(context) {
     const file = context.args[0] ?? "";
     if (existsSync(file) && !context.flags.has("force")) {
-      throw failure(`${file} is there already: choose another name, or replace it with --force`);
+      throw failure(`${file} already exists: choose another name, or replace it with --force`);
     }
     const made = await withStore(context, { create: false }, (store) => writeBackup(store, file));
     printRecord(context, { file, ...made });

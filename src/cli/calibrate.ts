@@ -47,12 +47,12 @@ export const calibrateCommand: Command = {
     { name: "model", value: "ID", summary: "the version or alias to calibrate" },
     { name: "data", value: "FILE", summary: "JSON lines of {state, question: {type, instructions, criteria}, label}" },
     { name: "write", summary: "make a new version with the calibration" },
-    { name: "as", value: "ID", summary: "the new version's id (default: the next minor version)" },
+    { name: "as", value: "ID", summary: "id of the new version (default: the next minor version)" },
     { name: "out", value: "FILE", summary: "write the calibration to a file for decisions.models[].calibration" },
     { name: "svg", value: "FILE", summary: "write the reliability diagram as a picture" },
   ],
   details:
-    "Half of the rows, chosen by their content, are fitted; the report is about the other half. The version itself never\nchanges: --write makes a new one, which answers under its own id until `decisions promote` moves an alias to it.",
+    "Half of the rows, chosen by a hash of their content, are used for fitting; the report covers the other half. The version\nitself never changes: --write creates a new one, which answers under its own id until `decisions promote` moves an alias.",
   async run(context) {
     const { flags } = context;
     const model = flags.required("model");
@@ -153,7 +153,7 @@ async function write(
   // An outdated version has a successor all the same: one that answers as this release does it.
   if (run.calibration.method === "none" && !isOutdatedVersion(version)) {
     const why = run.unfitted.map(({ bucket, why }) => `${bucket}: ${why}`).join("; ");
-    throw failure(`there is nothing to write: ${why || "what the rows say is no more than chance would"}`);
+    throw failure(`there is nothing to write: ${why || "the rows show no effect beyond chance"}`);
   }
   const { versions, aliases } = await models.current();
   const taken = new Set([...versions.keys(), ...aliases.keys()]);
@@ -163,7 +163,7 @@ async function write(
   const metrics = measurementOf(run, version.id);
   const kept = await decisionStore(store).addSuccessor({ ...rowOf(next), metrics: { ...metrics } });
   if (kept === undefined) throw failure(`the id ${id} is taken`);
-  if (kept !== id) throw failure(`there is that version already: ${kept}`);
+  if (kept !== id) throw failure(`this version already exists: ${kept}`);
   return id;
 }
 
@@ -179,16 +179,15 @@ function print(
     return;
   }
   context.out(`${version.id}: fitted on ${fitRows} rows, measured on ${reports[0]!.after.rows} others\n`);
-  for (const { bucket, why } of unfitted) context.out(`${bucket} is left as it is: ${why}.\n`);
+  for (const { bucket, why } of unfitted) context.out(`${bucket} is unchanged: ${why}.\n`);
   for (const report of reports) context.out(`\n${table(report)}`);
   context.out(
-    "\nAfter, in tenths of the rows: the bar is how often the most probable answer was right, o how probable it was said to be.\n",
+    "\nAfter calibration, by tenths of the rows: the bar is the accuracy of the most probable answer, o its stated probability.\n",
   );
   context.out(`${reliabilityText(reports[0]!.bins)}`);
   const { remark } = backendOf(version.spec);
   if (remark !== undefined) context.out(`\n${remark}\n`);
-  if (isWorse(reports[0]!))
-    context.out("\nThis is worse on the rows that were not fitted: `decisions promote` will refuse it.\n");
+  if (isWorse(reports[0]!)) context.out("\nThis is worse on the held-out rows: `decisions promote` will refuse it.\n");
   if (made !== undefined)
     context.out(`\nNew version ${made}. Move an alias to it: sallyport decisions promote ${made} ALIAS\n`);
 }

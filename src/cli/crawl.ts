@@ -21,9 +21,14 @@ export const crawlCommand: Command = {
   usage: "URL [--limit N] [--max-depth N] [--include G]… [--exclude G]… [--out DIR]",
   args: [1, 1],
   options: [
-    { name: "limit", value: "N", summary: "pages at most, up to 100 (default 10)" },
-    { name: "max-depth", value: "N", summary: "links away from the root at most, up to 10" },
-    { name: "include", value: "G", multiple: true, summary: "only paths like this: * within a segment, ** across" },
+    { name: "limit", value: "N", summary: "maximum number of pages, up to 100 (default 10)" },
+    { name: "max-depth", value: "N", summary: "maximum number of links away from the root, up to 10" },
+    {
+      name: "include",
+      value: "G",
+      multiple: true,
+      summary: "only paths that match: * within a segment, ** across segments",
+    },
     { name: "exclude", value: "G", multiple: true, summary: "no paths like this" },
     { name: "documents", summary: "read PDF, text, JSON, XML and feeds too" },
     { name: "out", value: "DIR", summary: "write one Markdown file per page into this folder" },
@@ -39,7 +44,7 @@ export const crawlCommand: Command = {
       if (written !== undefined && !context.flags.has("json")) line.print(written);
       const read = Number(store.progress["completed"] ?? 0);
       const ahead = Math.min(store.ahead, limit - read);
-      line.show(`${read} read, ${ahead} to go  ${page?.url ?? ""}`);
+      line.show(`${read} read, ${ahead} left  ${page?.url ?? ""}`);
     });
     const failed = await runCrawl(context, store)
       .then(
@@ -79,7 +84,7 @@ async function runCrawl(context: Context, store: MemoryCrawlStore): Promise<void
     });
   const outcome = await withWebTools(context, "crawl", async (tools, signal) => {
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(new JobTimeout("The crawl took longer than it may.")), web.jobTimeoutMs);
+    const timer = setTimeout(() => limit.abort(new JobTimeout("The crawl exceeded its time limit.")), web.jobTimeoutMs);
     const job = {
       id: "local",
       accountId: "local",

@@ -8,7 +8,7 @@ import type { Command, CommandGroup } from "./command.ts";
 import { failure, isoTime, printRecord, printRows, withStore } from "./workspace.ts";
 
 const list: Command = {
-  summary: "list versions, their aliases and what their calibration was measured at",
+  summary: "list versions, their aliases and the measurements of their calibration",
   async run(context) {
     const rows = await withStore(context, { create: true }, async (store, config) => {
       const { versions, aliases } = await (await loadModels(store, config, context)).current();

@@ -35,7 +35,7 @@ export async function checkBudgets(config: Config): Promise<Finding[]> {
   const { models } = await catalogOf(config, lists);
   const note = unpricedNote(unpricedModels(models, config, highest));
   if (note === undefined && missing.length > 0) {
-    const message = `whether every model has a price is not known: no model list from ${missing.join(", ")}`;
+    const message = `cannot tell whether every model has a price: no model list from ${missing.join(", ")}`;
     return [{ name, status: "warning", message }];
   }
   return [

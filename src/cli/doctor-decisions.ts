@@ -29,7 +29,7 @@ async function problemsOfStored(dataDir: string, configured: Models): Promise<st
     store = openStore({ dataDir, create: false });
   } catch {
     // Why it cannot be opened was said of the database itself.
-    return ["the stored versions were not looked at: the database cannot be opened"];
+    return ["the stored versions were not checked: the database cannot be opened"];
   }
   try {
     const models = new DecisionModels({

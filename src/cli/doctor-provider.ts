@@ -32,7 +32,7 @@ export async function probeProvider(provider: ProviderConfig): Promise<Finding> 
   } catch (error) {
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     const what = timedOut ? `no answer within ${ANSWER_TIMEOUT_MS / 1000} s` : "cannot be reached";
-    return { name, status: "failed", message: `${shown(url)} ${what}: is it running, and is base_url right?` };
+    return { name, status: "failed", message: `${shown(url)} ${what}: is it running, and is base_url correct?` };
   }
   const body = await response.text().catch(() => "");
   return { name, ...judge(provider, shown(url), response.status, body) };
@@ -59,7 +59,7 @@ function judge(
   }
   if (status !== 200) return { status: "failed", message: `${url} answers ${status}` };
   const count = countModels(body);
-  if (count === undefined) return { status: "failed", message: `${url} answers no model list: is base_url right?` };
+  if (count === undefined) return { status: "failed", message: `${url} returns no model list: is base_url correct?` };
   return { status: "ok", message: `${url} lists ${count} model${count === 1 ? "" : "s"}` };
 }
 

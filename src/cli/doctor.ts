@@ -23,8 +23,8 @@ export const doctorCommand: Command = {
   summary: "check configuration, database, browser and providers",
   usage: "[--engines [NAME]]",
   args: [0, 1],
-  options: [{ name: "engines", summary: "ask the search engines instead: all that run, or the one of that name" }],
-  details: "Exits 0 when nothing failed. A warning is no failure.",
+  options: [{ name: "engines", summary: "check search engines instead: all that are enabled, or the one named" }],
+  details: "Exits 0 when nothing failed. Warnings are not failures.",
   async run(context) {
     const [engine] = context.args;
     if (context.flags.has("engines")) return checkEngines(context, engine);
@@ -42,7 +42,7 @@ export const doctorCommand: Command = {
       const { file, exists } = context.survey();
       add({ name: "config", status: "ok", message: exists ? file : "no file: defaults and the environment" });
       for (const key of setInVain(config))
-        add({ name: "config", status: "warning", message: `${key} is set, and nothing uses it yet` });
+        add({ name: "config", status: "warning", message: `${key} is set, but nothing uses it yet` });
       const database = await checkDatabase(config.dataDir);
       add(database);
       add(checkBrowser(config.web));
@@ -88,8 +88,8 @@ async function checkMail({ email, dataDir }: Config): Promise<Finding> {
     };
   }
   const fault = await checkSmtp(email.smtpUrl);
-  if (fault === undefined) return { name, status: "ok", message: "the SMTP server takes mail" };
-  return { name, status: "failed", message: `the SMTP server of email.smtp_url does not take mail: ${fault}` };
+  if (fault === undefined) return { name, status: "ok", message: "the SMTP server accepts mail" };
+  return { name, status: "failed", message: `the SMTP server of email.smtp_url does not accept mail: ${fault}` };
 }
 
 async function checkDatabase(dataDir: string): Promise<Finding> {
@@ -98,7 +98,7 @@ async function checkDatabase(dataDir: string): Promise<Finding> {
   try {
     if (!existsSync(path)) {
       accessSync(nearestDirectory(dataDir), constants.W_OK);
-      return { name, status: "ok", message: `none yet; the first start makes ${path}` };
+      return { name, status: "ok", message: `none yet; the first start creates ${path}` };
     }
     await upgradeStore({ dataDir });
     const store = openStore({ dataDir, create: false });

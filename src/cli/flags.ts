@@ -14,7 +14,11 @@ export interface CommandOption {
 /** The options every command takes. */
 export const COMMON_OPTIONS: readonly CommandOption[] = [
   { name: "config", value: "FILE", summary: "configuration file (default: SALLYPORT_CONFIG, else ./sallyport.yaml)" },
-  { name: "data-dir", value: "DIR", summary: "where the database and secrets live (default: data_dir of the config)" },
+  {
+    name: "data-dir",
+    value: "DIR",
+    summary: "directory of the database and secrets (default: data_dir of the config)",
+  },
   { name: "json", summary: "print data as JSON" },
   { name: "help", summary: "show this help" },
 ];

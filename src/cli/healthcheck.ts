@@ -14,13 +14,13 @@ const ANSWER_TIMEOUT_MS = 5000;
 
 /** Exits 0 when `/livez` answers 200. */
 export const healthcheckCommand: Command = {
-  summary: "exit 0 when the gateway answers",
+  summary: "exit 0 if the gateway answers",
   usage: "[--url U]",
   options: [
     {
       name: "url",
       value: "U",
-      summary: "the gateway's address (default: where it runs, else where it is configured to)",
+      summary: "the gateway's address (default: the running one's, else the configured one)",
     },
   ],
   async run({ flags, config }) {
@@ -56,7 +56,7 @@ async function runningAddress({ dataDir }: Config): Promise<string | undefined> 
 
 /** Where a program on this machine reaches the gateway. */
 function listeningAddress({ host, port }: { readonly host: string; readonly port: number }): string {
-  if (port === 0) throw new UsageError("--url is needed: the configuration leaves the port open (server.port: 0)");
+  if (port === 0) throw new UsageError("--url is required: the configuration does not fix the port (server.port: 0)");
   const bare = host.replace(/^\[(.*)\]$/, "$1");
   const reachable = bare === "0.0.0.0" ? "127.0.0.1" : bare === "::" ? "::1" : bare;
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;

@@ -17,7 +17,7 @@ export function programHelp(commands: readonly Listed[]): string {
     ...optionTable(COMMON_OPTIONS),
     ...table([["--version", "print the version"]]),
     "",
-    "`sallyport COMMAND --help` says more about one command.",
+    "`sallyport COMMAND --help` describes one command.",
   ]);
 }
 
@@ -47,7 +47,7 @@ export function groupHelp(name: string, group: CommandGroup): string {
     "Verbs:",
     ...table(verbs.map(([verb, command]) => [verb, command.summary])),
     "",
-    `\`sallyport ${name} VERB --help\` says more about one verb.`,
+    `\`sallyport ${name} VERB --help\` describes one verb.`,
   ]);
 }
 

@@ -13,7 +13,7 @@ export interface Listed {
 export const COMMANDS: readonly Listed[] = [
   {
     name: "init",
-    summary: "write a first configuration, make the first account and its key",
+    summary: "write a first configuration, create the first account and its key",
     load: async () => (await import("./init.ts")).initCommand,
   },
   {
@@ -28,7 +28,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "up",
-    summary: "first minute: account, key, and the gateway running",
+    summary: "quick start: account, key and a running gateway",
     load: async () => (await import("./up.ts")).upCommand,
   },
   {
@@ -38,7 +38,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "key",
-    summary: "make and manage API keys",
+    summary: "create and manage API keys",
     load: async () => (await import("./key.ts")).key,
   },
   {
@@ -103,7 +103,7 @@ export const COMMANDS: readonly Listed[] = [
   },
   {
     name: "healthcheck",
-    summary: "exit 0 when the gateway answers",
+    summary: "exit 0 if the gateway answers",
     load: async () => (await import("./healthcheck.ts")).healthcheckCommand,
   },
 ];

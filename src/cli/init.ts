@@ -20,10 +20,10 @@ const TRIES = 3;
 
 /** `sallyport init`. */
 export const initCommand: Command = {
-  summary: "write a first configuration, make the first account and its key",
+  summary: "write a first configuration, create the first account and its key",
   usage: "[--yes] [--email E] [--username U]",
   options: [
-    { name: "yes", summary: "ask nothing: take the defaults and every key that is found" },
+    { name: "yes", summary: "ask nothing: use the defaults and every key found" },
     { name: "email", value: "E", summary: "the first account's e-mail address (default: admin@localhost)" },
     { name: "username", value: "U", summary: "its user name (default: admin)" },
   ],
@@ -119,7 +119,7 @@ async function question(
 ): Promise<string> {
   for (let tries = 0; tries < TRIES; tries++) {
     const line = await context.ask(`${label} [${fallback}]: `);
-    if (line === undefined) throw new CommandError("sallyport: the input ended before every question was answered");
+    if (line === undefined) throw new CommandError("sallyport: the input ended before all questions were answered");
     const answer = line.trim() === "" ? fallback : line.trim();
     const wrong = fault(answer);
     if (wrong === undefined) return answer;
@@ -140,9 +140,9 @@ function report(context: Context, { file, wrote, first, address }: Outcome): voi
     context.out(`${JSON.stringify({ config: file, wrote, account: first ?? null })}\n`);
     return;
   }
-  context.out(wrote ? `Wrote ${file}\n` : `Kept ${file}, which was there\n`);
+  context.out(wrote ? `Wrote ${file}\n` : `Kept the existing ${file}\n`);
   if (first === undefined) {
-    context.out("Kept the accounts that were there\n");
+    context.out("Kept the existing accounts\n");
     return;
   }
   const { email, username, password, key } = first;

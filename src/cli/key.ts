@@ -19,7 +19,7 @@ const create: Command = {
     ACCOUNT,
     { name: "name", value: "N", summary: "what the key is for" },
     { name: "rpm", value: "N", summary: "requests a minute (default: the plan's)" },
-    { name: "expires", value: "ISO", summary: "when the key ends (default: never)" },
+    { name: "expires", value: "ISO", summary: "when the key expires (default: never)" },
     { name: "budget", value: "USD", summary: "what its requests may cost" },
     { name: "budget-period", value: "TIME", summary: "the budget starts anew after each, as 30d (default: never)" },
     { name: "no-store", summary: "keep nothing that its requests say: no responses, threads, conversations or files" },
@@ -65,14 +65,14 @@ const revoke: Command = {
   async run(context) {
     const id = context.flags.required("id");
     const revoked = await withStore(context, { create: false }, (store) => keyStore(store).revokeKey(id));
-    if (!revoked) throw failure(`there is no live key with the id ${id}`);
+    if (!revoked) throw failure(`there is no active key with the id ${id}`);
     printRecord(context, { id, revoked: true });
     return 0;
   },
 };
 
 /** `sallyport key`. */
-export const key: CommandGroup = { summary: "make and manage API keys", verbs: { create, list, revoke } };
+export const key: CommandGroup = { summary: "create and manage API keys", verbs: { create, list, revoke } };
 
 async function accountOf(store: Store, email: string): Promise<Account> {
   const account = await accountStore(store).findAccountByEmail(email);

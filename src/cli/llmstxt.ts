@@ -49,7 +49,7 @@ async function generate(context: Context, line: ProgressLine): Promise<Readonly<
   });
   const outcome = await withWebTools(context, "llmstxt", async (tools, signal) => {
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(new JobTimeout("It took longer than it may.")), web.jobTimeoutMs);
+    const timer = setTimeout(() => limit.abort(new JobTimeout("The job exceeded its time limit.")), web.jobTimeoutMs);
     const job = {
       id: "local",
       accountId: "local",

@@ -10,7 +10,7 @@ export const mapCommand: Command = {
   args: [1, 1],
   options: [
     { name: "search", value: "S", summary: "only addresses that contain this" },
-    { name: "limit", value: "N", summary: "at most so many (default 5000)" },
+    { name: "limit", value: "N", summary: "maximum number of links (default 5000)" },
   ],
   async run(context) {
     const { flags, args, config } = context;

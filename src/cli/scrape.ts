@@ -14,8 +14,11 @@ export const scrapeCommand: Command = {
     { name: "format", value: "F", multiple: true, summary: "markdown (default), html, links or screenshot" },
     { name: "full-page", summary: "screenshot of the whole page; with the other formats, navigation and footers too" },
     { name: "documents", summary: "read PDF, text, JSON, XML and feeds too" },
-    { name: "explain", summary: "say of each part of the page why it was kept or left out, in place of the page" },
-    { name: "timeout-ms", value: "N", summary: "how long it may take (default 60000)" },
+    {
+      name: "explain",
+      summary: "explain for each part of the page why it was kept or removed, instead of printing the page",
+    },
+    { name: "timeout-ms", value: "N", summary: "time limit in milliseconds (default 60000)" },
     { name: "out", value: "FILE", summary: "write into this file instead; one that ends in .png is the screenshot" },
   ],
   async run(context) {
@@ -54,7 +57,7 @@ function formatsOf(asked: readonly string[], file: string | undefined): readonly
   if (file === undefined) return asked;
   const wantsPicture = isPicture(file);
   if (wantsPicture ? asked.some((format) => format !== "screenshot") : asked.includes("screenshot")) {
-    throw new UsageError(`--out: a screenshot is written alone, into a file that ends in .png; got "${file}"`);
+    throw new UsageError(`--out: a screenshot must be the only format and its file must end in .png; got "${file}"`);
   }
   return wantsPicture ? ["screenshot"] : asked;
 }
@@ -77,8 +80,8 @@ function explained(data: Readonly<Record<string, unknown>>): string {
     .filter(({ step, text }) => step !== "main-content" && text !== "")
     .map(({ step, element, text }) => `drop       ${cut(text, TEXT_CHARS)}  [${cut(element, 40)}]  (${step})`);
   const kept = parts.filter((part) => part.kept).length;
-  const sum = `${kept} of ${parts.length} parts kept; the figure is how likely a part is main content.`;
-  return `${[...(before.length > 0 ? ["Never looked at:", ...before, ""] : []), ...lines, "", sum].join("\n")}\n`;
+  const sum = `${kept} of ${parts.length} parts kept; the number is the probability that a part is main content.`;
+  return `${[...(before.length > 0 ? ["Never examined:", ...before, ""] : []), ...lines, "", sum].join("\n")}\n`;
 }
 
 function cut(text: string, charsMax: number): string {

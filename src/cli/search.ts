@@ -16,10 +16,10 @@ export const searchCommand: Command = {
   args: [1, 100],
   options: [
     { name: "category", value: "C", summary: `${CATEGORIES.join(", ")} (default: general)` },
-    { name: "limit", value: "N", summary: "at most so many hits (default 5)" },
+    { name: "limit", value: "N", summary: "maximum number of hits (default 5)" },
     { name: "content", summary: "with the text of each page as Markdown" },
-    { name: "language", value: "L", summary: "as de or pt-BR (default: guessed from the query)" },
-    { name: "timeout-seconds", value: "N", summary: "how long it may take (default 30)" },
+    { name: "language", value: "L", summary: "language, such as de or pt-BR (default: guessed from the query)" },
+    { name: "timeout-seconds", value: "N", summary: "time limit in seconds (default 30)" },
   ],
   async run(context) {
     const { flags, args } = context;

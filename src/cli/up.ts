@@ -14,7 +14,7 @@ import { LISTEN_OPTIONS, listenFlags, loggerOf, start, untilStopped } from "./se
 const QUESTION = "Hello from Sallyport, is anybody there?";
 
 export const upCommand: Command = {
-  summary: "first minute: account, key, and the gateway running",
+  summary: "quick start: account, key and a running gateway",
   usage: "[--once] [--host H] [--port N]",
   options: [
     ...LISTEN_OPTIONS,

@@ -86,7 +86,7 @@ function checkOauth(config: ReadConfig, report: Report): void {
   for (const [slug, entry] of config.auth.oauth) {
     if (entry.clientId === "") continue;
     const path = joinPath("auth.oauth", slug);
-    if (entry.clientSecret === "") report(`${path}.client_secret`, "is required beside client_id");
+    if (entry.clientSecret === "") report(`${path}.client_secret`, "is required together with client_id");
     if (entry.issuer !== "") continue;
     for (const key of ["authorize_url", "token_url", "user_url"] as const) {
       const value = { authorize_url: entry.authorizeUrl, token_url: entry.tokenUrl, user_url: entry.userUrl }[key];
@@ -98,7 +98,10 @@ function checkOauth(config: ReadConfig, report: Report): void {
 function checkBrowser(config: ReadConfig, report: Report): void {
   const { browser, allowPrivateNetworks } = config.web;
   if (browser.endpoint !== "" && browser.proxyAddress === "" && !allowPrivateNetworks) {
-    report("web.browser.proxy_address", "is required beside endpoint, unless web.allow_private_networks is true");
+    report(
+      "web.browser.proxy_address",
+      "is required together with endpoint, unless web.allow_private_networks is true",
+    );
   }
 }
 

@@ -9,23 +9,26 @@ interface Format {
 /** Every format, by the name a schema node uses. */
 export const VALUE_FORMATS = {
   url: { expected: "a URL", accepts: (text) => isUrl(text, ["http:", "https:"]) },
-  smtp: { expected: "a URL as smtp://host:587 or smtps://host", accepts: (text) => isUrl(text, ["smtp:", "smtps:"]) },
+  smtp: {
+    expected: "a URL such as smtp://host:587 or smtps://host",
+    accepts: (text) => isUrl(text, ["smtp:", "smtps:"]),
+  },
   browser: {
     expected: "a ws://, wss:// or http:// URL",
     accepts: (text) => isUrl(text, ["ws:", "wss:", "http:", "https:"]),
   },
-  cidr: { expected: "an IP address or a CIDR range as 10.0.0.0/8", accepts: isCidr },
+  cidr: { expected: "an IP address or a CIDR range such as 10.0.0.0/8", accepts: isCidr },
   destination: { expected: "a host, host:port or CIDR range", accepts: isDestination },
-  resolver: { expected: "an address as 127.0.0.1:53 or [::1]:53", accepts: isResolver },
+  resolver: { expected: "an address such as 127.0.0.1:53 or [::1]:53", accepts: isResolver },
   host: { expected: "a host name or IP address", accepts: isHost },
   origin: { expected: "host:port", accepts: isHostAndPort },
   header: {
-    expected: "a header value of one line",
+    expected: "a one-line header value",
     accepts: (text) => !/[\u0000-\u0008\u000a-\u001f\u007f]/.test(text),
   },
-  mailbox: { expected: "a mailbox as Name <name@host>", accepts: isMailbox },
+  mailbox: { expected: "a mailbox such as Name <name@host>", accepts: isMailbox },
   path: { expected: "a path that starts with /", accepts: (text) => /^\/[^\s?#]*$/.test(text) },
-  text: { expected: "text that is not empty", accepts: (text) => text.trim() !== "" },
+  text: { expected: "non-empty text", accepts: (text) => text.trim() !== "" },
 } as const satisfies Record<string, Format>;
 
 /** A format's name. */

@@ -35,7 +35,7 @@ export function interpolate(text: string, surroundings: Surroundings): Interpola
       continue;
     }
     const close = text.indexOf("}", open);
-    if (close < 0) return "a ${ that no } closes";
+    if (close < 0) return "an unclosed ${";
     const found = lookUp(text.slice(open + 2, close), surroundings);
     if (typeof found === "string") return found;
     out += text.slice(at, open) + found.value;

@@ -21,7 +21,7 @@ export function configJsonSchema(names: KnownNames): Json {
     title: "sallyport.yaml",
     ...root,
     properties: {
-      $schema: { type: "string", description: "Where this schema is, for editors." },
+      $schema: { type: "string", description: "Location of this schema, for editors." },
       ...(root["properties"] as Json),
     },
   };

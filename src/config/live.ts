@@ -58,8 +58,7 @@ export class LiveConfig {
         failures.push(error);
       }
     }
-    if (failures.length > 0)
-      throw new AggregateError(failures, "A part of the program failed to take the new configuration.");
+    if (failures.length > 0) throw new AggregateError(failures, "A service failed to apply the new configuration.");
     return { ok: true, needRestart: changedFixtures(before, result.config) };
   }
 

@@ -24,7 +24,7 @@ export function resolveProviders(
     if (missing && !problems.some(({ path }) => path === `${at}.base_url`)) {
       const why =
         provider.preset === undefined
-          ? `"${name}" is no preset: ${PRESET_NAMES.join(", ")}`
+          ? `"${name}" is not a preset: ${PRESET_NAMES.join(", ")}`
           : `"${provider.preset}" has none of its own`;
       problems.push({ path: `${at}.base_url`, message: `is required (${why})` });
     }

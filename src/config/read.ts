@@ -257,10 +257,10 @@ function check(node: Annotations, value: unknown): Outcome {
     return node.enum.includes(text) ? { value: text } : { expected: `one of ${node.enum.join(", ")}` };
   }
   if (node.format === "duration")
-    return checkQuantity(node, parseDurationMs(text), "a duration as 500ms, 15s, 10m, 24h or 30d");
-  if (node.format === "size") return checkQuantity(node, parseSizeBytes(text), "a size as 64KiB or 20MiB");
+    return checkQuantity(node, parseDurationMs(text), "a duration such as 500ms, 15s, 10m, 24h or 30d");
+  if (node.format === "size") return checkQuantity(node, parseSizeBytes(text), "a size such as 64KiB or 20MiB");
   const trimmed = text.trim();
-  if (trimmed === "") return node.blank === true ? { value: "" } : { expected: "text that is not empty" };
+  if (trimmed === "") return node.blank === true ? { value: "" } : { expected: "non-empty text" };
   if (node.format === undefined || VALUE_FORMATS[node.format].accepts(trimmed)) return { value: trimmed };
   return { expected: VALUE_FORMATS[node.format].expected };
 }

@@ -53,7 +53,7 @@ function head(): string {
   return [
     `# yaml-language-server: $schema=./${JSON_SCHEMA_FILE}`,
     "# Configuration of Sallyport. A commented-out key stands with its default. Any value may hold ${NAME},",
-    "# ${NAME:-default} or ${file:/path}. `sallyport doctor` checks this file; SIGHUP makes a running server read it again.",
+    "# ${NAME:-default} or ${file:/path}. `sallyport doctor` checks this file; SIGHUP makes a running server reload it.",
   ].join("\n");
 }
 

@@ -2,9 +2,9 @@
 import { age, choice, duration, element, flag, formatted, integer, list, map, section, text } from "./fields.ts";
 
 /** `auth.oauth.SLUG` */
-const OAuthProvider = section("A sign-in provider. It is on when it has a client_id.", {
+const OAuthProvider = section("A sign-in provider. It is enabled when it has a client_id.", {
   client_id: text("From the provider's registration of this gateway."),
-  client_secret: text("From the same place.", "", { secret: true }),
+  client_secret: text("From the same registration.", "", { secret: true }),
   issuer: formatted("url", "OpenID Connect issuer; everything else is discovered from it."),
   authorize_url: formatted("url", "Where the user is sent (without an issuer)."),
   token_url: formatted("url", "Where the code is exchanged (without an issuer)."),
@@ -14,16 +14,16 @@ const OAuthProvider = section("A sign-in provider. It is on when it has a client
 
 /** `auth` */
 export const AuthSection = section("Accounts and tokens.", {
-  signup: choice("Who may make an account in the dashboard.", "open", ["open", "invite", "closed"]),
-  require_verified_email: flag("Keys of accounts without a verified address answer 403.", false),
-  login_limit: section("Against guessing, for each account and each address.", {
-    failures: integer("So many failures lock it.", 10, { minimum: 1, maximum: 10_000 }),
-    window: duration("How far back they count.", "15m", 1000),
+  signup: choice("Who may create an account in the dashboard.", "open", ["open", "invite", "closed"]),
+  require_verified_email: flag("Requests with keys of accounts without a verified address get 403.", false),
+  login_limit: section("Protection against password guessing, for each account and each address.", {
+    failures: integer("Number of failures that lock it.", 10, { minimum: 1, maximum: 10_000 }),
+    window: duration("How long failures count.", "15m", 1000),
   }),
-  refresh_reuse_grace: duration("Within it, a used refresh token answers with the same new pair.", "0s", 0),
-  access_token_ttl: age("Life of an access token.", "15m", 1000),
-  refresh_token_ttl: age("Life of a refresh token.", "30d", 1000),
-  jwt_secret: text("Signs access tokens. Empty: made once and kept in data_dir.", "", { secret: true }),
+  refresh_reuse_grace: duration("Grace period in which a used refresh token still returns the same new pair.", "0s", 0),
+  access_token_ttl: age("Lifetime of an access token.", "15m", 1000),
+  refresh_token_ttl: age("Lifetime of a refresh token.", "30d", 1000),
+  jwt_secret: text("Signs access tokens. Empty: generated once and kept in data_dir.", "", { secret: true }),
   oauth: map("Sign-in providers by slug: github, google, or any other with an issuer.", OAuthProvider, {
     entries: {
       github: {

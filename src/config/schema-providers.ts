@@ -30,7 +30,7 @@ const TOKENS = { minimum: 1, maximum: 1_000_000_000 };
 const PRICE = { minimum: 0, maximum: 1_000_000 };
 
 /** For the cost of requests and budgets. */
-const Prices = entry("US dollars per million tokens. Absent: those that are publicly known of the vendor's model.", {
+const Prices = entry("US dollars per million tokens. Absent: the vendor's public prices.", {
   input: Type.Number({ description: "Input tokens.", ...PRICE }),
   output: Type.Number({ description: "Output tokens, reasoning included.", ...PRICE }),
   cache_read: optional(number("Input tokens read from a cache. Absent: as input.", 0, PRICE)),
@@ -39,17 +39,17 @@ const Prices = entry("US dollars per million tokens. Absent: those that are publ
 
 /** What is known of a model; absent: unknown, reported with the defaults and not enforced. */
 const metadata = {
-  context_length: optional(integer("Tokens of input and output together.", 0, TOKENS)),
-  max_output_tokens: optional(integer("Tokens of one answer.", 0, TOKENS)),
+  context_length: optional(integer("Input and output tokens together.", 0, TOKENS)),
+  max_output_tokens: optional(integer("Maximum tokens of one answer.", 0, TOKENS)),
   supports_tools: optional(flag("Can call tools.", true)),
   supports_vision: optional(flag("Reads images.", true)),
-  supports_reasoning: optional(flag("Thinks before it answers.", false)),
+  supports_reasoning: optional(flag("Whether the model reasons before it answers.", false)),
   prices: optional(Prices),
 };
 
 /** `providers.NAME` */
 export const ProviderSection = section("An upstream that serves models.", {
-  enabled: flag("Off: the provider and the routes through it are left out.", true),
+  enabled: flag("Off: the provider and its routes are ignored.", true),
   preset: Type.Optional(
     Type.Unsafe<string>({
       type: "string",
@@ -58,11 +58,14 @@ export const ProviderSection = section("An upstream that serves models.", {
     }),
   ),
   kind: optional(choice(`The protocol it speaks. Default: the preset's, else ${USUAL_KIND}.`, USUAL_KIND, KINDS)),
-  base_url: formatted("url", "As its own SDK takes it, with the version segment. Default: the preset's."),
-  api_key: text("Its key. Default: the preset's environment variable, when base_url is the preset's too.", "", {
+  base_url: formatted("url", "As the vendor's SDK takes it, with the version segment. Default: the preset's."),
+  api_key: text("API key. Default: the preset's environment variable, if base_url is the preset's too.", "", {
     secret: true,
   }),
-  api_keys: list("Several keys, used in turn; a failing one is rested.", Type.String({ secret: true, format: "text" })),
+  api_keys: list(
+    "Several API keys, used in turn; a failing one is suspended for a while.",
+    Type.String({ secret: true, format: "text" }),
+  ),
   headers: Type.Record(
     Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }),
     Type.String({ secret: true, blank: true, format: "header" }),
@@ -73,23 +76,26 @@ export const ProviderSection = section("An upstream that serves models.", {
     },
   ),
   quirks: asWritten(QuirksSchema),
-  timeout: section("How long it may be silent.", {
-    connect: duration("Until the connection stands.", "5s"),
-    first_byte: duration("Until the answer begins.", "120s"),
-    idle: duration("Between two pieces of a stream.", "120s"),
+  timeout: section("Time limits.", {
+    connect: duration("Until the connection is established.", "5s"),
+    first_byte: duration("Until the first byte of the answer.", "120s"),
+    idle: duration("Between two chunks of a stream.", "120s"),
   }),
-  discover: flag("Offers the models that it lists.", true),
+  discover: flag("Whether the models it lists are offered.", true),
   discover_tier: choice("The tier of the models that it lists.", "free", TIER_IDS),
-  model_defaults: section("For listed models of which nothing is known.", metadata),
-  retry: section("When a try fails before its first byte.", {
-    attempts: integer("Tries for each route in all.", 2, { minimum: 1, maximum: 10 }),
-    base: duration("The wait before the second try; it doubles.", "1s"),
+  model_defaults: section("Defaults for listed models about which nothing is known.", metadata),
+  retry: section("Retries of calls that fail before the first byte.", {
+    attempts: integer("Attempts for each route, the first included.", 2, { minimum: 1, maximum: 10 }),
+    base: duration("Delay before the second attempt; it doubles each time.", "1s"),
     max: duration("The longest wait.", "8s"),
   }),
-  breaker: section("When to leave it alone.", {
-    failures: integer("So many failures within the window open the breaker.", 5, { minimum: 1, maximum: 10_000 }),
+  breaker: section("When calls to it are suspended (circuit breaker).", {
+    failures: integer("Number of failures within the window that open the breaker.", 5, {
+      minimum: 1,
+      maximum: 10_000,
+    }),
     window: duration("How far back failures count.", "30s"),
-    cooldown: duration("How long it is left alone before one request tries it.", "15s"),
+    cooldown: duration("How long the breaker stays open before one request is let through.", "15s"),
   }),
 });
 
@@ -97,23 +103,23 @@ const routeKeys = {
   provider: required("Name of an entry of providers."),
   model: text("The id the provider knows. Empty: the model's own id."),
   priority: integer("Lower is tried first.", 1, { minimum: 0, maximum: 1000 }),
-  weight: number("Its share among routes of equal priority.", 1, { minimum: 0, maximum: 1_000_000 }),
+  weight: number("Share of the load among routes of equal priority.", 1, { minimum: 0, maximum: 1_000_000 }),
 };
 
 /** An entry of `models`. */
-export const Model = entry("A model of the catalog. It wins over a discovered one with the same id.", {
+export const Model = entry("A model of the catalog. It replaces a discovered one with the same id.", {
   id: required("Its id in the API."),
-  name: text("For people. Empty: the id."),
-  owned_by: text("Who makes it. Empty: the provider of the first route."),
+  name: text("Display name. Empty: the id."),
+  owned_by: text("Owner of the model. Empty: the provider of the first route."),
   description: text("For people."),
   kind: optional(
-    choice("What it is for. Default: what its provider lists or its name says, else chat.", "chat", MODEL_KINDS),
+    choice("Kind of model. Default: the kind its provider lists or its name implies, else chat.", "chat", MODEL_KINDS),
   ),
   tier: choice("The tier it needs.", "free", TIER_IDS),
   visibility: choice("hidden: usable by id and alias, not listed.", "list", ["list", "hidden"]),
-  aliases: list("Other ids that find it.", required("An id.")),
+  aliases: list("Other ids for it.", required("An id.")),
   ...metadata,
-  routes: list("Tried in order; equal priority shares the load by weight.", entry("A way to the model.", routeKeys), {
+  routes: list("Tried in order; equal priority shares the load by weight.", entry("A route to the model.", routeKeys), {
     minItems: 1,
     default: undefined,
   }),
@@ -122,17 +128,20 @@ export const Model = entry("A model of the catalog. It wins over a discovered on
 /** An entry of `decisions.models`. */
 const DecisionModel = entry("A version of a decision model.", {
   id: required("Its id in the API, with its version."),
-  name: text("For people. Empty: the id."),
+  name: text("Display name. Empty: the id."),
   description: text("For people."),
   tier: choice("The tier it needs.", "free", TIER_IDS),
-  aliases: list("Names that lead to it at first; afterwards `sallyport decisions promote` rules.", required("An id.")),
+  aliases: list(
+    "Aliases that point to it at first; afterwards `sallyport decisions promote` moves them.",
+    required("An id."),
+  ),
   backend: entry("What answers.", {
-    kind: nameOf("decision backend", "How the answer is had.", "systemone"),
+    kind: nameOf("decision backend", "How the answer is obtained.", "systemone"),
     routes: list(
       "Several must serve the same version.",
-      entry("A way to the model.", {
+      entry("A route to the model.", {
         ...routeKeys,
-        path: formatted("path", "The endpoint's path. Empty: the kind's own."),
+        path: formatted("path", "The endpoint's path. Empty: the default of the kind."),
       }),
       { minItems: 1, default: undefined },
     ),
@@ -141,24 +150,24 @@ const DecisionModel = entry("A version of a decision model.", {
       Type.Integer({ minimum: 1 }),
     ),
     orders: integer("Orders in which the options are shown (logprobs, verbalized).", 2, { minimum: 1, maximum: 64 }),
-    concurrency: integer("Upstream calls of one request at once.", 20, { minimum: 1, maximum: 256 }),
+    concurrency: integer("Concurrent upstream calls of one request.", 20, { minimum: 1, maximum: 256 }),
     prior: choice(
-      "Taken off each reading (logprobs): content_free is what the model says of the options without a state, a call more for each order of a new question; for models that like positions or words, where there are no labelled rows.",
+      "Bias subtracted from each measurement (logprobs): content_free is the model's distribution over the options without a state, one more call for each order of a new question; for models biased towards positions or words, where there are no labelled rows.",
       "none",
       ["none", "content_free"],
     ),
     min_label_mass: number(
-      "Where the option labels have less probability together, the request is 503: the model said something else (logprobs).",
+      "If the option labels have less probability in total, the request fails with 503: the model answered something else (logprobs).",
       0.5,
       { minimum: 0, maximum: 1 },
     ),
   }),
   prices: optional(
-    entry("US dollars per million tokens. Absent: those that are publicly known.", {
+    entry("US dollars per million tokens. Absent: the public prices.", {
       input: Type.Number({ description: "Input tokens; output is free.", ...PRICE }),
     }),
   ),
-  calibration: text("File that `sallyport calibrate` wrote; relative to the config file. Empty: none."),
+  calibration: text("File written by `sallyport calibrate`; relative to the config file. Empty: none."),
 });
 
 /** `decisions` */

@@ -38,18 +38,18 @@ export const ServerSection = section("How the gateway listens and answers.", {
     { minimum: 1000, maximum: 100_000_000 },
   ),
   body_budget: size(
-    "Request bodies that are held at once, over all requests, from before they are read until they are answered. Others wait up to 30 s, then 503. One account gets at most two thirds. The memory taken is some four times as much.",
+    "Total size of the request bodies held at once, from before they are read until they are answered. Others wait up to 30 s, then get 503. One account gets at most two thirds. Memory use is about four times as much.",
     "128MiB",
     { least: 1024 ** 2, most: 1024 * GIB },
   ),
-  drain_timeout: duration("How long open requests and streams may go on after SIGTERM or SIGINT.", "30s", 0),
+  drain_timeout: duration("How long open requests and streams may continue after SIGTERM or SIGINT.", "30s", 0),
   request_timeout: duration("The overall deadline of a request that is not streaming.", "10m"),
-  maintenance: section("While on, /v1/* answers 503 (auth, status, stats and capabilities go on).", {
+  maintenance: section("While on, /v1/* answers 503 (auth, status, stats and capabilities still work).", {
     enabled: flag("Turns maintenance on.", false),
-    retry_after: duration("The Retry-After header of the refusals.", "60s", 1000),
-    message: text("Shown to clients. Empty: a plain sentence."),
+    retry_after: duration("The Retry-After header of these answers.", "60s", 1000),
+    message: text("Message for clients. Empty: a default sentence."),
   }),
-  trusted_proxies: list("Networks whose X-Forwarded-For header is believed.", element("cidr")),
+  trusted_proxies: list("Networks whose X-Forwarded-For header is trusted.", element("cidr")),
   metrics: section("GET /metrics, Prometheus text.", {
     enabled: flag("Offers /metrics.", true),
     token: text("When set, /metrics needs this bearer token.", "", { secret: true }),
@@ -60,20 +60,20 @@ export const ServerSection = section("How the gateway listens and answers.", {
 export const LogSection = section("What is logged to stderr.", {
   level: choice("The least important level that is logged.", "info", ["debug", "info", "warn", "error"]),
   format: choice("auto: pretty on a terminal, JSON lines elsewhere.", "auto", ["auto", "json", "pretty"]),
-  prompts: flag("Logs prompts and answers too. They hold what users write: leave it off.", false),
+  prompts: flag("Logs prompts and answers too. They contain what users write: leave it off.", false),
 });
 
 /** `usage` */
-export const UsageSection = section("The record of what was used.", {
-  rollup_after: age("Rows older than this are summed up by day.", "30d"),
+export const UsageSection = section("Records of usage.", {
+  rollup_after: age("Rows older than this are aggregated by day.", "30d"),
   flush: duration("How often rows are written; a killed process loses at most this much.", "250ms"),
 });
 
 /** `health` */
 export const HealthSection = section("How models are watched.", {
-  interval: duration("How often providers are looked at.", "5m", 1000),
+  interval: duration("Interval between health checks of the providers.", "5m", 1000),
   probe: choice(
-    "models: recent traffic and the provider's model list; chat: also one-token calls, which cost money; off: none. Decision models read from log-probabilities are asked for a token twice an hour unless off.",
+    "models: judges by recent traffic and the provider's model list; chat: also by one-token calls, which cost money; off: no checks. Decision models that use log-probabilities are asked for one token twice an hour unless off.",
     "models",
     ["models", "chat", "off"],
   ),
@@ -81,14 +81,14 @@ export const HealthSection = section("How models are watched.", {
 
 /** `responses` */
 export const ResponsesSection = section("Stored answers of the Responses API.", {
-  store: flag("Keeps answers for previous_response_id when a request does not say.", true),
+  store: flag("Default of `store`: keeps answers for previous_response_id.", true),
   retention: age("How long an answer is kept.", "30d"),
 });
 
 /** `limits` */
-export const LimitsSection = section("What one account may take up.", {
+export const LimitsSection = section("Limits of one account.", {
   storage_per_account: size(
-    "Stored responses, threads, files and jobs with their results together. The oldest responses and threads make room; what is asked for beyond it is refused with 413.",
+    "Stored responses, threads, files and jobs with their results together. The oldest responses and threads are deleted to make room; requests beyond that are refused with 413.",
     "500MiB",
     { least: 1024, most: 1024 * GIB },
   ),
@@ -98,11 +98,11 @@ export const LimitsSection = section("What one account may take up.", {
 export const CompactionSection = section("Summaries of long conversations.", {
   enabled: flag("Keeps threads and offers compaction.", true),
   threshold: number("Compacts from this share of the model's context on.", 0.85, { minimum: 0.05, maximum: 1 }),
-  keep_last: integer("The latest messages that are never summarised.", 6, { minimum: 1, maximum: 1000 }),
+  keep_last: integer("Number of the latest messages that are never summarised.", 6, { minimum: 1, maximum: 1000 }),
   model: text("The model that summarises. Empty: the request's own."),
   retention: age("How long a thread is kept.", "30d"),
   secret: text(
-    "Seals threads, and the summaries that clients carry. Empty: made once and kept in data_dir. With another one what was sealed before cannot be read.",
+    "Encrypts threads, and the summaries that clients carry. Empty: generated once and kept in data_dir. After a change, nothing sealed before can be read.",
     "",
     { secret: true },
   ),
@@ -115,14 +115,14 @@ const TierBudget = entry(
   "What an account may spend, all its keys together, as { usd: 5, period: 30d }. Absent: no limit.",
   {
     usd: Type.Number({ description: "US dollars.", minimum: 0, maximum: 1_000_000_000 }),
-    period: age("The budget starts anew after each, counted from when it first held; 0s: never.", "30d", 0),
+    period: age("The budget renews after each period, counted from when it first applied; 0s: never.", "30d", 0),
   },
 );
 
 function tier(description: string, rpm: number, trial = "0s") {
   return section(description, {
     rpm: integer("Requests a minute for each API key.", rpm, { minimum: 1, maximum: 1_000_000_000 }),
-    trial: age("How long a new account may use the tier; 0s: without end.", trial, 0),
+    trial: age("How long a new account may use the tier; 0s: without limit.", trial, 0),
     budget: optional(TierBudget),
   });
 }

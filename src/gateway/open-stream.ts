@@ -51,7 +51,7 @@ export async function openLive(
     if (options.signal.aborted) throw options.signal.reason;
     throw error instanceof UpstreamFault
       ? error
-      : new UpstreamFault("unavailable", "The provider's answer broke off.", { cause: error });
+      : new UpstreamFault("unavailable", "The provider's answer was cut off.", { cause: error });
   }
   const { relay } = intake;
   if (relay.fault !== undefined && !relay.committed) {

@@ -137,7 +137,7 @@ export async function readBounded(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof UpstreamFault) throw error;
-    throw new UpstreamFault("unavailable", "The provider's answer broke off.", { cause: error });
+    throw new UpstreamFault("unavailable", "The provider's answer was cut off.", { cause: error });
   }
 }
 

@@ -107,8 +107,8 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
 
   async run(input: Input, options: RunOptions): Promise<Output> {
     options.signal?.throwIfAborted();
-    if (this.#isClosed) throw new TaskFailed("The pool is closed.");
-    if (this.#isFull(input, options)) throw new PoolFull("Too much work is waiting.");
+    if (this.#isClosed) throw new TaskFailed("The worker pool is closed.");
+    if (this.#isFull(input, options)) throw new PoolFull("Too many tasks are waiting.");
     const { promise, resolve, reject } = Promise.withResolvers<Output>();
     const task: Task<Input, Output> = { id: this.#nextId++, input, options, resolve, reject };
     const stop = () => this.#abandon(task, options.signal?.reason);
@@ -128,10 +128,10 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
   close(): void {
     this.#isClosed = true;
     for (const thread of [...this.#threads]) {
-      thread.task?.reject(new TaskFailed("The pool was closed."));
+      thread.task?.reject(new TaskFailed("The worker pool was closed."));
       this.#retire(thread);
     }
-    for (const task of this.#waiting.splice(0)) task.reject(new TaskFailed("The pool was closed."));
+    for (const task of this.#waiting.splice(0)) task.reject(new TaskFailed("The worker pool was closed."));
   }
 
   #isFull(input: Input, { later }: RunOptions): boolean {
@@ -156,7 +156,7 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
     thread.task = task;
     thread.idle?.cancel();
     thread.timer = setTimeout(
-      () => this.#settle(thread, { error: new TaskTimeout("The work took too long and was stopped."), kill: true }),
+      () => this.#settle(thread, { error: new TaskTimeout("The task took too long and was stopped."), kill: true }),
       task.options.timeoutMs,
     );
     const message: TaskMessage<Input> = { id: task.id, input: task.input };

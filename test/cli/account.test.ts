@@ -130,7 +130,7 @@ test.each([
     "such as 30d",
   ],
   [["key", "list", "--account", "no@x.example"], 1, "no account with"],
-  [["key", "revoke", "--id", "nothing"], 1, "there is no live key with the id nothing"],
+  [["key", "revoke", "--id", "nothing"], 1, "there is no active key with the id nothing"],
 ])("%p exits %p with one line: %s", async (argv, code, text) => {
   const got = await shared.run(argv, "short");
   expect(got.code).toBe(code);
@@ -293,7 +293,7 @@ models:
   expect((await run(make)).err).toBe("");
   const { code, out, err } = await run([...make, "--budget", "1", "--json"]);
   expect([code, Object.keys(JSON.parse(out))]).toEqual([0, ["id", "key"]]);
-  expect(err).toContain("no price is known of dark: ");
+  expect(err).toContain("no price is known for dark: ");
   const own = await run(["account", "set-budget", "--email", "ann@x.example", "--usd", "1"]);
-  expect(own.err).toContain("no price is known of dark: ");
+  expect(own.err).toContain("no price is known for dark: ");
 });

@@ -78,7 +78,7 @@ const providers: [string, string, string, string][] = [
   ["refused", "preset: groq", "failed", "providers.refused.api_key or GROQ_API_KEY"],
   ["absent", "kind: openai", "warning", "answers 404"],
   ["broken", "kind: openai", "failed", "answers 500"],
-  ["html", "kind: openai", "failed", "answers no model list"],
+  ["html", "kind: openai", "failed", "returns no model list"],
   ["moved", "kind: openai", "failed", "answers 302"],
 ];
 test.each(providers)("a provider that is %s (%s) is %s", async (name, keys, status, message) => {
@@ -172,7 +172,7 @@ test("decision models are looked at, also where the database cannot be opened", 
   expect(broken.find("database")).toMatchObject({ status: "failed" });
   expect(broken.find("decisions")).toMatchObject({
     status: "warning",
-    message: expect.stringContaining("not looked at"),
+    message: expect.stringContaining("not checked"),
   });
 });
 
@@ -183,7 +183,7 @@ test("budgets that models without prices slip past are named, discovered models 
   expect((await doctor(REST + providers + budget)).find("budgets")).toEqual({
     name: "budgets",
     status: "warning",
-    message: expect.stringContaining("no price is known of a, b: "),
+    message: expect.stringContaining("no price is known for a, b: "),
   });
   const priced =
     "providers: {up: {kind: openai, base_url: BASE/good, model_defaults: {prices: {input: 1, output: 1}}}}\n";

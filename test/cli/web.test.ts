@@ -116,7 +116,7 @@ describe("crawl", () => {
   test("progress is for somebody who watches", async () => {
     // Whatever stdin is: a list may be piped in.
     const watched = await sallyOn(new FakeTerminal({ columns: 40 }), "crawl", site.url, "--limit", "2");
-    expect(watched.err).toMatch(/\r1 read, 1 to go {2}http/);
+    expect(watched.err).toMatch(/\r1 read, 1 left {2}http/);
     expect(watched.err).toEndWith("2 pages read\n");
     // A line as wide as the terminal would begin another one each time.
     for (const line of watched.err.split(/[\r\n]/)) expect(line.length).toBeLessThan(40);
@@ -162,7 +162,7 @@ describe("crawl", () => {
       const io = new FakeTerminal();
       const words = ["crawl", endless.url, "--config", config, ...(json ? ["--json"] : [])];
       const code = await runCommandLine(words, { version: "0", io, commands: COMMANDS });
-      expect([code, io.stderr]).toEqual([1, "sallyport: The crawl took longer than it may.\n"]);
+      expect([code, io.stderr]).toEqual([1, "sallyport: The crawl exceeded its time limit.\n"]);
       expect(io.stdout).toContain("The page named start");
       if (json) expect(JSON.parse(io.stdout).status).toBe("failed");
     }

@@ -41,7 +41,7 @@ describe("interpolation", () => {
   const wrong: [string, string][] = [
     ["${Z}", "the environment variable Z is not set"],
     ["${file:nowhere}", "cannot read the file nowhere (not there)"],
-    ["${A", "a ${ that no } closes"],
+    ["${A", "an unclosed ${"],
     ["${}", '"${}" is not ${NAME}, ${NAME:-default} or ${file:/path}'],
     ["${1A}", '"${1A}" is not'],
     ["${A-b}", '"${A-b}" is not'],

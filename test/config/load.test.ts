@@ -109,7 +109,7 @@ describe("overrides win over the file", () => {
     [{ SALLYPORT_MODELS: "[1" }, "SALLYPORT_MODELS: models: expected a list, got text"],
     [
       { SALLYPORT_EMAIL_SMTP_URL: "hunter2secret" },
-      "SALLYPORT_EMAIL_SMTP_URL: email.smtp_url: expected a URL as smtp://host:587 or smtps://host, got ***",
+      "SALLYPORT_EMAIL_SMTP_URL: email.smtp_url: expected a URL such as smtp://host:587 or smtps://host, got ***",
     ],
   ];
   test.each(wrong)("%j is named in the problem", (env, problem) => {

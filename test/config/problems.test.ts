@@ -47,19 +47,19 @@ describe("each rule says what was expected", () => {
     ],
     ["compaction: {threshold: 2}", "compaction.threshold: expected a number from 0.05 to 1, got 2"],
     ["auth: {signup: maybe}", 'auth.signup: expected one of open, invite, closed, got "maybe"'],
-    ["data_dir: ''", 'data_dir: expected text that is not empty, got ""'],
+    ["data_dir: ''", 'data_dir: expected non-empty text, got ""'],
     // Durations and sizes.
     ["usage: {flush: 5}", "usage.flush: expected text, got 5 (put it in quotes)"],
-    ["usage: {flush: '5'}", 'usage.flush: expected a duration as 500ms, 15s, 10m, 24h or 30d, got "5"'],
+    ["usage: {flush: '5'}", 'usage.flush: expected a duration such as 500ms, 15s, 10m, 24h or 30d, got "5"'],
     ["usage: {flush: 0s}", 'usage.flush: expected a duration of at least 1ms, got "0s"'],
-    ["usage: {flush: -1s}", 'usage.flush: expected a duration as 500ms, 15s, 10m, 24h or 30d, got "-1s"'],
+    ["usage: {flush: -1s}", 'usage.flush: expected a duration such as 500ms, 15s, 10m, 24h or 30d, got "-1s"'],
     [
       "server: {request_timeout: 25d}",
       'server.request_timeout: expected a duration of at most 2147483647ms, got "25d"',
     ],
     ["health: {interval: 10ms}", 'health.interval: expected a duration of at least 1000ms, got "10ms"'],
     ["server: {max_body: 20}", "server.max_body: expected text, got 20 (put it in quotes)"],
-    ["server: {max_body: 20M}", 'server.max_body: expected a size as 64KiB or 20MiB, got "20M"'],
+    ["server: {max_body: 20M}", 'server.max_body: expected a size such as 64KiB or 20MiB, got "20M"'],
     ["server: {max_body: 1B}", 'server.max_body: expected a size of at least 1024 bytes, got "1B"'],
     ["web: {max_page: 2GiB}", 'web.max_page: expected a size of at most 1073741824 bytes, got "2GiB"'],
     // Formats.
@@ -70,30 +70,30 @@ describe("each rule says what was expected", () => {
     ["server: {host: 'a b'}", 'server.host: expected a host name or IP address, got "a b"'],
     ["server: {host: 1.2.3}", 'server.host: expected a host name or IP address, got "1.2.3"'],
     ["server: {host: 'x:80'}", 'server.host: expected a host name or IP address, got "x:80"'],
-    ["server: {host: ''}", 'server.host: expected text that is not empty, got ""'],
+    ["server: {host: ''}", 'server.host: expected non-empty text, got ""'],
     [
       "server: {trusted_proxies: [10.0.0.0/33]}",
-      'server.trusted_proxies[0]: expected an IP address or a CIDR range as 10.0.0.0/8, got "10.0.0.0/33"',
+      'server.trusted_proxies[0]: expected an IP address or a CIDR range such as 10.0.0.0/8, got "10.0.0.0/33"',
     ],
     [
       "server: {trusted_proxies: ['::1', 'fe80::/129']}",
-      'server.trusted_proxies[1]: expected an IP address or a CIDR range as 10.0.0.0/8, got "fe80::/129"',
+      'server.trusted_proxies[1]: expected an IP address or a CIDR range such as 10.0.0.0/8, got "fe80::/129"',
     ],
     [
       "server: {trusted_proxies: [proxy]}",
-      'server.trusted_proxies[0]: expected an IP address or a CIDR range as 10.0.0.0/8, got "proxy"',
+      'server.trusted_proxies[0]: expected an IP address or a CIDR range such as 10.0.0.0/8, got "proxy"',
     ],
     ["web: {allow_hosts: ['a:0']}", 'web.allow_hosts[0]: expected a host, host:port or CIDR range, got "a:0"'],
     [
       "web: {allow_hosts: ['http://a']}",
       'web.allow_hosts[0]: expected a host, host:port or CIDR range, got "http://a"',
     ],
-    ["web: {dns: [1.1.1.1]}", 'web.dns[0]: expected an address as 127.0.0.1:53 or [::1]:53, got "1.1.1.1"'],
+    ["web: {dns: [1.1.1.1]}", 'web.dns[0]: expected an address such as 127.0.0.1:53 or [::1]:53, got "1.1.1.1"'],
     ["web: {ports: [0]}", "web.ports[0]: expected a whole number from 1 to 65535, got 0"],
     ["web: {browser: {endpoint: x}}", 'web.browser.endpoint: expected a ws://, wss:// or http:// URL, got "x"'],
-    ["email: {from: nobody}", 'email.from: expected a mailbox as Name <name@host>, got "nobody"'],
+    ["email: {from: nobody}", 'email.from: expected a mailbox such as Name <name@host>, got "nobody"'],
     ["auth: {oauth_redirects: [x]}", 'auth.oauth_redirects[0]: expected a URL, got "x"'],
-    ['web: {user_agent: "a\\nb"}', 'web.user_agent: expected a header value of one line, got "a\\nb"'],
+    ['web: {user_agent: "a\\nb"}', 'web.user_agent: expected a one-line header value, got "a\\nb"'],
     // Unknown keys and names.
     ["prot: 1", "prot: unknown key"],
     ["serevr: {}", "serevr: unknown key (did you mean server?)"],
@@ -112,7 +112,7 @@ describe("each rule says what was expected", () => {
     ["tiers: {free: {budget: 5}}", "tiers.free.budget: "],
     ["tiers: {free: {rpm: 0}}", "tiers.free.rpm: expected a whole number from 1 to 1000000000, got 0"],
     // Providers.
-    ["providers: {mine: {}}", 'providers.mine.base_url: is required ("mine" is no preset: '],
+    ["providers: {mine: {}}", 'providers.mine.base_url: is required ("mine" is not a preset: '],
     ["providers: {azure: {}}", 'providers.azure.base_url: is required ("azure" has none of its own)'],
     ["providers: {mine: {base_url: foo}}", 'providers.mine.base_url: expected a URL, got "foo"'],
     ["providers: {mine: {preset: opnai}}", "providers.mine.preset: expected one of openai, anthropic, "],
@@ -133,7 +133,7 @@ describe("each rule says what was expected", () => {
     ["providers: {openai: sk-abcdefgh}", "providers.openai: expected a group of keys, got text"],
     // Models.
     ["models: [{routes: [{provider: demo}]}]", "models[0].id: is required"],
-    ["models: [{id: '', routes: [{provider: demo}]}]", 'models[0].id: expected text that is not empty, got ""'],
+    ["models: [{id: '', routes: [{provider: demo}]}]", 'models[0].id: expected non-empty text, got ""'],
     ["models: [{id: a}]", "models[0].routes: is required"],
     ["models: [{id: a, routes: []}]", "models[0].routes: needs at least one entry"],
     ["models: [{id: a, routes: [{}]}]", "models[0].routes[0].provider: is required"],
@@ -181,12 +181,12 @@ describe("each rule says what was expected", () => {
       'decisions.models[0].backend.limits: there is no limit "zzz" (known: questions, options, top_logprobs, chosen_tokens)',
     ],
     // Keys that need each other.
-    ["auth: {oauth: {github: {client_id: a}}}", "auth.oauth.github.client_secret: is required beside client_id"],
+    ["auth: {oauth: {github: {client_id: a}}}", "auth.oauth.github.client_secret: is required together with client_id"],
     [
       "auth: {oauth: {okta: {client_id: a, client_secret: b, token_url: 'http://x'}}}",
       "auth.oauth.okta.authorize_url: is required without an issuer",
     ],
-    ["web: {browser: {endpoint: 'ws://x:1'}}", "web.browser.proxy_address: is required beside endpoint"],
+    ["web: {browser: {endpoint: 'ws://x:1'}}", "web.browser.proxy_address: is required together with endpoint"],
   ];
   test.each(cases)("%s", (text, message) => {
     expect(bad(text)[0]).toStartWith(message);

@@ -165,7 +165,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByLabel("Username").fill("regular");
       await page.getByLabel("Password").fill("wrong");
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("alert").getByText("The name or the password is wrong.").waitFor();
+      await page.getByRole("alert").getByText("The user name or password is wrong.").waitFor();
       await page.getByLabel("Password").fill(PASSWORD);
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Keys" }).waitFor();
@@ -232,7 +232,7 @@ describe.skipIf(isMissing)("in a browser", () => {
     async () => {
       const { page, context } = await visitor();
       await page.goto(`${base}?code=somebody-elses-code&provider=github&state=0`);
-      await page.getByText("This sign-in was not begun in this tab.").waitFor();
+      await page.getByText("This sign-in was not started in this tab.").waitFor();
       await context.close();
     },
     SLOW_MS,

@@ -147,7 +147,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
 
       await page.getByRole("link", { name: "judge-1.1.0" }).click();
       await page.getByRole("heading", { name: "judge-1.1.0" }).waitFor();
-      const diagram = page.getByRole("img", { name: "Choice: share that was right by probability said" });
+      const diagram = page.getByRole("img", { name: "Choice: accuracy by stated probability" });
       await diagram.waitFor();
       expect(await diagram.locator("circle").count()).toBe(30);
       expect(await fits()).toBe(true);
@@ -167,7 +167,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       await page.getByText("No alias is moved to it").waitFor();
       expect(await page.getByRole("button", { name: "Promote" }).count()).toBe(0);
       await page.goto(`${app.app.url}/dashboard/admin/decisions/${encodeURIComponent(LONG)}`);
-      await page.getByText("Nothing was measured.").waitFor();
+      await page.getByText("No measurements.").waitFor();
       await page.getByText("$0.5 for a million input tokens").waitFor();
       expect(await fits()).toBe(true);
       expect(complaints).toEqual([]);

@@ -155,7 +155,7 @@ test.skipIf(CHROMIUM === undefined)(
     await page.getByText("Limits", { exact: true }).first().click();
     await page.getByLabel("Budget in USD").fill("1");
     await page.getByRole("button", { name: "Create key" }).click();
-    await page.getByText("The budget does not hold dark (no price is known).").waitFor();
+    await page.getByText("The budget does not cover dark (no price is known).").waitFor();
     await page.getByText("Not held: dark (no price is known).").waitFor();
     await page.goto(`${app.app.url}/dashboard/account`);
     await page.getByText("$2.00 per day, all keys together").waitFor();

@@ -162,7 +162,7 @@ test("calibrate --write makes its successor, once, however many do it at a time"
   const argv = ["calibrate", "--model", "judge", "--data", join(dir, "rows.jsonl"), "--write", "--json"];
   const runs = await Promise.all(Array.from({ length: 4 }, () => runCommand(dir, argv)));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);
-  for (const { code, err } of runs) if (code !== 0) expect(err).toMatch(/there is that version already: judge-1\.2\.0/);
+  for (const { code, err } of runs) if (code !== 0) expect(err).toMatch(/this version already exists: judge-1\.2\.0/);
   const store = openStore({ dataDir: data });
   const rows = await decisionStore(store).listDecisionVersions();
   store.close();

@@ -50,7 +50,7 @@ test.each([
 ])("POST %s", async (path, body) => {
   for (const [model, called, instead] of [
     ["text-embedding-3-small", "an embedding model", "Send it to POST /v1/embeddings instead."],
-    ["hearer", "a transcription model", "No endpoint of this gateway takes it."],
+    ["hearer", "a transcription model", "No endpoint of this gateway accepts it."],
   ]) {
     const response = await app.post(path, { ...body, model });
     const text = await response.text();

@@ -140,7 +140,7 @@ class MailQueue implements Mailer {
       this.#delivered++;
       this.#failing = false;
       if (file !== undefined) {
-        log.info("no mail server is configured (email.smtp_url): a mail was written to a file", { file });
+        log.info("no mail server is configured (email.smtp_url): the mail was written to a file", { file });
       }
     } catch (error) {
       this.#again(waiting, error);
@@ -161,7 +161,7 @@ class MailQueue implements Mailer {
       return;
     }
     const waitMs = backoffMs(waiting.tried, backoff, Math.random);
-    log.warn("a mail could not be sent; it is tried again", { subject: mail.subject, wait_ms: waitMs, error });
+    log.warn("a mail could not be sent; it will be retried", { subject: mail.subject, wait_ms: waitMs, error });
     const timer = setTimeout(() => {
       this.#later.delete(timer);
       this.#ready.push({ mail, tried });

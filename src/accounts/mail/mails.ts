@@ -15,7 +15,7 @@ export function verificationMail(to: string, name: string, { code, minutes }: { 
 export function resetMail(to: string, name: string, { link, minutes }: { link: string; minutes: number }): Mail {
   return mail(to, "Set a new password", [
     `Hello ${name},`,
-    "somebody, hopefully you, asked to set a new password for your account. This link does it, once:",
+    "someone, hopefully you, asked to set a new password for your account. Use this link; it works once:",
     { link },
     `It works for ${minutes} minutes. If you did not ask for it, you can ignore this mail: nothing has changed.`,
   ]);
@@ -25,11 +25,11 @@ export function resetMail(to: string, name: string, { link, minutes }: { link: s
 export function passwordChangedMail(to: string, name: string, { keysEnded = 0 } = {}): Mail {
   return mail(to, "Your password was changed", [
     `Hello ${name},`,
-    "the password of your account was changed just now, and everybody who was signed in is signed out.",
+    "the password of your account was changed just now, and all sessions were ended.",
     keysEnded === 0
-      ? "API keys go on working: revoke those that you do not know in the dashboard."
+      ? "API keys keep working: revoke those that you do not recognise in the dashboard."
       : "Your address had not been verified before, so the API keys that were made until now were revoked too.",
-    "If that was not you, ask for a new password at once and tell whoever runs this gateway.",
+    "If that was not you, ask for a new password at once and tell the operator of this gateway.",
   ]);
 }
 
@@ -37,7 +37,7 @@ export function passwordChangedMail(to: string, name: string, { keysEnded = 0 } 
 export function signUpTriedMail(to: string, name: string): Mail {
   return mail(to, "You already have an account", [
     `Hello ${name},`,
-    "somebody, perhaps you, tried to make an account with this address. There is one already: sign in with it, or ask for a new password.",
+    "someone, perhaps you, tried to create an account with this address. It already has one: sign in, or ask for a new password.",
     "If that was not you, you can ignore this mail: nothing has changed.",
   ]);
 }

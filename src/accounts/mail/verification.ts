@@ -62,7 +62,9 @@ export function verification(deps: VerificationDeps): Verification {
         verificationMail(account.email, account.username, { code, minutes: LIFE_MS / 60_000 }),
       );
       if (!sent)
-        throw new ApiError("server_busy", "No mail can be sent now. Try again later.", { retryAfterSeconds: 60 });
+        throw new ApiError("server_busy", "Mail cannot be sent at the moment. Try again later.", {
+          retryAfterSeconds: 60,
+        });
       return { success: true, expires_in: LIFE_MS / 1000 };
     },
 
@@ -85,7 +87,7 @@ export function verification(deps: VerificationDeps): Verification {
 }
 
 function recentlySent(retryAfterSeconds: number): ApiError {
-  return new ApiError("code_recently_sent", "A code was sent before. Look for it, or ask again later.", {
+  return new ApiError("code_recently_sent", "A code was already sent. Check your mail, or ask again later.", {
     retryAfterSeconds,
   });
 }

@@ -139,7 +139,8 @@ function providerLookUp({ clock, providers }: OAuthDeps): Flow["providerOf"] {
   const built = new Map<string, { readonly config: OAuthConfig; readonly provider: SignInProvider }>();
   return (slug) => {
     const config = providers().get(slug);
-    if (config === undefined) throw new ApiError("oauth_provider_not_found", "There is no such sign-in provider here.");
+    if (config === undefined)
+      throw new ApiError("oauth_provider_not_found", "This sign-in provider is not configured.");
     // Kept as long as its entry is the same one: a reload makes new entries.
     const known = built.get(slug);
     if (known?.config === config) return known.provider;
@@ -174,7 +175,7 @@ async function begin(
     location = await provider.authorizationUrl({ ...secrets, redirectUri: callbackUrl });
   } catch (cause) {
     flow.failed("a sign-in provider could not be reached", { provider: slug, error: cause });
-    throw new ApiError("provider_unavailable", "The sign-in provider cannot be reached. Try again later.", { cause });
+    throw new ApiError("provider_unavailable", "The sign-in provider is unreachable. Try again later.", { cause });
   }
   await flow.codes.issueTicket({
     kind: "oauth_state",
@@ -191,7 +192,7 @@ function countTrip({ begun }: Flow, client: Client): void {
   const attempt = begun.begin([`oauth:${addressName(client.address)}`]);
   if (attempt.allowed) return;
   const { retryAfterSeconds } = attempt;
-  throw new ApiError("too_many_attempts", "Too many sign-ins were begun. Try again later.", { retryAfterSeconds });
+  throw new ApiError("too_many_attempts", "Too many sign-ins were started. Try again later.", { retryAfterSeconds });
 }
 
 async function comeBack(flow: Flow, { slug, search, browserCookies, place, client }: Return): Promise<Onward> {
@@ -282,7 +283,7 @@ async function redeem(flow: Flow, { code, provider }: { code: string; provider: 
   flow.providerOf(provider);
   const ticket = await flow.codes.takeTicket("oauth_code", sha256Hex(code));
   if (ticket === undefined || ticket.accountId === null || ticket.payload["provider"] !== provider) {
-    throw new ApiError("invalid_code", "The code is not valid: it may have been used, or it is too old.", {
+    throw new ApiError("invalid_code", "The code is invalid: it was already used or has expired.", {
       param: "code",
     });
   }
@@ -299,7 +300,7 @@ async function unlink(
     throw new ApiError("oauth_provider_not_found", "This provider is not linked to the account.");
   }
   if (outcome === "last_way_in") {
-    throw new ApiError("invalid_request", "This is the last way to sign in to the account: set a password first.");
+    throw new ApiError("invalid_request", "This is the account's only way to sign in: set a password first.");
   }
   await audit.addAudit({ accountId, event: "identity_unlinked", ...client, detail: { provider: slug } });
 }
@@ -335,7 +336,7 @@ function pendingIn(ticket: Ticket | undefined): PendingIdentity | undefined {
 }
 
 function invalidState(): ApiError {
-  return new ApiError("invalid_state", "This sign-in was not begun here, was finished already, or is too old.", {
+  return new ApiError("invalid_state", "This sign-in was not started here, is already finished or has expired.", {
     param: "state",
   });
 }

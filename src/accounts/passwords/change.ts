@@ -42,7 +42,7 @@ export function changePassword(deps: PasswordChangeDeps): ChangePassword {
     const fault = passwordFault(next);
     if (fault !== undefined) throw new ApiError("invalid_request", fault, { param: "password" });
     if (account.passwordHash === null) {
-      throw new ApiError("invalid_request", "The account has no password yet: ask for one by mail.", {
+      throw new ApiError("invalid_request", "The account has no password yet: request a link to set one by mail.", {
         param: "current_password",
       });
     }

@@ -33,7 +33,7 @@ export function passwordHasher(
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
     if (running >= concurrency) {
       if (waiting.length >= waitingMax) {
-        throw new ApiError("server_busy", "Too many people are signing in. Try again.", { retryAfterSeconds: 5 });
+        throw new ApiError("server_busy", "Too many sign-ins at once. Try again.", { retryAfterSeconds: 5 });
       }
       // Whoever ends hands its place on, so `running` stays as it is.
       await new Promise<void>((resolve) => waiting.push(resolve));

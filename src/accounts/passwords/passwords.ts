@@ -15,8 +15,7 @@ export function passwordFault(password: string): string | undefined {
   const length = [...password].length;
   if (length < PASSWORD_CHARS_MIN) return `The password must have at least ${PASSWORD_CHARS_MIN} characters.`;
   if (length > PASSWORD_CHARS_MAX) return `The password must have at most ${PASSWORD_CHARS_MAX} characters.`;
-  if (COMMON_PASSWORDS.has(fold(password).toLowerCase()))
-    return "The password is one of the commonest. Choose another.";
+  if (COMMON_PASSWORDS.has(fold(password).toLowerCase())) return "The password is too common. Choose another.";
   return undefined;
 }
 

@@ -118,7 +118,7 @@ export function passwordReset(deps: PasswordResetDeps): PasswordReset {
 }
 
 function invalidLink(): ApiError {
-  return new ApiError("invalid_code", "The link is not valid: it may have been used, or it is too old.", {
+  return new ApiError("invalid_code", "The link is invalid: it was already used or has expired.", {
     param: "token",
   });
 }

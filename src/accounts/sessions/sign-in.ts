@@ -68,7 +68,7 @@ export function signIn(deps: SignInDeps): SignIn {
     if (account === undefined || account.passwordHash === null || !right) {
       // For nobody nothing is written, by the same statement.
       await audit.addAudit({ accountId: account?.id ?? "", event: "login_failed", ...client });
-      throw new ApiError("invalid_credentials", "The name or the password is wrong.");
+      throw new ApiError("invalid_credentials", "The user name or password is wrong.");
     }
     attempt.uncount();
     await audit.addAudit({ accountId: account.id, event: "login", ...client });

@@ -120,7 +120,7 @@ async function reused(
   });
   throw new ApiError(
     "refresh_token_reused",
-    "The refresh token had been used before, so it may have been stolen: its session has ended. Sign in again.",
+    "The refresh token was already used, so it may have been stolen: its session was ended. Sign in again.",
   );
 }
 

@@ -31,7 +31,7 @@ export function optionalTime(body: Readonly<Record<string, unknown>>, name: stri
   if (text === undefined) return undefined;
   const ms = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new ApiError("invalid_request", `${name}: expected a time as 2030-12-31T23:59:59Z.`, { param: name });
+  throw new ApiError("invalid_request", `${name}: expected a time such as 2030-12-31T23:59:59Z.`, { param: name });
 }
 
 /** Where a page of a listing begins: `before` is the last entry of the page before it. Throws `ApiError` 400. */

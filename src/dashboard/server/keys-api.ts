@@ -73,7 +73,7 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
     member("DELETE", "/keys/:id", async (visit) => {
       const id = visit.params["id"] ?? "";
       const revoked = !id.startsWith(HOUSE_KEY) && (await keys.revokeKey(id, { accountId: visit.who.account.id }));
-      if (!revoked) throw new ApiError("key_not_found", "There is no such key, or it was revoked before.");
+      if (!revoked) throw new ApiError("key_not_found", "There is no such key, or it was already revoked.");
       deps.keysChanged();
       await deps.note("key_revoked", visit, { key_id: id });
       return { success: true };
@@ -96,12 +96,12 @@ function newKeyOf(
   const rpm = optionalNumber(body, "rpm", { least: 1, most: rpmMax, whole: true, label });
   const expiresAtMs = optionalTime(body, "expires_at");
   if (expiresAtMs !== undefined && expiresAtMs <= deps.clock.now()) {
-    throw new ApiError("invalid_request", "The key would have expired already.", { param: "expires_at" });
+    throw new ApiError("invalid_request", "The expiry time must be in the future.", { param: "expires_at" });
   }
   const budgetUsd = optionalNumber(body, "budget_usd", { least: 0, most: BUDGET_USD_MAX });
   const days = optionalNumber(body, "budget_period_days", { least: 1, most: PERIOD_DAYS_MAX, whole: true });
   if (days !== undefined && budgetUsd === undefined) {
-    throw new ApiError("invalid_request", "A period needs a budget.", { param: "budget_usd" });
+    throw new ApiError("invalid_request", "A budget period requires a budget.", { param: "budget_usd" });
   }
   return {
     name,

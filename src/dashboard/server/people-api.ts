@@ -89,7 +89,7 @@ export function peopleApi(deps: PeopleApiDeps): Endpoint[] {
       const account = await find(visit.params["id"]);
       const id = visit.params["key"] ?? "";
       const revoked = !id.startsWith(HOUSE_KEY) && (await keys.revokeKey(id, { accountId: account.id }));
-      if (!revoked) throw new ApiError("key_not_found", "There is no such key, or it was revoked before.");
+      if (!revoked) throw new ApiError("key_not_found", "There is no such key, or it was already revoked.");
       deps.keysChanged();
       await note("account_key_revoked", visit, { account: account.username, key_id: id });
       return { success: true };
@@ -115,7 +115,7 @@ function invitesApi({ invites, clock, note }: PeopleApiDeps): Endpoint[] {
       }
       const expiresAtMs = optionalTime(body, "expires_at") ?? null;
       if (expiresAtMs !== null && expiresAtMs <= clock.now()) {
-        throw new ApiError("invalid_request", "It would have expired already.", { param: "expires_at" });
+        throw new ApiError("invalid_request", "The expiry time must be in the future.", { param: "expires_at" });
       }
       const code = randomText(INVITE_CHARS);
       const createdBy = visit.who.account.id;
@@ -127,7 +127,7 @@ function invitesApi({ invites, clock, note }: PeopleApiDeps): Endpoint[] {
     admin("DELETE", "/admin/invites/:id", async (visit) => {
       const id = visit.params["id"] ?? "";
       if (!(await invites.deleteInvite(id))) {
-        throw new ApiError("invite_not_found", "There is no such invitation, or it was used.");
+        throw new ApiError("invite_not_found", "There is no such invitation, or it was already used.");
       }
       await note("invite_withdrawn", visit, { invite: id });
       return { success: true };

@@ -71,7 +71,7 @@ function oauthApi(deps: SignInApiDeps): Endpoint[] {
     anyone("POST", "/oauth/pending", async (visit): Promise<PendingPerson> => {
       const person = await accounts.oauth.peekPending(requiredText(await visit.body(), "pending"));
       if (person === undefined) {
-        throw new ApiError("invalid_code", "Signing up through the provider took too long. Begin again.", {
+        throw new ApiError("invalid_code", "Signing up through the provider took too long. Start again.", {
           param: "pending",
         });
       }

@@ -100,7 +100,7 @@ const ROUTES: readonly Route[] = [
 signedOut.handler = () => {
   if (profile.value === null) return;
   forgetSession();
-  say("You are signed out. Sign in again to go on.", "warn");
+  say("You are signed out. Sign in again to continue.", "warn");
 };
 
 /** Everything. */
@@ -163,7 +163,7 @@ function Returning() {
   }, []);
   return (
     <Gate>
-      <Title>{problem.value === undefined ? "Signing in…" : "That did not work"}</Title>
+      <Title>{problem.value === undefined ? "Signing in…" : "Something went wrong"}</Title>
       {problem.value !== undefined && (
         <>
           <p role="alert">{problem.value}</p>
@@ -183,7 +183,7 @@ function Returning() {
 function Missing() {
   return (
     <>
-      <Title>There is no such page</Title>
+      <Title>Page not found</Title>
       <p>
         <a href="/dashboard">To the overview</a>
       </p>

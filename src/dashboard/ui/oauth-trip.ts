@@ -42,7 +42,7 @@ export async function finishTrip(query: URLSearchParams): Promise<string> {
   const provider = query.get("provider") ?? "";
   const error = query.get("error");
   if (error !== null) throw new Error(wordsOf(error));
-  if (next === undefined) throw new Error("This sign-in was not begun in this tab. Try again.");
+  if (next === undefined) throw new Error("This sign-in was not started in this tab. Try again.");
   const code = query.get("code");
   if (code !== null) {
     await call("POST", "/oauth/exchange", { code, provider }).catch((cause: unknown) => {
@@ -63,7 +63,7 @@ function begin(next: string): string {
 function wordsOf(error: string): string {
   switch (error) {
     case "access_denied":
-      return "The provider was told not to sign you in.";
+      return "Sign-in was denied at the provider.";
     case "identity_taken":
       return "This provider account is linked to another account here.";
     case "account_not_found":

@@ -45,7 +45,7 @@ export function Shell({
   return (
     <div class={open.value ? "shell open" : "shell"}>
       <a class="skip" href="#main">
-        To the content
+        Skip to content
       </a>
       <header class="side">
         <div class="brand">

@@ -78,7 +78,7 @@ function inWordsOf(names: ParamNames, error: unknown): unknown {
 /** What a client is told about a failure on the way to the answer. */
 export function publicError(error: unknown): unknown {
   if (error instanceof NonsenseAnswer)
-    return unavailable("The decision model gave no usable answer. Try again.", error);
+    return unavailable("The decision model returned no usable answer. Try again.", error);
   if (!(error instanceof ApiError)) return error;
   const { apiCode, detail, message } = error;
   if (apiCode === "provider_rate_limited" || apiCode === "invalid_question") return error;

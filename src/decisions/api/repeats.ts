@@ -15,7 +15,7 @@ export function refuseRepeats(text: string): void {
   if (text.length > CHARACTERS_MAX) return;
   const questions = membersOf(text, topLevelMembers(text, 0, QUESTIONS).get("questions")?.at(-1)?.valueStart);
   for (const [key, spans] of questions) {
-    if (spans.length > 1) throw badQuestion(`questions.${key}`, "This question is asked twice under one key.");
+    if (spans.length > 1) throw badQuestion(`questions.${key}`, "This question is asked twice with the same key.");
     const { criteria = [] } = Object.fromEntries(topLevelMembers(text, spans[0]!.valueStart, CRITERIA));
     for (const [label, { length }] of membersOf(text, criteria.at(-1)?.valueStart)) {
       if (length > 1) throw badQuestion(`questions.${key}.criteria.${label}`, "This option is named twice.");

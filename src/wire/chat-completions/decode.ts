@@ -323,7 +323,7 @@ function toolResultOf(fields: Fields, path: string): ToolResultPart {
     type: "tool-result",
     callId: need(fields, "tool_call_id", expectText, path),
     content: content.map((part, i) =>
-      part.type === "audio" ? reject(at(at(path, "content"), i), "Audio cannot stand in a tool message.") : part,
+      part.type === "audio" ? reject(at(at(path, "content"), i), "A tool message cannot contain audio.") : part,
     ),
     ...cache(fields, path),
   };

@@ -49,7 +49,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 export function decodeCompletions(body: Fields, headers: DecodeOptions = {}): ChatRequest {
   const prompt = promptOf(body);
   if ((maybe(body, "suffix", expectString) ?? "") !== "") {
-    reject("suffix", "Invalid 'suffix': models here continue a text, they do not fill gaps.");
+    reject("suffix", "Invalid 'suffix': models here continue a text; they do not fill in the middle.");
   }
   maybe(body, "echo", expectBoolean);
   const logprobs = maybe(body, "logprobs", expectInteger(0, 20));

@@ -100,7 +100,7 @@ function readUserBlock(block: Fields, path: string): UserContent {
     case "tool_use":
     case "thinking":
     case "redacted_thinking":
-      return reject(at(path, "type"), `Invalid '${at(path, "type")}': only an assistant message holds such a block.`);
+      return reject(at(path, "type"), `Invalid '${at(path, "type")}': such a block belongs in an assistant message.`);
     default:
       return opaque(block);
   }
@@ -175,7 +175,7 @@ function readMedia(source: Fields, path: string): MediaSource {
     case "file":
       return { kind: "file", fileId: need(source, "file_id", expectText, path) };
     default:
-      return reject(at(path, "type"), `Invalid '${at(path, "type")}': '${source["type"]}' is no kind of source.`);
+      return reject(at(path, "type"), `Invalid '${at(path, "type")}': '${source["type"]}' is not a source type.`);
   }
 }
 

@@ -224,13 +224,13 @@ const EVENTS: Readonly<Record<string, string>> = {
   session_ended: "A device was signed out",
   sessions_ended: "Devices were signed out",
   password_changed: "Password changed",
-  password_change_failed: "Wrong password at its change",
-  password_reset_requested: "A link for a new password was asked for",
+  password_change_failed: "Wrong password when changing it",
+  password_reset_requested: "A password reset link was requested",
   password_reset: "Password set by a mailed link",
   email_verified: "E-mail address verified",
   identity_linked: "Provider linked",
   identity_unlinked: "Provider unlinked",
-  refresh_reused: "A used token came back: its session was ended",
+  refresh_reused: "A used token was presented again: its session was ended",
   plan_set: "Plan of an account set",
   account_removed: "Account deleted by you",
   account_key_revoked: "Key of an account revoked",
@@ -282,7 +282,8 @@ function Events() {
 function Deletion() {
   const form = useForm(
     async ({ username }) => {
-      const text = "Your keys stop working at once. Files, jobs, stored answers and usage go with the account.";
+      const text =
+        "Your keys stop working at once. Files, jobs, stored answers and usage are deleted with the account.";
       if (!(await confirmed({ title: "Delete your account for good?", text, action: "Delete for good" }))) return;
       await call("POST", "/account/delete", { username });
       forgetSession();

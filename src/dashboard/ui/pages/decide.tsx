@@ -75,23 +75,23 @@ export function Decide({ models }: { models: readonly DecisionChoice[] }) {
         </div>
         <Text form={form} name="state" label="Situation" rows={4} value={EXAMPLE.state} />
         <div class="thirds">
-          <Text form={form} name="noul" label="A question of yes or no" rows={2} value={EXAMPLE.noul} />
+          <Text form={form} name="noul" label="A yes/no question" rows={2} value={EXAMPLE.noul} />
           <div class="stack">
             <Text form={form} name="choice" label="A choice" rows={2} value={EXAMPLE.choice} />
-            <Text form={form} name="options" label="Its options, one a line" rows={4} value={EXAMPLE.options} />
+            <Text form={form} name="options" label="Options, one per line" rows={4} value={EXAMPLE.options} />
           </div>
           <div class="stack">
             <Text form={form} name="score" label="A score" rows={2} value={EXAMPLE.score} />
             <Text
               form={form}
               name="levels"
-              label="Its levels, the lowest first, one a line"
+              label="Levels, lowest first, one per line"
               rows={4}
               value={EXAMPLE.levels}
             />
           </div>
         </div>
-        <p class="hint">What is left empty is not asked.</p>
+        <p class="hint">Empty questions are not asked.</p>
         <div class="row">
           <Submit form={form}>Decide</Submit>
         </div>

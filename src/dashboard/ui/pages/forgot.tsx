@@ -26,11 +26,11 @@ function tokenNow(): string | null {
 
 /** Where the link is to be looked for; whether there is an account is not told. */
 const LINK_TEXT = {
-  smtp: (address: string) => `If there is an account for ${address}, a mail with a link is on its way.`,
+  smtp: (address: string) => `If there is an account for ${address}, a mail with a link was sent.`,
   files: (address: string) =>
-    `This gateway has no mail server. If there is an account for ${address}, the mail was written to a file in the folder outbox of its data directory: ask its administrator.`,
+    `This gateway has no mail server. If there is an account for ${address}, the mail was written to the outbox folder of its data directory: ask its administrator.`,
   failing: (address: string) =>
-    `The mail server of this gateway does not answer. If there is an account for ${address}, the mail is tried again for some minutes.`,
+    `The mail server of this gateway does not answer. If there is an account for ${address}, sending will be retried for some minutes.`,
 } as const;
 
 function Ask() {
@@ -57,7 +57,7 @@ function Ask() {
             label="E-mail"
             type="email"
             autoComplete="email"
-            hint="We mail you a link that works once, for half an hour."
+            hint="We will mail you a link that works once, within half an hour."
             autoFocus
           />
           <Submit form={form}>Send the link</Submit>

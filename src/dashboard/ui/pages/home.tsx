@@ -92,7 +92,7 @@ function Snippets({ model }: { model: string }) {
       />
       {freshKey.value === undefined && (
         <p class="hint">
-          Put your key in the place of <code>sk-…</code>
+          Replace this with your key: <code>sk-…</code>
         </p>
       )}
     </>

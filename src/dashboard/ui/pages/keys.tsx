@@ -72,7 +72,7 @@ function CreateKey({ made }: { made: () => Promise<void> }) {
         <Notice kind="ok">
           This is the key <b>{name}</b>. Copy it now: it is not shown again.
         </Notice>
-        {unpriced.length > 0 && <Notice kind="warn">The budget does not hold {unpricedText(unpriced)}.</Notice>}
+        {unpriced.length > 0 && <Notice kind="warn">The budget does not cover {unpricedText(unpriced)}.</Notice>}
         <div class="secret">
           <code data-testid="new-key">{key}</code>
           <CopyButton text={key} what="the key" />
@@ -101,7 +101,7 @@ function CreateKey({ made }: { made: () => Promise<void> }) {
             min={1}
             {...(profile.value?.admin ? {} : { max: rpm })}
             placeholder={String(rpm)}
-            hint="Empty: what your plan allows."
+            hint="Empty: your plan's limit."
           />
           <Choice name="expires" label="Expires" options={EXPIRIES} />
           <Field
@@ -217,7 +217,7 @@ export async function revokeKey(
 ): Promise<void> {
   const sure = await confirmed({
     title: `Revoke ${key.name}?`,
-    text: "Programs that use this key are refused from now on. This cannot be undone.",
+    text: "Requests with this key will be refused from now on. This cannot be undone.",
     action: "Revoke",
   });
   if (!sure) return;

@@ -239,7 +239,7 @@ function ModelSelect(props: { list: readonly ModelChoice[]; model: ModelChoice |
 }
 
 function Conversation({ turns, busy }: { turns: readonly Turn[]; busy: boolean }) {
-  if (turns.length === 0) return <Empty>Nothing said yet. What you send counts like a request with a key.</Empty>;
+  if (turns.length === 0) return <Empty>No messages yet. Requests count like those made with a key.</Empty>;
   return (
     <ol class="turns" aria-live="polite" aria-busy={busy}>
       {turns.map((turn, index) => (
@@ -302,7 +302,7 @@ function Composer(props: {
         <textarea
           id="message"
           rows={3}
-          placeholder="Say something. Enter sends, Shift+Enter breaks the line."
+          placeholder="Write a message. Enter sends, Shift+Enter starts a new line."
           value={draft.value}
           onInput={(event) => (draft.value = event.currentTarget.value)}
           onKeyDown={(event) => {

@@ -60,10 +60,10 @@ function NewAccount() {
       ...(signup === "invite" ? { invite: "Invite" } : {}),
     },
   );
-  if (signup === "closed") return <Closed text="New accounts cannot be made here. Ask who runs this server." />;
+  if (signup === "closed") return <Closed text="Sign-up is disabled. Ask who runs this server." />;
   if (signup === "first" && setup === null) {
     return (
-      <Closed text="The first account is made with the link that the server printed when it started. `sallyport setup-link` prints it again." />
+      <Closed text="The first account is created with the link that the server printed at startup. `sallyport setup-link` prints it again." />
     );
   }
   const provider = providers.find(({ slug }) => slug === pending?.provider)?.name;
@@ -72,9 +72,9 @@ function NewAccount() {
   return (
     <>
       <Title>Create an account</Title>
-      {signup === "first" && <Notice>This is the first account: it will be the admin's.</Notice>}
+      {signup === "first" && <Notice>This is the first account: it will be an administrator.</Notice>}
       {person.value === "gone" && (
-        <Notice kind="warn">Signing up through the provider took too long. Begin again.</Notice>
+        <Notice kind="warn">Signing up through the provider took too long. Start again.</Notice>
       )}
       {provider !== undefined && <Notice>You will sign in with {provider}. A password is optional.</Notice>}
       <form onSubmit={form.onSubmit} noValidate>

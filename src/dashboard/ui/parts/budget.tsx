@@ -10,7 +10,7 @@ export function BudgetText({ of: { usd: limit, spent_usd, period_days, resets_at
       {periodText(period_days)}, all keys together{own ? " (set by the operator)" : ""}
       {resets_at !== null && (
         <>
-          , starts anew <When iso={resets_at} />
+          , renews <When iso={resets_at} />
         </>
       )}
     </>

@@ -16,7 +16,7 @@ export class ErrorBoundary extends Component<{ children: ComponentChildren }, { 
       <Notice kind="danger">
         This page could not be shown.{" "}
         <button type="button" onClick={() => location.reload()}>
-          Load it again
+          Reload
         </button>
       </Notice>
     );

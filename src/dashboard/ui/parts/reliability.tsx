@@ -28,7 +28,7 @@ export function Reliability(props: {
       <svg
         viewBox={`0 0 ${LEFT + SIZE + RIGHT} ${TOP + SIZE + BOTTOM}`}
         role="img"
-        aria-label={`${title}: share that was right by probability said`}
+        aria-label={`${title}: accuracy by stated probability`}
       >
         {TICKS.map((tick) => (
           <g key={tick} class="tick">
@@ -43,10 +43,10 @@ export function Reliability(props: {
           </g>
         ))}
         <text x={x(0.5)} y={y(0) + 31} text-anchor="middle">
-          probability said, %
+          stated probability, %
         </text>
         <text class="upright" x={-y(0.5)} y={10} text-anchor="middle">
-          was right, %
+          accuracy, %
         </text>
         <line class="ideal" x1={x(0)} y1={y(0)} x2={x(1)} y2={y(1)} />
         <Dots bins={before} name="before" />
@@ -79,7 +79,7 @@ function Dots({ bins, name }: { bins: readonly ReliabilityBin[]; name: string })
       {bins.map(({ confidence, accuracy, rows }, at) => (
         // Bins keep their places, and two may hold the same figures.
         <circle key={`${at}`} cx={x(confidence)} cy={y(accuracy)} r={DOT + DOT_MORE * Math.sqrt(rows / most) * 0.5}>
-          <title>{`said ${percent(confidence)}, right ${percent(accuracy)}, ${rows} rows`}</title>
+          <title>{`stated ${percent(confidence)}, accuracy ${percent(accuracy)}, ${rows} rows`}</title>
         </circle>
       ))}
     </g>

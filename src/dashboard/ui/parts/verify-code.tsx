@@ -8,11 +8,11 @@ import { say } from "./notice.tsx";
 
 /** Where the code is to be looked for. */
 const CODE_TEXT = {
-  smtp: (address: string) => `A mail with six digits is on its way to ${address}. They are good for ten minutes.`,
+  smtp: (address: string) => `A mail with a six-digit code was sent to ${address}. They are valid for ten minutes.`,
   files: () =>
-    "This gateway has no mail server: the mail with six digits was written to a file in the folder outbox of its data directory. Its administrator can read it to you. They are good for ten minutes.",
+    "This gateway has no mail server: the mail with the six-digit code was written to the outbox folder of its data directory. Its administrator can read it to you. They are valid for ten minutes.",
   failing: (address: string) =>
-    `The mail server of this gateway does not answer. The mail with six digits to ${address} is tried again for some minutes.`,
+    `The mail server of this gateway does not answer. Sending the six-digit code to ${address} will be retried for some minutes.`,
 } as const;
 
 /** The form; `done` is called when the address is proved. */
@@ -22,7 +22,7 @@ export function VerifyCode({ done }: { done: () => void }) {
     try {
       await call("POST", "/verification/send");
       sent.value = CODE_TEXT[session.value.mail](profile.value?.email ?? "your address");
-      if (again) say("A new code was made.");
+      if (again) say("A new code was created.");
     } catch (error) {
       // Sent a moment ago: the code in that mail is still good.
       const recent = error instanceof Refused && error.code === "code_recently_sent";

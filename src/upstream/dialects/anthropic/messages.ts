@@ -70,7 +70,7 @@ export function anthropicTurns(
   pairResults(turns);
   // The protocol starts with a user turn: a request of system text alone is asked as the user.
   if (turns.length === 0 && system.length > 0) turns.push({ role: "user", content: system.splice(-1) });
-  if (turns.length === 0) throw new ApiError("invalid_request", "The messages hold no content.", { param: "messages" });
+  if (turns.length === 0) throw new ApiError("invalid_request", "The messages have no content.", { param: "messages" });
   if (turns[0]?.role === "assistant") turns.unshift({ role: "user", content: [{ type: "text", text: "Go on." }] });
   if (facts.prefill) trimPrefill(turns);
   else askOn(turns, dropped);

@@ -103,7 +103,7 @@ export class AnthropicReader implements EventReader {
     // A start for an index still open means that its stop was lost.
     this.#close(index, out);
     if (this.#open.size >= BLOCKS_OPEN_MAX) {
-      this.#fail("provider_stream_interrupted", "The provider opened too many blocks.", out);
+      this.#fail("provider_stream_interrupted", "The provider opened too many content blocks.", out);
       return;
     }
     const id = `b${this.#nextId++}`;

@@ -85,7 +85,7 @@ export function geminiContents(
   // The protocol starts with a user turn: a request of system text alone is asked as the user.
   if (paired.length === 0 && system.length > 0) paired.push({ role: "user", parts: system.splice(-1) });
   if (paired.length === 0)
-    throw new ApiError("invalid_request", "The messages hold no content.", { param: "messages" });
+    throw new ApiError("invalid_request", "The messages have no content.", { param: "messages" });
   if (paired[0]?.role === "model") paired.unshift({ role: "user", parts: [{ text: "Go on." }] });
   return { system, contents: paired };
 }
@@ -185,7 +185,7 @@ function media(source: MediaSource, mimeType: string): GeminiPart {
   }
   // Of stored files the protocol knows only its own, which are URIs.
   if (/^(?:https:|gs:|files\/)/.test(source.fileId)) return { fileData: { mimeType, fileUri: source.fileId } };
-  throw new ApiError("unsupported_parameter", "This model's provider does not know that file.", { param: "messages" });
+  throw new ApiError("unsupported_parameter", "This model's provider does not have that file.", { param: "messages" });
 }
 
 const MIME: Readonly<Record<string, string>> = {

@@ -231,17 +231,17 @@ const FILTERED = new Set([
 const FAILED_ENDS: Readonly<Record<string, AnswerFault>> = {
   MALFORMED_FUNCTION_CALL: {
     code: "tool_arguments_invalid",
-    message: "The model called a tool in a way that cannot be read.",
+    message: "The model's tool call is malformed.",
   },
   UNEXPECTED_TOOL_CALL: { code: "tool_arguments_invalid", message: "The model called a tool that it was not offered." },
   TOO_MANY_TOOL_CALLS: {
     code: "tool_arguments_invalid",
-    message: "The model called tools over and over, and the provider stopped it.",
+    message: "The model kept calling tools, and the provider stopped it.",
   },
   MALFORMED_RESPONSE: { code: "provider_answer_invalid", message: "The model's answer cannot be read." },
   MISSING_THOUGHT_SIGNATURE: {
     code: "invalid_request",
-    message: "The history holds a tool call without the signature of the thoughts that led to it.",
+    message: "The history contains a tool call without its thought signature.",
   },
 };
 

@@ -65,7 +65,7 @@ export class OpenaiChatReader implements EventReader {
   end(out: ChatEvent[]): void {
     if (this.#over) return;
     const waiting = [...this.#choices.values()].some((choice) => choice.reason === undefined);
-    if (this.#choices.size === 0 || waiting) this.#fail("The provider's answer broke off.", out);
+    if (this.#choices.size === 0 || waiting) this.#fail("The provider's answer was cut off.", out);
     else this.#finishAll(out);
   }
 
@@ -291,7 +291,7 @@ export class OpenaiChatReader implements EventReader {
 
   #finishAll(out: ChatEvent[]): void {
     if (this.#choices.size === 0) {
-      this.#fail("The provider gave an empty answer.", out);
+      this.#fail("The provider returned an empty answer.", out);
       return;
     }
     this.#over = true;

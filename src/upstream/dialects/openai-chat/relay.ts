@@ -112,7 +112,7 @@ export class OpenaiChatRelay implements FrameRelay {
     if (this.#done) return "";
     const states = [...this.#choices.values()];
     if (states.length > 0 && states.every((state) => state.finished)) return this.#close();
-    return this.#fail("provider_stream_interrupted", "The provider's answer broke off.");
+    return this.#fail("provider_stream_interrupted", "The provider's answer was cut off.");
   }
 
   #frame(raw: string): string {
@@ -334,7 +334,7 @@ export class OpenaiChatRelay implements FrameRelay {
 
   #doneFrame(): string {
     if (this.#choices.size === 0)
-      return this.#fail("provider_stream_interrupted", "The provider gave an empty answer.");
+      return this.#fail("provider_stream_interrupted", "The provider returned an empty answer.");
     return this.#close();
   }
 

@@ -75,7 +75,7 @@ export function failedEnd(reason: string, error: unknown): AnswerFault | undefin
     return { code: "provider_unavailable", message: "The provider ran out of resources." };
   }
   if (reason.endsWith("MALFORMED_FUNCTION_CALL")) {
-    return { code: "tool_arguments_invalid", message: "The model called a tool in a way that cannot be read." };
+    return { code: "tool_arguments_invalid", message: "The model's tool call is malformed." };
   }
   return undefined;
 }

@@ -101,7 +101,7 @@ function Plan({ account, changed }: { account: AccountView; changed: () => Promi
           label="Until (UTC)"
           type="date"
           value={account.subscription_until?.slice(0, 10)}
-          hint="Empty: without an end. A trial ends when a plan is set."
+          hint="Empty: never ends. A trial ends when a plan is set."
         />
         <Submit form={form}>Set plan</Submit>
       </div>
@@ -114,7 +114,7 @@ function Keys({ account, changed }: { account: AccountView; changed: () => Promi
     <section class="stack" aria-labelledby="keys">
       <h2 id="keys">Keys</h2>
       {account.keys.length === 0 ? (
-        <Empty>It has no keys.</Empty>
+        <Empty>This account has no keys.</Empty>
       ) : (
         <KeyTable
           keys={account.keys}
@@ -129,7 +129,7 @@ function Deletion({ account }: { account: AccountView }) {
   const remove = async () => {
     const sure = await confirmed({
       title: `Delete ${account.username}?`,
-      text: "Its keys, threads, files, jobs and usage go with it. This cannot be undone.",
+      text: "Its keys, threads, files, jobs and usage are deleted too. This cannot be undone.",
       action: "Delete account",
     });
     if (!sure) return;

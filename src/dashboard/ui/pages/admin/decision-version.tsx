@@ -37,7 +37,7 @@ function Version({ version, changed }: { version: DecisionVersionView; changed: 
       {unfit !== null && <Notice kind="danger">Taken out of the list: {unfit}.</Notice>}
       {drifted && (
         <Notice kind="warn">
-          What answers for it began to name itself otherwise: what was measured may no longer hold. Calibrate anew.
+          Its upstream now reports another model name: the measurements may no longer apply. Calibrate again.
         </Notice>
       )}
       {worse !== null && <Notice kind="warn">No alias is moved to it: {worse}.</Notice>}
@@ -50,7 +50,7 @@ function Version({ version, changed }: { version: DecisionVersionView; changed: 
       {worse === null && <Promote version={version} changed={changed} />}
       {version.measurement === null ? (
         <Empty>
-          Nothing was measured. Fit it to labelled rows with <code>sallyport calibrate</code>.
+          No measurements. Fit it to labelled rows with <code>sallyport calibrate</code>.
         </Empty>
       ) : (
         <MeasurementSections measurement={version.measurement} />
@@ -95,11 +95,13 @@ function Facts({ version }: { version: DecisionVersionView }) {
         <dt>Price</dt>
         <dd>
           {version.input_price === null
-            ? "Not known: counted as free"
+            ? "Unknown: counted as free"
             : `$${version.input_price} for a million input tokens; output is free`}
         </dd>
         <dt>Made</dt>
-        <dd>{version.created_at === null ? "Offered by its provider's list" : <When iso={version.created_at} />}</dd>
+        <dd>
+          {version.created_at === null ? "Discovered from its provider's list" : <When iso={version.created_at} />}
+        </dd>
         <dt>Content hash</dt>
         <dd>
           <code>{version.hash}</code>
@@ -118,7 +120,7 @@ function Promote({ version, changed }: { version: DecisionVersionView; changed: 
       const from = now === undefined ? "It is a new name." : `It points to ${now.version}${model} now.`;
       const sure = await confirmed({
         title: `Point ${alias} to ${version.id}?`,
-        text: `${from} Programs that ask for ${alias} are answered by ${version.id} from then on.`,
+        text: `${from} Requests for ${alias} will be answered by ${version.id}.`,
         action: "Promote",
       });
       if (!sure) return;
@@ -212,9 +214,9 @@ function Positions({ of: positions }: { of: Readonly<Record<string, readonly num
 function Sightings({ version }: { version: DecisionVersionView }) {
   return (
     <section class="stack" aria-labelledby="sightings">
-      <h2 id="sightings">What answered for it</h2>
+      <h2 id="sightings">Models that answered for it</h2>
       {version.sightings.length === 0 ? (
-        <Empty>Nothing has answered for it yet, or its upstreams do not say what they are.</Empty>
+        <Empty>Nothing has answered for it yet, or its upstreams do not report a model name.</Empty>
       ) : (
         <div class="table-card">
           <table class="stacks">

@@ -16,7 +16,7 @@ export function DecisionsPage() {
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       {versions?.length === 0 && (
         <Empty>
-          No decision models. Name some under <code>decisions.models</code> in the configuration.
+          No decision models. Add some under <code>decisions.models</code> in the configuration.
         </Empty>
       )}
       {groupsOf(versions ?? []).map(([origin, own]) => (

@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<string, string>> = {
   rate_limited: "rate limited",
   unavailable: "unavailable",
   timeout: "timed out",
-  model_list: "gave no model list",
+  model_list: "returned no model list",
 };
 
 /** The page. */

@@ -58,7 +58,7 @@ export function Invites() {
       </form>
       {made.value !== "" && (
         <div class="card made">
-          <Notice kind="ok">Send this link. It makes one account and is not shown again.</Notice>
+          <Notice kind="ok">Send this link. It creates one account and is not shown again.</Notice>
           <div class="secret">
             <code data-testid="invite-link">{made.value}</code>
             <CopyButton text={made.value} what="the link" />

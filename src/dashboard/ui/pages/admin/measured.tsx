@@ -19,7 +19,7 @@ export function MeasurementSections({ measurement }: { measurement: Measurement 
   return (
     <>
       <section class="stack" aria-labelledby="measured">
-        <h2 id="measured">Measured on rows the fit never saw</h2>
+        <h2 id="measured">Measured on held-out rows</h2>
         <p class="hint long">
           Fitted from {from || "an earlier version"} on {fitRows} rows
           {dataset === null ? "." : ` of ${dataset.rows}; data `}
