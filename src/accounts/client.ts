@@ -1,4 +1,4 @@
-// Who is at the other end of a security event, for the session list and the audit log.
+// The client of a security event, for the session list and the audit log.
 import { exchangeOf } from "../http/exchange.ts";
 
 /** A browser or program at an address. */

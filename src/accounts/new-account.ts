@@ -1,4 +1,4 @@
-// The rules for a new account: how its names may look and what its plan begins with.
+// The rules for a new account: valid names and the initial plan.
 
 /** RFC 5321's longest path. */
 const EMAIL_CHARS_MAX = 254;

@@ -1,4 +1,4 @@
-// What the owner of an account does with it: who asks, its sessions, its log and its end.
+// What owners do with their account: authentication, sessions, audit log, deletion.
 
 import { ApiError } from "../base/errors.ts";
 import type { AccessTokens } from "../http/jwt.ts";

@@ -1,4 +1,4 @@
-// The account endpoints under /v1/auth. Who may ask is settled before the body is read: 401 comes before 400.
+// The account endpoints under /v1/auth. Authentication comes before the body is read: 401 before 400.
 
 import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";

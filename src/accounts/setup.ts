@@ -1,5 +1,5 @@
-// The first sign-up: while there is no account, one secret link opens it, so that not whoever finds a new gateway first
-// becomes its admin.
+// The first sign-up: while there is no account, it needs a secret link, so that a stranger who finds a new gateway
+// cannot become its admin.
 import { timingSafeEqual } from "node:crypto";
 import { sha256Hex } from "../base/ids.ts";
 

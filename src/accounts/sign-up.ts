@@ -1,5 +1,5 @@
-// Making an account in the dashboard: who may, and what it begins with. An address that is taken is not named as the
-// reason, costs the same work as a free one, and its owner is told by mail.
+// Sign-up in the dashboard: who may, and what an account starts with. A taken address is not given as the reason, takes
+// the same work as a free one, and its owner is notified by mail.
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";
@@ -130,7 +130,7 @@ export function signUp(deps: SignUpDeps): SignUp {
         "An account with these details cannot be created. If you already have one, sign in.",
       );
     }
-    // Only now: a name that was taken must not cost the person their trip. That it is used once, the identity sees to.
+    // Only now: a taken name must not cost users their sign-in. The unique identity ensures that it is used once.
     if (form.pending !== undefined) await oauth.takePending(form.pending);
     if (admin) await deps.secrets.dropSecret("setup_token");
     const detail = person === undefined ? {} : { provider: person.provider };

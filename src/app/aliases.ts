@@ -1,5 +1,5 @@
-// Addresses under which clients of other services already look for what stands here. Each is another name for one of our
-// own paths, and nothing else: whatever holds for the path (its key headers, limits, log line) holds for its aliases.
+// Paths that clients of other services already use. Each is an alias of one of our own paths and nothing more: key
+// headers, limits and log line are those of the path.
 
 import type { Alias } from "../http/edge.ts";
 

@@ -1,4 +1,4 @@
-// The way in: every route behind one edge, and the address it is served at. Wiring only.
+// The HTTP edge: every route behind it, and the listening address. Wiring only.
 
 import type { AnyElysia } from "elysia";
 import type { Clock } from "../base/clock.ts";

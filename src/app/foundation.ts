@@ -1,4 +1,4 @@
-// What every feature stands on: the log, traces, the database, usage, and who may call. Wiring only.
+// What every feature depends on: the log, traces, the database, usage and authentication. Wiring only.
 
 import { mkdirSync } from "node:fs";
 import { type Clock, systemClock } from "../base/clock.ts";

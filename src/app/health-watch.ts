@@ -1,5 +1,5 @@
-// Watches the models while the program runs: their health, judged every interval and when a breaker or a list changes, and
-// the figures that metrics ask for. Wiring only.
+// Watches the models while the program runs: their health, judged every interval and when a breaker or a list changes,
+// and the values of gauges. Wiring only.
 
 import type { Clock } from "../base/clock.ts";
 import type { Signal } from "../base/signal.ts";

@@ -1,5 +1,4 @@
-// What is told of the running program: metrics, the outcome of every request, traces and the log line. Wiring only; each of
-// them knows nothing of the others.
+// Observability: metrics, the outcome of every request, traces and the log line. Wiring only; none depends on another.
 
 import type { Clock } from "../base/clock.ts";
 import { ERRORS } from "../base/errors.ts";

@@ -1,4 +1,4 @@
-// What the edge is told of the program's paths: which are the API, which maintenance closes, and which headers of ours
+// What the edge must know about paths: which belong to the API, which maintenance closes, and which of our headers
 // browsers may read.
 
 import { edgeTraits } from "../gateway/endpoints.ts";

@@ -1,5 +1,5 @@
-// The only wiring: builds every service once, each from those above it, and hands the list of them to its life: start,
-// reconfigure, stop. To add a service, build it from what is there and `add` it. No logic of its own.
+// The only wiring: builds every service once, each from those above it, and adds it to the list that starts,
+// reconfigures and stops them. To add a service, build it from those before it and `add` it. No logic of its own.
 
 import { createAccounts } from "../accounts/accounts.ts";
 import type { PasswordHasher } from "../accounts/passwords/hash-queue.ts";

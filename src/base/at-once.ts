@@ -1,5 +1,5 @@
-// Answers that are mostly there at once. Waiting for each of them would cost every request a turn of the event loop for the
-// sake of the few that have to be looked up.
+// Values that are usually available synchronously. Awaiting each of them would cost every request a turn of the event
+// loop for the few that need a look-up.
 
 /** What may have to be waited for. */
 export type AtOnce<T> = T | Promise<T>;

@@ -1,4 +1,4 @@
-// The only door to the time for logic, so that a test can hold it. Durations for figures may use performance.now().
+// The only source of time for logic, so that a test can control it. Durations for figures may use performance.now().
 
 /** Reads the time. */
 export interface Clock {

@@ -1,4 +1,4 @@
-// What to do about each public error code: one sentence or two for the reader of an answer, shown in the reference.
+// What to do about each public error code: one or two sentences, shown in the reference.
 import type { ErrorCode } from "./errors.ts";
 
 type WebFeature = "search" | "scrape" | "crawl" | "map" | "extract" | "llmstxt";

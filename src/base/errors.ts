@@ -1,5 +1,5 @@
-// The one table of public error codes. Throw `ApiError` at the edge and in policy; lower floors throw their own small
-// kinds, which policy translates. Sources: specification "Errors", contract §3.
+// The only table of public error codes. Throw `ApiError` at the edge and in policy; lower floors throw their own error
+// types, which policy translates. Sources: specification "Errors", contract §3.
 
 /** Public error categories (`error.type`). */
 export type ErrorType =

@@ -1,5 +1,5 @@
-// Limits on time that are nearly always called off. All limits of one length stand in one queue behind one timer of the
-// runtime's, so that setting one and calling it off costs a list entry: a request sets half a dozen.
+// Timeouts that are nearly always cancelled. All timeouts of one length share one queue and one timer, so that setting
+// and cancelling one costs a list entry: a request sets half a dozen.
 
 /** A limit that was set. */
 export interface Limit {

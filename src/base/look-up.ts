@@ -1,4 +1,4 @@
-// Tables whose keys are words of strangers: `constructor` and `__proto__` are no entries of an object literal.
+// Tables whose keys are untrusted: `constructor` and `__proto__` are no entries of an object literal.
 
 /** The entry of that name; undefined where the table itself has none. */
 export function lookUp<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {

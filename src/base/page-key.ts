@@ -1,4 +1,4 @@
-// When two addresses are one page, and when two pages are one site.
+// Decides when two URLs are the same page and when two pages belong to the same site.
 
 /** Parameters that say how a reader came, not what is read. */
 const TRACKING =

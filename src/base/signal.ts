@@ -1,4 +1,4 @@
-// Something that happened, told to whoever wants to know: for a part of the program that is built before those who listen.
+// An event with listeners: for a service that is built before those that listen to it.
 
 /** Tells its listeners, in the order in which they came, whenever it is fired. */
 export interface Signal {

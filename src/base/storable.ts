@@ -1,4 +1,4 @@
-// Texts that every database can keep as they are: some refuse NUL, and half a surrogate pair has no bytes of its own.
+// Texts that every database can keep as they are: some refuse NUL, and an unpaired surrogate has no UTF-8 encoding.
 
 /** Whether a text can be kept as it is. */
 export function isStorable(text: string): boolean {

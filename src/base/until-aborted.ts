@@ -1,4 +1,4 @@
-// Waiting that ends with the one who waits: the work goes on for whoever else wants it.
+// Waits until the work is done or the waiter's signal aborts; the work continues for other waiters.
 
 /** What `work` comes to; rejects with the signal's reason as soon as that aborts, and leaves no listener behind. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -1,4 +1,4 @@
-// The program's own name for itself. A build puts version and commit in; a run from source says so.
+// The version of the program. A build embeds version and commit; a run from source says so.
 
 import { version } from "../../package.json" with { type: "json" };
 

@@ -1,4 +1,4 @@
-// Which model is asked where nobody named one: the cheapest that is known to be good enough.
+// Chooses a model where none is configured: the cheapest that meets the requirements.
 
 import type { TierId } from "../config/schema.ts";
 import type { Catalog, CatalogModel } from "./models.ts";

@@ -1,5 +1,5 @@
-// Asks every provider for its models at start, every five minutes and on demand (SIGHUP). A provider that is down keeps
-// the list it gave last; one that left the config loses it. Never throws, never overlaps with itself.
+// Asks every provider for its models at start, every five minutes and on demand (SIGHUP). An unreachable provider keeps
+// its last list; one removed from the config loses it. Never throws, never overlaps with itself.
 
 import type { DiscoveredModel } from "../vendors/vendor.ts";
 

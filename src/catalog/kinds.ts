@@ -1,4 +1,4 @@
-// What the kinds of model mean to clients: the endpoints that accept them, their input and output. The endpoints of models
+// What each kind of model means to clients: the endpoints that accept it, its input and output. The endpoints of models
 // that do not chat come from their list; discovered models of a kind are listed when it has one.
 
 import { MODEL_KINDS, type ModelKind } from "../vendors/model-kind.ts";

@@ -1,4 +1,4 @@
-// Models that no budget holds: nobody knows what they cost, so their requests count nothing.
+// Models that no budget covers: their prices are unknown, so their requests count as free.
 
 import type { Config, TierId } from "../config/schema.ts";
 import { isEmbedded } from "../vendors/protocols.ts";

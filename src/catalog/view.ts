@@ -1,4 +1,4 @@
-// The public face of a model: the specification's Model object, with the members that other families' clients read beside it.
+// The public view of a model: the OpenAI Model object plus the members that clients of other families read.
 
 import type { TierId } from "../config/schema.ts";
 import type { ModelKind } from "../vendors/model-kind.ts";

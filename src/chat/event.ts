@@ -1,5 +1,6 @@
-// The neutral answer: one closed union of events. A block (text, reasoning, tool call) has a start, deltas and an end, and
-// an id unique in the answer. Legal order is written down in grammar.ts. Raw values ride beside unified ones.
+// The neutral answer: one closed union of events. A block (text, reasoning, tool call) has a start, deltas and an end,
+// and an id unique in the answer. Legal order is written down in grammar.ts. Raw values are kept beside the unified
+// ones.
 
 import type { AnswerFault } from "./answer-fault.ts";
 

@@ -1,5 +1,5 @@
-// Folds the events of an answer into a whole result. A non-streaming answer is exactly this fold, so streaming and not
-// streaming cannot tell different stories.
+// Folds the events of an answer into a whole result. A non-streaming answer is exactly this fold, so streamed and whole
+// answers cannot differ.
 
 import { ApiError } from "../base/errors.ts";
 import type { ChatEvent, ErrorEvent, ReasoningDelta } from "./event.ts";
@@ -16,8 +16,9 @@ export function errorOf(event: ErrorEvent): ApiError {
 }
 
 /**
- * The whole answer. Choices come in index order, blocks in the order they started. Function arguments that are not valid
- * JSON are mended; throws `ApiError` `tool_arguments_invalid` when they cannot be, and the answer's own error when it failed.
+ * The whole answer. Choices come in index order, blocks in the order they started. Function arguments that are not
+ * valid JSON are repaired; throws `ApiError` `tool_arguments_invalid` when that is impossible, and the answer's own
+ * error when it failed.
  */
 export function fold(events: Iterable<ChatEvent>): ChatResult {
   const folder = new Folder();

@@ -4,8 +4,8 @@
 import type { ChatMessage, ToolCallPart, ToolResultPart, UserContent } from "./request.ts";
 
 /**
- * The history with the results of each turn's calls right after it, in the calls' order. A missing result is named
- * missing, a stray one becomes user text. The same list when all is in order.
+ * The history with the results of each turn's calls right after it, in the calls' order. A missing result is marked as
+ * missing, one without a call becomes user text. Returns the same list when all is in order.
  */
 export function pairResults(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   if (isPaired(messages)) return messages;

@@ -1,5 +1,6 @@
-// Lets tool arguments flow while they stay a prefix of valid JSON; from the first fragment that does not, the rest of that
-// call is held, mended at its end, or the answer ends with an error (contract §3 "tool arguments in streams").
+// Lets tool arguments flow while they stay a prefix of valid JSON; from the first fragment that does not, the rest of
+// that call is held and repaired at its end, or the answer ends with an error (contract §3 "tool arguments in
+// streams").
 
 import { ArgumentGuard } from "./argument-guard.ts";
 import type { ChatEvent } from "./event.ts";

@@ -1,5 +1,5 @@
-// What providers report of the tokens that an answer cost, checked: figures go into books that are kept for good and into
-// the figures that clients see, and no provider is trusted to count well.
+// What providers report of the tokens that an answer cost, checked: they go into permanent records and to clients, and
+// no provider is trusted to count correctly.
 
 import type { ChatEvent, Usage } from "./event.ts";
 

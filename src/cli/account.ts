@@ -150,7 +150,7 @@ const setPassword: Command = {
     const passwordHash = await hashPassword(await readPassword(context));
     return change(context, async ({ accounts, account, store }) => {
       await accounts.updateAccount(account.id, { passwordHash });
-      // Whoever knew the old password is out, with a mailed link or a trip to a provider that they had begun.
+      // Ends the sessions, mailed links and sign-ins in progress of anyone who knew the old password.
       await sessionStore(store).revokeAllSessions(account.id);
       await codeStore(store).dropTickets(account.id);
       if (!account.emailVerified) await identityStore(store).unlinkAllIdentities(account.id);

@@ -35,7 +35,7 @@ export function show(value: unknown, secret = false): string {
   return typeof value === "object" && value !== null ? kindOfValue(value) : String(value);
 }
 
-/** What sort of value it is, in a config author's words. */
+/** The type of a value, in terms of the configuration file. */
 export function kindOfValue(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (value === null || value === undefined) return "nothing";

@@ -1,5 +1,5 @@
-// Reads a decision request of the specification's shape. What a caller may be surprised by is refused with the path of the
-// culprit: 400 for the request, 422 `invalid_question` for a question's definition. Unknown fields are ignored.
+// Reads a decision request of the specification's shape. Invalid input is refused with the path of the field: 400 for
+// the request, 422 `invalid_question` for a question's definition. Unknown fields are ignored.
 
 import { ApiError } from "../base/errors.ts";
 import { isRecord } from "../base/json-object.ts";

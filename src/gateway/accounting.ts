@@ -1,4 +1,4 @@
-// What every answer leaves behind, streamed or not: response headers, the usage row, rested keys.
+// What every answer leaves behind, streamed or not: response headers, the usage row, suspended keys.
 
 import type { Usage } from "../chat/event.ts";
 import type { Provider } from "../upstream/provider.ts";

@@ -1,4 +1,4 @@
-// Lets a request in: key, plan, rate limit, budget, in this order and before its body is looked at (401 before 400).
+// Admits a request: key, plan, rate limit, budget, in this order and before its body is read (401 before 400).
 
 import { type AtOnce, whenThere } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";

@@ -1,6 +1,6 @@
-// Keeps a conversation with the route and the credential that it began with: prompt caches are there, and what some models
-// think is bound to the account that they thought it for. A first turn is routed by weight; later ones follow. In memory,
-// bounded: what is forgotten is routed by weight again.
+// Keeps a conversation on the route and the credential it began with: prompt caches are there, and the reasoning of
+// some models is bound to the account. A first turn is routed by weight; later ones follow. In memory, bounded: what is
+// forgotten is routed by weight again.
 
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { ChatMessage, ChatRequest } from "../chat/request.ts";

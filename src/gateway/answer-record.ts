@@ -1,5 +1,5 @@
 // The answer to a request for a record of its conversation: one compaction item or block, made here because the model's
-// providers do not know how. Streaming too: the client hears keepalives while the record is written.
+// providers cannot make one. Streaming too: the client gets keepalives while the record is written.
 
 import { prefixedId } from "../base/ids.ts";
 import type { ChatEvent } from "../chat/event.ts";

@@ -1,5 +1,5 @@
-// One whole answer of a model for the gateway's own ends, paid for by a caller: by the model's routes like any request, with
-// its budgets, breakers and a row of its own in the books.
+// One whole answer of a model for the gateway's own use, paid for by a caller: through the model's routes like any
+// request, with its budgets, breakers and its own usage row.
 
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";

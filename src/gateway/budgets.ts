@@ -1,4 +1,4 @@
-// Which budgets a caller's requests count against, and what a request is told that does not fit them.
+// Which budgets a caller's requests count against, and the error of a request that exceeds them.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";

@@ -1,5 +1,5 @@
-// A translated request in its client's terms: what was left out and what is refused bear the names that the client's own
-// format has for them, and what the format's reader passed over inside parameters is named with them.
+// Names fields of a translated request as the client's format does: those that were dropped or refused, and nested
+// members that the format's reader ignored.
 
 import { ApiError } from "../base/errors.ts";
 import type { UpstreamRequest } from "../upstream/dialect.ts";

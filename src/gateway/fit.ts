@@ -1,5 +1,5 @@
-// What is done to a job once its provider is known: a conversation that is too long is shortened, images that the provider
-// cannot fetch become bytes. Most jobs need neither and come back as they are.
+// Adapts a request once its provider is known: a conversation that is too long is shortened, images that the provider
+// cannot fetch are inlined. Most requests need neither and are returned unchanged.
 
 import type { Provider } from "../upstream/provider.ts";
 import type { AdmittedRequest } from "./chat-exchange.ts";

@@ -1,5 +1,5 @@
-// Endpoints of OpenAI that are not offered here. A client that asks for one is told so, instead of being left to wonder
-// whether it misspelt the address.
+// Endpoints of OpenAI that are not offered here. A client gets a clear error instead of wondering whether it misspelt
+// the path.
 
 import { ApiError } from "../base/errors.ts";
 

@@ -1,4 +1,5 @@
-// The history of a request as one provider may be given it: what it minted itself goes up, what another one minted does not.
+// The history of a request as one provider may receive it: reasoning sealed by that provider is sent, reasoning sealed
+// by another is not.
 
 import type { Clock } from "../base/clock.ts";
 import { editJson, editValue } from "../base/json-edit.ts";

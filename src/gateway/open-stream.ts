@@ -1,5 +1,5 @@
-// A streamed answer on its way: opens the upstream, holds its opening back until content comes so that an early failure is
-// still an HTTP status (or another route), then pumps. Ends the upstream the moment nobody reads.
+// A streamed answer: opens the upstream, holds back the first frames until content arrives so that an early failure is
+// still an HTTP status (or another route), then relays. Aborts the upstream as soon as the client leaves.
 
 import { FrameCutter } from "../base/sse.ts";
 import type { ChatEvent } from "../chat/event.ts";

@@ -1,4 +1,4 @@
-// What is done to a request before it is routed: stored history and uploaded files take the places of their names.
+// Prepares a request before routing: references to stored history and uploaded files are replaced by their content.
 
 import type { ModelRoute } from "../catalog/models.ts";
 import type { FileStore } from "../store/work/files.ts";

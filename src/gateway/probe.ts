@@ -1,4 +1,5 @@
-// Asks a model for one token, where the operator pays for that (`health.probe: chat`). What it cost is counted, under nobody.
+// Asks a model for one token, if the operator enabled it (`health.probe: chat`). Its usage is recorded without an
+// account.
 
 import { uuid } from "../base/ids.ts";
 import type { Catalog } from "../catalog/models.ts";

@@ -1,4 +1,4 @@
-// Keeps the rate limiter's windows over a restart: read at the start, saved every few seconds and at the end, so that a
+// Keeps the rate limiter's windows across restarts: read at startup, saved every few seconds and at shutdown, so that a
 // crash does not refill them.
 
 import type { Clock } from "../base/clock.ts";

@@ -1,5 +1,4 @@
-// How long a request that is answered whole may take, and that its end is the end of the work for it: the client left, or the
-// time was over.
+// The deadline of a request that is answered whole. Its work ends when the client leaves or the time is up.
 
 import { ApiError } from "../base/errors.ts";
 import { limit } from "../base/limit.ts";

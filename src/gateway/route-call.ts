@@ -1,4 +1,4 @@
-// One route's turn at a request. However the call ends, its breaker, the metrics and its span are told, once.
+// One attempt of a request on one route. However the call ends, its breaker, the metrics and its span are updated once.
 
 import type { ModelRoute } from "../catalog/models.ts";
 import type { Usage } from "../chat/event.ts";

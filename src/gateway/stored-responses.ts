@@ -1,4 +1,4 @@
-// GET and DELETE of stored answers. An answer is its account's alone; to all others it is unknown.
+// GET and DELETE of stored answers. An answer belongs to its account; for all others it does not exist.
 
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";

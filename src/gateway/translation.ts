@@ -1,5 +1,5 @@
-// The translating path: upstream frames -> neutral events -> the client's frames, in one pass, with the same face as the
-// lossless relay so that whoever pumps bytes need not know which it holds.
+// The translating path: upstream frames -> neutral events -> the client's frames, in one pass, with the same interface
+// as the lossless relay, so that the code that pumps bytes need not distinguish them.
 
 import { parseFrames } from "../base/sse.ts";
 import { type AnswerFault, afterContent } from "../chat/answer-fault.ts";

@@ -1,4 +1,4 @@
-// The usage row of a request that left none of its own.
+// The usage row of a request that wrote none of its own.
 
 import type { Exchange } from "../http/exchange.ts";
 import { STOPPED, type UsageRecord } from "../store/usage/record.ts";

@@ -1,5 +1,5 @@
-// What a translation cannot say and may not leave out, because the answer would be another one: state that the client's own
-// provider keeps, tools that it runs, references that only it can follow.
+// What cannot be translated and must not be dropped because the answer would change: state kept by the client's own
+// provider, tools that it runs, references that only it can resolve.
 
 import { ApiError } from "../base/errors.ts";
 import type { ChatRequest } from "../chat/request.ts";

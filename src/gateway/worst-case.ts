@@ -1,5 +1,4 @@
-// The most that a chat request can cost, as far as that can be said before it is asked: its text counted, its limit of output
-// used up.
+// The most that a chat request can cost, as far as known before the call: its input counted, its output limit used up.
 
 import type { CatalogModel } from "../catalog/models.ts";
 import { costMicros, type Prices } from "../catalog/prices.ts";

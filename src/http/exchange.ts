@@ -20,7 +20,7 @@ export interface Exchange {
   readonly route: string;
   /** The request's span; undefined while tracing is off. */
   readonly span: TraceSpan | undefined;
-  /** The client's address, behind trusted proxies the one they vouch for. */
+  /** The client's address; behind trusted proxies, the one they forward. */
   readonly address: string;
   /** True when the client came by HTTPS, as far as a trusted proxy says. */
   readonly secure: boolean;
@@ -46,7 +46,7 @@ export interface Exchange {
   atEnd(work: () => void): void;
   /** True once a streaming answer owns the end of the exchange: it calls `finish` itself. */
   streaming: boolean;
-  /** Closes the books: log line and metrics. Called once. */
+  /** Finishes the record: log line and metrics. Called once. */
   finish(status: number): void;
 }
 

@@ -23,7 +23,7 @@ const REMEMBERED_MAX = 1000;
 /** What a page may load in all: the worst real ones take a tenth. */
 const BYTES_MAX = 256 * 1024 * 1024;
 const CHECK_TIMEOUT_MS = 10_000;
-/** The browser and the word of where it goes take different roads: so long is waited for the word. */
+/** The browser's connection and the notice of its target arrive separately: the notice is awaited for this long. */
 const WORD_WAIT_MS = 300;
 
 /** The proxy's side. */

@@ -26,11 +26,11 @@ export interface SharedProxy {
 }
 
 const HEAD_BYTES_MAX = 64 * 1024;
-/** Browsers open connections ahead of need; a stranger's is not kept as long. */
+/** Browsers open connections ahead of need; an unidentified one is not kept as long. */
 const HEAD_TIMEOUT_MS = 30_000;
 const STRANGER_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Connections that have not said yet who they are: strangers may hold no more. */
+/** Limit of connections that have not authenticated yet. */
 const STRANGERS_MAX = 64;
 const SECRET_BYTES = 24;
 

@@ -1,6 +1,6 @@
-// Path patterns: `*` within a segment, `**` across, `?` one character; anchored at both ends. Matched against the path, or
-// against the whole address when the pattern has a scheme. A pattern without a leading slash gets one. They come from
-// strangers: a match never takes a step back over what has matched, so it is a few native searches over the address.
+// Path patterns: `*` within a segment, `**` across, `?` one character; anchored at both ends. Matched against the path,
+// or against the whole address when the pattern has a scheme. A pattern without a leading slash gets one. They are
+// untrusted: a match never backtracks over what has matched, so it is a few native searches over the address.
 
 import { percentDecoded } from "../base/percent.ts";
 

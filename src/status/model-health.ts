@@ -1,4 +1,4 @@
-// How each listed model fares. The rule, judged anew every interval:
+// The health of each listed model. The rule, applied every interval:
 // 1. Every route's breaker open: unavailable.
 // 2. At least three requests in the last quarter hour: half or more failed by the provider's fault: unavailable; a tenth or
 //    more: degraded; else healthy.

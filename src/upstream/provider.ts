@@ -55,7 +55,7 @@ export interface Provider {
 /** How long a key that the upstream refused or limited is passed over, when it does not say. */
 const REST_MS = 60_000;
 
-/** The credentials of one provider, used in turn; a failing one is rested. */
+/** The credentials of one provider, used in turn; a failing one is suspended for a while. */
 export class CredentialPool {
   readonly #keys: readonly string[];
   readonly #restUntil: number[];

@@ -62,7 +62,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     singles: () => web().singleConcurrency,
     browser: () => web().browser.maxPages,
   });
-  // A remote browser's door outlives a change of configuration: pages under way still use it, and its port is taken.
+  // A remote browser's egress proxy outlives a change of configuration: open pages still use it, and its port is taken.
   const doors = new Map<string, Door>();
   const browserState = createBrowserState(warn);
   let parts = assemble(web(), doors, browserState.started);

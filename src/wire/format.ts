@@ -11,7 +11,7 @@ import type { NamedFormat } from "./client-names.ts";
 import type { Source } from "./seal-envelopes.ts";
 import type { Known } from "./unread.ts";
 
-/** What an answer is dressed in: ids and names of ours, and what the request asked to be echoed. */
+/** What an answer carries besides its content: our ids and names, and the request fields that are echoed. */
 export interface AnswerContext {
   /** The answer's top-level id, in the format's own prefix. */
   id: string;

@@ -1,4 +1,5 @@
-// Hands a mail on: to an SMTP server, or as an .eml file to the outbox in the data directory. One try; the mailer retries.
+// Delivers a mail: to an SMTP server, or as an .eml file to the outbox in the data directory. One attempt; the mailer
+// retries.
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";

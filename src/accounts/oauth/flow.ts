@@ -41,7 +41,7 @@ export interface ServiceAddress {
   readonly dashboardUrl: string;
 }
 
-/** How a trip begins. */
+/** How a sign-in round trip begins. */
 export interface Begin {
   readonly slug: string;
   readonly redirectUri: string | undefined;
@@ -53,7 +53,7 @@ export interface Begin {
   readonly client: Client;
 }
 
-/** How a trip comes back. */
+/** How a sign-in round trip comes back. */
 export interface Return {
   readonly slug: string;
   /** The query of the callback, with its question mark. */
@@ -104,7 +104,7 @@ const PENDING_MS = 1_800_000;
 const TOKEN_CHARS = 43;
 const CLIENT_STATE_CHARS_MAX = 2048;
 
-/** What is kept of a trip; none of it is a secret. */
+/** What is stored of a round trip; none of it is secret. */
 interface Trip {
   readonly slug: string;
   readonly redirectUri: string;

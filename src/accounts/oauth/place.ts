@@ -1,4 +1,4 @@
-// Where a trip to a provider begins and ends, as the request that asks sees it, and the cookie it takes along.
+// The address at which a sign-in begins and ends, as the request sees it, and the cookie of the round trip.
 import { exchangeOf } from "../../http/exchange.ts";
 import type { Onward, ServiceAddress } from "./flow.ts";
 
@@ -33,7 +33,7 @@ export function isSecure(request: Request, { urls }: Pick<PlaceDeps, "urls">): b
   return exchangeOf(request).secure || [publicUrl, dashboardUrl].some((url) => url.startsWith("https:"));
 }
 
-/** The cookie that ties a trip to the browser that began it; 0 seconds ends it. */
+/** The cookie that binds a sign-in to the browser that began it; 0 seconds deletes it. */
 export function cookieOf({ cookie }: Onward, { seconds, secure }: { seconds: number; secure: boolean }): string {
   const value = seconds === 0 ? "" : cookie.value;
   // Lax, not Strict: the provider's redirect must bring it along.

@@ -1,6 +1,6 @@
-// A sign-in provider: where to send a person, and who came back. Two sorts by configuration: an OpenID Connect issuer,
-// which tells the rest itself, and a plain OAuth 2 server like GitHub's. The addresses are the operator's word, so they
-// are asked directly, with bounds on time and size.
+// A sign-in provider: where to redirect a user, and who came back. Two kinds by configuration: an OpenID Connect
+// issuer, from which the rest is discovered, and a plain OAuth 2 server such as GitHub's. The operator configured the
+// addresses, so they are fetched directly, with limits on time and size.
 
 import {
   allowInsecureRequests,
@@ -44,7 +44,7 @@ export interface RoundTrip {
   readonly nonce: string;
 }
 
-/** Both halves of a round trip. They throw when the provider cannot be reached or says no. */
+/** Both halves of a round trip. They throw when the provider is unreachable or refuses. */
 export interface SignInProvider {
   /** Where the person goes. */
   authorizationUrl(trip: RoundTrip): Promise<string>;
@@ -56,7 +56,7 @@ export interface SignInProvider {
 const TIMEOUT_SECONDS = 10;
 /** Key sets and profiles are a few KiB. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** Clocks that are off by more are a fault to be mended. */
+/** A larger clock skew is a fault to be corrected. */
 const CLOCK_TOLERANCE_SECONDS = 60;
 /** Keys and addresses of an issuer change; rarely. */
 const DISCOVERY_KEPT_MS = 3_600_000;

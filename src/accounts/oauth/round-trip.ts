@@ -1,5 +1,5 @@
-// The secrets of a trip to a provider and back. They are all derived from one random id, which only the state carries: the
-// database holds its hash, and nothing that would let a reader of it finish somebody's trip.
+// The secrets of a sign-in round trip. All are derived from one random id, which only the state carries: the database
+// holds its hash and nothing that would let a reader of it finish someone's sign-in.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { randomText, sha256Hex } from "../../base/ids.ts";
 
@@ -7,11 +7,11 @@ import { randomText, sha256Hex } from "../../base/ids.ts";
 export interface TripSecrets {
   /** What the provider hands back. */
   readonly state: string;
-  /** Under which the trip is stored. */
+  /** The key under which the round trip is stored. */
   readonly hash: string;
   readonly codeVerifier: string;
   readonly nonce: string;
-  /** Name and value of the cookie that ties the trip to the browser that began it. */
+  /** Name and value of the cookie that binds the round trip to the browser that began it. */
   readonly cookie: { readonly name: string; readonly value: string };
 }
 
@@ -19,12 +19,12 @@ export interface TripSecrets {
 const ID_CHARS = 32;
 const STATE = /^([0-9A-Za-z]{32})\.([\w-]{43})$/;
 
-/** Begins a trip. */
+/** Begins a round trip. */
 export function newTrip(secret: string): TripSecrets {
   return secretsOf(randomText(ID_CHARS), secret);
 }
 
-/** The trip of a state that came back; undefined when the state is not ours. Whether it was used is the store's to say. */
+/** The round trip of a returned state; undefined when the state is not ours. The store knows whether it was used. */
 export function tripOf(state: string, secret: string): TripSecrets | undefined {
   const [, id, signature] = STATE.exec(state) ?? [];
   if (id === undefined || signature === undefined) return undefined;
@@ -38,7 +38,7 @@ function secretsOf(id: string, secret: string): TripSecrets {
     hash: sha256Hex(id),
     codeVerifier: derive(secret, "verifier", id),
     nonce: derive(secret, "nonce", id),
-    // Named by the trip, so that two tabs do not get in each other's way.
+    // Named by the round trip, so that two tabs do not interfere.
     cookie: { name: `sallyport_oauth_${sha256Hex(id).slice(0, 12)}`, value: derive(secret, "browser", id) },
   };
 }

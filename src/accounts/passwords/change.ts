@@ -1,4 +1,4 @@
-// Changing a password that is known. It is asked for again, counts like a sign-in, and every other session ends.
+// Changing a known password. The current one is required and counts as a sign-in attempt; every other session ends.
 import { ApiError } from "../../base/errors.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";

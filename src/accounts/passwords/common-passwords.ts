@@ -1,4 +1,4 @@
-// The passwords that are tried first, as far as they are long enough to be taken otherwise. Lower case.
+// The most common passwords that are long enough to be accepted otherwise. Lower case.
 
 /** Everybody's passwords. */
 export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(

@@ -1,5 +1,5 @@
-// Signing in with a password. An unknown name and a wrong password give the same answer after the same work, and a try
-// counts before its password is hashed.
+// Signing in with a password. An unknown name and a wrong password get the same answer after the same work, and an
+// attempt counts before its password is hashed.
 import { ApiError } from "../../base/errors.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";
 import { foldName } from "../../store/access/accounts.ts";

@@ -1,4 +1,4 @@
-// POST /v1/embeddings in OpenAI's words, as the many compatible servers take them: texts or tokens in, vectors out.
+// POST /v1/embeddings in OpenAI's format, as compatible servers accept it: texts or tokens in, vectors out.
 
 import { ApiError } from "../../base/errors.ts";
 import type { Usage } from "../../chat/event.ts";

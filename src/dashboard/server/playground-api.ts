@@ -1,5 +1,5 @@
-// Trying a model from the dashboard: a chat completion or a decision of the signed-in account, held to its plan and rate limit like any
-// other and counted under a key of the house that nobody has.
+// Trying a model from the dashboard: a chat completion or a decision of the signed-in account, subject to its plan and
+// rate limit like any other and counted under an internal key that never authenticates.
 import { ApiError } from "../../base/errors.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";

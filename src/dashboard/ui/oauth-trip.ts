@@ -1,5 +1,5 @@
-// Trips to sign-in providers and back. What comes back counts only when it was begun in this tab: else a link could sign
-// somebody in to another person's account.
+// Sign-in round trips to providers. An answer is accepted only if its sign-in was begun in this tab: else a link could
+// sign a user in to another person's account.
 import { call, Refused } from "./api.ts";
 import { safeNext } from "./router.ts";
 
@@ -27,7 +27,7 @@ export function isReturn(query: URLSearchParams): boolean {
   return query.has("provider") && ["code", "linked", "error"].some((name) => query.has(name));
 }
 
-/** Was the trip that came back with this query begun here? Gives the page to go on to. Can be asked once. */
+/** Returns the page to continue to if the sign-in that came back with this query was begun in this tab. Works once. */
 export function endTrip(query: URLSearchParams): string | undefined {
   const kept = sessionStorage.getItem(STORE);
   sessionStorage.removeItem(STORE);
@@ -36,7 +36,10 @@ export function endTrip(query: URLSearchParams): string | undefined {
   return trip.state === query.get("state") ? safeNext(trip.next) : undefined;
 }
 
-/** Finishes a trip: signs in where there is a code. Gives the page to go on to; throws what went wrong in words. */
+/**
+ * Finishes a sign-in: signs in if there is a code. Returns the page to continue to; throws an error with a readable
+ * message.
+ */
 export async function finishTrip(query: URLSearchParams): Promise<string> {
   const next = endTrip(query);
   const provider = query.get("provider") ?? "";

@@ -113,7 +113,7 @@ function unavailable(message: string, cause: unknown, retryAfterSeconds?: number
   });
 }
 
-/** The route that answered, for the books; the version's first where none was asked. */
+/** The route that answered, for the usage record; the version's first where none was called. */
 export function routeOf(decision: DecisionCost, version: DecisionVersion): DecisionRoute {
   return decision.backend?.route ?? version.spec.routes[0]!;
 }

@@ -190,7 +190,7 @@ async function answer<R extends DecisionRequest>(
         throw clientGone();
       }
       if (error instanceof ApiError && error.cause instanceof NonsenseAnswer) deps.answeredNonsense(version);
-      // What was refused here reached nobody and is not in the books.
+      // What was refused here reached no upstream and is not recorded as usage.
       if (error instanceof ApiError && error.status >= 429) {
         book(undefined, used({ status: error.status, code: error.apiCode }), deps);
       }
@@ -261,7 +261,7 @@ interface Used {
   readonly ended: { readonly status: number; readonly code: string } | undefined;
 }
 
-/** The status its log line has, too; the code that streams are booked under. */
+/** Also the status of its log line; the code under which streams are recorded. */
 const GONE: Used["ended"] = { status: ERRORS.request_timeout.status, code: STOPPED };
 
 /** What a request cost whose client left: it went up, and nobody will say what it was counted as. */

@@ -131,7 +131,7 @@ export class NonsenseAnswer extends Error {
   }
 }
 
-/** A token count of an upstream that can be booked: a whole number, not below 0 and not beyond what can be counted. */
+/** An upstream's token count that can be recorded: a whole number from 0 to the largest safe integer. */
 export function tokensOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

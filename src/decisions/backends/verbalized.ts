@@ -127,8 +127,8 @@ const THOUGHT = /<(think|thinking|reasoning)>[\s\S]*?(?:<\/\1>|$)/g;
 const BRACES_MAX = 200;
 
 /**
- * The estimates in a model's text: the last JSON object that has the label of an option, whatever braces stand around it.
- * Where none is whole, the first is mended, as of an answer that was cut off.
+ * The estimates in a model's text: the last JSON object that has the label of an option, whatever braces surround it.
+ * If none is complete, the first is repaired, as for an answer that was cut off.
  */
 function estimatesIn(text: string): Readonly<Record<string, unknown>> | undefined {
   const shown = text.replaceAll(THOUGHT, "");

@@ -1,6 +1,6 @@
-// Keeps an eye on what versions rest on. Drift: a pinned version whose upstream begins to name itself otherwise. Fitness: an
-// engine that is read by log-probabilities and shows none, or puts its answers elsewhere than in the letters, is passed over;
-// a version that has no other is out of the list.
+// Watches what versions depend on. Drift: the upstream of a pinned version reports another model name. Fitness: an
+// engine read by log-probabilities returns none, or its answers are not among the option letters, is passed over; a
+// version that has no other is out of the list.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";

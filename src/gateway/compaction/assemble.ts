@@ -1,4 +1,4 @@
-// Puts the parts of compaction together, once for a program.
+// Assembles compaction, once per program.
 
 import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";

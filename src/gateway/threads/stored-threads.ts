@@ -1,4 +1,4 @@
-// GET and DELETE of the threads that clients name. A thread is its account's alone; to all others it is unknown.
+// GET and DELETE of threads. A thread belongs to its account; for all others it does not exist.
 
 import type { AtOnce } from "../../base/at-once.ts";
 import { ApiError } from "../../base/errors.ts";

@@ -111,7 +111,7 @@ const ARGUMENTS = [
   "--disable-domain-reliability",
   "--disable-sync",
   "--no-pings",
-  // No pop-ups: the shells' word for it. The others' is not to hear Playwright's.
+  // No pop-ups: the headless shell has a flag; for full browsers Playwright's own flag is left out.
   "--block-new-web-contents",
   "--mute-audio",
   "--hide-scrollbars",

@@ -23,7 +23,7 @@ export interface Door {
   close(): Promise<void>;
 }
 
-/** The door of a browser beside us. */
+/** The egress proxy of a local browser. */
 export const LOCAL_DOOR: Door = {
   isRemote: false,
   open: async (guard) => {
@@ -33,7 +33,9 @@ export const LOCAL_DOOR: Door = {
   close: async () => undefined,
 };
 
-/** The door of a browser elsewhere that reaches us as `proxyAddress` (`host:port`); it listens when first needed. */
+/**
+ * The egress proxy of a remote browser that reaches us as `proxyAddress` (`host:port`); it listens when first needed.
+ */
 export function createRemoteDoor(proxyAddress: string): Door {
   const port = Number(/:(\d+)$/.exec(proxyAddress)?.[1] ?? Number.NaN);
   let listening: Promise<SharedProxy> | undefined;

@@ -1,4 +1,5 @@
-// Puts the bodies of frames into the page that shows them. The page is a stranger's: one pass for each body, whatever it holds.
+// Puts the bodies of frames into the page that shows them. The page is untrusted: one pass for each body, whatever it
+// contains.
 
 /** The page with each numbered frame's element replaced by its body; a frame that cannot be found is left out. */
 export function withFrames(html: string, bodies: ReadonlyMap<string, string>): string {

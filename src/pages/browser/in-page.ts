@@ -1,6 +1,7 @@
-// What is run inside a rendered page, as source text: it is sent to the browser and shares nothing with this program. The
-// page is a stranger's and may have replaced whatever these lean on, so none gives back more than it was told: functions
-// that wait give nothing or a truth value, and text is measured last, by its own length, which no page can replace.
+// What is run inside a rendered page, as source text: it is sent to the browser and shares nothing with this program.
+// The page is untrusted and may have replaced whatever these functions rely on, so none returns more than it must:
+// functions that wait return nothing or a boolean, and text is measured last, by its own length, which no page can
+// replace.
 
 /** Whether the document has been read to its end, or as far as it will be. */
 export const IS_WHOLE = `() => document.readyState === "complete"`;

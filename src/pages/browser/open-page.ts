@@ -42,7 +42,7 @@ export async function openUnseen(browser: Browser, options: BrowserContextOption
 
 async function openMinimised(session: CDPSession, context: BrowserContext, browserContextId: string): Promise<Page> {
   const opened = context.waitForEvent("page", { timeout: OPEN_TIMEOUT_MS });
-  // Whichever fails first says why; of the other one's end nobody needs to hear.
+  // The first failure is reported; the other's is ignored.
   opened.catch(() => undefined);
   const target = { url: "about:blank", browserContextId, newWindow: true, windowState: "minimized" } as const;
   await session.send("Target.createTarget", target);

@@ -1,5 +1,5 @@
 // The second look at a block: what the first look made of its neighbours and of the elements around it. Main text comes
-// in runs; a lone block among strangers is judged again in their light.
+// in runs; a block is judged again in the light of its neighbours.
 
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";

@@ -64,7 +64,7 @@ function foreignWords(bytes: Uint8Array): Uint8Array {
   return Buffer.from(words, "latin1");
 }
 
-/** How much the words look like text: letters of the languages that use the encoding, no strays. */
+/** How much the words look like text: letters of the languages that use the encoding, no isolated others. */
 function plausibility({ label, worth, script, isTorn, least = 1 }: Candidate, words: Uint8Array): number {
   const text = new TextDecoder(label as Bun.Encoding).decode(words);
   let foreign = 0;

@@ -15,7 +15,7 @@ const SNIFF_BYTES = 64 * 1024;
 /** Decodes a page. `contentType` is the header's value, if any. */
 export function decodeHtml(bytes: Uint8Array, contentType: string | null): string {
   const text = new TextDecoder(detectCharset(bytes, contentType) as Bun.Encoding).decode(bytes);
-  // As in browsers, a stray zero is no text.
+  // As in browsers, an isolated zero byte is not text.
   const clean = text.includes("\0") ? text.replaceAll("\0", "") : text;
   return /^\s*application\/xhtml\+xml\b/i.test(contentType ?? "") ? closeEmpty(clean) : clean;
 }
@@ -51,7 +51,7 @@ export function wideCharset(bytes: Uint8Array, contentType: string | null): "utf
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   const zeros = zeroShare(bytes.subarray(0, WIDE_BYTES));
   const declared = inHeader(contentType);
-  // Other scripts have few zeros, but the brackets of markup have them; a single one is a stray.
+  // Other scripts have few zero bytes, but the brackets of markup have them; a single one is an error.
   const shareMin = declared !== undefined && /^utf-16/.test(declared) ? 0.02 : 0.2;
   if (zeros.count < 2) return undefined;
   if (zeros.even > shareMin && zeros.odd < zeros.even / 4) return "utf-16be";

@@ -18,7 +18,7 @@ const JSON_VALUES_MAX = 500_000;
 
 /** Bytes looked at. */
 const HEAD_BYTES = 1024;
-/** Of a page that says it is HTML: single strays are in many a real one, and browsers read past them. */
+/** For a page declared as HTML: many real ones contain isolated bad bytes, and browsers skip them. */
 const STRAY_SHARE_MAX = 0.02;
 
 /** Behind comments, none of which may be taken for two or for a part: the ways to do so would double with each. */

@@ -1,5 +1,5 @@
-// Which addresses of a page a crawl goes on with. What is compared, and with how many patterns, is chosen by strangers:
-// it runs in a thread, and what one page may cost is bounded.
+// Which links of a page a crawl follows. Untrusted parties choose what is compared and with how many patterns: it runs
+// in a thread, and the cost of one page is bounded.
 
 import { pageKey, siteKey } from "../../base/page-key.ts";
 import { ADDRESS_CHARS_MAX, isTrap, mayBePage } from "../addresses.ts";

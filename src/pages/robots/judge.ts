@@ -1,6 +1,6 @@
-// Judges addresses by robots.txt files, which come from strangers: short simple ones at once, the others in threads, by a
-// deadline. What cannot be judged in time is not allowed. One file has one thread at a time, so that a slow one holds up
-// its own site before others.
+// Checks addresses against robots.txt files, which are untrusted: short simple files at once, the others in threads
+// with a deadline. What cannot be checked in time is not allowed. One file has one thread at a time, so that a slow one
+// holds up its own site before others.
 
 import type { Clock } from "../../base/clock.ts";
 import { createPool, type RunOptions, TaskTimeout, type WorkerPool } from "../../workers/pool.ts";

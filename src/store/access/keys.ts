@@ -48,7 +48,7 @@ export interface LiveKey {
 export type KeyStore = ReturnType<typeof keyStore>;
 
 const KEY_PREFIX = "sk-";
-/** How the ids of keys that nobody has begin. */
+/** Prefix of internal keys; never authenticates. */
 export const HOUSE_KEY = "house-";
 // 48 of 62 characters: 285 bits, so a plain hash of it cannot be reversed by guessing.
 const KEY_RANDOM_CHARS = 48;
@@ -229,7 +229,7 @@ function keyEnding({ db, clock }: Store) {
       );
     },
 
-    /** Ends every live key of an account; gives how many. The house's own stays: nobody has it. */
+    /** Revokes every active key of an account except the internal one; returns how many. */
     async revokeAllKeys(accountId: string): Promise<number> {
       const theirs = and(eq(apiKeys.accountId, accountId), notHouse);
       return db

@@ -2,7 +2,7 @@
 // freed pages go back to the file system, and the write-ahead log is emptied.
 import type { Store } from "./open.ts";
 
-/** One sort of thing to delete: deletes some, and gives how many; 0 when nothing is left. */
+/** One kind of row to delete: deletes some and returns how many; 0 when none is left. */
 export type Sweep = () => Promise<number>;
 
 /** What upkeep does and how often. */
@@ -15,7 +15,7 @@ export interface UpkeepOptions {
 }
 
 const INTERVAL_MS = 60_000;
-/** Steps per sort and round: what is left waits for the next round. */
+/** Steps per kind and round: what is left waits for the next round. */
 const STEPS_MAX = 1000;
 /** Free pages given back per step, 4 KiB each. */
 const VACUUM_PAGES = 256;

@@ -1,6 +1,6 @@
-// The built-in provider: no key, no network. It says back the last user message word by word, calls the first tool it is
-// offered, and counts tokens really. It speaks the OpenAI chat protocol inside the process, so that it takes every road a
-// real provider takes.
+// The built-in provider: no key, no network. It repeats the last user message word by word, calls the first tool
+// offered, and counts tokens correctly. It speaks the OpenAI chat protocol inside the process, so that it takes the
+// same code paths as a real provider.
 
 import { systemClock } from "../../base/clock.ts";
 import { countTokens } from "../../tokens/count.ts";

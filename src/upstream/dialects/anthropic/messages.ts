@@ -235,7 +235,10 @@ class CallIds {
   }
 }
 
-/** Puts every tool_result first in the turn after its tool_use; a missing one is named missing, a stray one becomes text. */
+/**
+ * Puts every tool_result first in the turn after its tool_use; a missing one is marked as missing, one without a call
+ * becomes text.
+ */
 function pairResults(turns: AnthropicMessage[]): void {
   for (let i = 0; i < turns.length; i++) {
     const turn = turns[i] as AnthropicMessage;

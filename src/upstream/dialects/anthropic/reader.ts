@@ -1,5 +1,5 @@
-// Anthropic's stream as neutral events. State hangs on the block index, never on "the current block"; broken frames and
-// early ends become an error event; a whole answer is read through the same door.
+// Anthropic's stream as neutral events. State is kept by block index, never as "the current block"; broken frames and
+// early ends become an error event; a whole answer is read by the same code.
 
 import { lookUp } from "../../../base/look-up.ts";
 import type { SseFrame } from "../../../base/sse.ts";

@@ -207,7 +207,10 @@ function filePart({ source }: FilePart): GeminiPart {
   return source.kind === "text" ? { text: source.text } : media(source, "application/pdf");
 }
 
-/** Responses stand alone in the turn after their calls, in the calls' order; missing ones are named, strays become text. */
+/**
+ * Responses stand alone in the turn after their calls, in the calls' order; missing ones are marked, those without a
+ * call become text.
+ */
 function pairResponses(contents: readonly GeminiContent[]): GeminiContent[] {
   const out: GeminiContent[] = [];
   contents.forEach((content, i) => {

@@ -297,7 +297,7 @@ export class OpenaiChatRelay implements FrameRelay {
     for (const call of state.table.calls) {
       const sent = state.sent.get(call) ?? "";
       if (call.json.complete && sent === call.text) continue;
-      // What flowed whole but was cut off is closed; anything else is mended around what was sent.
+      // Valid but truncated arguments are closed; anything else is repaired around what was already sent.
       const closing = sent === call.text ? call.json.closing(call.text) : undefined;
       const mended = closing === undefined ? repairJson(call.text) : call.text + closing;
       if (mended === undefined || !mended.startsWith(sent)) {

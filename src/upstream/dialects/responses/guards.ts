@@ -18,7 +18,7 @@ const CALLS_MAX = 512;
 /** The calls of one answer. */
 export class CallGuards {
   readonly #calls: Guarded[] = [];
-  /** Broken argument text to its mended form. */
+  /** Broken argument text to its repaired form. */
   readonly #mended = new Map<string, string>();
 
   /** A call begins. */
