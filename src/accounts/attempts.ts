@@ -9,7 +9,7 @@ export interface AttemptLimit {
   readonly windowMs: number;
 }
 
-/** A try that was let through (`uncount` takes it back: it was right, or nobody judged it), or when to come back. */
+/** An attempt that was allowed (`uncount` takes it back: it succeeded, or was never checked), or when to retry. */
 export type Attempt =
   | { readonly allowed: true; readonly uncount: () => void }
   | { readonly allowed: false; readonly retryAfterSeconds: number };

@@ -101,7 +101,7 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
       const words = quotes ? {} : { error: message, ...(said.code === undefined ? {} : { code: said.code }) };
       log.info("a provider failed", { provider, model, kind, status, ...words });
     },
-    /** A provider's model list could not be had; what it offered before is kept. */
+    /** A provider's model list could not be fetched; its previous models are kept. */
     discoveryFailed(provider: string, cause: unknown, kept: number): void {
       keepFault(provider, "model_list", 0);
       log.warn("a provider's model list could not be fetched", { provider, kept, error: reasonOf(cause) });
@@ -130,7 +130,7 @@ async function time<T>(metrics: Metrics, operation: string, work: () => Promise<
   }
 }
 
-/** The tracer, when the standard OTEL_* variables ask for one; nothing of it is loaded otherwise. */
+/** The tracer, if the standard OTEL_* variables enable it; otherwise none of its code is loaded. */
 export async function openTracer(log: Logger): Promise<Tracer | undefined> {
   const { settings, warnings } = tracingFromEnv(environment(), VERSION);
   for (const warning of warnings) log.warn(warning);

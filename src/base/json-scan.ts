@@ -76,7 +76,7 @@ export async function lookOver(
   return { longTexts };
 }
 
-/** More space than that before a colon is nobody's. */
+/** No writer puts more space than that before a colon. */
 function mayBeKey(text: string, end: number): boolean {
   const next = text.slice(end, end + 64);
   return /^[ \t\r\n]*:/.test(next) || /^[ \t\r\n]{64}/.test(next);

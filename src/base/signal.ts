@@ -6,7 +6,7 @@ export interface Signal {
   listen(listener: () => void): void;
 }
 
-/** A signal that nobody listens to yet. */
+/** Creates a signal without listeners. */
 export function createSignal(): Signal {
   const listeners: (() => void)[] = [];
   return {

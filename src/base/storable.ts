@@ -5,7 +5,7 @@ export function isStorable(text: string): boolean {
   return !text.includes("\u0000") && text.isWellFormed();
 }
 
-/** The text with U+FFFD for what cannot be kept; for texts that are nobody's to correct. */
+/** The text with U+FFFD for what cannot be stored; for texts that no user can correct. */
 export function storable(text: string): string {
   return isStorable(text) ? text : text.replaceAll("\u0000", "\ufffd").toWellFormed();
 }

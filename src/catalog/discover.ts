@@ -25,8 +25,8 @@ export interface Discovery {
   /** A round at once; joins the one that runs. One asked for meanwhile with new providers follows it. */
   refresh(): Promise<void>;
   /**
-   * Whether a provider offers a model, by its last answer: false when its list lacks it or could not be had this time,
-   * undefined when it was not asked yet or never is.
+   * Whether a provider offers a model, by its last answer: false when its list lacks it or could not be fetched this
+   * time, undefined when it was not fetched yet or never is.
    */
   offers(provider: string, model: string): boolean | undefined;
   stop(): void;

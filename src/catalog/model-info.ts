@@ -41,7 +41,7 @@ function entry(model: CatalogModel) {
   };
 }
 
-/** Null where nobody said. */
+/** Null where unknown. */
 function perToken(perMillion: number | undefined): number | null {
   return perMillion === undefined ? null : perMillion / 1_000_000;
 }

@@ -8,7 +8,7 @@ import { isModelKind, KINDS } from "./kinds.ts";
 import type { Prices } from "./prices.ts";
 import { isTierId } from "./tiers.ts";
 
-/** What may be said about a model; absent means nobody said it. */
+/** What may be known about a model; absent means unknown. */
 export interface ModelFacts {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -85,7 +85,7 @@ export interface CatalogModel {
   readonly supportsReasoning: boolean;
   readonly known: KnownFacts;
   readonly prices: Prices | undefined;
-  /** 0 where nobody said. */
+  /** 0 where unknown. */
   readonly createdSeconds: number;
   /** By priority; never empty. */
   readonly routes: readonly ModelRoute[];
@@ -123,7 +123,7 @@ export interface CatalogInput {
   readonly metadata: (upstreamModel: string, provider: string) => ModelFacts | undefined;
 }
 
-/** What is reported, and not enforced, for a model nobody described (contract §2). */
+/** What is reported, but not enforced, for a model without known limits (contract §2). */
 export const UNKNOWN_MODEL = {
   contextLength: 128_000,
   maxOutputTokens: 32_000,

@@ -27,7 +27,7 @@ export interface ModelView {
   supports_reasoning: boolean;
   description: string;
   visibility: string;
-  /** OpenAI: Unix seconds, 0 where nobody said. */
+  /** OpenAI: Unix seconds, 0 where unknown. */
   created: number;
   /** Anthropic: the same as a date, and the name. */
   display_name: string;

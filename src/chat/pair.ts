@@ -1,5 +1,5 @@
-// Calls and results brought together: protocols want every call of a turn answered in the very next one. History that a
-// client or a compaction left otherwise is put in order; nothing is lost.
+// Calls and results brought together: protocols want every call of a turn answered in the next one. History that a
+// client or a compaction left in another order is rearranged; nothing is lost.
 
 import type { ChatMessage, ToolCallPart, ToolResultPart, UserContent } from "./request.ts";
 

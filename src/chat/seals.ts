@@ -54,7 +54,7 @@ export interface Seal {
   value: string;
 }
 
-/** True when the provider minted the value, or may have: what nobody knows the origin of is the client's word. */
+/** True when the provider sealed the value, or may have: for values of unknown origin the client is trusted. */
 export function canRead(seal: Seal, reader: SealReader): boolean {
   if (reader.refused === true) return false;
   if (seal.origin !== undefined && seal.origin !== reader.protocol) return false;

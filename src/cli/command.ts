@@ -17,7 +17,7 @@ export interface Io {
   ask(question: string): Promise<string | undefined>;
   /** stdin and stderr are a terminal: a person can be asked. */
   readonly interactive: boolean;
-  /** Width of the terminal that stderr is; undefined when nobody watches it. */
+  /** Width of the terminal on stderr; undefined when stderr is not a terminal. */
   readonly columns: number | undefined;
   /** Calls `stop` at Ctrl-C or SIGTERM instead of ending at once, which the second one does. The result takes that back. */
   onInterrupt(stop: () => void): () => void;

@@ -17,7 +17,7 @@ import type { Finding } from "./doctor-provider.ts";
 
 const LIST_TIMEOUT_MS = 10_000;
 
-/** One line about them; none where nobody has a budget. */
+/** One finding about them; none where there are no budgets. */
 export async function checkBudgets(config: Config): Promise<Finding[]> {
   const name = "budgets";
   let stored: string[];

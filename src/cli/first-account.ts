@@ -10,7 +10,7 @@ import type { Store } from "../store/engine/open.ts";
 /** 24 of 62 characters: 142 bits. */
 const PASSWORD_CHARS = 24;
 
-/** What there is to tell the operator, once: neither password nor key can be had again. */
+/** What the operator is shown once: neither password nor key can be recovered. */
 export interface FirstAccount {
   readonly email: string;
   readonly username: string;

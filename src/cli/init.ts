@@ -15,7 +15,7 @@ import type { Command, Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import { createFirstAccount } from "./first-account.ts";
 
-/** A person who cannot answer in so many tries is not helped by another. */
+/** More attempts would not help. */
 const TRIES = 3;
 
 /** `sallyport init`. */

@@ -26,7 +26,8 @@ export const upCommand: Command = {
     const live = context.liveConfig(once ? { port: 0, ...listenFlags(context.flags) } : listenFlags(context.flags));
     const log = loggerOf(live);
     if (once) log.setLevel("warn");
-    // The gateway listens before the account is made: a start that fails must not leave an account whose password nobody saw.
+    // The gateway listens before the account is created: a failed start must not leave an account whose password was
+    // never shown.
     const app = await start(live, log);
     let made: Made | undefined;
     try {

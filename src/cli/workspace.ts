@@ -11,7 +11,7 @@ import type { Flags } from "./flags.ts";
 /** A server writes in short batches; a command can wait for many of them. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** What to do about a gateway that has nobody to ask. */
+/** Advice for a gateway without providers. */
 export const ONLY_DEMO = `only the demo model answers: set ${EXAMPLE.variable} or another provider's variable, or add providers to the configuration`;
 
 /** Runs `work` on the data directory's database and closes it. `create`: makes the database when there is none. */

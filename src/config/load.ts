@@ -12,7 +12,7 @@ import { type Config, ConfigFile, type ReadConfig } from "./schema.ts";
 import { TIER_IDS } from "./schema-server.ts";
 import { parseYaml } from "./yaml.ts";
 
-/** Looked for in the working directory when nobody names a file. */
+/** Searched in the working directory when no file is given. */
 const DEFAULT_FILE = "sallyport.yaml";
 /** No configuration is larger; keeps a wrong path from filling the memory. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;

@@ -1,5 +1,5 @@
-// What can be configured and nothing uses yet. It is never refused, so that a file written for a later version loads; but
-// whoever sets it should know. A key leaves this list with the commit that uses it.
+// Configuration keys that nothing uses yet. They are accepted, so that a file written for a later version loads, and
+// `doctor` reports them. A key leaves this list with the commit that uses it.
 import { loadConfig } from "./load.ts";
 import type { Config } from "./schema.ts";
 

@@ -47,7 +47,7 @@ function findKey(schema: TSchema, raw: unknown, word: string): string[] | undefi
   return firstOf(used, word, (key, rest) => findKey(value, childOf(raw, key), rest)) ?? newEntry(value, word);
 }
 
-/** `MY_LLM_BASE_URL` is `base_url` of an entry `my_llm` that nobody has named yet. */
+/** `MY_LLM_BASE_URL` is `base_url` of a new entry `my_llm`. */
 function newEntry(value: TSchema, word: string): string[] | undefined {
   for (let at = word.indexOf("_"); at > 0; at = word.indexOf("_", at + 1)) {
     const rest = findKey(value, undefined, word.slice(at + 1));

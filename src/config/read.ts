@@ -111,7 +111,9 @@ export class Reader {
     return elements.map((element, i) => this.read(items, element, joinPath(path, i))).filter((e) => e !== undefined);
   }
 
-  /** A text in the place of a list or group that holds an interpolation is what that gives; undefined after a problem. */
+  /**
+   * A string with an interpolation in place of a list or group is parsed from its result; undefined after a problem.
+   */
   #wholeValue(raw: unknown, path: string): unknown {
     if (typeof raw !== "string" || !raw.includes("${")) return raw;
     const result = interpolate(raw, this.#surroundings);

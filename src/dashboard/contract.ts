@@ -53,7 +53,7 @@ export interface Profile {
 export interface BudgetView {
   readonly usd: number;
   readonly spent_usd: number;
-  /** It starts anew after so many days; null: never. */
+  /** It renews after this many days; null: never. */
   readonly period_days: number | null;
   readonly resets_at: string | null;
   /** Set for this account, not by its plan. */
@@ -94,7 +94,7 @@ export interface NewKeyForm {
   /** ISO 8601. */
   readonly expires_at?: string | undefined;
   readonly budget_usd?: number | undefined;
-  /** The budget starts anew after so many days; absent: never. */
+  /** The budget renews after this many days; absent: never. */
   readonly budget_period_days?: number | undefined;
   /** Nothing that its requests say is kept. */
   readonly no_store?: boolean | undefined;
@@ -158,7 +158,7 @@ export interface DecisionVersionRow {
   readonly calibration: "none" | "fitted";
   /** Null for what is offered because a provider lists it. */
   readonly created_at: string | null;
-  /** What answers for it began to name itself otherwise. */
+  /** Its upstream began to report another model name. */
   readonly drifted: boolean;
   /** It answers as the release before did. */
   readonly outdated: boolean;
@@ -220,7 +220,7 @@ export interface DecisionVersionView extends DecisionVersionRow {
   /** What else an operator should know, a sentence each. */
   readonly notes: readonly string[];
   readonly description: string;
-  /** SHA-256 of what decides its answers. */
+  /** SHA-256 of everything that determines its answers. */
   readonly hash: string;
   readonly parameters: readonly DecisionParameters[];
   readonly measurement: {
@@ -345,9 +345,9 @@ export interface AdminModelView {
   readonly aliases: readonly string[];
   readonly tier: string;
   readonly listed: boolean;
-  /** Null for what nobody looks at: hidden models, and new ones. */
+  /** Null for models without a health check: hidden ones and new ones. */
   readonly status: "healthy" | "degraded" | "unavailable" | null;
-  /** Null where nobody knows. */
+  /** Null where unknown. */
   readonly context_length: number | null;
   readonly max_output_tokens: number | null;
   readonly capabilities: readonly string[];

@@ -164,7 +164,7 @@ class AnswerPump implements SseSource {
     const { job, opening, abort } = this.#flow;
     abort.abort(clientGone());
     this.#live?.cancel();
-    // An upstream that begins in this very moment has nobody to speak to, but what it spent still counts.
+    // An upstream answer that starts at this moment has no reader, but its usage still counts.
     if (this.#live === undefined) {
       const hold = job.hold?.share();
       const abandon = (live: LiveJobAnswer) => {

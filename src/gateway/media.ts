@@ -42,7 +42,7 @@ export async function withFiles(store: FileStore, accountId: string, body: Field
 export function createImageFetch(fetch: () => GuardedFetch) {
   const fetched = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
-  /** The job as this provider can take it. Throws 400 for images that cannot be had. */
+  /** The job as this provider can take it. Throws 400 for images that cannot be fetched. */
   return async function fitImages(
     job: AdmittedRequest,
     provider: Provider,

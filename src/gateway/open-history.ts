@@ -41,7 +41,7 @@ export function historyReader(
     protocol: dialect.name,
     minter,
     refused,
-    // A model that signs all of its thinking refuses what has no signature, whoever serves it.
+    // A model that signs all of its reasoning refuses unsigned reasoning, whichever provider serves it.
     unsigned: memory.gaveUnsigned(minter) && provider.card.signsThinking !== true && !factsOf(model).signsThinking,
     minterOf: (value) => memory.minterOf(value),
     refusesReasoning: quirks.refuses_reasoning === true,

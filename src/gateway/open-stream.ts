@@ -88,7 +88,7 @@ export async function openLive(
 /** Pushes what is read through the relay and holds what comes out. */
 class Intake {
   relay: FrameRelay;
-  /** The client's text that nobody has taken yet. */
+  /** Text for the client that was not read yet. */
   pending = "";
   ended = false;
   readonly #cutter = new FrameCutter();
@@ -114,7 +114,7 @@ class Intake {
       this.pending += relay.push(block);
     }
     if (this.ended || (!relay.finished && relay.fault === undefined)) return;
-    // What the upstream still has to say after the end is nobody's; the terminator may be ours to send.
+    // What the upstream sends after the end is ignored; the terminator may be ours to send.
     this.pending += relay.end();
     this.ended = true;
   }

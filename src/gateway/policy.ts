@@ -127,14 +127,14 @@ const FAULT_CODES: Readonly<Record<FaultKind, ErrorCode>> = {
   answer_invalid: "provider_answer_invalid",
 };
 
-/** What is said in place of texts that may speak of the operator's account. */
+/** Replacement of messages that may reveal the operator's account. */
 const ACCOUNT_TEXT: Readonly<Partial<Record<FaultKind, string>>> = {
   auth: "The provider refused this gateway's credentials. Tell its operator.",
   model_missing: "The provider does not have this model any more. Tell the operator.",
   rate_limited: "The provider is limiting how much this gateway may ask of it. Try again later.",
 };
 
-/** What is said in place of texts that help nobody. */
+/** Replacements of unhelpful upstream messages. */
 const FAULT_TEXT: Readonly<Partial<Record<FaultKind, string>>> = {
   ...ACCOUNT_TEXT,
   unavailable: "The provider is unavailable. Try again.",

@@ -18,7 +18,7 @@ import type { DiscoveredModel } from "../vendors/vendor.ts";
 export interface FleetDeps {
   config(): Config;
   clock: Clock;
-  /** A provider's list could not be had. */
+  /** A provider's list could not be fetched. */
   discoveryFailed(provider: string, cause: unknown, kept: number): void;
   breakerChanged(provider: string, state: string): void;
   /** The catalog was built anew. Not called while the fleet itself is being built. */

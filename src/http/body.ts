@@ -293,7 +293,7 @@ function inPieces(): Gathered {
   };
 }
 
-/** Empties bytes that nobody reads again. The collector would come for them when some hundred megabytes have gathered. */
+/** Frees bytes that are not read again. The garbage collector would free them only after some hundred megabytes. */
 function giveBack({ buffer, byteLength }: Uint8Array): void {
   // What is a part of other bytes is theirs.
   if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
@@ -304,7 +304,7 @@ function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   reader.cancel().catch(() => undefined);
 }
 
-/** The client went away in the middle of its body: nobody reads the answer, but it must be one. */
+/** The client left in the middle of its body: no one reads the answer, but there must be one. */
 function cutOff(cause: unknown): ApiError {
   return new ApiError("invalid_request", "The request body ended early.", { cause });
 }

@@ -39,7 +39,7 @@ export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticato
   const cache = new Map<string, C>();
   let counter = deps.changeCounter();
   let checkedMs = 0;
-  /** Goes up whenever the cache is emptied: what was looked up before then is not to be remembered. */
+  /** Incremented whenever the cache is cleared: results of earlier look-ups must not be cached. */
   let age = 0;
   const forget = () => {
     age += 1;

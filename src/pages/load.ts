@@ -158,7 +158,7 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
     if (attempt >= TRIES_MAX || !RETRIED_STATUSES.has(answer.status)) return answer;
     if (isChallenge(answer.status, answer.headers, answer.body)) return answer;
     const waitMs = retryAfterMs(answer.headers.get("retry-after"), attempt);
-    // Waiting past the deadline helps nobody; what came is the answer.
+    // Waiting past the deadline is pointless; the answer is what arrived.
     if (waitMs > at.leftMs() - RENDER_TIME_MIN_MS) return answer;
     await pause(waitMs, at.signal);
   }
@@ -224,7 +224,7 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
   return finishRendered(at, { ...rendered, url }, answer.status);
 }
 
-/** Undefined when the page's scripts went where nobody is: what came by HTTP is the page then. */
+/** Undefined when the page's scripts navigated to an unreachable host: then the HTTP response is the page. */
 async function renderUnlessLost(at: Load, answer: Fetched): Promise<LoadedPage | undefined> {
   try {
     return await renderPage(at, answer);

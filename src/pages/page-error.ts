@@ -1,4 +1,4 @@
-// Why a page could not be had, in this room's words; what a client is told is decided above.
+// Why a page could not be loaded, in terms of this room; callers decide what clients are told.
 
 /** Kinds of failure. */
 export type PageFault =
@@ -18,7 +18,7 @@ export type PageFault =
   /** Conversion failed. */
   | "conversion";
 
-/** A page could not be had. The text is public. */
+/** A page could not be loaded. The message is public. */
 export class PageError extends Error {
   override name = "PageError";
   readonly fault: PageFault;

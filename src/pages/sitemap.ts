@@ -40,7 +40,7 @@ const BYTES_TOTAL_MAX = 4 * BYTES_MAX;
 const BYTES_HERE_MAX = 64 * 1024;
 /** What one file may take: a site that hangs would keep the answer waiting for all the time there is. */
 const FILE_TIMEOUT_MS = 10_000;
-/** After so many files that took all their time no more are asked for. */
+/** After this many files that timed out no more are fetched. */
 const HANGS_MAX = 2;
 const PARSE_TIMEOUT_MS = 20_000;
 

@@ -1,4 +1,4 @@
-// So many at a time, first come first served; whoever gives up leaves the queue.
+// A limited number at a time, first come first served; a waiter that aborts leaves the queue.
 
 /** A counting lock. */
 export interface Slots {
@@ -18,7 +18,7 @@ export function createSlots(count: number): Slots {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const stop = () => {
       const at = waiting.indexOf(resolve);
-      // Called already: that place is used, and given on by whoever notices the signal.
+      // Already granted: the slot is used, and released by the waiter that notices the signal.
       if (at < 0) return;
       waiting.splice(at, 1);
       reject(signal.reason);

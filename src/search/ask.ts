@@ -11,7 +11,7 @@ import type { EngineContext, EngineRequest, EngineResponse, Hit, Remember, Searc
 import type { Failure } from "./failure.ts";
 import type { Pace } from "./pace.ts";
 
-/** What asking needs. */
+/** What calling an engine needs. */
 export interface EngineCallDeps {
   readonly clock: Clock;
   readonly pace: Pace;
@@ -125,7 +125,7 @@ async function send(
     bytesMax: ANSWER_BYTES_MAX,
     timeoutMs: Math.max(1, leftMs),
     redirectsMax: REDIRECTS_MAX,
-    // Hosts that the operator opened for pages are not open to whoever answers for an engine.
+    // Hosts that the operator allowed for pages are not allowed for redirects of an engine.
     home: url,
     signal,
   });

@@ -28,8 +28,8 @@ export interface Unresponsive {
 }
 
 /**
- * No answer at all. `unavailable`: there is no engine to ask; `failed`: none of those asked gave an answer; `timeout`: the
- * time was up before one did; `full`: too many searches at once.
+ * No answer at all. `unavailable`: there is no engine to ask; `failed`: none of the engines answered; `timeout`: the
+ * deadline passed first; `full`: too many searches at once.
  */
 export type SearchFault = "unavailable" | "failed" | "timeout" | "full";
 

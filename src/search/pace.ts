@@ -1,4 +1,5 @@
-// So many requests to a network in so much time, over all searches. Whoever comes too early is given a later moment.
+// A limited number of requests to a network per period, over all searches. A request that comes too early gets a later
+// slot.
 
 import type { Clock } from "../base/clock.ts";
 import type { RequestRate } from "./engine.ts";

@@ -7,7 +7,10 @@ import { isSmallWord } from "./language.ts";
 const JUDGED_MIN = 3;
 /** What comes after these is farther from the query anyway. */
 const JUDGED_MAX = 30;
-/** Endings differ between forms of a word: so much of its beginning is looked for, but for short words, which lose a letter. */
+/**
+ * Endings differ between forms of a word: only this much of its beginning is compared, except for short words, which
+ * lose a letter.
+ */
 const STEM_CHARS = 4;
 const STEM_CHARS_MIN = 3;
 const TERMS_MAX = 20;

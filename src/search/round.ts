@@ -17,7 +17,7 @@ import type { Suspensions } from "./suspensions.ts";
 /** Engines asked at once, and how many follow at a time. */
 const WIDTH = 6;
 const NEXT_WIDTH = 3;
-/** With enough hits, others are waited for until so much of the search's time is over. */
+/** With enough hits, the other engines are awaited until this share of the time is over. */
 const SHARE = 0.1;
 /** The round says itself when the time is up; a request's own limit only follows. */
 const AFTER_END_MS = 1000;
@@ -32,7 +32,7 @@ export interface RoundDeps extends EngineCallDeps {
   readonly health: HealthBook;
   /** An engine was asked: `ok` or the kind of failure. */
   asked?(engine: string, outcome: string, seconds: number): void;
-  /** An error nobody expected: a mistake of ours. */
+  /** An unexpected error: a bug. */
   unexpected(engine: string, error: unknown): void;
 }
 
@@ -131,7 +131,7 @@ class Round {
     return this.#pages.size >= this.#wish.limit;
   }
 
-  /** Asks so many more; those whose network has failed meanwhile are passed over. */
+  /** Asks this many more engines; those whose network has failed meanwhile are skipped. */
   #askNext(count: number): void {
     let left = count;
     while (left > 0) {

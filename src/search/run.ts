@@ -93,7 +93,7 @@ const ENGINE_HITS_MIN = 10;
 /** Results that an answer holds ready for the same question with a higher limit. */
 const RESULTS_MAX = 50;
 const PROBE_TIMEOUT_MS = 20_000;
-/** Found everywhere, but for places and music. */
+/** Found everywhere, except for places and music. */
 const PROBE_QUERY = "linux";
 const PROBE_QUERIES: Readonly<Partial<Record<Category, string>>> = { map: "Berlin", music: "Bach" };
 
@@ -206,7 +206,7 @@ async function searchAnew(
   }
 }
 
-/** Kinds of search in which nobody wants other words. */
+/** Categories in which suggestions make no sense. */
 const SILENT: ReadonlySet<Category> = new Set<Category>(["images", "map", "files", "music"]);
 
 function asQuery(request: SearchRequest, isSafe: boolean, nowMs: number): SearchQuery {

@@ -1,5 +1,5 @@
-// Other queries worth asking, from endpoints that engines offer freely for search boxes. A courtesy: an answer takes what is
-// there when its hits are, and nobody waits for it.
+// Other queries worth asking, from endpoints that engines offer freely for search boxes. Optional: an answer takes the
+// suggestions that have arrived with its hits and never waits for them.
 
 import { encoded } from "./address.ts";
 import type { EngineCallDeps } from "./ask.ts";
@@ -26,10 +26,10 @@ const SOURCES: readonly Source[] = [
 const SUGGESTIONS_MAX = 8;
 const SUGGESTION_CHARS_MAX = 200;
 const ANSWER_BYTES_MAX = 64 * 1024;
-/** Longer queries are sentences, which nobody completes. */
+/** Longer queries are sentences, which engines do not complete. */
 const QUERY_CHARS_MAX = 100;
 
-/** Suggestions of the first source whose engine is among these; none where it cannot be had. */
+/** Suggestions of the first source whose engine is among these; none where it is unavailable. */
 export async function suggest(
   engines: readonly ChosenEngine[],
   query: SearchQuery,

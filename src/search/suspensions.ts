@@ -12,13 +12,13 @@ export interface Suspension {
 /** Contract §3 "suspension". A captcha is about the address, and asking on makes it last. */
 const CAPTCHA_MS = 3_600_000;
 const REFUSED_MS = 180_000;
-/** What may be over soon: so long the first time, twice as long each time after, up to the most. */
+/** Transient failures: this long the first time, twice as long each time after, up to the maximum. */
 const GROWING_FIRST_MS = 5_000;
 const GROWING_MOST_MS = 120_000;
 /** An engine that asks for more is asked again all the same. */
 const ASKED_MOST_MS = 24 * 3_600_000;
 
-/** How each kind of failure is taken. What is about our request or our reading of the answer suspends nobody. */
+/** How each kind of failure is treated. Failures of our request or our parsing suspend no engine. */
 const KINDS: Readonly<Record<FailureKind, "captcha" | "asked" | "growing" | "none">> = {
   captcha: "captcha",
   rate_limited: "asked",

@@ -1,5 +1,5 @@
-// Whether the gateway can do its work: breakers and subsystems. 503 when a breaker is open or a critical subsystem fails;
-// a missing convenience (a browser) is shown and forgiven. Names no model, key or address.
+// Whether the gateway can do its work: breakers and subsystems. 503 when a breaker is open or a critical subsystem
+// fails; a missing optional part (a browser) is shown but does not fail the check. Names no model, key or address.
 
 import type { BreakerSnapshot } from "../upstream/breaker.ts";
 

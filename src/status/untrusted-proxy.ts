@@ -1,4 +1,4 @@
-// A peer that spoke as a proxy does and is none of `server.trusted_proxies`: an operator may have forgotten to name it.
+// A peer that sent proxy headers and is not in `server.trusted_proxies`: the operator may have forgotten to list it.
 import type { Clock } from "../base/clock.ts";
 import { TrustedProxies } from "../http/peer.ts";
 import { type SettingsStore, UNTRUSTED_PROXY_SETTING } from "../store/settings.ts";

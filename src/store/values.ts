@@ -1,5 +1,5 @@
-// What a verb takes for storing: whole milliseconds, and texts that every database can keep. Anything else is a fault of the
-// caller and would be kept otherwise by each engine, so it is refused here.
+// What verbs accept for storing: whole milliseconds and texts that every database can store. Anything else is a
+// caller's bug and would be stored differently by each engine, so it is refused here.
 import { customType } from "drizzle-orm/sqlite-core";
 import { isStorable } from "../base/storable.ts";
 

@@ -13,7 +13,7 @@ export interface LogSink {
 
 /** About ten thousand lines: what may wait for a slow reader. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
-/** A descriptor that is not ready is tried again after this. */
+/** Delay before a write to a busy descriptor is retried. */
 const RETRY_MS = 10;
 /** A stalled reader must not keep the program from ending. */
 const DRAIN_MS_MAX = 1000;

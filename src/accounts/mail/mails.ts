@@ -33,7 +33,7 @@ export function passwordChangedMail(to: string, name: string, { keysEnded = 0 } 
   ]);
 }
 
-/** Tells that somebody wanted to sign up with an address that has an account. */
+/** Notifies the owner of an account that someone tried to sign up with its address. */
 export function signUpTriedMail(to: string, name: string): Mail {
   return mail(to, "You already have an account", [
     `Hello ${name},`,

@@ -94,13 +94,13 @@ function needsTls(smtpUrl: string): boolean {
   return !isOwnMachine;
 }
 
-/** Mails that are kept when nobody fetches them; the oldest go first. */
+/** Limit of mails kept in the outbox; the oldest are deleted first. */
 const OUTBOX_FILES_MAX = 500;
 
 /** The folder in the data directory for mails that no server takes. */
 export const OUTBOX_DIR = "outbox";
 
-/** Into files, for whoever has no mail server. */
+/** Into files, where no mail server is configured. */
 export function outboxTransport(directory: string): MailTransport {
   const writer = lazily(({ createTransport }) =>
     createTransport({ streamTransport: true, buffer: true, newline: "windows" }),
@@ -111,7 +111,7 @@ export function outboxTransport(directory: string): MailTransport {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const { message: bytes } = await (await writer()).sendMail(message(mail, from));
       const path = join(directory, `${uuid()}.eml`);
-      // Renamed when whole, so that whoever watches the directory never reads half a mail.
+      // Renamed when complete, so that a watcher of the directory never reads half a mail.
       await writeFile(`${path}.part`, bytes as Buffer, { mode: 0o600 });
       await rename(`${path}.part`, path);
       const files = (await readdir(directory)).filter((name) => name.endsWith(".eml")).sort();

@@ -227,7 +227,7 @@ async function arrive(flow: Flow, trip: Trip, arrival: Arrival): Promise<Told> {
   const { slug } = trip;
   const { accountId } = arrival;
   if (accountId !== null) {
-    // Asking the provider takes seconds, in which the owner may have thrown out whoever began this.
+    // Calling the provider takes seconds, in which the owner may have ended the session that began this.
     if (!(await flow.sessions.hasSession(trip.sessionId ?? "", accountId))) throw invalidState();
     const error = await link(flow, accountId, { slug, ...arrival });
     return error === undefined ? { linked: slug } : { error };

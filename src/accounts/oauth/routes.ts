@@ -91,7 +91,7 @@ function searchOf(url: string): string {
   return at < 0 ? "" : whole.slice(at);
 }
 
-/** Whoever can be lured to a link: browsers say so, and a page cannot make them say otherwise. */
+/** Prevents a lured click: browsers send this header, and a page cannot forge it. */
 function isBrowser(request: Request): boolean {
   return request.headers.has("sec-fetch-mode") || /^mozilla\//i.test(request.headers.get("user-agent") ?? "");
 }

@@ -19,7 +19,7 @@ export interface PasswordChangeDeps {
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly mailer: Pick<Mailer, "send">;
   readonly hasher: PasswordHasher;
-  /** Those of signing in: whoever holds a stolen token gets no guesses of their own. */
+  /** The limits of signing in: a stolen token gives no additional guesses. */
   readonly attempts: Attempts;
 }
 

@@ -14,7 +14,7 @@ export interface PasswordHasher {
 
 /** 64 MiB of memory each, and half of the cores stay free for the gateway. */
 const CONCURRENCY = Math.max(1, Math.floor(availableParallelism() / 2));
-/** Some 15 seconds of work: who came later would have given up. */
+/** About 15 seconds of work: later clients would have given up. */
 const WAITING_MAX = 64;
 
 /** Makes a hasher; a test may bring its own functions. */

@@ -66,7 +66,7 @@ export function signIn(deps: SignInDeps): SignIn {
       account = now;
     }
     if (account === undefined || account.passwordHash === null || !right) {
-      // For nobody nothing is written, by the same statement.
+      // For an unknown account the same statement writes nothing.
       await audit.addAudit({ accountId: account?.id ?? "", event: "login_failed", ...client });
       throw new ApiError("invalid_credentials", "The user name or password is wrong.");
     }

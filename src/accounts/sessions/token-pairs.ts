@@ -93,7 +93,7 @@ export function tokenPairs(deps: PairDeps): TokenPairs {
         }
         case "repeated":
           if (result.nextHash === nextHash) return given.get(nextHash) ?? remember(nextHash, pairOf(next, result));
-          // It was rotated before there was a grace: its successor is known to nobody but who got it.
+          // Rotated before the grace period existed: only its receiver knows the successor.
           await sessions.revokeSession(result.sessionId, result.accountId);
           return reused(audit, result, client);
         case "reused":

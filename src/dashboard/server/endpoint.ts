@@ -12,7 +12,7 @@ export interface DashboardRequest {
   readonly query: URLSearchParams;
   /** The JSON body. */
   body(): Promise<Record<string, unknown>>;
-  /** Does the browser keep cookies for HTTPS only? */
+  /** Whether cookies are marked Secure. */
   readonly secure: boolean;
   /** Cookies that the answer sets, as `Set-Cookie` spells them. */
   readonly cookies: string[];

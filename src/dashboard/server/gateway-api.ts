@@ -38,7 +38,7 @@ export interface GatewayFigures {
   subsystems(): Promise<Readonly<Record<string, { readonly status: GatewayView["subsystems"][number]["status"] }>>>;
   /** Bytes of the file, of what of it is free, and of the log beside it. */
   database(): Promise<{ readonly bytes: number; readonly freeBytes: number; readonly logBytes: number }>;
-  /** The address of a peer that may be a proxy nobody named. */
+  /** The address of a peer that may be a proxy missing from `trusted_proxies`. */
   untrustedProxy(): Promise<string | undefined>;
   web(): Promise<Readonly<Record<string, { readonly running: number; readonly waiting: number }>>>;
 }

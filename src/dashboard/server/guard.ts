@@ -47,7 +47,7 @@ function isOwn(origin: string, request: Request, ownUrls: readonly string[]): bo
   if (!URL.canParse(origin)) return false;
   const { protocol, host } = new URL(origin);
   if (ownUrls.some((url) => URL.canParse(url) && new URL(url).origin === origin)) return true;
-  // A proxy that is not trusted may hide that the browser speaks HTTPS; the other way round nobody is fooled by chance.
+  // An untrusted proxy may hide that the browser uses HTTPS; the opposite does not happen by accident.
   if (exchangeOf(request).secure && protocol !== "https:") return false;
   // Some proxies write the port behind the name though it is the scheme's own; browsers never do.
   const named = `${protocol}//${request.headers.get("host") ?? ""}`;

@@ -28,7 +28,7 @@ export interface PeopleApiDeps extends Pick<KeysApiDeps, "note" | "keysChanged" 
 const PER_PAGE = 50;
 const SEARCH_CHARS_MAX = 200;
 const NOTE_CHARS_MAX = 200;
-/** As long as nobody can guess. */
+/** Long enough not to be guessed. */
 const INVITE_CHARS = 24;
 
 /** The endpoints. */

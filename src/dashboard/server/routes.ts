@@ -154,7 +154,7 @@ async function answer(
     query: new URLSearchParams(at < 0 ? "" : request.url.slice(at)),
     body: async () => {
       const { body } = await readJsonBody(request, BODY_LIMITS);
-      // A body may take minutes: whoever was thrown out meanwhile must not make a key with it.
+      // A body may take minutes: a session that ended meanwhile must not create a key with it.
       if (who !== undefined && (await visitorOf(request, accounts)) === undefined) throw signedOut(request);
       return body;
     },

@@ -106,7 +106,7 @@ interface HourRange {
   readonly toHour: number;
 }
 
-/** The span of so many hours that ends with the present one. */
+/** The span of this many hours that ends with the current one. */
 export function hourRange(clock: Clock, hours: number): HourRange {
   const toHour = hourOf(clock.now());
   return { fromHour: toHour - hours + 1, toHour };

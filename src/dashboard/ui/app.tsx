@@ -29,7 +29,7 @@ import { Gate, type NavEntry, Shell } from "./shell.tsx";
 export interface Route {
   readonly path: RegExp;
   readonly page: FunctionComponent;
-  /** `guest` pages send who is signed in on to where they wanted to go; `anyone` pages show for both. */
+  /** `guest` pages redirect signed-in users to where they wanted to go; `anyone` pages are shown to both. */
   readonly as: "guest" | "anyone" | "member" | "admin";
   /** Its word, icon and address in the menu. */
   readonly nav?: NavEntry;

@@ -1,5 +1,5 @@
-// Finds questions and options that a request names twice. JSON lets the last one win in silence: a question would be answered
-// that nobody asked, or an option be missing that somebody counts on.
+// Finds questions and options that a request names twice. In JSON the last one wins silently: another question than the
+// one asked would be answered, or an expected option be missing.
 
 import { topLevelMembers } from "../../base/json-splice.ts";
 import { badQuestion } from "../questions.ts";

@@ -37,7 +37,7 @@ export interface DecisionExchange {
   readonly startedMs: number;
   readonly headers: Record<string, string>;
   readonly log: Record<string, unknown>;
-  /** Undefined while tracing is off. */
+  /** Undefined while tracing is disabled. */
   readonly span?: TraceSpan | undefined;
   /** Takes the calls that fail. */
   readonly failedRoutes: FailedRoute[];
@@ -264,7 +264,7 @@ interface Used {
 /** Also the status of its log line; the code under which streams are recorded. */
 const GONE: Used["ended"] = { status: ERRORS.request_timeout.status, code: STOPPED };
 
-/** What a request cost whose client left: it went up, and nobody will say what it was counted as. */
+/** The cost of a request whose client left: it reached the upstream, which will not report its usage. */
 async function sentOf(asked: DecisionRequest, { spec }: DecisionVersion): Promise<DecisionCost> {
   const inputTokens = await (await measure(asked))();
   return { inputTokens, outputTokens: 0, estimated: true, backend: { route: spec.routes[0]! } };

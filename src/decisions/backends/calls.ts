@@ -152,7 +152,7 @@ function understood<A, T>(answer: A, read: (answer: A) => T): T {
   }
 }
 
-/** Tries the routes; what none of them answered with sense comes out as the backend said it. */
+/** Tries the routes; if none gave a usable answer, throws the backend's error. */
 async function wordedBy<T>(
   tryRoutes: CallDeps["tryRoutes"],
   routes: readonly DecisionRoute[],

@@ -37,7 +37,7 @@ const CAPITAL = /^[\s▁Ġ"'`(*]*([A-Z])[\s.:)"'`*]*$/u;
 
 /** Alternatives that add up to so nearly everything are all there are. */
 const ALL = 0.999;
-/** Letters that an engine kept back may have so much together; what is more would be a guess. */
+/** The letters that an engine left out may have this much in total; more would be a guess. */
 const KEPT_BACK_MAX = 0.02;
 
 /** The engine shows fewer alternatives than it was asked for, and the letters that matter may be among the others. */

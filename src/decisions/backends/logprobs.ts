@@ -153,7 +153,7 @@ class Asking {
     const models = JSON.stringify([routes.map(({ provider, model, path }) => [provider, model, path]), this.#top]);
     const stateless = { ...look, stateless: true };
     const messages = this.#prompt(question, stateless);
-    // Whether it would rather say something else without a state is nobody's question.
+    // What it would answer without a state does not matter.
     return priors.of(models, messages, async () => (await this.#scores(messages, stateless, 0)).logProbabilities);
   }
 

@@ -107,7 +107,7 @@ function probabilitiesOf(question: Question, answer: Readonly<Record<string, unk
 /** Puts the answers of several calls together. */
 export function gather(parts: readonly BackendAnswer[]): BackendAnswer {
   const { inputTokens: _first, ...first } = parts[0]!;
-  // What one of them did not count nobody can add up; nor is a sum beyond counting one that can be billed.
+  // If one of them reported no count there is no sum; nor can a sum beyond the safe integers be billed.
   const sum = (counts: readonly (number | undefined)[]) =>
     tokensOf(counts.reduce<number>((total, count) => total + (count ?? Number.NaN), 0));
   return {

@@ -55,7 +55,7 @@ export class DecisionDiscovery {
     this.#stopped.abort(new UpstreamFault("timeout", "The gateway is stopping."));
   }
 
-  /** Asks every provider once. A list that cannot be had stays as it was. */
+  /** Asks every provider once. A list that cannot be fetched stays unchanged. */
   async refresh(): Promise<void> {
     const turn = ++this.#begun;
     const asked = this.#deps.providers();

@@ -1,5 +1,5 @@
-// Which engines are fit to be read by log-probabilities. An engine is a route with the limits it is asked by: versions that
-// share it share the verdict. Holds verdicts, asks nobody.
+// Which engines are fit to be read by log-probabilities. An engine is a route with the limits it is asked by: versions
+// that share it share the verdict. Holds verdicts and makes no calls.
 
 import type { BackendSpec, DecisionRoute } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";

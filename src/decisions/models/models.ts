@@ -185,7 +185,7 @@ export class DecisionModels {
     }
     const listings = configured().length === 0 ? (this.#deps.discovered?.() ?? []) : [];
     for (const listed of listings) {
-      // One id at two providers is the first one's: nobody has said that they are the same.
+      // An id listed by two providers belongs to the first: they may not be the same model.
       if (!versions.has(listed.model)) versions.set(listed.model, versionOfListing(listed));
     }
     for (const { version, provider, upstreamModel } of [...sightings, ...this.#sighted]) {

@@ -32,7 +32,7 @@ export interface ShownVersion {
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
   /** US dollars per million input tokens, as configured or publicly known; null: no price is known. */
   readonly inputPrice: number | null;
-  /** SHA-256 of what decides its answers. */
+  /** SHA-256 of everything that determines its answers. */
   readonly hash: string;
   /** Null for what is offered because a provider lists it. */
   readonly createdAtMs: number | null;
@@ -43,7 +43,7 @@ export interface ShownVersion {
   readonly measured: Measurement | null;
   /** What answered for it, as its upstreams name themselves, oldest first. */
   readonly sightings: readonly Omit<StoredSighting, "version">[];
-  /** One of its upstreams began to name itself otherwise. */
+  /** One of its upstreams began to report another model name. */
   readonly drifted: boolean;
   /** It answers as the release before did, for this release; its successor is to be made. */
   readonly outdated: boolean;

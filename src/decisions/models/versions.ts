@@ -133,17 +133,17 @@ function revisionOf({ hash, record }: StoredVersion, calibration: Calibration): 
   return of(FORMER_REVISION) ? FORMER_REVISION : REVISION;
 }
 
-/** False for a stored version of a release whose words and formulas are gone: this program asks it otherwise. */
+/** False for a stored version whose prompts and formulas this release no longer has: it would be asked differently. */
 export function isAsStored({ spec, calibration, hash }: DecisionVersion): boolean {
   return hashOf(spec, calibration) === hash;
 }
 
-/** True for a version that still answers by the words and formulas of the release before. */
+/** True for a version that still uses the prompts and formulas of the previous release. */
 export function isOutdatedVersion({ spec }: Pick<DecisionVersion, "spec">): boolean {
   return isFormer(spec);
 }
 
-/** The same with the words and formulas of this release. */
+/** The same with the prompts and formulas of this release. */
 export function renewed(version: DecisionVersion): DecisionVersion {
   const spec = { ...version.spec, revision: REVISION };
   return { ...version, spec, hash: hashOf(spec, version.calibration) };

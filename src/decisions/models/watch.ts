@@ -29,7 +29,7 @@ export interface DecisionHealth {
   readonly unfit: readonly { model: string; reason: string }[];
   /** Engines that are passed over, of models that have others. */
   readonly unfit_routes: readonly { model: string; provider: string; reason: string }[];
-  /** Models whose upstream named itself otherwise over time. */
+  /** Models whose upstream reported different names over time. */
   readonly drifted: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// Whether a page is still fetching what it draws with. What takes long is taken for a channel that is kept open.
+// Whether a page is still fetching what it draws with. A request that takes long counts as a channel that is kept open.
 
 import type { Page, Request } from "playwright-core";
 

@@ -21,7 +21,7 @@ export interface BrowserSettings {
 export interface SharedBrowser {
   /** The running browser; starts one when there is none. Throws `PageError` `no_browser`. */
   get(): Promise<Browser>;
-  /** A page was made in it: an old browser is renewed once nobody uses it. */
+  /** A page was made in it: an old browser is replaced once it is idle. */
   used(browser: Browser): void;
   /** That use is over. */
   released(browser: Browser): void;
@@ -99,7 +99,7 @@ const ARGUMENTS = [
   "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
   `--disable-features=${FEATURES_OFF.join(",")}`,
-  // The window nobody sees is painted all the same; pages are laid out in a viewport of their own.
+  // An invisible window is painted all the same; pages are laid out in a viewport of their own.
   "--window-size=400,300",
   // Whatever of its own would slide or fade is there at once: a fifth of a small page's work. Pages' animations stay.
   "--wm-window-animations-disabled",
@@ -282,7 +282,7 @@ async function connectAlive(settings: BrowserSettings): Promise<Browser> {
   }
 }
 
-/** A browser's WebSocket address dies with it; whoever came after it at the same place tells its own by HTTP. */
+/** A browser's WebSocket address ends with it; its successor at the same address publishes its own over HTTP. */
 function successorOf(endpoint: string): string {
   const { protocol, host } = new URL(endpoint);
   return `${protocol === "wss:" ? "https:" : "http:"}//${host}/`;

@@ -160,7 +160,10 @@ class Restraints {
     );
   }
 
-  /** A page that a script sends where nobody is stays as it is: what it shows is worth more than the browser's word on that. */
+  /**
+   * If a script navigates to an unreachable host, the page is kept as it is: it is worth more than the browser's error
+   * page.
+   */
   async #leadsNowhere(request: Request): Promise<boolean> {
     if (this.status === undefined || !this.#isMain(request)) return false;
     const checked = await this.#options.guard.check(request.url()).catch((error: unknown) => error);

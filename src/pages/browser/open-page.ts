@@ -27,7 +27,7 @@ export async function openSeen(browser: Browser, options: BrowserContextOptions)
   return { context, newPage: () => context.newPage() };
 }
 
-/** Opens one whose pages nobody will see, in a browser of ours. */
+/** Opens a page without a visible window in a local browser. */
 export async function openUnseen(browser: Browser, options: BrowserContextOptions): Promise<OpenContext> {
   const { session, context, id } = await namerOf(browser)(options);
   return {

@@ -130,7 +130,7 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
   });
   const openTimeoutMs = showing.deps.openTimeoutMs ?? OPEN_TIMEOUT_MS;
   const opened = await within(openTimeoutMs, opening).catch((error: unknown) => {
-    // What comes too late is nobody's.
+    // Late results are discarded.
     void opening.then(({ context }) => context.close()).catch(() => undefined);
     throw asHanging(error);
   });
@@ -206,7 +206,7 @@ async function showPage(
   }
 }
 
-/** The browser shows a page of its own where an error came with no body, and where nobody answered. */
+/** The browser shows its own page for an error without a body and for an unreachable host. */
 function emptyPage(
   answered: { readonly url: string; readonly status: number } | undefined,
   screenshot: Uint8Array | undefined,

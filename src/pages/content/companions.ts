@@ -231,7 +231,7 @@ function isAuthor({ element, text, nodes }: Block): boolean {
 /** What people press under a post or beside a listing. */
 const BUTTON_TEXT =
   /^(?:reply(?: to this)?|quote|multi-?quote|report(?: post)?|like|share|permalink|back to top|go to top|top|copy(?: code)?|copied!?|edit this page)$/i;
-/** What nobody writes, pressed or not. */
+/** Text of controls, which is no content. */
 const FORUM_TEXT = /^(?:reply with quote|click to expand(?:\.\.\.|…)?|\d+ likes?)$/i;
 const BUTTON_CHARS_MAX = 30;
 /** Share of a text in links and controls from which it is pressed. */

@@ -14,7 +14,7 @@ export interface BlockTotals {
   score: number;
 }
 
-/** Figures about the elements around a block. */
+/** Statistics of the elements around a block. */
 export interface ContainerStats {
   /** Totals of every element that holds text. */
   readonly totals: ReadonlyMap<PageElement, BlockTotals>;

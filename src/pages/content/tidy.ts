@@ -102,7 +102,7 @@ function closeHeading(heading: PageElement): void {
 /** What headings and terms carry so that one can link to them. */
 const PERMALINK = /^[\s¶#§🔗⚓\u200b]*$/u;
 const PERMALINK_SIGN = /^\s*[¶§🔗⚓]\s*$/u;
-/** Told to whoever counts readers, not to the page. */
+/** Parameters for analytics, not for the page. */
 const TRACKING = /^(?:utm_[a-z]+|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid|yclid)$/i;
 
 function tidyLink(link: PageElement, base: string, url: string): void {

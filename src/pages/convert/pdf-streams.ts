@@ -72,7 +72,7 @@ function inflate(data: Buffer, bytesMax: number): Buffer | undefined {
     return inflateSync(data, { maxOutputLength: Math.max(1, bytesMax), finishFlush: zlib.Z_SYNC_FLUSH });
   } catch (error) {
     if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return undefined;
-    // Damaged: nobody gets more out of it.
+    // Damaged: nothing more can be read.
     return Buffer.alloc(0);
   }
 }

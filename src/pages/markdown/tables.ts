@@ -60,7 +60,7 @@ function isLayout(table: PageElement): boolean {
   return heavy.length > cells.length / 4;
 }
 
-/** More than that in a table within a cell is no value any more. */
+/** A nested table with more than this is not a single value. */
 const INNER_CHARS_MAX = 200;
 
 /** A table with a header of its own, some of whose cells hold a few values as a table. */

@@ -36,7 +36,7 @@ const STEPS_HERE_MAX = 250_000;
  * longer is the machine, which may be busy with other pages. Judging is what a file can be made to hold up.
  */
 const TIMEOUT_MS: Readonly<Record<RobotsTask["kind"], number>> = { read: 10_000, judge: 4000 };
-/** What was too slow is not tried again for so long. */
+/** What was too slow is not retried for this long. */
 const TOO_SLOW_KEPT_MS = 30_000;
 const THREADS = 2;
 /** Of files that wait to be read. */

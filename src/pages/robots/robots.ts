@@ -41,7 +41,7 @@ const MARKUP_WITHIN = 1024;
 const TIMEOUT_MS = 10_000;
 const TRIES_MAX = 3;
 const KEPT_MS = 3_600_000;
-/** A site that did not answer may be back soon; one that nobody could connect to is not even remembered. */
+/** A site that did not answer may be back soon; an unreachable one is not remembered at all. */
 const UNREAD_KEPT_MS = 30_000;
 const SITES_MAX = 500;
 /** Of all files that are remembered, about. */

@@ -38,7 +38,10 @@ export interface Manners {
   work(job: JobRef, claim: Claim | undefined, signal: AbortSignal): Promise<PageTurn>;
   /** The same among the places of pages that somebody waits for. Throws `PoolFull` when too many wait, of all or of the account. */
   visit(accountId: string, claim: Claim | undefined, signal?: AbortSignal): Promise<PageTurn>;
-  /** Waits for one of the places in the browser, and for the host at the same moment: whoever waits for one holds up nobody at the other. */
+  /**
+   * Waits for one of the places in the browser, and for the host at the same moment: waiting for one does not block the
+   * other.
+   */
   show(accountId: string, claim: Claim, signal?: AbortSignal): Promise<PageTurn>;
   /** How many pages of jobs are under way, and how many requests of all kinds wait. */
   load(): { readonly running: number; readonly waiting: number };
@@ -140,7 +143,7 @@ class Turns {
     this.waiting.add(waiter);
     this.#shares.change(what.owners, (share) => share.waiting++);
     signal?.addEventListener("abort", stop, { once: true });
-    // Where the newcomer cannot go nobody else can who could not before.
+    // If the newcomer cannot run, no other waiting request can either.
     if (this.#isFree(waiter) && Number.isFinite(this.#hosts.waitMs(what.claim))) this.#pump();
     await promise.finally(() => signal?.removeEventListener("abort", stop));
   }

@@ -13,7 +13,7 @@ export const RESULTS_MAX = 300;
 
 /** What sitemaps allow an address, too. Longer ones are no links to share, and comparing megabytes of them stops all else. */
 const ADDRESS_CHARS_MAX = 2048;
-/** More than answers show of either, so that nobody reads through megabytes of a hit. */
+/** More than answers show of either, to bound the size of a hit. */
 const TITLE_CHARS_MAX = 1000;
 const SNIPPET_CHARS_MAX = 4000;
 
@@ -44,7 +44,9 @@ export interface JsonReading {
   readonly markup?: readonly ("title" | "snippet")[];
   /** Adds to, or replaces, what the selectors `title`, `url`, `snippet`, `date`, `thumbnail` and `file` give. */
   draft?(fields: ItemFields, item: unknown): PartialHit | undefined;
-  /** A failure that stands in a body of status 200, or in place of what the status says. `body` is undefined when it is no JSON. */
+  /**
+   * A failure reported in a body of status 200, or that overrides the status. `body` is undefined when it is not JSON.
+   */
   failure?(body: unknown, response: EngineResponse): Parsed | undefined;
   /** Whether an answer without the list says that there are no hits. */
   isEmpty?(body: unknown): boolean;
@@ -174,7 +176,7 @@ export function fieldsOf(
   };
 }
 
-/** A text, a number, or a list of them. Lists within lists are nobody's title. */
+/** A string, a number, or a list of them. Nested lists are never a title. */
 function written(value: unknown): string {
   if (Array.isArray(value)) return value.map(writtenOne).filter(Boolean).join(", ");
   return writtenOne(value);

@@ -93,7 +93,7 @@ function accountParts({ db }: Store) {
   const taken = (input: { username?: string; email?: string }, exceptId = ""): AccountRefused | undefined => {
     const emailOwner = input.email === undefined ? undefined : byEmail.get({ key: foldName(input.email) });
     const nameOwner = input.username === undefined ? undefined : byUsername.get({ key: foldName(input.username) });
-    // The name first: with one that is taken nobody learns whether an address is.
+    // The name first: a taken name must not reveal whether the address is taken.
     if (nameOwner !== undefined && nameOwner.id !== exceptId) return { refused: "username_taken" };
     if (emailOwner !== undefined && emailOwner.id !== exceptId) return { refused: "email_taken" };
     return undefined;
@@ -270,7 +270,7 @@ const ROLLUPS = [
   },
 ] as const;
 
-/** Makes the roll-ups of an account nobody's. */
+/** Removes the account from its roll-ups. */
 function unattribute({ sqlite }: Store, accountId: string): void {
   for (const { table, by, sums } of ROLLUPS) {
     const group = by.join(", ");

@@ -138,7 +138,7 @@ function keyLookups({ db, clock }: Store) {
 
 function keyMaking({ db, clock }: Store) {
   return {
-    /** Makes a key and gives its secret, which cannot be had again. Throws when the account does not exist. */
+    /** Creates a key and returns its secret, which cannot be recovered. Throws when the account does not exist. */
     async createKey(input: NewKey): Promise<{ id: string; key: string }> {
       requireStorable({ name: input.name });
       const key = KEY_PREFIX + randomText(KEY_RANDOM_CHARS);
@@ -165,8 +165,8 @@ function keyMaking({ db, clock }: Store) {
     },
 
     /**
-     * The key that stands for an account's own use of the program, made when there is none: requests are counted and
-     * limited by it, but nobody has it.
+     * The internal key for an account's use of the dashboard, created when missing: requests are counted and limited by
+     * it, but it never authenticates.
      */
     async houseKey(accountId: string, name: string): Promise<KeyInfo> {
       const id = HOUSE_KEY + accountId;

@@ -150,8 +150,8 @@ function usingSessions(store: Store, { token, owned, live, addToken, revoke }: P
   const { db, clock } = store;
   return {
     /**
-     * Exchanges a refresh token for its successor. Within `graceMs` of its use a token is `repeated` instead of `reused`,
-     * as long as nobody has used its successor.
+     * Exchanges a refresh token for its successor. Within `graceMs` of its use a token is `repeated` instead of
+     * `reused`, as long as its successor is unused.
      */
     async rotateRefresh(input: RefreshInput): Promise<Rotation> {
       return store.transaction((): Rotation => {

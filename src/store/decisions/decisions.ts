@@ -32,7 +32,7 @@ export interface StoredSighting extends Sighting {
   readonly lastAtMs: number;
 }
 
-/** An upstream that names itself anew with every answer is known for that after so many. */
+/** An upstream that reports a new name with every answer is recognised after this many. */
 const SIGHTINGS_MAX = 50;
 
 /** Verbs over the tables of decisions. */
@@ -107,7 +107,7 @@ function sightingVerbs({ db, clock }: Store) {
   return {
     /** Notes what answered; gives what else was seen to answer for that version at that provider. */
     async noteSighting(seen: Sighting): Promise<Sighting[]> {
-      // Its own words about itself, which nobody can be asked to correct.
+      // What the upstream reports about itself; no one can be asked to correct it.
       const sighting = {
         ...seen,
         upstreamModel: storable(seen.upstreamModel),

@@ -8,7 +8,7 @@ export const decisionVersions = sqliteTable("decision_versions", {
   id: text("id").primaryKey(),
   /** The id in the configuration that it comes from; its own for those the configuration defines. */
   origin: text("origin").notNull(),
-  /** SHA-256 of what decides its answers. */
+  /** SHA-256 of everything that determines its answers. */
   hash: text("hash").notNull(),
   /** Backend and calibration. */
   record: text("record", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),

@@ -64,7 +64,7 @@ export async function restoreBackup(path: string, dataDir: string): Promise<Back
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   try {
     const uploads = await unpack(path, dataDir);
-    // Only now under its name: what a kill leaves half-way is never taken for a database.
+    // Renamed only now: a partial file left by a kill is never mistaken for a database.
     await rename(join(dataDir, `${DATABASE_FILE}.part`), join(dataDir, DATABASE_FILE));
     checkRestored(dataDir);
     return { bytes: (await stat(path)).size, uploads };

@@ -7,7 +7,7 @@ import { StoreError } from "./store-error.ts";
 
 const LOCK_FILE = "sallyport.lock";
 
-// A connection that nobody refers to is closed by the garbage collector, and its lock with it.
+// An unreferenced connection is closed by the garbage collector, and its lock with it.
 const held = new Set<Database>();
 
 /** Held for the life of a server. */

@@ -28,7 +28,7 @@ export function rateStore(store: Store) {
         for (const { keyId, timesMs } of windows) save.run(JSON.stringify(timesMs), clock.now(), keyId);
       });
     },
-    /** The windows saved at or after a time; older ones are deleted. */
+    /** Returns the rate windows saved at or after a time and deletes older ones. */
     async loadRateWindows(sinceMs: number): Promise<RateWindow[]> {
       db.delete(rateWindows).where(lt(rateWindows.savedAtMs, sinceMs)).run();
       return db

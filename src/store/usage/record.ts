@@ -3,7 +3,7 @@ import { isStorable, storable } from "../../base/storable.ts";
 import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { latencyBucket } from "./latency.ts";
 
-/** The error code of a request that its client stopped, which is nobody's failure. */
+/** The error code of a request that its client aborted, which is not a failure. */
 export const STOPPED = "client_gone";
 
 /** One request of a caller with a valid key, or, with `isCall`, what one failed upstream call within it cost. */

@@ -39,7 +39,10 @@ export interface UsageBatch {
 export function writingUsage(store: Store) {
   const statements = usageStatements(store);
   return {
-    /** Writes a batch, all of it or nothing. Usage of an account that is gone has no rows and is counted for nobody. */
+    /**
+     * Writes a batch, all of it or nothing. Usage of an account that is gone has no rows and is counted without an
+     * account.
+     */
     async writeUsage({ rows, sums }: UsageBatch): Promise<void> {
       const known = new Map<string, boolean>();
       const isKnown = (accountId: string): boolean => {
@@ -73,12 +76,12 @@ function usageStatements(store: Store) {
   const addToTotals = totalStatements(store);
   const spend = spendStatements(store);
   return {
-    /** Whether the account is still there; usage of a deleted one is counted for nobody. */
+    /** Whether the account is still there; usage of a deleted one is counted without an account. */
     accountExists: (id: string): boolean => accountExists.get(id) !== null,
 
     insertRow: rowStatement(store),
 
-    /** Adds sums to every roll-up they belong to; `attributed` false counts them for nobody. */
+    /** Adds sums to every roll-up they belong to; `attributed` false counts them without an account. */
     addSums(d: UsageDelta, attributed: boolean): void {
       const sums = [
         d.requests,

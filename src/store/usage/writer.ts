@@ -100,7 +100,7 @@ export class UsageWriter {
     this.#written = listener;
   }
 
-  /** The write under way: until it ends nobody can tell whether what the database says was spent is still pending here. */
+  /** The write under way: until it ends it is unknown whether pending amounts are already in the database. */
   get underWay(): Promise<unknown> | undefined {
     return this.#writing;
   }

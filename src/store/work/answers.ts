@@ -31,7 +31,7 @@ const decompress = promisify(zstdDecompress);
 /** Builds the verbs. */
 export function answerStore(store: Store) {
   const { db, sqlite } = store;
-  // Not for a job that has ended meanwhile: nobody would delete it.
+  // Not for a job that has ended meanwhile: it would never be deleted.
   const keep = sqlite.query(
     `INSERT INTO job_answers (job_id, url_key, asked, url, status, headers, body)
      SELECT id, $urlKey, $asked, $url, $status, $headers, $body FROM jobs WHERE id = $jobId AND state = 'running'

@@ -13,7 +13,7 @@ import { put } from "./quotes.ts";
 import { type Reply, readReply } from "./reply.ts";
 import type { Complaint, Validator } from "./validate.ts";
 
-/** What asking needs. */
+/** What calling an engine needs. */
 export interface AskPartDeps {
   readonly model: WebModel;
   readonly validator: Pick<Validator, "validate">;

@@ -125,7 +125,9 @@ function Closed({ text }: { text: string }) {
   );
 }
 
-/** Whom a provider sent here: undefined while it is asked, `none` where nobody did, `gone` when it is too late. */
+/**
+ * The user whom a provider sent here: undefined while loading, `none` without one, `gone` when the sign-in has expired.
+ */
 function usePending(token: string | null) {
   const person = useSignal<PendingPerson | "none" | "gone" | undefined>(token === null ? "none" : undefined);
   useEffect(() => {

@@ -23,7 +23,7 @@ const LABEL_WIDTH = 64;
 /** Half a label: the last one must not be cut. */
 const EDGE = 16;
 
-/** The chart. `format` writes a figure; `what` says what the figures are; `whole` figures are not split by ticks. */
+/** The chart. `format` formats a value; `what` describes the values; `whole`: ticks only at whole numbers. */
 export function Bars(props: {
   whole: boolean;
   days: readonly string[];
