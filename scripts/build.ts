@@ -7,8 +7,8 @@ import type { BunPlugin } from "bun";
 import { buildPages } from "../src/dashboard/server/bundle.ts";
 
 /**
- * playwright-core reads two JSON files from its own folder when it starts; in one executable there is no such folder. They
- * are put in the place of the calls that read them.
+ * playwright-core reads two JSON files from its own folder when it starts; in one executable there is no such folder.
+ * They are put in place of the calls that read them.
  */
 const inlinePlaywrightFiles: BunPlugin = {
   name: "inline-playwright-files",

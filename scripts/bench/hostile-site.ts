@@ -1,4 +1,4 @@
-// A site of pages made to cost as much as pages can, in a process of its own so that serving them delays nobody.
+// A site of pages made to cost as much as pages can, in a process of its own so that serving them delays no one.
 
 /** Pages by kind. */
 const PAGES: Readonly<Record<string, () => string>> = {

@@ -49,7 +49,7 @@ function startUpstream() {
   });
 }
 
-/** Reads a chat's stream until it is told to stop; gives how long each chunk was under way. */
+/** Reads a chat's stream until it is told to stop; gives how long each chunk was in progress. */
 function listen(url: string, key: string) {
   const abort = new AbortController();
   const delays: number[] = [];

@@ -26,7 +26,7 @@ export interface FitOptions {
   /** Least sum of weights in a leaf. */
   readonly leafWeightMin: number;
   readonly l2: number;
-  /** Share of features looked at for each tree. */
+  /** Share of features examined for each tree. */
   readonly featureShare: number;
   /** Share of rows each tree is grown on. */
   readonly rowShare: number;

@@ -53,7 +53,7 @@ export function labelByText(blocks: readonly Block[], truth: string): Label[] {
     const { hits, known, first } = claim(own, at, taken);
     (labels[i] as Label).target = hits;
     if (hits >= 0.5) place[i] = first;
-    // The main text once more: which copy is meant is nobody's fault.
+    // The main text once more: which copy is meant is no one's fault.
     else if (own.length >= COPY_TOKENS_MIN && known > 0.9) (labels[i] as Label).weight = 0;
   }
   // Short blocks are matched only between the places of their surroundings: "Home" is in every text.

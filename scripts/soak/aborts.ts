@@ -1,4 +1,4 @@
-// Streams whose clients leave: no provider goes on talking to nobody, and memory stays flat.
+// Streams whose clients leave: no provider continues talking to no one, and memory stays flat.
 
 import { ask } from "./client.ts";
 import { makeHome, readBooks, startGateway } from "./gateway.ts";

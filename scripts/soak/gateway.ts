@@ -117,7 +117,7 @@ function procFile(pid: number, name: string): string {
   }
 }
 
-/** What the database holds once nobody writes to it. */
+/** What the database holds once no one writes to it. */
 export async function readBooks(home: Home) {
   const store = openStore({ dataDir: home.dataDir, create: false });
   try {

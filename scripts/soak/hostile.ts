@@ -1,6 +1,6 @@
-// What strangers can send to stall the gateway or to fill its memory: crawls with patterns made to be slow, PDFs that unpack
-// without end, bodies of a million keys, of nothing but objects, and many of the largest size. First each alone, then all
-// together; beside them somebody chats and asks whether the gateway lives.
+// What strangers can send to stall the gateway or to fill its memory: crawls with patterns made to be slow, PDFs that
+// unpack without end, bodies of a million keys, of nothing but objects, and many of the largest size. First each alone,
+// then all together; beside them someone chats and asks whether the gateway lives.
 
 import { deflateSync } from "node:zlib";
 import { pdfOf, twiceDeflated } from "../../test/support/pdf.ts";
@@ -213,7 +213,7 @@ async function answerChat(request: Request): Promise<Response> {
 }
 
 const LINKS = Array.from({ length: 2000 }, (_, index) => `<a href="/${"a".repeat(1900)}${index}">x</a>`).join("\n");
-/** Seen by whoever looks before parsing, and seen by nobody who does not unpack it. */
+/** Seen by whoever looks before parsing, and seen by no one who does not unpack it. */
 const PDFS: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
   "/0.pdf": pdfOf(twiceDeflated(1000), "/Subtype/Image/Filter[/FlateDecode/FlateDecode]"),
   "/1.pdf": pdfOf(deflateSync("(a) Tj 1 0 Td ".repeat(600_000)), "/Filter/FlateDecode"),

@@ -61,7 +61,7 @@ export async function load(options: { minutes: number; seed: number; binary?: st
       const label = "code" in outcome ? `${outcome.kind} ${outcome.code}` : outcome.kind;
       tally.set(label, (tally.get(label) ?? 0) + 1);
       if (outcome.kind === "refused") await Bun.sleep(REFUSED_PAUSE_MS);
-      // What nobody charged for was counted by the gateway; the trial counts it by its own lights.
+      // What no one charged for was counted by the gateway; the trial counts it by its own lights.
       if (outcome.kind === "left" || (outcome.kind === "broken" && outcome.text !== "")) {
         estimated.input += told(outcome.text.slice(0, 36))?.inputTold ?? countTokens(prompt);
         estimated.output += countTokens(outcome.text);

@@ -16,7 +16,7 @@ export function seeded(seed: number): () => number {
 const WORDS =
   "stone river lantern copper orchard signal harbour velvet thunder meadow compass ember willow anchor".split(" ");
 
-/** So many words. */
+/** This many words. */
 export function words(count: number, random: () => number): string[] {
   return Array.from({ length: count }, () => `${WORDS[Math.floor(random() * WORDS.length)]} `);
 }

@@ -33,7 +33,7 @@ export interface SoakUpstream {
   /** Tokens in the answers that said what they cost. */
   charged: { input: number; output: number; answers: number };
   deeds: Map<Deed, number>;
-  /** Requests under way. */
+  /** Requests in progress. */
   open(): number;
   stop(): Promise<void>;
 }

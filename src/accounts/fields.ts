@@ -5,7 +5,7 @@ import { isStorable } from "../base/storable.ts";
 /** No name, address, password or token is longer; keeps hashing and folding cheap. */
 export const CHARS_MAX = 2048;
 
-/** The text under the first of `names` that is there; 400 naming the first when none is, or when it is no text. */
+/** The text under the first of `names` that is there; 400 naming the first when none is, or when it is not text. */
 export function requiredText(body: Readonly<Record<string, unknown>>, ...names: [string, ...string[]]): string {
   const name = names.find((one) => body[one] !== undefined && body[one] !== null);
   if (name === undefined) throw fault(names[0], "is required");

@@ -1,5 +1,5 @@
-// Counters of tries that outlive a restart: what is limited by the day would begin anew with every update. Names are kept as
-// hashes, for as long as they count.
+// Counters of tries that outlive a restart: what is limited by the day would begin again with every update. Names are
+// kept as hashes, for as long as they count.
 
 import type { Clock } from "../base/clock.ts";
 import { sha256Hex } from "../base/ids.ts";

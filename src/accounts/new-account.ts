@@ -2,7 +2,7 @@
 
 /** RFC 5321's longest path. */
 const EMAIL_CHARS_MAX = 254;
-// Without "@", so that a user name can never be read as somebody's address at sign-in.
+// Without "@", so that a user name can never be read as someone's address at sign-in.
 const USERNAME = /^[\p{L}\p{N}._-]{1,64}$/u;
 // Whether an address exists is found out by mailing it; this only refuses what no mailer can use.
 const EMAIL = /^[^\s@\p{C}<>,;:"()[\]\\]+@[^\s@\p{C}<>,;:"()[\]\\]+$/u;

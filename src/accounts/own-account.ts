@@ -11,7 +11,7 @@ import type { Client } from "./client.ts";
 import { profileView } from "./profile.ts";
 import { auditView, sessionView } from "./sessions/session-list.ts";
 
-/** Somebody with a good access token. */
+/** Someone with a good access token. */
 export interface SignedIn {
   readonly account: Account;
   readonly sessionId: string;

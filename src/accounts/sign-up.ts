@@ -59,7 +59,7 @@ export type SignUp = (form: SignUpForm, client: Client) => Promise<Account>;
 export function signUp(deps: SignUpDeps): SignUp {
   const { accounts, oauth } = deps;
 
-  /** By what right somebody signs up. */
+  /** By what right someone signs up. */
   const admission = async ({ setup, invite }: SignUpForm): Promise<Pick<NewAccount, "mustBeFirst" | "inviteHash">> => {
     if ((await accounts.countAccounts()) === 0) {
       const setupDeps = { countAccounts: () => accounts.countAccounts(), secret: deps.secrets.secret };

@@ -7,7 +7,7 @@ import type { AnyElysia } from "elysia";
 export interface Service {
   /** What it answers. */
   readonly routes?: AnyElysia;
-  /** Begins its work. What takes longer than a moment goes on in the background. */
+  /** Begins its work. What takes longer than a moment continues in the background. */
   start?(): void | Promise<void>;
   /** Takes the configuration as it is now. */
   reconfigure?(): void | Promise<void>;

@@ -30,7 +30,9 @@ function whole(edits: readonly JsonEdit[]): JsonEdit | undefined {
   return edits.find(({ path }) => path.length === 0);
 }
 
-/** The JSON text of an object with the edits made; paths that lead nowhere are passed over, but for new members of objects. */
+/**
+ * The JSON text of an object with the edits made; paths that lead nowhere are skipped, but for new members of objects.
+ */
 export function editJson(text: string, edits: readonly JsonEdit[]): string {
   if (edits.length === 0) return text;
   const steps = byFirstStep(edits);

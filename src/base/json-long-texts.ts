@@ -1,5 +1,5 @@
-// Parses JSON that may hold texts of megabytes, in turns: the event loop goes on meanwhile, and a text without escapes is
-// not copied out of the whole. The value, and what is refused, is what JSON.parse gives.
+// Parses JSON that may hold texts of megabytes, in turns: the event loop continues meanwhile, and a text without
+// escapes is not copied out of the whole. The value, and what is refused, is what JSON.parse gives.
 import type { LargeJsonLook, Span } from "./json-scan.ts";
 
 /** Characters that are looked through in one turn. */
@@ -24,7 +24,7 @@ export async function parseLongTexts(
     texts.push(isPlain ? text.slice(inner.start, inner.end) : await unescaped(text, inner, turn));
     await turn();
   }
-  // Nobody can have guessed it.
+  // No one can have guessed it.
   const mark = crypto.randomUUID();
   const parts: string[] = [];
   let at = 0;

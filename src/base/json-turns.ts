@@ -1,5 +1,5 @@
-// JSON of values that may hold texts of megabytes, made in turns: the event loop goes on meanwhile. The text is the one
-// that JSON.stringify gives.
+// JSON of values that may hold texts of megabytes, made in turns: the event loop continues meanwhile. The text is the
+// one that JSON.stringify gives.
 
 import { createTurns } from "./turns.ts";
 

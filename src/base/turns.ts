@@ -1,4 +1,4 @@
-// Long loops on the event loop, cut into turns so that streams and other requests go on meanwhile.
+// Long loops on the event loop, cut into turns so that streams and other requests continue meanwhile.
 
 /** Longest turn; a stream's chunk may wait this long. */
 const TURN_MS = 5;

@@ -9,18 +9,18 @@ export interface DiscoverySource {
 }
 
 export interface DiscoveryDeps<P extends DiscoverySource> {
-  /** The providers with discovery on, in config order; read anew each round, so that a reload is seen. */
+  /** The providers with discovery on, in config order; read again each round, so that a reload is seen. */
   providers(): readonly P[];
   /** Asks one provider; throws when it is down. */
   listModels(provider: P, signal: AbortSignal): Promise<readonly DiscoveredModel[]>;
-  /** A list changed, appeared or went: build the catalog anew. */
+  /** A list changed, appeared or went: build the catalog again. */
   changed(lists: ReadonlyMap<string, readonly DiscoveredModel[]>): void;
   /** One line per provider that could not be asked; `kept` models stay offered. */
   failed(provider: string, cause: unknown, kept: number): void;
 }
 
 export interface Discovery {
-  /** Begins now and goes on every interval; resolves after the first round. */
+  /** Begins now and continues every interval; resolves after the first round. */
   start(): Promise<void>;
   /** A round at once; joins the one that runs. One asked for meanwhile with new providers follows it. */
   refresh(): Promise<void>;

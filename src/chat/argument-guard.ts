@@ -9,12 +9,12 @@ export class ArgumentGuard {
   #sent = "";
   #held: string | undefined;
 
-  /** What went on to the client. */
+  /** What passed to the client. */
   get sent(): string {
     return this.#sent;
   }
 
-  /** Takes a fragment; true when it may go on to the client, false when it is held. */
+  /** Takes a fragment; true when it may pass to the client, false when it is held. */
   push(fragment: string): boolean {
     if (this.#held !== undefined) this.#held += fragment;
     else if (this.#json.push(fragment)) this.#sent += fragment;

@@ -229,7 +229,7 @@ export function isJson(text: string): boolean {
 }
 
 /**
- * Argument text made valid JSON: the text itself when it is valid, `{}` for an empty one, the mended text where the
+ * Argument text made valid JSON: the text itself when it is valid, `{}` for an empty one, the repaired text where the
  * damage is of a known kind, else undefined.
  */
 export function repairJson(text: string): string | undefined {

@@ -1,6 +1,6 @@
-// Ends an answer at stop sequences that the upstream was not told of: its protocol or its model has none, or not so many.
-// Text is held back only while it may be the start of a sequence. Only what is said to the user is looked at: reasoning and
-// arguments of tool calls are not.
+// Ends an answer at stop sequences that the upstream was not told of: its protocol or its model has none, or not so
+// many. Text is held back only while it may be the start of a sequence. Only what is said to the user is examined:
+// reasoning and arguments of tool calls are not.
 
 import type { ChatEvent, TextDelta } from "./event.ts";
 

@@ -19,7 +19,7 @@ export function microsOf(flag: string, usd: string): number {
   return micros;
 }
 
-/** After how long a budget starts anew; null: never. */
+/** After how long a budget starts again; null: never. */
 export function periodOf(flag: string, period: string | undefined): number | null {
   if (period === undefined) return null;
   const periodMs = parseDurationMs(period);

@@ -5,7 +5,7 @@ import { configureProvider } from "../upstream/configure.ts";
 import { decisionCard } from "../upstream/providers/index.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 
-/** One thing that was looked at. */
+/** One thing that was examined. */
 export interface Finding {
   readonly name: string;
   /** A warning does not fail the command. */

@@ -5,7 +5,7 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/** Somebody pressed Ctrl-C: exit 130, as shells have it. */
+/** Someone pressed Ctrl-C: exit 130, as shells have it. */
 export class Interrupted extends Error {
   override name = "Interrupted";
   constructor() {

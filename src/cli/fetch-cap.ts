@@ -1,6 +1,6 @@
-// Bun lets a process have 256 upstream requests under way and silently queues the rest. The cap is read from a variable
-// before the program runs, so a server that was started without it replaces itself, once, by the same program with it: the
-// process id stays, nobody has to set anything. (oven-sh/bun#12214)
+// Bun lets a process have 256 upstream requests in progress and silently queues the rest. The cap is read from a
+// variable before the program runs, so a server that was started without it replaces itself, once, by the same program
+// with it: the process id stays, no one has to set anything. (oven-sh/bun#12214)
 
 import { environment } from "../config/load.ts";
 import { commandName } from "./run.ts";

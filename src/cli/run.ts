@@ -148,7 +148,9 @@ function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "s
   };
 }
 
-/** The command that an argument list names, known or not; flags such as `--version` in its place are none of its business. */
+/**
+ * The command that an argument list names, known or not; flags such as `--version` in its place are not its concern.
+ */
 export function commandName(argv: readonly string[]): string {
   const word = argv[commandIndex(argv)];
   return word === undefined || (word.startsWith("-") && word !== "--help" && word !== "-h") ? DEFAULT_COMMAND : word;

@@ -38,7 +38,7 @@ export async function withWebTools<T>(
 /** A line of progress on a terminal, written over by the next. */
 export interface ProgressLine {
   show(text: string): void;
-  /** The last line of progress: it stays, where somebody watches. */
+  /** The last line of progress: it stays, where someone watches. */
   sum(text: string): void;
   /** A lasting line on stderr. */
   note(text: string): void;
@@ -47,7 +47,7 @@ export interface ProgressLine {
   clear(): void;
 }
 
-/** Shows progress where somebody watches; elsewhere only what lasts is written. */
+/** Shows progress where someone watches; elsewhere only what lasts is written. */
 export function progressLine(context: Context): ProgressLine {
   // One less than there is: a full line would begin another, and the next could not be written over it.
   const width = (context.columns ?? 0) - 1;

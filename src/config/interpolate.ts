@@ -1,5 +1,5 @@
-// `${NAME}`, `${NAME:-default}` and `${file:/path}` in configuration texts; `$${` stands for a plain `${`. What was put in
-// is never looked at again, so a value cannot pull in another.
+// `${NAME}`, `${NAME:-default}` and `${file:/path}` in configuration texts; `$${` stands for a plain `${`. What was put
+// in is never examined again, so a value cannot pull in another.
 
 /** Where interpolation looks. */
 export interface Surroundings {
@@ -19,7 +19,7 @@ export interface Interpolated {
 
 const SECRET_NAME = /KEY|SECRET|TOKEN|PASS|CREDENTIAL|AUTH/i;
 
-/** Puts the values in. Gives the reason as a string when that is impossible. */
+/** Puts the values in. Returns the reason as a string when that is impossible. */
 export function interpolate(text: string, surroundings: Surroundings): Interpolated | string {
   if (!text.includes("${")) return { text, changed: false, secret: false };
   let out = "";

@@ -63,7 +63,7 @@ export interface TierConfig {
   readonly rpm: number;
   /** Absent: without end. */
   readonly trialMs?: number;
-  /** What an account may spend; absent: no limit. A period of 0: it never starts anew. */
+  /** What an account may spend; absent: no limit. A period of 0: it never starts again. */
   readonly budget?: { readonly usd: number; readonly periodMs: number };
 }
 

@@ -12,7 +12,7 @@ export function joinPath(path: string, key: string | number): string {
 /** Longer values say nothing more. */
 const SHOWN_CHARS_MAX = 80;
 
-// Shapes of keys in use, wherever they stand: somebody may have put a key on the wrong line.
+// Shapes of keys in use, wherever they stand: someone may have put a key on the wrong line.
 const SECRET_SHAPE = new RegExp(
   `\\b(?:${KEY_BEGINNINGS}|(?:sk|pk|rk|ghp|gho|key|pat)[-_])[\\w-]{6,}|\\bBearer\\s+\\S+|\\beyJ[\\w-]{8,}`,
   "i",

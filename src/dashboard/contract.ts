@@ -60,7 +60,7 @@ export interface BudgetView {
   readonly own: boolean;
 }
 
-/** Somebody a provider vouches for, who has no account yet. */
+/** Someone a provider vouches for, who has no account yet. */
 export interface PendingPerson {
   readonly provider: string;
   readonly email: string | null;

@@ -1,5 +1,5 @@
-// Which words and formulas a version is asked and read with. They are part of what a version is: a stored version keeps those
-// it was stored with for one release, and everything made anew has the current ones.
+// Which words and formulas a version is asked and read with. They are part of what a version is: a stored version keeps
+// those it was stored with for one release, and everything made again has the current ones.
 
 /** The current ones. Another wording, order of the options or formula between an answer and its probabilities is a new one. */
 export const REVISION = 3;

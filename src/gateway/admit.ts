@@ -24,7 +24,7 @@ export interface AdmitDeps {
 /** Lets a request in, at once where its key is remembered, or throws. `free`: it does not count against the rate limit and spends nothing. */
 export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => AtOnce<Caller>;
 
-/** `authenticate`, which also refuses keys of accounts whose address nobody has proved, while `mustVerify` says so. */
+/** `authenticate`, which also refuses keys of accounts whose address no one has proved, while `mustVerify` says so. */
 export function verifiedCallers<C extends Caller>(
   authenticate: (request: Request) => AtOnce<C>,
   mustVerify: () => boolean,

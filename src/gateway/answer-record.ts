@@ -18,7 +18,7 @@ export async function answerRecord(deps: GatewayDeps, request: Request, job: Adm
     return Response.json(body);
   }
   const { exchange, format } = job;
-  // It is looked at when the client reads.
+  // It is examined when the client reads.
   events.catch(() => undefined);
   exchange.streaming = true;
   deps.streamOpened?.();

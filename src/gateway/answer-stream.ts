@@ -91,7 +91,7 @@ function pump(deps: GatewayDeps, flow: Flow): Response {
   return sseResponse(new AnswerPump(deps, flow), { keepalive: job.format.keepalive, signal: request.signal });
 }
 
-/** Gives the client what the upstream says, and writes down what it came to: once, however it ends. */
+/** Returns the client what the upstream says, and writes down what it came to: once, however it ends. */
 class AnswerPump implements SseSource {
   readonly #deps: GatewayDeps;
   readonly #flow: Flow;
@@ -146,7 +146,7 @@ class AnswerPump implements SseSource {
       await keepAnswer(this.#deps, job, live.relay.answer, { provider: live.turn.provider, hidden });
     }
     if (text !== undefined) this.#heard?.push(text);
-    // Before the client has the end here too: it may go on at once.
+    // Before the client has the end here too: it may continue at once.
     if (text === undefined && live.relay.fault === undefined && this.#heard !== undefined) {
       const heard = this.#heard.join("");
       await holdAnswer(this.#deps, live.job, { text: heard, usage: live.relay.usage });

@@ -21,9 +21,9 @@ export interface Budgets {
   /** Throws 402 or 429 where no request of this caller can be let in. */
   admit(caller: Spender): void;
   /**
-   * Reserves what a request may cost until its exchange ends; throws 402 or 429 where that does not fit. Call it only for
-   * callers with budgets, and where the answer goes on after the exchange, share the hold. `within`: what the request that
-   * this is a part of holds already.
+   * Reserves what a request may cost until its exchange ends; throws 402 or 429 where that does not fit. Call it only
+   * for callers with budgets, and where the answer continues after the exchange, share the hold. `within`: what the
+   * request that this is a part of holds already.
    */
   reserve(budgets: readonly Budget[], exchange: Pick<Exchange, "atEnd">, micros: number, within?: Hold): Promise<Hold>;
 }
@@ -67,7 +67,7 @@ export interface SpendersDeps {
   pendingMicros(id: string): number;
   /** Calls back with what was spent at the moment it stops being pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
-  /** The write under way, if there is one. */
+  /** The write in progress, if there is one. */
   writing(): Promise<unknown> | undefined;
 }
 

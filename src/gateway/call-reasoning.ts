@@ -9,7 +9,7 @@ export interface ThoughtLimits {
   accountBytes: number;
   entries: number;
   bytes: number;
-  /** Longer than a session that somebody comes back to after a night. */
+  /** Longer than a session that someone comes back to after a night. */
   keptMs: number;
 }
 

@@ -1,5 +1,5 @@
-// Who calls, and whether they are let in: keys with the budgets they count against, and the accounts whom the dashboard
-// speaks for.
+// Who calls, and whether they are admitted: keys with the budgets they count against, and the accounts whom the
+// dashboard speaks for.
 
 import type { Clock } from "../base/clock.ts";
 import type { TierGrant } from "../catalog/tiers.ts";
@@ -28,7 +28,7 @@ export interface CallersDeps {
   pendingMicros(id: string): number;
   /** Calls back with what was spent at the moment it stops being pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
-  /** The write under way, if there is one. */
+  /** The write in progress, if there is one. */
   writing(): Promise<unknown> | undefined;
   /** Times a look-up in the database. */
   time<T>(operation: string, work: () => Promise<T>): Promise<T>;
@@ -73,7 +73,7 @@ export function createCallers({
     changed,
     /** What plans grant may have changed. */
     reconfigure: changed,
-    /** The caller of an endpoint that is free; the others are let in by `admit`. */
+    /** The caller of an endpoint that is free; the others are admitted by `admit`. */
     authenticate: verifiedCallers((request) => authenticator.authenticate(request), deps.requireVerifiedEmail),
     budgets,
     budgetsOf,

@@ -103,7 +103,7 @@ export interface ShortenedJob {
   readonly atWall: boolean;
 }
 
-/** Headers of the client's that belong to a protocol and go on to upstreams that speak it. */
+/** Headers of the client's that belong to a protocol and continue to upstreams that speak it. */
 const FORWARDED = ["anthropic-beta", "anthropic-version", "openai-beta"];
 
 /** Picks the client headers that may go upstream. */
@@ -281,7 +281,7 @@ export function answerNotesOf(
   });
 }
 
-/** What the format's writers dress an answer in. `provider` is who answers, where somebody does. */
+/** What the format's writers dress an answer in. `provider` is who answers, where someone does. */
 export function dressOf(job: AdmittedRequest, provider: Provider | undefined, shortEventTypes = false) {
   return {
     id: job.id,

@@ -91,7 +91,9 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
   };
 }
 
-/** What the provider could not be asked cannot be counted for it either; a wish for a summary is passed over in counting. */
+/**
+ * What the provider could not be asked cannot be counted for it either; a wish for a summary is skipped in counting.
+ */
 function refuseUncountable(chat: ChatRequest, provider: Provider): void {
   const { compaction: _compaction, ...extra } = chat.extra;
   const { maxTokens: _limit, ...asked } = chat;

@@ -120,7 +120,7 @@ function outputOf(answer: Fields): readonly unknown[] {
   return Array.isArray(answer["output"]) ? (answer["output"] as unknown[]) : [];
 }
 
-/** What a request goes on from; undefined where it begins anew. */
+/** What a request continues from; undefined where it begins again. */
 async function earlierItems(
   deps: HistoryDeps,
   accountId: string,

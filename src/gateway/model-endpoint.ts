@@ -1,5 +1,5 @@
 // Serves the endpoints for models that do not chat: admission, plan, budget, routes with fallback and breakers, and the
-// usage row, as for a chat. The body goes up as it came but for the model, and the answer comes back so.
+// usage row, as for a chat. The body goes up as it came except for the model, and the answer comes back so.
 
 import { ApiError } from "../base/errors.ts";
 import { spliceMembers } from "../base/json-splice.ts";

@@ -66,7 +66,7 @@ export function createPrepare(deps: PrepareDeps): (draft: PreparedRequest) => Pr
     }
     const dropped: string[] = [];
     if (body["background"] === true) {
-      // Nobody could ask the upstream how far it is: the client waits, and has the whole answer then.
+      // No one could ask the upstream how far it is: the client waits, and has the whole answer then.
       members["background"] = undefined;
       dropped.push("background");
     }

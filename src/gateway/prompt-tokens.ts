@@ -5,8 +5,8 @@ import { TokenCounter } from "../tokens/count.ts";
 import { promptText } from "./meter.ts";
 
 /**
- * Anthropic counts width × height / 750 and scales images down to about 1.15 megapixels, so that this is a large image's
- * count; pixels are not looked at here.
+ * Anthropic counts width × height / 750 and scales images down to about 1.15 megapixels, so that this is a large
+ * image's count; pixels are not examined here.
  */
 const IMAGE_TOKENS = 1600;
 /** A page of a document is about 1,500 to 3,000 tokens there; documents are not opened here. */

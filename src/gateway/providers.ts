@@ -21,7 +21,7 @@ export interface FleetDeps {
   /** A provider's list could not be fetched. */
   discoveryFailed(provider: string, cause: unknown, kept: number): void;
   breakerChanged(provider: string, state: string): void;
-  /** The catalog was built anew. Not called while the fleet itself is being built. */
+  /** The catalog was built again. Not called while the fleet itself is being built. */
   catalogChanged?(): void;
 }
 

@@ -37,7 +37,7 @@ function isSet(value: unknown): boolean {
 }
 
 function unsupported(param: string): ApiError {
-  // Anthropic's own shape: its SDKs go on without a thread when they read it.
+  // Anthropic's own shape: its SDKs continue without a thread when they read it.
   const details =
     param === "thread" ? { details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } } : {};
   return new ApiError("unsupported_parameter", `This model's provider does not know '${param}'.`, {

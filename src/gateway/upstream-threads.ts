@@ -1,6 +1,6 @@
-// Conversations that an upstream holds (Anthropic's `thread`): which account's answer came from which provider, so that each
-// goes on where it began and no account goes on with another's. Kept in memory: a client that is told that its thread is not
-// known sends its history again, as it does when the upstream has forgotten it.
+// Conversations that an upstream holds (Anthropic's `thread`): which account's answer came from which provider, so that
+// each continues where it began and no account continues with another's. Kept in memory: a client that is told that its
+// thread is not known sends its history again, as it does when the upstream has forgotten it.
 
 import { ApiError } from "../base/errors.ts";
 import type { ModelRoute } from "../catalog/models.ts";
@@ -15,7 +15,7 @@ export class UpstreamThreads {
   /** Answers' own ids to who got them and who gave them, oldest first. */
   readonly #answers = new Map<string, { accountId: string; provider: string }>();
 
-  /** An answer that its account may go on from. */
+  /** An answer that its account may continue from. */
   answered(id: string, by: { accountId: string; provider: string }): void {
     this.#answers.delete(id);
     this.#answers.set(id, by);
@@ -59,7 +59,7 @@ export function withoutThreads(headers: Readonly<Record<string, string>>): Reado
 
 /** What a request says of the thread it belongs to. */
 export interface ThreadRequest {
-  /** The answer it goes on from; undefined: a new thread. */
+  /** The answer it continues from; undefined: a new thread. */
   previousId?: string;
 }
 
@@ -72,8 +72,8 @@ export function threadOf(format: WireFormat, body: Readonly<Record<string, unkno
 }
 
 /**
- * The routes that can go on with a thread: those of the provider that holds it. Where no provider of the model has threads
- * all routes stay, for the refusal that says so. Throws 404 `thread_not_found`.
+ * The routes that can continue with a thread: those of the provider that holds it. Where no provider of the model has
+ * threads all routes stay, for the refusal that says so. Throws 404 `thread_not_found`.
  */
 export function routesOfThread(
   { previousId }: ThreadRequest,

@@ -37,7 +37,7 @@ export function worstCaseMicros(
   return worstCostMicros(prices, { inputTokens, outputTokens });
 }
 
-/** What so many tokens cost at most: all of them read anew, or all of them written to a cache. */
+/** What so many tokens cost at most: all of them read again, or all of them written to a cache. */
 export function worstCostMicros(prices: Prices, usage: { inputTokens: number; outputTokens: number }): number {
   return Math.max(costMicros(prices, usage), costMicros(prices, { ...usage, cacheWriteTokens: usage.inputTokens }));
 }
@@ -54,7 +54,7 @@ function worstInputTokens(chat: ChatRequest): number {
   return Math.ceil((tokens + countTokens(promptText(chat))) * VOCABULARY_FACTOR);
 }
 
-/** Tokens of a part that is no text of the prompt. */
+/** Tokens of a part that is not text of the prompt. */
 function tokensOfPart(part: { type: string } | FilePart | AudioPart | OpaquePart): number {
   if (part.type === "image") return IMAGE_TOKENS;
   if (part.type === "file" && "source" in part) return tokensOfFile(part);

@@ -1,6 +1,6 @@
 // How many bytes of request bodies may be held at once, over all requests. A body that does not fit waits unread: the
-// client's socket holds it back, and it costs nothing here. Whoever holds much leaves the rest to others: nobody gets more
-// than twice what stays free, so that one account alone has at most two thirds.
+// client's socket holds it back, and it costs nothing here. Whoever holds much leaves the rest to others: no one gets
+// more than twice what stays free, so that one account alone has at most two thirds.
 
 import { ApiError } from "../base/errors.ts";
 
@@ -53,7 +53,7 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
     else byHolder.set(holder, sum);
   };
   const fits = (holder: string, bytes: number): "yes" | "no" | "not for this one" => {
-    // One that is larger than the whole budget is let in alone: the limit on one body is another one.
+    // One that is larger than the whole budget is admitted alone: the limit on one body is another one.
     if (total === 0) return "yes";
     const free = bytesMax() - total - bytes;
     if (free < 0) return "no";

@@ -195,7 +195,7 @@ async function readAll(request: Request, declared: number, limits: BodyLimits): 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 type ManyRead = ReturnType<Reader["readMany"]>;
 
-/** The rest of a body, watched: `next` is the read that is under way. */
+/** The rest of a body, watched: `next` is the read that is in progress. */
 async function readRest(
   reader: Reader,
   next: ManyRead,
@@ -206,7 +206,7 @@ async function readRest(
   const startedMs = performance.now();
   let lastMs = startedMs;
   let late = false;
-  // One timer per body, set anew when it finds that bytes have come meanwhile.
+  // One timer per body, set again when it finds that bytes have come meanwhile.
   const watch = () => {
     const now = performance.now();
     const leftMs = Math.min(lastMs + stallMs, startedMs + totalMs) - now;

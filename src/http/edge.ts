@@ -65,7 +65,7 @@ export interface EdgeDeps {
   release(request: Request): void;
   /** Called once per request, when its answer is complete. */
   finished(exchange: Exchange, status: number): void;
-  /** An error nobody expected. */
+  /** An error no one expected. */
   unexpected(exchange: Exchange, cause: unknown): void;
 }
 
@@ -96,7 +96,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
     if (error.apiCode === "route_not_found") error = methodError(exchange, matchers()) ?? error;
     exchange.log["error"] = error.apiCode;
-    // Whatever it came to, nobody was there any more to be told.
+    // Whatever it came to, no one was there any more to be told.
     if (request.signal.aborted) exchange.log["client_gone"] = true;
     // A provider's words may quote the prompt; ours never do.
     if (error.status < 500 && error.detail.cause === undefined) exchange.log["reason"] = error.message;
@@ -212,7 +212,7 @@ function openExchange(request: Request, path: string, deps: OpenDeps): Exchange 
 
 /** What is answered before any route: preflights, unusable Host headers and paths, maintenance. */
 function before(request: Request, path: string, deps: EdgeDeps): Response | undefined {
-  // Two Host headers arrive as one, joined by a comma: nobody may choose which of them counts.
+  // Two Host headers arrive as one, joined by a comma: no one may choose which of them counts.
   if (request.headers.get("host")?.includes(","))
     throw new ApiError("invalid_request", "Expected exactly one Host header.");
   if (request.method === "OPTIONS" && deps.paths.isApi(path)) return preflight(request);
@@ -223,7 +223,7 @@ function before(request: Request, path: string, deps: EdgeDeps): Response | unde
   });
 }
 
-/** The request goes on with its body, signal and socket under the path that it meant: a copy would lose the last. */
+/** The request continues with its body, signal and socket under the path that it meant: a copy would lose the last. */
 function readdress(request: Request, asked: string, path: string): void {
   const at = request.url.indexOf(asked, request.url.indexOf("://") + 3);
   const url = request.url.slice(0, at) + path + request.url.slice(at + asked.length);

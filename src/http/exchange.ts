@@ -24,7 +24,7 @@ export interface Exchange {
   readonly address: string;
   /** True when the client came by HTTPS, as far as a trusted proxy says. */
   readonly secure: boolean;
-  /** True when the address may be that of a proxy that nobody named: nothing is to be granted to it. */
+  /** True when the address may be that of a proxy that no one named: nothing is to be granted to it. */
   readonly isUnnamedProxy: boolean;
   /** Put on whatever response this request gets. */
   readonly headers: Record<string, string>;

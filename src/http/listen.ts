@@ -28,8 +28,8 @@ export interface Listener {
 const PARSER_BODY_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * The time runs on while the next request's headers come, however slowly, and the server tells nobody of them: so this is
- * also what bounds them. The parser counts in steps of four seconds; the limit for headers is 30 s.
+ * The time runs on while the next request's headers come, however slowly, and the server tells no one of them: so this
+ * is also what bounds them. The parser counts in steps of four seconds; the limit for headers is 30 s.
  */
 const IDLE_SECONDS = 28;
 /** Longer than common proxies keep idle connections to us, so that theirs ends first and no request meets a closed one. */

@@ -7,7 +7,7 @@ import { BlockList, isIP } from "node:net";
 export interface Peer {
   readonly address: string;
   readonly secure: boolean;
-  /** True when the address may be that of a proxy that nobody named: the client's own is not known then. */
+  /** True when the address may be that of a proxy that no one named: the client's own is not known then. */
   readonly isUnnamedProxy: boolean;
 }
 
@@ -18,7 +18,7 @@ export class TrustedProxies {
   /** Undefined once it was told. */
   #untrusted: ((peer: string) => void) | undefined;
 
-  /** `untrusted` is told once that a peer outside these networks speaks as a proxy does: it may be one nobody named. */
+  /** `untrusted` is told once that a peer outside these networks speaks as a proxy does: it may be one no one named. */
   constructor(cidrs: readonly string[], untrusted?: (peer: string) => void) {
     this.#any = cidrs.length > 0;
     this.#untrusted = untrusted;
@@ -54,7 +54,7 @@ export class TrustedProxies {
     return { address, secure, isUnnamedProxy: false };
   }
 
-  /** Whether a proxy sent it for somebody else: one of these, or one on this machine, that nobody named. */
+  /** Whether a proxy sent it for someone else: one of these, or one on this machine, that no one named. */
   isProxied(request: Request, connected: () => string): boolean {
     if (!request.headers.has("x-forwarded-for")) return false;
     const own = plain(connected());

@@ -1,13 +1,16 @@
-// What requests under way may still cost. A request that counts against a budget reserves the most it can cost before it
-// goes up, and gives that back once its real cost is written down: so requests that run side by side cannot each spend the
-// same rest of a budget.
+// What requests in progress may still cost. A request that counts against a budget reserves the most it can cost before
+// it goes up, and gives that back once its real cost is written down: so requests that run side by side cannot each
+// spend the same rest of a budget.
 
 /** A limit on what is spent, as one request meets it. */
 export interface Budget {
   /** Unique over keys and accounts. */
   readonly id: string;
   readonly of: "key" | "account";
-  /** Micro-dollars left of it by what was spent so far, requests under way not counted; negative where it is overdrawn. */
+  /**
+   * Micro-dollars left of it by what was spent so far, requests in progress not counted; negative where it is
+   * overdrawn.
+   */
   leftMicros(): number;
 }
 
@@ -21,15 +24,15 @@ export interface Hold {
   share(): Hold;
 }
 
-/** Why a request is not let in: the budget is spent, or others under way may yet spend it. */
+/** Why a request is not let in: the budget is spent, or others in progress may yet spend it. */
 export interface BudgetRefusal {
   readonly budget: Budget;
   readonly why: "spent" | "in_use";
 }
 
 /**
- * The reservations of all requests under way. A budget is overdrawn by the cost of one request at most: beyond what fits,
- * one is let in only where something is left and nothing else is under way.
+ * The reservations of all requests in progress. A budget is overdrawn by the cost of one request at most: beyond what
+ * fits, one is admitted only where something is left and nothing else is in progress.
  */
 export interface Reservations {
   /**
@@ -37,7 +40,7 @@ export interface Reservations {
    * paid apart; its own reservation does not stand in its way.
    */
   reserve(budgets: readonly Budget[], micros: number, within?: Hold): Promise<Hold | BudgetRefusal>;
-  /** Why no request is let in, whatever it costs; undefined when some are. */
+  /** Why no request is admitted, whatever it costs; undefined when some are. */
   refusal(budgets: readonly Budget[]): BudgetRefusal | undefined;
 }
 
@@ -49,7 +52,7 @@ export function memoryReservations(): Reservations {
     const held = without(open.get(budget.id), own);
     const left = budget.leftMicros();
     if (left <= 0) return held === undefined ? "spent" : "in_use";
-    // What costs nothing cannot overdraw; the only one under way may, once.
+    // What costs nothing cannot overdraw; the only one in progress may, once.
     return micros === 0 || held === undefined || held.micros + micros <= left ? undefined : "in_use";
   };
 

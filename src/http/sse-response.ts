@@ -59,7 +59,7 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
           return;
         }
         options.signal.addEventListener("abort", onAbort, { once: true });
-        // One limit per stream, set anew when it finds that something was sent meanwhile.
+        // One limit per stream, set again when it finds that something was sent meanwhile.
         const watch = () => {
           const silentMs = performance.now() - lastSentMs;
           // What was queued last still lies there: the client does not read, so nothing more is queued for it.

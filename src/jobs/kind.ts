@@ -8,7 +8,10 @@ export interface RunningJob {
   /** What was last saved; empty at first. */
   readonly progress: Readonly<Record<string, unknown>>;
   readonly createdAtMs: number;
-  /** Aborts a while before `signal` when the program ends: begin nothing new, finish what is under way, then throw its reason. */
+  /**
+   * Aborts a while before `signal` when the program ends: begin nothing new, finish what is in progress, then throw its
+   * reason.
+   */
   readonly winding: AbortSignal;
   saveProgress(progress: Readonly<Record<string, unknown>>): Promise<void>;
 }
@@ -25,7 +28,7 @@ export interface JobFailure {
   readonly message: string;
 }
 
-/** One kind of work. A job that was cut off by a restart is run again and goes on from what it stored. */
+/** One kind of work. A job that was cut off by a restart is run again and continues from what it stored. */
 export interface JobKind {
   readonly name: string;
   run(job: RunningJob, signal: AbortSignal): Promise<JobOutcome>;

@@ -56,17 +56,19 @@ export interface JobRunner {
   settled(id: string, ms: number): Promise<void>;
   /** Jobs that are worked on here. */
   running(): number;
-  /** Lets what is under way come to a point of rest, for a while, and gives back what is unfinished. */
+  /** Lets what is in progress come to a point of rest, for a while, and gives back what is unfinished. */
   stop(): Promise<void>;
 }
 
-/** Jobs worked on at once; many, so that a long one keeps nobody waiting: the pages they load share places of their own. */
+/**
+ * Jobs worked on at once; many, so that a long one keeps no one waiting: the pages they load share places of their own.
+ */
 const JOBS_MAX = 200;
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
 /** Jobs of a process that died are found this late after their lease. */
 const POLL_MS = 2000;
-/** For the pages under way when the program ends; what is longer is done again after the start. */
+/** For the pages in progress when the program ends; what is longer is done again after the start. */
 const WIND_DOWN_MS = 4000;
 /** For what was aborted after that. */
 const STOP_WAIT_MS = 2000;

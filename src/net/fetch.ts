@@ -119,7 +119,10 @@ async function followChain(guard: AddressGuard, input: string, { options, signal
   throw new FetchError("redirects", "The server redirects too often.");
 }
 
-/** What an address is asked for when it belongs to a page at `home`: a file that one site names at another is nobody's navigation. */
+/**
+ * What an address is asked for when it belongs to a page at `home`: a file that one site names at another is no one's
+ * navigation.
+ */
 export function purposeOf(target: string | URL, home: string | undefined): Purpose {
   if (home === undefined || !URL.canParse(String(target))) return "navigation";
   const [{ hostname, port }, own] = [new URL(target), new URL(home)];

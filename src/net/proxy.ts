@@ -1,6 +1,6 @@
 // The browser's only way out: a forward proxy that checks every connection (pages, subresources, scripts, WebSockets,
-// workers) at connect time and connects to the checked address. For the browser beside us each page has a listener of its
-// own on loopback; a browser elsewhere finds one listener that serves nobody without a live page's secret.
+// workers) at connect time and connects to the checked address. For the browser beside us each page has a listener of
+// its own on loopback; a browser elsewhere finds one listener that serves no one without a live page's secret.
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";

@@ -5,10 +5,10 @@ import { lookup, Resolver } from "node:dns/promises";
 import { untilAborted } from "../base/until-aborted.ts";
 import { parseAddress } from "./address.ts";
 
-/** Gives all addresses of a host, IPv4 first; throws `UnknownHost` when there is none. */
+/** Returns all addresses of a host, IPv4 first; throws `UnknownHost` when there is none. */
 export type Resolve = (host: string, signal?: AbortSignal) => Promise<string[]>;
 
-/** The name has no address, or nobody could say. */
+/** The name has no address, or no one could say. */
 export class UnknownHost extends Error {
   override name = "UnknownHost";
 }

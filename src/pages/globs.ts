@@ -6,7 +6,7 @@ import { percentDecoded } from "../base/percent.ts";
 
 /** More than this in one pattern is no pattern. */
 const CHARS_MAX = 500;
-/** Each may be searched for anew in every segment of an address. */
+/** Each may be searched for again in every segment of an address. */
 const WILDCARDS_MAX = 30;
 
 /** Whether a pattern takes an address; `paths` are the address's own, for callers that ask many patterns. */

@@ -38,7 +38,7 @@ export interface LoadRequest {
   readonly fetch?: GuardedFetch | undefined;
   /** Runs the rendering of an address, for the same callers. */
   readonly rendering?: ((url: string, render: () => Promise<Rendered>) => Promise<Rendered>) | undefined;
-  /** Nobody waits for it: pages somebody waits for are converted first. */
+  /** No one waits for it: pages someone waits for are converted first. */
   readonly later?: boolean;
 }
 

@@ -44,7 +44,7 @@ const FILE_TIMEOUT_MS = 10_000;
 const HANGS_MAX = 2;
 const PARSE_TIMEOUT_MS = 20_000;
 
-/** Reads sitemaps and those they name, in order, until there are enough addresses. Files that fail are passed over. */
+/** Reads sitemaps and those they name, in order, until there are enough addresses. Files that fail are skipped. */
 export async function readSitemaps(
   deps: SitemapDeps,
   starts: readonly string[],

@@ -136,7 +136,7 @@ export interface Remember {
   readonly forMs: number;
 }
 
-/** At most so many requests in that time. */
+/** At most this many requests in that time. */
 export interface RequestRate {
   readonly requests: number;
   readonly perMs: number;

@@ -1,4 +1,4 @@
-// Answers of the last minutes, and searches under way: the same question is asked of the engines once.
+// Answers of the last minutes, and searches in progress: the same question is asked of the engines once.
 
 import type { Clock } from "../base/clock.ts";
 import { untilAborted } from "../base/until-aborted.ts";
@@ -87,7 +87,7 @@ export class SharedWork<T> {
     return this.#flights.size >= this.#most && !this.#flights.has(key);
   }
 
-  /** The outcome of the work under this key, begun if it is not under way. Rejects with the signal's reason. */
+  /** The outcome of the work under this key, begun if it is not in progress. Rejects with the signal's reason. */
   async join(key: string, signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     const flight = this.#flights.get(key) ?? this.#begin(key, begin);
@@ -97,7 +97,7 @@ export class SharedWork<T> {
     } finally {
       flight.waiting--;
       if (flight.waiting === 0) {
-        // Who comes now begins anew: this one is being called off.
+        // Who comes now begins again: this one is being called off.
         if (this.#flights.get(key) === flight) this.#flights.delete(key);
         flight.stop.abort();
       }

@@ -15,7 +15,7 @@ const STEM_CHARS = 4;
 const STEM_CHARS_MIN = 3;
 const TERMS_MAX = 20;
 
-/** What is looked at of a hit. */
+/** What is examined of a hit. */
 interface Words {
   readonly title: string;
   readonly snippet: string;

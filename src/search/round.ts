@@ -1,8 +1,8 @@
-// One search under way: which engines are asked when, and when there is enough to answer with.
+// One search in progress: which engines are asked when, and when there is enough to answer with.
 //
-// The first engines are asked at once. For each that fails, and whenever all that were asked are done without enough hits,
-// further ones follow. With enough hits nobody waits for an engine longer than its share of the time; without any, whoever is
-// late is waited for until the time is up.
+// The first engines are asked at once. For each that fails, and whenever all that were asked are done without enough
+// hits, further ones follow. With enough hits no one waits for an engine longer than its share of the time; without
+// any, whoever is late is waited for until the time is up.
 
 import { pageKey } from "../base/page-key.ts";
 import { askEngine, type EngineCallDeps, type EngineOutcome } from "./ask.ts";
@@ -122,7 +122,7 @@ class Round {
     }
   }
 
-  /** Nobody waits for it any more. */
+  /** No one waits for it any more. */
   stop(reason: unknown): void {
     this.#ended.reject(reason);
   }

@@ -65,13 +65,13 @@ export interface Search {
   engines(): EngineState[];
   /** Asks one engine past suspensions and cache; undefined when there is none of that name. */
   probe(name: string, signal: AbortSignal): Promise<EngineProbe | undefined>;
-  /** How many searches are under way. */
+  /** How many searches are in progress. */
   running(): number;
   /** What is worth keeping over a restart, and taking it back. */
   readonly health: Pick<HealthBook, "snapshot" | "restore">;
   /** Takes the configuration as it is now. */
   reconfigure(): void;
-  /** Ends its threads; searches under way fail. */
+  /** Ends its threads; searches in progress fail. */
   close(): void;
 }
 
@@ -86,7 +86,7 @@ export interface SearchDeps {
   unexpected(message: string, error: unknown): void;
 }
 
-/** Searches under way at once; more are refused. */
+/** Searches in progress at once; more are refused. */
 const SEARCHES_MAX = 500;
 /** Asked of every engine: a page that three of them list eighth is a good one. */
 const ENGINE_HITS_MIN = 10;

@@ -61,7 +61,9 @@ export class Suspensions {
     if (!isSame || untilMs > known.untilMs) this.#byNetwork.set(network, { kind, untilMs, times });
   }
 
-  /** It answers: nothing is held against it. What was asked for meanwhile does not end a suspension that is under way. */
+  /**
+   * It answers: nothing is held against it. What was asked for meanwhile does not end a suspension that is in progress.
+   */
   succeeded(network: string): void {
     if (this.of(network) === undefined) this.#byNetwork.delete(network);
   }

@@ -11,7 +11,7 @@ import { leaderboard, type StatsDeps, tokenStats } from "./stats.ts";
 export interface StatusRoutesDeps extends HealthDeps, StatsDeps {
   /** Where people find the documentation and the dashboard. */
   links(): { documentation: string; dashboard: string };
-  /** True while the database answers and no shutdown is under way. */
+  /** True while the database answers and no shutdown is in progress. */
   ready(): Promise<boolean>;
   /** Publicly listed models. */
   listedModels(): number;

@@ -1,5 +1,6 @@
-// Writes log text to a file descriptor without ever blocking the event loop or failing: one write is under way at a time,
-// what waits is bounded and the surplus is counted and dropped, and a reader that went away ends the writing for good.
+// Writes log text to a file descriptor without ever blocking the event loop or failing: one write is in progress at a
+// time, what waits is bounded and the surplus is counted and dropped, and a reader that went away ends the writing for
+// good.
 
 import { write as writeFile } from "node:fs";
 
@@ -64,7 +65,7 @@ export function bytesSink(writeBytes: WriteBytes): LogSink {
         return written < bytes.length ? send(bytes.subarray(written)) : next();
       }
       if (error.code === "EAGAIN" || error.code === "EINTR") return void setTimeout(send, RETRY_MS, bytes);
-      // EPIPE and the like: nobody reads, nobody can be told.
+      // EPIPE and the like: no one reads, no one can be told.
       gone = true;
       waiting = [];
       rest();

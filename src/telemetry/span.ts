@@ -3,11 +3,11 @@
 /** What a span may carry. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** A piece of work under way. After `end` nothing has an effect. */
+/** A piece of work in progress. After `end` nothing has an effect. */
 export interface TraceSpan {
   /** `traceparent` and `tracestate` that make the callee's spans children of this one. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A call to somebody else, within this span. */
+  /** A call to someone else, within this span. */
   child(name: string, attributes: SpanAttributes): TraceSpan;
   set(attributes: SpanAttributes): void;
   /** It failed; `errorType` is an error code or a fault's kind. */

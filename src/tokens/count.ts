@@ -73,7 +73,7 @@ export async function warmTokens(): Promise<void> {
 /** A long word: the slowest there is to count. */
 const WARMING = "a".repeat(4000);
 
-/** Characters that are looked at together; only a word longer than that is cut otherwise than in one piece. */
+/** Characters that are examined together; only a word longer than that is cut otherwise than in one piece. */
 const WINDOW = 1 << 16;
 /** Words of other letters than ASCII's take longer for each byte; ones longer than this are cut. */
 const FOREIGN_BYTES_MAX = 1 << 14;
@@ -117,7 +117,7 @@ function* counting(text: string, work: { bytes: number; merged: number }): Gener
   return tokens;
 }
 
-/** The text from there on, as far as it is looked at together. No character of two units is cut. */
+/** The text from there on, as far as it is examined together. No character of two units is cut. */
 function windowAt(text: string, start: number): string {
   if (start === 0 && text.length <= WINDOW) return text;
   const end = start + WINDOW;

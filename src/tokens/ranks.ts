@@ -55,7 +55,7 @@ export function rankIn(bytes: Uint8Array, from: number, to: number, hash: number
   return -1;
 }
 
-/** So many of the first bytes are looked at to bound how long a token may be. */
+/** This many of the first bytes are examined to bound how long a token may be. */
 const BEGINNING_MIN = 4;
 const BEGINNINGS = 1 << 18;
 

@@ -18,7 +18,7 @@ export interface AnswerOptions {
 
 /** Which of a provider's keys is taken, where it is not just the next one. */
 export interface KeyChoice {
-  /** Fingerprint (`Bun.hash`) of the key, which is passed over while it rests. */
+  /** Fingerprint (`Bun.hash`) of the key, which is skipped while it rests. */
   readonly wanted: number | bigint | undefined;
   /** The key that worked. */
   used(secret: string): void;
@@ -48,7 +48,10 @@ export function fetchAnswer(
   return withKey(provider, clock, call, options.choice);
 }
 
-/** Runs a call with the provider's next key, or the one of choice. A key that is refused or limited is passed over for a while. */
+/**
+ * Runs a call with the provider's next key, or the one of choice. A key that is refused or limited is skipped for a
+ * while.
+ */
 export async function withKey<T>(
   provider: Provider,
   clock: Pick<Clock, "now">,

@@ -29,7 +29,9 @@ export interface BreakerSnapshot {
   readonly openedAtMs: number | null;
 }
 
-/** A probe nobody settled within this time is given up for lost; longer than any one request may take to its first byte. */
+/**
+ * A probe no one settled within this time is given up for lost; longer than any one request may take to its first byte.
+ */
 const PROBE_LOST_MS = 10 * 60_000;
 
 /** One provider's breaker. */
@@ -61,7 +63,7 @@ export class Breaker {
     return state === "open" || (state === "half_open" && this.#probeRuns());
   }
 
-  /** Leave for one call, or undefined: open, or half open with the probe already under way. */
+  /** Leave for one call, or undefined: open, or half open with the probe already in progress. */
   acquire(): Permit | undefined {
     if (this.refuses) return undefined;
     const epoch = this.#epoch;
@@ -76,7 +78,7 @@ export class Breaker {
   waitMs(): number {
     if (this.#openedAtMs === undefined) return 0;
     const cooled = this.#openedAtMs + this.settings.cooldownMs - this.#clock.now();
-    // While a probe runs nobody knows; the cooldown that would follow its failure is the honest guess.
+    // While a probe runs no one knows; the cooldown that would follow its failure is the honest guess.
     return cooled > 0 ? cooled : this.#probeRuns() ? this.settings.cooldownMs : 0;
   }
 

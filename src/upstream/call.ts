@@ -29,7 +29,10 @@ const STEP_CHARS_MIN = 512 * 1024;
 /** Bodies up to this size are read in one go, within one idle limit in all. */
 const SMALL_BYTES = 1024 * 1024;
 
-/** What ends the call that an answer belongs to, where nothing else can: a body that is being read is nobody's to cancel. */
+/**
+ * What ends the call that an answer belongs to, where nothing else can: a body that is being read is no one's to
+ * cancel.
+ */
 const calls = new WeakMap<Response, AbortController>();
 
 /**
@@ -190,7 +193,7 @@ export class BodyReader {
   async read(): Promise<Uint8Array | undefined> {
     if (this.#reader === undefined) return undefined;
     this.#waitingSinceMs = performance.now();
-    // One limit per body, set anew when it finds that bytes have come meanwhile.
+    // One limit per body, set again when it finds that bytes have come meanwhile.
     if (this.#limit === undefined && !this.#over) this.#limit = limit(this.#idleMs, () => this.#watch());
     try {
       const { done, value } = await this.#reader.read();
@@ -218,7 +221,7 @@ export class BodyReader {
       }
       this.cancel();
     } catch {
-      // The answer was had; whatever broke after it is nobody's loss.
+      // The answer was had; whatever broke after it is no one's loss.
     } finally {
       patience.cancel();
     }
@@ -227,12 +230,12 @@ export class BodyReader {
   /** Ends the call: the provider sees the connection close. */
   cancel(): void {
     this.#stop();
-    // The stream may have failed already; there is nobody left to tell.
+    // The stream may have failed already; there is no one left to tell.
     this.#reader?.cancel().catch(() => undefined);
   }
 
   #watch(): void {
-    // Nobody waits for bytes: the client is slow, not the provider.
+    // No one waits for bytes: the client is slow, not the provider.
     const waitedMs = this.#waitingSinceMs === 0 ? 0 : performance.now() - this.#waitingSinceMs;
     if (waitedMs < this.#idleMs) {
       this.#limit = lone(this.#idleMs - waitedMs, () => this.#watch());

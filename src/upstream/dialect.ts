@@ -95,7 +95,9 @@ export interface RelayIdentity {
 export interface FrameRelay {
   /** Takes whole frames (text that ends at a frame boundary) and gives what the client gets, maybe "". */
   push(block: string): string;
-  /** The upstream closed. Gives the closing text: terminator, or the family's error event when the answer broke off. */
+  /**
+   * The upstream closed. Returns the closing text: terminator, or the family's error event when the answer broke off.
+   */
   end(): string;
   /** True once the answer's own end was seen. */
   readonly finished: boolean;
@@ -143,7 +145,7 @@ export interface Dialect {
   toolNames?: NameRules;
   /** Custom tools and namespaces are taken as they are; for others they are flattened first. */
   takesToolGroups?: boolean;
-  /** The provider keeps conversations that a request may go on from, by the member `thread`. */
+  /** The provider keeps conversations that a request may continue from, by the member `thread`. */
   hasThreads?: boolean;
   /** The smallest limit of output tokens that the protocol takes; absent: 1. */
   maxTokensMin?: number;

@@ -48,7 +48,7 @@ const REQUEST_CODE =
 const ACCOUNT =
   /^(?:your credit balance is too low|your organization must be verified|billing hard limit|user location is not supported)/i;
 
-/** Our code for the words; undefined for those that nobody knows. */
+/** Our code for the words; undefined for those that no one knows. */
 export function codeOfWords(said: FaultText): AnswerFaultCode | undefined {
   const known = codeOfWord(said.code) ?? codeOfWord(said.type) ?? codeOfWord(said.status?.toString());
   if ((known === undefined || known === "invalid_request") && ACCOUNT.test(said.message)) return "provider_auth_failed";

@@ -52,7 +52,7 @@ export interface Provider {
   byResponses?: Provider;
 }
 
-/** How long a key that the upstream refused or limited is passed over, when it does not say. */
+/** How long a key that the upstream refused or limited is skipped, when it does not say. */
 const REST_MS = 60_000;
 
 /** The credentials of one provider, used in turn; a failing one is suspended for a while. */

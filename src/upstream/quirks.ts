@@ -63,8 +63,8 @@ export function effortFor(wanted: ReasoningOptions, taken: readonly Effort[]): s
 }
 
 /**
- * The word that is taken and comes nearest: above `high` the next below, so that nobody pays for more than was asked for,
- * else the next above. A word that is no effort of ours stays; it may be the vendor's own.
+ * The word that is taken and comes nearest: above `high` the next below, so that no one pays for more than was asked
+ * for, else the next above. A word that is no effort of ours stays; it may be the vendor's own.
  */
 export function nearestEffort(effort: string, taken: readonly Effort[]): string {
   const rank = EFFORTS.indexOf(effort as Effort);

@@ -41,7 +41,7 @@ export const SCHEMA_FORMATS = ["date-time", "time", "date", "duration", "email",
 /** Bounds of numbers. */
 export const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 
-/** Keywords that bind nothing: where they are not taken nobody misses them. */
+/** Keywords that bind nothing: where they are not taken no one misses them. */
 export const SCHEMA_NOTES: ReadonlySet<string> = new Set([
   "$schema",
   "$id",

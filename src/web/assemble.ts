@@ -109,7 +109,7 @@ export function createWeb(deps: WebDeps) {
       health.start();
       runner.start().catch((error: unknown) => deps.warn("left jobs could not be taken up", { error }));
     },
-    /** What is under way and what waits; how many jobs wait is as `count` saw it last. */
+    /** What is in progress and what waits; how many jobs wait is as `count` saw it last. */
     figures: (): WebFigures => ({
       jobs: { running: runner.running(), waiting: queued },
       pages: tools.manners.load(),

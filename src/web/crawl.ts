@@ -1,5 +1,5 @@
-// A crawl: breadth first from the root, within its site, each page once. What was found and what is still to visit is in
-// the store before anything else happens, so a killed crawl goes on where it was.
+// A crawl: breadth first from the root, within its site, each page once. What was found and what is still to visit is
+// in the store before anything else happens, so a killed crawl continues where it was.
 
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../jobs/kind.ts";
 import type { Converter } from "../pages/convert/convert.ts";
@@ -43,7 +43,7 @@ export interface CrawlDeps extends Omit<VisitDeps, "store"> {
   readonly settings: () => { readonly respectRobots: boolean };
 }
 
-/** Pages of one crawl under way at once: what a host takes, and the rest of the places is for others. */
+/** Pages of one crawl in progress at once: what a host takes, and the rest of the places is for others. */
 const PARALLEL_MAX = 4;
 /** Addresses a crawl remembers for each page it may fetch: more will never be visited. */
 const FRONTIER_PER_PAGE = 50;
@@ -87,7 +87,7 @@ function failureOf(feature: "crawl" | "scrape", error: unknown): JobFailure {
 class Crawl {
   readonly #job: RunningJob;
   readonly #deps: CrawlDeps;
-  /** The job's, and ours for the case that one visit breaks the crawl while others are under way. */
+  /** The job's, and ours for the case that one visit breaks the crawl while others are in progress. */
   readonly #signal: AbortSignal;
   readonly #broken = new AbortController();
   readonly #input: CrawlInput;
@@ -198,7 +198,7 @@ class Crawl {
   async #load(entry: FrontierEntry): Promise<LoadedPage> {
     const { robots, load } = this.#deps;
     const signal = this.#signal;
-    // Before its turn: what may not be asked for takes nobody's place.
+    // Before its turn: what may not be asked for takes no one's place.
     const rules = this.#deps.settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
     await rules?.check(entry.url, signal);
     return visitPage({ job: this.#job, entry, signal }, this.#deps, (visiting) =>
@@ -228,7 +228,7 @@ class Crawl {
     const progress = { ...this.#progress, home: this.#scope.home };
     const { urlKey } = entry;
     await this.#deps.store.saveVisit(this.#job.id, { urlKey, frontierMax: this.#frontierMax, progress, ...visit });
-    // After the save: how much a page takes is known then, and pages under way at once are few.
+    // After the save: how much a page takes is known then, and pages in progress at once are few.
     if ((await this.#deps.makeRoom?.(this.#job.accountId, 0)) === false) {
       this.#fatal = { code: "request_too_large", message: STORAGE_USED_UP };
     }

@@ -110,7 +110,7 @@ async function findLinks(rules: RobotsRules, deps: MapDeps, wanted: Wanted): Pro
   }
 }
 
-/** The root page, or why there is none: never rejects, since nobody may wait for it. */
+/** The root page, or why there is none: never rejects, since no one may wait for it. */
 async function loadRoot(
   deps: MapDeps,
   { url, accountId, leftMs }: Wanted,

@@ -30,7 +30,7 @@ export interface KeyHolder extends WebCaller {
 export interface WebRoutesDeps {
   /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
   admit(request: Request): AtOnce<KeyHolder>;
-  /** The same, but for clients that may search without a key: they are let in by their address. */
+  /** The same, but for clients that may search without a key: they are admitted by their address. */
   admitSearcher(request: Request): AtOnce<WebCaller>;
   /** Key alone; throws 401. */
   authenticate(request: Request): AtOnce<WebCaller>;
@@ -48,7 +48,7 @@ export interface WebRoutesDeps {
   readonly llmstxts: LlmstxtJobsDeps;
   /** The client left before its answer. */
   clientGone(request: Request): void;
-  /** An error nobody expected. */
+  /** An error no one expected. */
   unexpected(request: Request, error: unknown): void;
 }
 
@@ -190,13 +190,13 @@ function searchRoutes(deps: WebRoutesDeps) {
     );
 }
 
-/** What the endpoints have in common: who is let in, and what becomes of a failure. */
+/** What the endpoints have in common: who is admitted, and what becomes of a failure. */
 function createAnswering(deps: WebRoutesDeps) {
   const admit = async (request: Request): Promise<KeyHolder> => {
     try {
       return await deps.admit(request);
     } catch (error) {
-      // Whose key is good is told in its client's words, which only the body tells; nobody else's body is read.
+      // Whose key is good is told in its client's words, which only the body tells; no one else's body is read.
       if (!(error instanceof ApiError) || !TOLD_AFTER_READING.has(error.status)) throw error;
       throw inClientsWords(error, await deps.readJson(request).catch(() => undefined));
     }
@@ -212,7 +212,7 @@ function createAnswering(deps: WebRoutesDeps) {
       return await json(await work());
     } catch (error) {
       if (request.signal.aborted) {
-        // Nobody reads the answer any more, and it is nobody's failure.
+        // No one reads the answer any more, and it is no one's failure.
         deps.clientGone(request);
         return new Response(null, { status: CLIENT_GONE });
       }

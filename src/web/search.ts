@@ -121,7 +121,7 @@ function firecrawlView({ url, title, content }: Fused, markdown: string | undefi
   return { url, title, description: content, ...(markdown === undefined ? {} : { markdown, metadata }) };
 }
 
-/** The pages' Markdown in the order of the hits, all at once; undefined for those that cannot be had in time. */
+/** The pages' Markdown in the order of the hits, all at once; undefined for those that cannot be obtained in time. */
 async function readPages(
   hits: readonly Fused[],
   pages: SinglePageDeps,

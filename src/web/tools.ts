@@ -43,7 +43,9 @@ export interface WebTools {
 
 /** Conversion threads: pages are short work, and every thread has a heap of its own. */
 const THREADS_MAX = 4;
-/** After a changed configuration the pages under way may still need the browser before it: the longest time of a page. */
+/**
+ * After a changed configuration the pages in progress may still need the browser before it: the longest time of a page.
+ */
 const RETIRED_MS = 300_000;
 
 /** What the tools need. */

@@ -1,5 +1,6 @@
-// Jobs whose starter waits for them a while: the answer, or that it is still under way, to be polled later. A job is its
-// account's alone: to others it does not exist. Whoever leaves before an answer has nothing to poll with, and ends the job.
+// Jobs whose starter waits for them a while: the answer, or that it is still in progress, to be polled later. A job is
+// its account's alone: to others it does not exist. Whoever leaves before an answer has nothing to poll with, and ends
+// the job.
 
 import type { Clock } from "../base/clock.ts";
 import { ApiError, type ErrorCode } from "../base/errors.ts";

@@ -88,7 +88,7 @@ export interface EdgeTraits {
   xApiKeyPaths?: readonly { readonly path: string /** A header that must be there. */; readonly with?: string }[];
 }
 
-/** A client's protocol. What differs between formats is said here, so that nobody has to ask one for its name. */
+/** A client's protocol. What differs between formats is said here, so that no one has to ask one for its name. */
 export interface WireFormat extends NamedFormat {
   /** Also the name of the dialect that speaks it, where there is one. */
   name: string;
@@ -111,7 +111,7 @@ export interface WireFormat extends NamedFormat {
   losesReasoning?: boolean;
   /** Answers are stored here, and later requests may name them. */
   storesAnswers?: boolean;
-  /** A body may go on from an answer that the provider keeps, by the member `thread`. */
+  /** A body may continue from an answer that the provider keeps, by the member `thread`. */
   hasThreads?: boolean;
   /** The prompts of a body that asks for several answers at once; undefined: an ordinary body. */
   prompts?(body: Readonly<Record<string, unknown>>): readonly unknown[] | undefined;

@@ -44,7 +44,7 @@ export function mediaReferences(body: Fields): MediaReferences {
   return found;
 }
 
-/** The body with what is found in the place of its reference; the same object when nothing is. */
+/** The body with what is found in place of its reference; the same object when nothing is. */
 export function replaceMedia(body: Fields, sources: MediaSources): Fields {
   let out = body;
   for (const key of TOP) {

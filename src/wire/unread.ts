@@ -9,7 +9,7 @@ export interface ObjectShape {
   reads?: string;
   /** Members that are looked into. */
   holds?: Readonly<Record<string, ObjectShape>>;
-  /** By the member `type`; objects of other types are passed over. */
+  /** By the member `type`; objects of other types are skipped. */
   kinds?: Readonly<Record<string, ObjectShape>>;
   /** The type of an object that names none. */
   kind?: string;

@@ -25,7 +25,7 @@ export interface RunOptions {
   /** Counted from the moment a thread takes the task. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Nobody waits for it: tasks somebody waits for go first. */
+  /** No one waits for it: tasks someone waits for go first. */
   readonly later?: boolean | undefined;
   /** Buffers handed over instead of copied; unusable afterwards. */
   readonly transfer?: ArrayBuffer[];
@@ -51,7 +51,7 @@ export interface PoolOptions<Input> {
   /** Tasks that may wait for a thread. */
   readonly queueMax?: number;
   /**
-   * What a waiting task holds, and how much all of them may hold together. A task nobody waits for is let in all the
+   * What a waiting task holds, and how much all of them may hold together. A task no one waits for is admitted all the
    * same: whoever gives it bounds how many there are, and would lose it.
    */
   readonly weigh?: (input: Input) => number;

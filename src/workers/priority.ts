@@ -6,7 +6,7 @@ import { getPriority, setPriority } from "node:os";
 
 /** Behind the event loop, whose chunks are small and wanted at once. */
 export const BEHIND = 10;
-/** What nobody waits for takes what others leave. */
+/** What no one waits for takes what others leave. */
 export const LAST = 19;
 
 const isLinux = process.platform === "linux";
@@ -36,7 +36,7 @@ function lower(thread: number, niceness: number): void {
     // Where the whole program was started behind others, going before them again would be refused.
     if (getPriority(thread) < niceness) setPriority(thread, niceness);
   } catch {
-    // It has ended, or the machine lets nobody set priorities: then it works as it is.
+    // It has ended, or the machine lets no one set priorities: then it works as it is.
   }
 }
 

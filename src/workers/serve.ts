@@ -15,7 +15,7 @@ export type TaskAnswer<Output> =
 
 declare const self: { onmessage: (event: MessageEvent) => void; postMessage(message: unknown): void };
 
-/** A thread that had no task for so long tidies up, while it keeps nobody waiting. */
+/** A thread that had no task for so long tidies up, while it keeps no one waiting. */
 const RESTS_AFTER_MS = 500;
 /** What a few small tasks leave behind is not worth it. */
 const UNTIDY_MS_MIN = 100;

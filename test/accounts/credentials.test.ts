@@ -1,5 +1,5 @@
-// The matrix of the specification's "Authentication": every route the program has, with every sort of credential. A route
-// that is not in the table fails, so that nobody adds one without saying who may use it.
+// The matrix of the specification's "Authentication": every route the program has, with every sort of credential. A
+// route that is not in the table fails, so that no one adds one without saying who may use it.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -193,7 +193,7 @@ test("no secret lies open in the data directory, but in secrets.json and the out
   look(app.app.dataDir);
   expect(looked).toContain("sallyport.db");
   expect(looked).toContain("sallyport.db-wal");
-  // Six digits stand in many numbers: the one place where the code is kept is looked at.
+  // Six digits stand in many numbers: the one place where the code is kept is examined.
   const database = new Database(join(app.app.dataDir, "sallyport.db"), { readonly: true });
   const [row] = database.query("SELECT code_hash AS hash FROM verification_codes").all() as { hash: string }[];
   database.close();

@@ -145,7 +145,7 @@ test("a password that was right when the hashing began, and is another's or nobo
     [{ ...before, passwordHash: "hash of new" }, "old", "invalid_credentials"],
     [{ ...before, passwordHash: null }, "old", "invalid_credentials"],
     [undefined, "old", "invalid_credentials"],
-    // Only hashed anew: another sign-in found the hash out of date.
+    // Only hashed again: another sign-in found the hash out of date.
     [{ ...before, passwordHash: "newer hash of old" }, "old", undefined],
   ] as const) {
     const verify = signIn({

@@ -1,4 +1,5 @@
-// Whom a provider names: nothing that it did not sign, nobody without a name of their own, and no link for who was thrown out.
+// Whom a provider names: nothing that it did not sign, no one without a name of their own, and no link for who was
+// thrown out.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { identityStore } from "../../src/store/access/identities.ts";
 import { sessionStore } from "../../src/store/access/sessions.ts";
@@ -27,7 +28,7 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-/** Somebody the providers have not seen. */
+/** Someone the providers have not seen. */
 beforeEach(() => {
   serial += 1;
   const email = `person-${serial}@example.com`;

@@ -44,7 +44,7 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-/** Somebody the providers have not seen. */
+/** Someone the providers have not seen. */
 let email: string;
 beforeEach(() => {
   serial += 1;
@@ -116,7 +116,7 @@ for (const slug of ["github", "corp"]) {
       expect(end.href).toBe(`${APP}&linked=${slug}&provider=${slug}`);
       const providers = async () => (await app.ask("GET", "/v1/auth/me", { as })).json.oauth_providers;
       expect(await providers()).toEqual([slug]);
-      // Again is no error; somebody else's is.
+      // Again is no error; someone else's is.
       expect((await trip(slug, {}, { as }, "connect/start")).searchParams.get("linked")).toBe(slug);
       await app.addAccount(`thief-${slug}`);
       const { access_token: thief } = await app.signIn(`thief-${slug}`);
@@ -132,7 +132,7 @@ for (const slug of ["github", "corp"]) {
 }
 
 test("an address that only looks like an account's, in other characters, is another's", async () => {
-  // Fullwidth letters and the Kelvin sign fold to plain ones, but their mailbox is somebody else's.
+  // Fullwidth letters and the Kelvin sign fold to plain ones, but their mailbox is someone else's.
   const account = await app.addAccount(`kim-${serial}`, { emailVerified: true });
   for (const spelled of [`\uff4bim-${serial}@example.com`, `\u212aim-${serial}@example.com`]) {
     issuer.claims = { ...issuer.claims, email: spelled };

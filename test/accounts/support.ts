@@ -122,7 +122,7 @@ export async function startAccountsApp(options: TestAppOptions & { realHashes?: 
   };
 }
 
-/** An address nobody has used yet. */
+/** An address no one has used yet. */
 export function freshAddress(): string {
   address += 1;
   return `203.0.${Math.floor(address / 250)}.${1 + (address % 250)}`;

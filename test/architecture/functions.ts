@@ -111,7 +111,7 @@ function childrenOf(node: Node): Node[] {
   return children;
 }
 
-/** Gives the line, from 1, of a place in a text. */
+/** Returns the line, from 1, of a place in a text. */
 function lineFinder(text: string): (at: number) => number {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);

@@ -176,7 +176,7 @@ test(
     cpSync(join(goldens, "openai-completions"), join(goldens, "toy-completions"), { recursive: true });
     for (const name of readdirSync(join(goldens, "toy-completions"))) {
       const file = join(goldens, "toy-completions", name);
-      // The toy's answers are those of completions, but for the beginning of their ids.
+      // The toy's answers are those of completions, except for the beginning of their ids.
       writeFileSync(file, readFileSync(file, "utf8").replaceAll("cmpl-", "toy-"));
     }
     await run(...suite);

@@ -33,7 +33,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   vendors: 0,
 };
 
-/** What a rule found, and how much it looked at: a rule that looked at nothing proves nothing. */
+/** What a rule found, and how much it examined: a rule that examined nothing proves nothing. */
 export interface Finding {
   looked: number;
   violations: string[];

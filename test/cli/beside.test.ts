@@ -39,7 +39,7 @@ const chat = (key: string) =>
     body: JSON.stringify({ model: "demo-echo", messages: [{ role: "user", content: "hello" }] }),
   });
 
-/** Asks until the status is this one; gives how many pauses of a hundredth of a second that took. */
+/** Asks until the status is this one; returns how many pauses of a hundredth of a second that took. */
 async function until(status: number, key: string): Promise<number> {
   for (let pauses = 0; ; pauses++) {
     const response = await chat(key);

@@ -97,7 +97,7 @@ describe.each([...DIALECTS])("over %s", (model) => {
     const last = await runner.runUntilDone();
     expect(last.content).toMatchObject([{ type: "text", text: `It is ${WEATHER} in Oslo.` }]);
     expect(asked).toEqual([{ city: "Oslo" }]);
-    // The runner wants the conversation held for it; where nobody does that it is told, and sends all of it.
+    // The runner wants the conversation held for it; where no one does that it is told, and sends all of it.
     const sent = clients.sent().at(-1)?.text;
     expect(sent).toContain(WEATHER);
     if (model !== "anthropic-messages") expect(sent).toContain("How warm is it in Oslo?");

@@ -1,5 +1,6 @@
-// Conversations that an upstream holds, by Anthropic's own client library: its tool runner begins one unasked, and goes on
-// with nothing but what is new. The upstream here holds them as Anthropic's does, and forgets or refuses them when it is told.
+// Conversations that an upstream holds, by Anthropic's own client library: its tool runner begins one unasked, and
+// continues with nothing but what is new. The upstream here holds them as Anthropic's does, and forgets or refuses them
+// when it is told.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";

@@ -26,7 +26,7 @@ describe("interpolation", () => {
     ["${Z:-}", ""],
     ["${Z:-a:-b c}", "a:-b c"],
     ["${B}", ""],
-    // What is put in is not looked at again.
+    // What is put in is not examined again.
     ["${C}", "${A}"],
     ["$${A}", "${A}"],
     ["$$${A}", "$${A}"],

@@ -45,7 +45,7 @@ describe("what a preset fills", () => {
     ["{api_key: own}", ["own"]],
     ["{api_keys: [a, b, a]}", ["a", "b"]],
     ["{api_key: a, api_keys: [b]}", ["a", "b"]],
-    // The environment's key must not be sent to an address of somebody else's choosing.
+    // The environment's key must not be sent to an address of someone else's choosing.
     ["{base_url: 'http://elsewhere/v1'}", []],
     ["{base_url: 'http://elsewhere/v1', api_key: '${OPENAI_API_KEY}'}", ["env-key"]],
   ];

@@ -144,7 +144,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
       await page.getByRole("tabpanel").getByText(key).waitFor();
       await page.getByRole("button", { name: "Sign out" }).click();
-      // In the same window: nothing is loaded anew.
+      // In the same window: nothing is loaded again.
       await page.getByLabel("Username").fill("next-here");
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();

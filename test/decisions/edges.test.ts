@@ -1,4 +1,4 @@
-// What nobody sends and no upstream answers, until somebody does.
+// What no one sends and no upstream answers, until someone does.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { logprobs } from "../../src/decisions/backends/logprobs.ts";

@@ -1,4 +1,5 @@
-// A calibration file that cannot be read leaves what was stored as it is, when the configuration is read anew and after a restart.
+// A calibration file that cannot be read leaves what was stored as it is, when the configuration is read again and
+// after a restart.
 
 import { afterEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

@@ -321,7 +321,7 @@ describe("failures of the upstream", () => {
     expect(got.body.error.code).toBe(code);
     expect(JSON.stringify(got.body)).not.toContain("SECRET");
     if (status === 429) expect(got.headers.get("retry-after")).toBe("7");
-    // Nobody else answers in its stead.
+    // No one else answers in its stead.
     expect(new Set(upstream.calls.map((call) => call.body.model))).toEqual(new Set(["jev-1.13.0"]));
   });
 

@@ -1,4 +1,4 @@
-// Budgets through the HTTP edge: what a request may cost is reserved while it is under way, on every path.
+// Budgets through the HTTP edge: what a request may cost is reserved while it is in progress, on every path.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
@@ -113,7 +113,7 @@ describe.each([
     const app = await start({ key: { budgetMicros: 2 * CENT } });
     up.answer(() => (stream ? streamed(CENT / 4) : answered(CENT / 4)));
     for (let i = 0; i < 7; i++) expect(await (await ask(app, { stream })).text()).toContain("x");
-    // A quarter of a cent is left, and nothing is under way.
+    // A quarter of a cent is left, and nothing is in progress.
     const gate = Promise.withResolvers<void>();
     const gone = up.next();
     up.answer(async () => {
@@ -331,7 +331,7 @@ test("a summary is not refused because of what its own request may cost", async 
     role: at % 2 === 0 ? "user" : "assistant",
     content: `turn ${at} ${"and so on ".repeat(60)}`,
   }));
-  // As much as there is left, or more: the only request under way may.
+  // As much as there is left, or more: the only request in progress may.
   const answer = await ask(app, { model: "tight", max_tokens: 2 * CENT, messages, thread_id: "t" });
   expect([answer.status, answer.headers.get("x-sallyport-compaction")?.split(";")[0]]).toEqual([200, "compacted"]);
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
       models: [{ id: "hearer", kind: "transcription", routes: [{ provider: "up", model: "r" }] }],
     },
   });
-  // Discovery goes on behind the start.
+  // Discovery continues behind the start.
   while (!(await ids()).includes("talker"));
 });
 afterAll(() => Promise.all([app.stop(), upstream.stop()]));

@@ -128,7 +128,7 @@ describe.each(FORMATS)("$path", ({ path, least, rows, documented }) => {
   );
 });
 
-/** A stored answer to go on from, or a conversation, for the parameter that needs one. */
+/** A stored answer to continue from, or a conversation, for the parameter that needs one. */
 async function withStored(sends: Json, column: Column): Promise<Json> {
   if (sends["conversation"] === "STORED") {
     const conversation = await app.post("/v1/conversations", {});

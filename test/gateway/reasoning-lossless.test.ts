@@ -69,7 +69,7 @@ test("an envelope costs a messages request nothing but the envelope", async () =
       { role: "user", content: "Go on." },
     ],
   };
-  // Numbers that a parse would round show that nothing else was written anew.
+  // Numbers that a parse would round show that nothing else was written again.
   const text = JSON.stringify(body).replace('"at":"x"', '"at":12345678901234567890.0');
   const expected = JSON.stringify({
     ...body,

@@ -1,5 +1,5 @@
 // Reasoning of stored answers: it is asked for sealed, kept, brought back to the provider that minted it, and shown to
-// nobody who did not ask for it.
+// no one who did not ask for it.
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { say } from "../support/fake-model.ts";

@@ -41,7 +41,7 @@ function asked(format: ClientFormat, stream: boolean): Json {
   return { ...format.body({ stream, tools: false }), ...stop, model: "m" };
 }
 
-/** A responses stream up to the text, which then goes on for ever. */
+/** A responses stream up to the text, which then continues for ever. */
 function endless(pieces: readonly string[]): Response {
   const frames = [
     { type: "response.created", response: { id: "r", model: "up-model", output: [] } },

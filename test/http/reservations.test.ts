@@ -55,7 +55,8 @@ test("no order of arrivals and ends overdraws a budget by more than one request'
             const alone = of.every(({ underWay }) => underWay === 0);
             const someLeft = of.every((account) => account.leftMicros() > 0);
             if ("why" in hold) {
-              // Nobody waits for ever: what would be alone is let in while something is left, and is told when nothing is.
+              // No one waits for ever: what would be alone is admitted while something is left, and is told when
+              // nothing is.
               if (alone) expect([hold.why, someLeft]).toEqual(["spent", false]);
               if (hold.why === "spent")
                 expect([hold.budget.leftMicros() <= 0, alone || !someLeft]).toEqual([true, true]);

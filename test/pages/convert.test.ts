@@ -55,7 +55,7 @@ describe("kinds", () => {
     [null, "", "html"],
     ["image/png", "", undefined],
     ["text/plain", "<?xml version='1.0'?> <!-- a --> <!-- <p> --><html>", "html"],
-    // So many that trying each way to tell them apart would never end.
+    // This many that trying each way to tell them apart would never end.
     ["text/plain", "<!---->".repeat(140), "text"],
   ];
   for (const [type, body, kind] of cases)

@@ -9,7 +9,7 @@ const OTHER = { host: "b.example", delayMs: 0 };
 const job = (id: string, accountId = "account") => ({ id, accountId });
 const never = new AbortController().signal;
 
-/** Lets everybody go on who can. */
+/** Lets everybody continue who can. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
@@ -194,7 +194,7 @@ describe("pages that somebody waits for", () => {
     await leaveHost("0");
     expect(order).toHaveLength(5);
     await end("0");
-    // The place goes to the one that has fewer under way, the next to the other.
+    // The place goes to the one that has fewer in progress, the next to the other.
     expect(order.slice(5)).toEqual(["last"]);
     await end("1");
     expect(order.slice(6)).toEqual(["4"]);

@@ -32,7 +32,7 @@ describe("the same question", () => {
     await run({ language: "de" });
     await run({ category: "news" });
     expect(toys.asked("a")).toHaveLength(4);
-    // Nobody failed: there is no more to be had.
+    // No one failed: there is no more to be had.
     await run({ limit: 9 });
     expect(toys.asked("a")).toHaveLength(4);
   });

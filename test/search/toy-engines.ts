@@ -174,5 +174,5 @@ export function bread(more: Partial<SearchRequest> = {}): SearchRequest {
   return { text: "bread", category: "general", language: "auto", limit: 5, timeoutMs: 5000, ...more };
 }
 
-/** A signal of nobody's. */
+/** A signal of no one's. */
 export const nobody = (): AbortSignal => new AbortController().signal;

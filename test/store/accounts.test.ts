@@ -121,7 +121,7 @@ test("deleting an account takes its keys, rows and uploads, and leaves the total
   }
   expect(await accounts.deleteAccount(ann.id)).toBe(false);
 
-  // A request that was under way when its account went.
+  // A request that was in progress when its account went.
   writer.record(usageRecord({ accountId: ann.id, keyId, createdAtMs: clock.now() }));
   expect(await writer.close()).toBe(true);
   expect((await usage.tokenTotals()).requests).toBe(4);

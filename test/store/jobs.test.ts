@@ -220,7 +220,7 @@ test("an answer is kept until its page is stored", async () => {
   ]);
   const answer = { asked: "http://a/", url: "http://a/b", status: 200, headers, body };
   await start("j");
-  // A job that nobody works on has none.
+  // A job that no one works on has none.
   expect(await answers.keepAnswer("j", "a", answer)).toBe(false);
   await claim("o");
   expect(await answers.keepAnswer("j", "a", answer)).toBe(true);

@@ -8,7 +8,7 @@ import { openStore, type Store } from "../../src/store/engine/open.ts";
 
 const cleanups: (() => void)[] = [];
 
-/** Runs at the end of the test under way, last in first out: databases are closed before their directory goes. */
+/** Runs at the end of the test in progress, last in first out: databases are closed before their directory goes. */
 function atEnd(cleanup: () => void): void {
   cleanups.push(cleanup);
   // Not afterEach: in a module that several test files share it holds for the first of them only.

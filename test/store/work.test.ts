@@ -101,7 +101,7 @@ test("a thread keeps its last state and its latest summaries, and two accounts m
   const kept = (await threads.summariesOf(name(ann))).map(({ state }) => state.toString());
   expect(kept).toEqual(["4", "changed", "6", "7", "8", "9", "10", "11"]);
   expect(await threads.summariesOf(name(bob))).toEqual([]);
-  // Without its thread a summary is nobody's.
+  // Without its thread a summary is no one's.
   await expect(threads.saveSummary({ ...summary("x", "x", 0), threadId: "none" })).rejects.toThrow("FOREIGN KEY");
   expect(await threads.listThreads(ann, "thread")).toMatchObject([{ threadId: "t", messages: 2, tokens: 9, bytes: 1 }]);
   expect(await threads.deleteThread(name(ann))).toBe(true);

@@ -8,12 +8,14 @@ export const CHROMIUM = findBrowser("");
 export interface Visitor {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Errors and warnings of the console (violations of the security policy are among them), and errors nobody caught. */
+  /**
+   * Errors and warnings of the console (violations of the security policy are among them), and errors no one caught.
+   */
   readonly complaints: string[];
 }
 
 export interface TestBrowser {
-  /** Somebody new, without cookies. */
+  /** Someone new, without cookies. */
   visitor(options?: { width?: number; dark?: boolean; address?: string }): Promise<Visitor>;
   close(): Promise<void>;
 }
@@ -41,7 +43,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on("console", (message) => {
-        // A refusal that a test provokes is logged by the browser too; what the page does with it is looked at there.
+        // A refusal that a test provokes is logged by the browser too; what the page does with it is examined there.
         const refused = /^Failed to load resource: the server responded with a status of 4\d\d/.test(message.text());
         if (["error", "warning"].includes(message.type()) && !refused) complaints.push(message.text());
       });

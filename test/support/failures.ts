@@ -160,7 +160,7 @@ const BEGIN = [
 ];
 const END = [chatChunk({}, { finish: "stop" })];
 
-/** A stream that has begun, and how it goes on once the client has seen its content. No other route may be tried. */
+/** A stream that has begun, and how it continues once the client has seen its content. No other route may be tried. */
 export interface LateFailure {
   name: string;
   rest: Parameters<typeof sse>[0];

@@ -1,4 +1,4 @@
-// So many places for pages of any kind.
+// This many places for pages of any kind.
 
 /** For `createManners`. */
 export function places(count: number): Record<"jobs" | "singles" | "browser", () => number> {

@@ -66,7 +66,7 @@ export function startRaw(script: (connection: RawConnection, head: string) => vo
   return { port: listener.port, heads, stop: () => listener.stop(true) };
 }
 
-/** A port of loopback on which nobody listens. */
+/** A port of loopback on which no one listens. */
 export function closedPort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;
@@ -75,8 +75,8 @@ export function closedPort(): number {
 }
 
 /**
- * A port that answers no connection attempt: its queue is full and nobody accepts, so that further attempts hang as they do
- * with a host that is down. Linux only.
+ * A port that answers no connection attempt: its queue is full and no one accepts, so that further attempts hang as
+ * they do with a host that is down. Linux only.
  */
 export async function startBlackhole(): Promise<{ port: number; stop(): void }> {
   const libc = dlopen("libc.so.6", {
@@ -95,8 +95,8 @@ export async function startBlackhole(): Promise<{ port: number; stop(): void }> 
     throw new Error("The black hole could not be dug.");
   libc.symbols.getsockname(fd, ptr(address), ptr(new Uint32Array([ADDRESS_BYTES])));
   const port = (address[2] ?? 0) * 256 + (address[3] ?? 0);
-  // What fits into the queue is let in; the first attempt that is not says that the queue is full. The time is waited for in
-  // parts: where the machine stood still, a connection that was let in is heard of before all of them are over.
+  // What fits into the queue is admitted; the first attempt that is not says that the queue is full. The time is waited
+  // for in parts: where the machine stood still, a connection that was let in is heard of before all of them are over.
   const fillers: Socket[] = [];
   for (let full = false; !full && fillers.length < 16; ) {
     const socket = connect({ host: "127.0.0.1", port });

@@ -159,7 +159,7 @@ describe("countTokens", () => {
 });
 
 describe("TokenCounter", () => {
-  // The windows that a text is looked at through end after 65,536 characters: in a contraction, in spaces, in a pair.
+  // The windows that a text is examined through end after 65,536 characters: in a contraction, in spaces, in a pair.
   const endsIn = (what: string) => `${"word ".repeat(13_107).slice(0, 65_533)}${what} and on.`;
   const large: [string, string][] = [
     ["prose", "The quick brown fox didn't jump over it; they'll say 12345. ".repeat(3000)],

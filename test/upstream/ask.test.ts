@@ -32,7 +32,7 @@ function twoKeys(refused: string, status: number) {
 }
 
 test.each([
-  // Whether the key is passed over afterwards.
+  // Whether the key is skipped afterwards.
   [401, true],
   [403, true],
   [429, true],

@@ -1,4 +1,4 @@
-// What is read from a model's name, wherever it is served, and how names that nobody knows yet are read.
+// What is read from a model's name, wherever it is served, and how names that no one knows yet are read.
 
 import { describe, expect, test } from "bun:test";
 import { FAMILIES } from "../../src/vendors/index.ts";

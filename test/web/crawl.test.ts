@@ -215,7 +215,7 @@ describe("failures", () => {
     const own = await startTestApp({ config: webConfig([site.host], { job_timeout: "1h" }), clock });
     const id = await startCrawl(own, { url: at("/hang") });
     while ((await poll(own, id)).completed < 1) await Bun.sleep(10);
-    // The timer runs on the machine's time; a program started anew sets it by what is left.
+    // The timer runs on the machine's time; a program started again sets it by what is left.
     clock.advance(3_600_000);
     await own.restart();
     const result = await ended(own, id);

@@ -61,7 +61,7 @@ const headers = () => ({ authorization: `Bearer ${key}`, "content-type": "applic
 
 const SCHEMA = { type: "object", properties: { item: { type: "array", items: { type: "string" } } } };
 
-/** Nobody hears the answer: the server dies first. */
+/** No one hears the answer: the server dies first. */
 function start(half: readonly string[]): void {
   const urls = half.map((path) => site.url + path);
   const body = JSON.stringify({ urls, prompt: "Every item.", schema: SCHEMA });

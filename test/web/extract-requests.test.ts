@@ -291,7 +291,7 @@ function read<T>(sql: string): T[] {
   return rows;
 }
 
-/** Ids of the jobs under way. */
+/** Ids of the jobs in progress. */
 function openJobs(): string[] {
   return read<{ id: string }>("SELECT id FROM jobs WHERE state IN ('queued', 'running')").map(({ id }) => id);
 }

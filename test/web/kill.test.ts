@@ -101,7 +101,7 @@ async function end(id: string): Promise<Poll> {
   }
 }
 
-/** Paths that the database holds an answer or a page of, and those it has as under way. */
+/** Paths that the database holds an answer or a page of, and those it has as in progress. */
 function stored(id: string): Record<"answers" | "pages" | "taken", string[]> {
   const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
   const paths = (sql: string) =>
@@ -119,7 +119,7 @@ function stored(id: string): Record<"answers" | "pages" | "taken", string[]> {
 test("no page is lost, and what was answered is not asked for again", async () => {
   server = await serve();
   const id = await start("/");
-  // Two pages are under way and everything else that can be known is done: now it dies.
+  // Two pages are in progress and everything else that can be known is done: now it dies.
   await Promise.all(HELD.map((path) => site.asked(path)));
   let before = await poll(id);
   while (before.completed < 18) before = await poll(id);

@@ -120,7 +120,7 @@ test("quotation marks around an answer are taken off, and what is invisible in i
 test("a model that fails is soon left alone, and the pages' own words stand", async () => {
   answer = () => Response.json({ error: { message: "down" } }, { status: 400 });
   expect((await notes())["/docs/api"]).toBe(OWN);
-  // Three failures, and the questions that were under way.
+  // Three failures, and the questions that were in progress.
   expect(asked.length).toBeLessThanOrEqual(6);
 });
 

@@ -202,7 +202,7 @@ describe("engines that fail", () => {
     expect(left.answer.unresponsive_engines).toEqual([{ name: "wikipedia", reason: "suspended: server_error" }]);
     const metrics = await (await app.call("/metrics")).text();
     expect(metrics).toContain('sallyport_search_engine_suspended{engine="wikipedia"} 1');
-    // A change that does not concern the engines lets nobody off.
+    // A change that does not concern the engines lets no one off.
     await use(["wikipedia"], {}, { log: { level: "warn" } });
     expect((await search({ text_query: "any bread" })).answer.error.code).toBe("search_unavailable");
   });

@@ -159,7 +159,7 @@ describe.each(["/v1/scrape", "/v1/map", "/v1/crawl"])("%s", (path) => {
   });
   test("a name that turned private is asked again, and refused", async () => {
     const url = `http://turning${path.replaceAll("/", "-")}.example:${port}/`;
-    // The first answer is public: an address that nobody here can connect to.
+    // The first answer is public: an address that no one here can connect to.
     await ask(path, { url, timeout_ms: 1000 });
     expect(isRefused(await ask(path, { url, timeout_ms: 1000 }))).toBe(true);
   });

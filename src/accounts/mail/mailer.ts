@@ -12,15 +12,15 @@ export interface Mailer {
   state(): { status: "ok" | "degraded"; transport: string; queued: number; delivered: number; failed: number };
   /** Takes what is configured now; mails that wait go the new way. */
   reconfigured(): void;
-  /** Resolves when nothing is queued or under way. */
+  /** Resolves when nothing is queued or in progress. */
   idle(): Promise<void>;
-  /** Lets deliveries that are under way finish for a while; what still waits is lost and logged. */
+  /** Lets deliveries that are in progress finish for a while; what still waits is lost and logged. */
   stop(): Promise<void>;
 }
 
 /** How a mailer works. */
 export interface MailerOptions {
-  /** Made anew after a change of the configuration. */
+  /** Made again after a change of the configuration. */
   transport(): MailTransport;
   from(): string;
   readonly log: Pick<Logger, "info" | "warn" | "error">;

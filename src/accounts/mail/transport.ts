@@ -17,7 +17,7 @@ export interface Mail {
 /** Takes a mail, or throws. */
 export interface MailTransport {
   readonly kind: "smtp" | "outbox";
-  /** Gives the file, where it wrote one. */
+  /** Returns the file, where it wrote one. */
   deliver(mail: Mail, from: string): Promise<string | undefined>;
 }
 

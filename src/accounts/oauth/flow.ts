@@ -201,7 +201,7 @@ async function comeBack(flow: Flow, { slug, search, browserCookies, place, clien
   const secrets = tripOf(query.get("state") ?? "", flow.secret);
   if (secrets === undefined) throw invalidState();
   const { name, value } = secrets.cookie;
-  // A link that was begun elsewhere and sent to somebody would sign them in to, or link them to, another's account.
+  // A link that was begun elsewhere and sent to someone would sign them in to, or link them to, another's account.
   if (browserCookies !== undefined && browserCookies.get(name) !== value) throw invalidState();
   const ticket = await flow.codes.takeTicket("oauth_state", secrets.hash);
   const trip = ticket === undefined ? undefined : tripIn(ticket);
@@ -306,7 +306,7 @@ async function unlink(
 }
 
 interface Arrival {
-  /** Whom the provider is to be linked to; null where somebody signs in. */
+  /** Whom the provider is to be linked to; null where someone signs in. */
   readonly accountId: string | null;
   readonly person: Person;
   readonly client: Client;

@@ -65,7 +65,7 @@ export function changePassword(deps: PasswordChangeDeps): ChangePassword {
     if ((await deps.accounts.findAccount(account.id))?.passwordHash !== account.passwordHash) throw wrongPassword();
     await deps.accounts.updateAccount(account.id, { passwordHash });
     await deps.sessions.revokeAllSessions(account.id, sessionId);
-    // A linking or a sign-in under way at a provider, or a mailed link, must not outlast the old password.
+    // A linking or a sign-in in progress at a provider, or a mailed link, must not outlast the old password.
     await deps.codes.dropTickets(account.id);
     await deps.audit.addAudit({ accountId: account.id, event: "password_changed", ...client });
     deps.mailer.send(passwordChangedMail(account.email, account.username));

@@ -1,6 +1,6 @@
 // Forgotten passwords: a mailed link that works once, for half an hour. The answer is the same for every address; the
 // work for a known one happens after the answer. Setting the new password ends every session, and of an account whose
-// address nobody had proved all other ways in.
+// address no one had proved all other ways in.
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
@@ -100,7 +100,7 @@ export function passwordReset(deps: PasswordResetDeps): PasswordReset {
       const account = await accounts.updateAccount(accountId, { passwordHash, emailVerified: true });
       if (account === undefined || "refused" in account) throw invalidLink();
       await deps.sessions.revokeAllSessions(accountId);
-      // A linking or a sign-in under way at a provider must not outlast the old password.
+      // A linking or a sign-in in progress at a provider must not outlast the old password.
       await codes.dropTickets(accountId);
       // Whoever made the account never proved the address: a provider they linked would let them in again, and a key they
       // made would read what its owner keeps here.

@@ -26,7 +26,9 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** Gives the account, or throws `ApiError` 401 `invalid_credentials`, 429 `too_many_attempts` or 503 `server_busy`. */
+/**
+ * Returns the account, or throws `ApiError` 401 `invalid_credentials`, 429 `too_many_attempts` or 503 `server_busy`.
+ */
 export type SignIn = (credentials: Credentials, client: Client) => Promise<Account>;
 
 /** Builds the verb. */
@@ -34,7 +36,7 @@ export function signIn(deps: SignInDeps): SignIn {
   const { accounts, audit, hasher } = deps;
   const nobodys = nobodysHash();
 
-  /** Off the request's path: makes the hash anew with today's parameters. */
+  /** Off the request's path: makes the hash again with today's parameters. */
   const upgrade = async ({ id, passwordHash: old }: Account, password: string): Promise<void> => {
     const passwordHash = await hasher.hash(password);
     // Unless the password was changed meanwhile.

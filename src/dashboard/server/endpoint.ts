@@ -20,7 +20,7 @@ export interface DashboardRequest {
   readonly who: SignedIn | undefined;
 }
 
-/** A request of somebody who is signed in. */
+/** A request of someone who is signed in. */
 export interface MemberRequest extends DashboardRequest {
   readonly who: SignedIn;
 }

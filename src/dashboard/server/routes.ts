@@ -183,7 +183,7 @@ function setHeaders(request: Request, more: Record<string, string> = {}): void {
   Object.assign(exchange.headers, safeHeaders(exchange), more);
 }
 
-/** Loaded when somebody first opens the dashboard: most starts of the program are for the API alone. */
+/** Loaded when someone first opens the dashboard: most starts of the program are for the API alone. */
 async function pages() {
   const { bundle } = await import("./bundle.ts");
   return bundle();

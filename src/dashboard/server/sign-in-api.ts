@@ -124,7 +124,7 @@ async function admit(accounts: Accounts, visit: DashboardRequest, accountId: str
   visit.cookies.push(sessionCookie(await accounts.cookies.start(accountId, visit.client), visit));
 }
 
-/** A field that pages send empty when nobody filled it in. */
+/** A field that pages send empty when no one filled it in. */
 function filled(body: Record<string, unknown>, name: string): string | undefined {
   return body[name] === "" ? undefined : optionalText(body, name);
 }

@@ -77,7 +77,7 @@ function messagesBody({
 
 function curl(url: string, headers: readonly string[], body: unknown): string {
   const lines = [...headers, "Content-Type: application/json"].map((header) => `-H "${header}"`);
-  // A quote within single quotes of a shell: end them, one in double quotes, begin anew.
+  // A quote within single quotes of a shell: end them, one in double quotes, begin again.
   const data = json(body).replaceAll("'", `'"'"'`);
   return [`curl ${url}`, ...lines, `-d '${data}'`].join(" \\\n  ");
 }

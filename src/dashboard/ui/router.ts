@@ -23,8 +23,8 @@ export function hrefOf(to: string): string {
 }
 
 /**
- * A page of ours to go on to, from text that somebody else may have written; `/` for anything else. Names in it, of models
- * say, have dots and percent signs.
+ * A page of ours to continue to, from text that someone else may have written; `/` for anything else. Names in it, of
+ * models say, have dots and percent signs.
  */
 export function safeNext(next: string | null): string {
   return next !== null && /^\/[a-z](?!.*(?:\.\.|\/\/))[\w/.%~-]*$/.test(next) ? next : "/";

@@ -247,7 +247,7 @@ async function withDeadline<T>(
       work({ signal: AbortSignal.any([signal, ended.signal]), remainingMs, trace }),
     );
   } finally {
-    // Calls of a failed request that are still under way.
+    // Calls of a failed request that are still in progress.
     ended.abort(new ApiError("decision_unavailable", "Another question of the request failed."));
   }
 }

@@ -1,5 +1,6 @@
-// Checks the probabilities an upstream gives: all there, between 0 and 1, and printed from a distribution. Gives the nearest
-// distribution that prints as what was given; where there is none, what was given is nonsense and fails the request.
+// Checks the probabilities an upstream gives: all there, between 0 and 1, and printed from a distribution. Returns the
+// nearest distribution that prints as what was given; where there is none, what was given is nonsense and fails the
+// request.
 
 import { FORMER_REVISION } from "../revision.ts";
 import { NonsenseAnswer } from "./backend.ts";

@@ -1,5 +1,5 @@
 // What the release before made of an upstream's answers. Versions that were stored by it are read so until they are
-// calibrated anew: their thresholds and temperatures were found on these figures. Goes with `FORMER_REVISION`.
+// calibrated again: their thresholds and temperatures were found on these figures. Goes with `FORMER_REVISION`.
 
 import type { QuestionType } from "../questions.ts";
 import { NonsenseAnswer } from "./backend.ts";

@@ -61,8 +61,8 @@ function scalesOf(groups: readonly AskedGroup[], final: ReadonlyMap<number, numb
     });
     return inGroup === 0 ? undefined : inFinal / Math.max(inGroup, LEAST);
   });
-  // More groups than finalists, as where an engine shows few alternatives: those that sent nobody are measured by "none of
-  // these" against the group that sent somebody and was least sure of it, which is the one most like them.
+  // More groups than finalists, as where an engine shows few alternatives: those that sent no one are measured by "none
+  // of these" against the group that sent someone and was least sure of it, which is the one most like them.
   let nearest = -1;
   groups.forEach(({ none }, at) => {
     if (own[at] !== undefined && (nearest < 0 || none > groups[nearest]!.none)) nearest = at;

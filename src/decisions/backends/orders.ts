@@ -8,7 +8,7 @@ import { formerOrders } from "./former.ts";
 /** How options are shown. */
 export interface Turning {
   readonly type: QuestionType;
-  /** At most so many orders. */
+  /** At most this many orders. */
   readonly count: number;
   readonly revision?: number;
   /** Levels too are shown from the middle: to learn what positions gain, never to answer. */
@@ -28,7 +28,7 @@ export function ordersOf(options: readonly number[], { type, count, revision, fr
   return rotations(options, Math.floor(most / 2)).flatMap((order) => [order, [...order].reverse()]);
 }
 
-/** So many rotations, evenly spaced. */
+/** This many rotations, evenly spaced. */
 function rotations(options: readonly number[], count: number): number[][] {
   return Array.from({ length: count }, (_, turn) => {
     const from = Math.floor((turn * options.length) / count);

@@ -22,7 +22,7 @@ import { estimatePrompt } from "./prompt.ts";
 
 /** What a model leaves out or calls impossible is at least this probable. */
 const FLOOR = 1e-4;
-/** Numbers that sum to more are percent: nobody is so wrong about probabilities. */
+/** Numbers that sum to more are percent: no one is so wrong about probabilities. */
 const PERCENT_MIN = 1.5;
 /** Room for the JSON, a label and a number for each option, and for a thought before it where a model cannot but think. */
 const TOKENS_BASE = 1024;

@@ -20,7 +20,10 @@ export interface LabelledReading {
 
 /** Fewer rows of a kind say nothing: its probabilities stay as the model gives them. */
 export const FIT_ROWS_MIN = 20;
-/** So many rows must have another right answer than the most frequent one: else a fit would learn to say that one always. */
+/**
+ * This many rows must have another right answer than the most frequent one: else a fit would learn to say that one
+ * always.
+ */
 const OTHERS_MIN = 5;
 const TEMPERATURE_MIN = 0.05;
 const TEMPERATURE_MAX = 20;

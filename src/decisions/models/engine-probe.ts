@@ -31,8 +31,9 @@ export async function probeEngine(asked: BackendSpec, upstream: Upstream): Promi
 }
 
 /**
- * Whether the engine shows as many alternatives as it is asked for: a silent cap is seen only where many answers are about
- * equally probable, so it is asked for one of as many as a call can tell apart. Gives the reason against it, or "".
+ * Whether the engine shows as many alternatives as it is asked for: a silent cap is seen only where many answers are
+ * about equally probable, so it is asked for one of as many as a call can tell apart. Returns the reason against it, or
+ * "".
  */
 async function fewAlternatives(
   { limits }: BackendSpec,

@@ -23,7 +23,7 @@ export function enginesOf({ spec }: Pick<DecisionVersion, "spec">): Engine[] {
   });
 }
 
-/** An engine that is passed over, and why. */
+/** An engine that is skipped, and why. */
 export interface UnfitEngine {
   readonly provider: string;
   readonly model: string;
@@ -56,7 +56,7 @@ export class Fitness {
     return this.#reasons.get(key);
   }
 
-  /** The version's engines that are passed over. */
+  /** The version's engines that are skipped. */
   unfitOf(version: Pick<DecisionVersion, "spec">): UnfitEngine[] {
     return enginesOf(version).flatMap(({ key, route: { provider, model } }) => {
       const reason = this.#reasons.get(key);

@@ -165,7 +165,7 @@ export class DecisionModels {
     const versions = new Map<string, DecisionVersion>();
     for (const entry of configured()) {
       const configured = await this.#configuredVersion(entry);
-      // Its calibration cannot be read: what is stored of the entry needs none, and goes on answering.
+      // Its calibration cannot be read: what is stored of the entry needs none, and continues answering.
       const origin = configured ?? versionOfConfig(entry, WITHOUT_CALIBRATION);
       for (const row of rows) {
         if (row.id === entry.id && row.origin !== entry.id) this.#complain(takenFrom(row));

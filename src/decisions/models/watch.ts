@@ -1,6 +1,6 @@
 // Watches what versions depend on. Drift: the upstream of a pinned version reports another model name. Fitness: an
-// engine read by log-probabilities returns none, or its answers are not among the option letters, is passed over; a
-// version that has no other is out of the list.
+// engine read by log-probabilities returns none, or its answers are not among the option letters, is skipped; a version
+// that has no other is out of the list.
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
@@ -27,7 +27,7 @@ export interface DecisionHealth {
   readonly models: number;
   /** Out of the list: none of their engines is fit. */
   readonly unfit: readonly { model: string; reason: string }[];
-  /** Engines that are passed over, of models that have others. */
+  /** Engines that are skipped, of models that have others. */
   readonly unfit_routes: readonly { model: string; provider: string; reason: string }[];
   /** Models whose upstream reported different names over time. */
   readonly drifted: readonly string[];

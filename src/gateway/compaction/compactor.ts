@@ -52,7 +52,7 @@ export interface CompactorDeps {
   tokens: TokenMemory;
   memory: CompactionMemory;
   nowMs(): number;
-  /** A summary could not be had. */
+  /** A summary could not be obtained. */
   failed(error: unknown, threadId: string | undefined): void;
 }
 
@@ -69,7 +69,7 @@ interface Measure {
 /** Shortens conversations. */
 export class Compactor {
   readonly #deps: CompactorDeps;
-  /** Compactions under way, by conversation. */
+  /** Compactions in progress, by conversation. */
   readonly #flights = new Map<string, Promise<void>>();
 
   constructor(deps: CompactorDeps) {
@@ -136,7 +136,7 @@ export class Compactor {
     return measured.reduce((sum, one) => sum + one.tokens, await tokens.count(fixed));
   }
 
-  /** Resolves when no compaction is under way. */
+  /** Resolves when no compaction is in progress. */
   async idle(): Promise<void> {
     while (this.#flights.size > 0) await Promise.all(this.#flights.values());
   }
@@ -162,7 +162,7 @@ export class Compactor {
     return done;
   }
 
-  /** Begins a compaction beside the request, unless one is under way or made. */
+  /** Begins a compaction beside the request, unless one is in progress or made. */
   async #ahead(conversation: Conversation, measure: Measure): Promise<void> {
     const key = keyOf(measure.name);
     if (this.#flights.has(key)) return;
@@ -175,7 +175,7 @@ export class Compactor {
     if (!this.#flights.has(key)) void this.#start(conversation, measure).catch(() => undefined);
   }
 
-  /** A compaction under way: it is known from this moment on, so that no second one begins. */
+  /** A compaction in progress: it is known from this moment on, so that no second one begins. */
   #start(conversation: Conversation, measure: Measure): Promise<Made> {
     const key = keyOf(measure.name);
     const making = this.#deps.memory.match(measure.name, measure.list).then((before) => {
@@ -329,7 +329,7 @@ interface Sized {
   after: number;
 }
 
-/** What a compaction goes on from, and where it ends. */
+/** What a compaction continues from, and where it ends. */
 interface Start {
   before: Compaction | undefined;
   tail: number;

@@ -68,7 +68,7 @@ export class Conversations {
     this.#deps = deps;
   }
 
-  /** What may be done to a request; undefined where nobody asked for it. */
+  /** What may be done to a request; undefined where no one asked for it. */
   of(chat: ChatRequest, format: WireFormat): ConversationJob | undefined {
     if (chat.threadId === undefined || chat.threadId === "" || format.entries === undefined) return undefined;
     return this.#deps.settings().enabled ? { threadId: chat.threadId } : undefined;
@@ -87,7 +87,7 @@ export class Conversations {
     if (asksRecord === undefined) return undefined;
     const native = nativeRoutes(routes, format, this.#deps.provider);
     if (native.length > 0) return { routes: native };
-    // What nobody can do is refused by name, where the request is translated.
+    // What no one can do is refused by name, where the request is translated.
     return this.#deps.settings().enabled ? { asksRecord } : undefined;
   }
 

@@ -26,7 +26,7 @@ const NAME_CHARS_MAX = 200;
 /** Characters of all kinds in a record, and the share of one. */
 const CHARS_MAX = 12_000;
 const KIND_SHARE = 1 / 3;
-/** Of one text so much is looked at: its beginning and its end. */
+/** Of one text so much is examined: its beginning and its end. */
 const TEXT_CHARS_MAX = 20_000;
 
 // Every run has a most, so that no text takes more than that for each of its characters.
@@ -79,7 +79,7 @@ function namesIn(text: string, pattern: RegExp): string[] {
     .filter((name) => name.length <= NAME_CHARS_MAX);
 }
 
-/** Both lists, each name once and in the place of its last mention. */
+/** Both lists, each name once and in place of its last mention. */
 function together(before: readonly string[], found: readonly string[]): string[] {
   if (found.length === 0) return [...before];
   const names = new Set(before);

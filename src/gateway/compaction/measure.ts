@@ -14,7 +14,7 @@ export interface MeasuredElement {
   prefix: string;
 }
 
-/** A large image's count; pixels are not looked at here. */
+/** A large image's count; pixels are not examined here. */
 const IMAGE_TOKENS = 1600;
 /** A document's first pages. */
 const DOCUMENT_TOKENS = 3000;
@@ -138,7 +138,7 @@ function shapeOf(entry: Entry): string {
     .join(",");
 }
 
-/** Tokens of what is no text that was counted. */
+/** Tokens of what is not text that was counted. */
 function besides(entry: Entry): number {
   return MESSAGE_TOKENS + entry.pieces.reduce((sum, piece) => sum + tokensBeside(piece), 0);
 }

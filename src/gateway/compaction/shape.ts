@@ -1,5 +1,6 @@
-// Writes the shortened list: system messages and the first user's message as they were, the record in the place of what it
-// stands for, old tool results as placeholders, the tail. Order is kept, and the same cut of the same list gives the same text.
+// Writes the shortened list: system messages and the first user's message as they were, the record in place of what it
+// stands for, old tool results as placeholders, the tail. Order is kept, and the same cut of the same list gives the
+// same text.
 
 import { type Element, type EntryFormat, type ResultPiece, textOfEntry } from "../../chat/entries.ts";
 import type { MeasuredElement } from "./measure.ts";
@@ -37,7 +38,10 @@ export function firstUserAt(list: readonly MeasuredElement[]): number | undefine
   return at < 0 ? undefined : at;
 }
 
-/** The short form. `record`: the text in the place of what was left out. `firstUser`: the text of a first message that is cut. */
+/**
+ * The short form. `record`: the text in place of what was left out. `firstUser`: the text of a first message that is
+ * cut.
+ */
 export function shapeList(
   list: readonly MeasuredElement[],
   format: EntryFormat,

@@ -5,7 +5,7 @@ export interface Space {
   window: number;
   /** What the client counts with: a request longer than this is shortened. */
   limit: number;
-  /** From here on a summary is made beforehand, while the conversation goes on as it is. */
+  /** From here on a summary is made beforehand, while the conversation continues as it is. */
   soon: number;
   /** What a shortened conversation takes at most. */
   aim: number;

@@ -17,7 +17,7 @@ export interface SummaryAnswer {
   usage?: Usage;
 }
 
-/** Asks the summarising model; throws when nobody answers. */
+/** Asks the summarising model; throws when no one answers. */
 export type AskSummary = (prompt: SummaryPrompt, maxTokens: number) => Promise<SummaryAnswer>;
 
 /** What is summarised, and by whom. */
@@ -93,7 +93,7 @@ export function latestOf(
 
 const LATEST_CHARS_PER_TOKEN = 3;
 
-/** A record among the messages, as a client hands it back, is the one to go on from. */
+/** A record among the messages, as a client hands it back, is the one to continue from. */
 function takeRecord(
   middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,

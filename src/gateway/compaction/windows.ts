@@ -9,7 +9,7 @@ const MODELS_MAX = 1000;
 export class Windows {
   readonly #told = new Map<string, number>();
 
-  /** Tokens that a model takes; undefined where nobody said so. */
+  /** Tokens that a model takes; undefined where no one said so. */
   of(model: Pick<CatalogModel, "id" | "contextLength" | "known">): number | undefined {
     const told = this.#told.get(model.id);
     const known = model.known.contextLength ? model.contextLength : undefined;

@@ -135,7 +135,7 @@ export class KeptConversations {
   }
 }
 
-/** What was not made here is nobody's name. */
+/** What was not made here is no one's name. */
 function nameOf(accountId: string, id: string): ThreadName {
   return { accountId, kind: "conversation", threadId: isStorable(id) ? id : "" };
 }

@@ -9,7 +9,7 @@ const ANSWER_MS_MAX = 4000;
 
 /** What a page has fetched, and fetches. */
 export interface Activity {
-  /** Some of it is under way. */
+  /** Some of it is in progress. */
   isFetching(): boolean;
   /** Requests so far. */
   count(): number;

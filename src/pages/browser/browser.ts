@@ -25,7 +25,7 @@ export interface SharedBrowser {
   used(browser: Browser): void;
   /** That use is over. */
   released(browser: Browser): void;
-  /** It went away under somebody, whether it has said so itself or not: the next one to ask gets another. */
+  /** It went away under someone, whether it has said so itself or not: the next one to ask gets another. */
   lost(browser: Browser): void;
   close(): Promise<void>;
 }
@@ -219,7 +219,7 @@ export function createBrowser(
     },
     close: async () => {
       isClosed = true;
-      // One that is just starting is waited for: nobody else would end it.
+      // One that is just starting is waited for: no one else would end it.
       await current?.catch(() => undefined);
       current = undefined;
       await Promise.all(uses.browsers().map(closeQuietly));

@@ -29,14 +29,14 @@ const SCREENSHOT_BYTES_MAX = 32 * 1024 * 1024;
 const WHOLE_ASKED_MS = 500;
 const FAILURES_MAX = 3;
 const FAILURE_PAUSE_MS = 50;
-/** For a page that goes on fetching. */
+/** For a page that continues fetching. */
 const SETTLING_MS_MAX = 8000;
 /** For one that shows nothing but that it is loading. */
 const DRAWING_MS_MAX = 3000;
 const QUIET = { quietMs: 250, maxMs: 5000 };
 const SCROLL = { steps: 12, pauseMs: 60 };
 const SCROLL_FOR_PICTURE = { steps: 25, pauseMs: 120 };
-/** Of a list that goes on each time its end is reached. */
+/** Of a list that continues each time its end is reached. */
 const SCROLLS_MAX = 3;
 const IMAGES_WAIT_MS = 4000;
 const FRAMES_MAX = 5;
@@ -58,7 +58,7 @@ export interface ReadLimits {
 }
 
 /**
- * Resolves when the document is whole although nobody said so: a page that is sent to a download, a mail program or an
+ * Resolves when the document is whole although no one said so: a page that is sent to a download, a mail program or an
  * answer without content stops being read there, and never reports that it is done. Stops asking when `signal` aborts.
  */
 export async function wholeDocument(page: Page, signal: AbortSignal): Promise<void> {

@@ -34,7 +34,7 @@ const SILENT_TAGS = new Set(["svg", "math-hidden", "textarea", "select", "datali
 /** Inline, but each is a thing of its own. */
 const BREAKING_TAGS = new Set(["button", "label"]);
 
-/** More blocks than this are not looked at; the rest of the page is left out of the choice. */
+/** More blocks than this are not examined; the rest of the page is left out of the choice. */
 const BLOCKS_MAX = 10_000;
 
 interface Run {

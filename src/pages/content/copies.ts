@@ -10,7 +10,7 @@ import { type JudgedPage, sumChars } from "./judged.ts";
 const COPY_CHARS_MIN = 100;
 /** Share of all kept text from which a container that repeats another one is a copy, whatever its name. */
 const COPY_SHARE_MIN = 0.25;
-/** Places of a text that are looked at. */
+/** Places of a text that are examined. */
 const PLACES_MAX = 8;
 const RUN_BLOCKS_MAX = 2000;
 const LONG_RUN_MIN = 50;
@@ -45,7 +45,7 @@ function dropRuns(order: readonly Block[], places: ReadonlyMap<string, readonly 
       for (const block of second) kept.delete(block);
       break;
     }
-    // What repeats at such length is looked at once, copy or not.
+    // What repeats at such length is examined once, copy or not.
     if (longest > LONG_RUN_MIN || !kept.has(order[at] as Block)) at += Math.max(0, longest - 1);
   }
 }

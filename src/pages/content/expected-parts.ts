@@ -93,7 +93,7 @@ export const AMOUNT =
 const PRICE_NAME = /(?:^|[^a-z])(?:price|prices|pricing|amount|preis|prix|precio|prezzo)(?![a-z])|Price(?![a-z])/;
 /** A text with an amount that is longer says more than the price. */
 const PRICE_CHARS_MAX = 160;
-/** Blocks around the headline that are looked at, and headings between that end the look. */
+/** Blocks around the headline that are examined, and headings between that end the look. */
 const PRICE_REACH = 40;
 const PRICE_REACH_BEFORE = 4;
 /** Parts of one price: the old and the new one, what it holds for. */

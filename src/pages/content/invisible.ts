@@ -62,7 +62,7 @@ export function removeInvisible({ body }: PageDocument, trace: Trace): void {
   for (const element of found) removeHidden(element, trace);
 }
 
-/** Takes the part out, but for what is made visible again inside of it. */
+/** Takes the part out, except what is made visible again inside of it. */
 function removeHidden(element: PageElement, trace: Trace): void {
   const shown = NOT_VISIBLE.test(element.attributes["style"] ?? "")
     ? elementsOf(element).filter((inner) => VISIBLE.test(inner.attributes["style"] ?? ""))

@@ -9,7 +9,7 @@ import { PHRASES } from "./phrases.ts";
 
 /** Fewer alike siblings than this are no list. */
 const ALIKE_MIN = 3;
-/** Levels above a heading that are looked at for what it heads. */
+/** Levels above a heading that are examined for what it heads. */
 const SCOPE_LEVELS_MAX = 8;
 
 /** Siblings of one tag and class. */

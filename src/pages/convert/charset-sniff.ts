@@ -204,7 +204,7 @@ const CANDIDATES: readonly Candidate[] = [
 ];
 const TURKISH = new Set([..."ğışĞİŞ"].map((letter) => letter.codePointAt(0) ?? 0));
 
-/** Capitals come first, or alone: what goes on in them is another alphabet, read wrongly. */
+/** Capitals come first, or alone: what continues in them is another alphabet, read wrongly. */
 function goesOnInCapitals(before: number, code: number): boolean {
   return before >= 0x80 && code >= 0x80 && isLower(before) && isUpper(code);
 }

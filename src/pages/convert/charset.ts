@@ -1,5 +1,5 @@
 // Bytes of an HTML page → text, by the order browsers use: byte order mark, Content-Type, <meta> in the first bytes,
-// then what the bytes look like. A declaration that the bytes plainly contradict is passed over. Never throws; what cannot
+// then what the bytes look like. A declaration that the bytes plainly contradict is skipped. Never throws; what cannot
 // be read becomes U+FFFD.
 
 import { lookUp } from "../../base/look-up.ts";

@@ -18,7 +18,7 @@ export interface Converter {
   readPdf: PdfReader["read"];
   /** Takes large bodies away too. */
   readSitemap(task: SitemapTask, options: RunOptions): Promise<SitemapLinks>;
-  /** What a crawl goes on with. */
+  /** What a crawl continues with. */
   pickLinks(task: SiteLinksTask, options: RunOptions): Promise<SiteLinks>;
   /** What a map of a site consists of. */
   mapLinks(task: MapLinksTask, options: RunOptions): Promise<MapLinks>;
@@ -27,13 +27,13 @@ export interface Converter {
   close(): void;
 }
 
-/** Of pages that wait for a thread; those of jobs, of which few are under way, beside them. */
+/** Of pages that wait for a thread; those of jobs, of which few are in progress, beside them. */
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
 type ThreadTask = Exclude<ConvertTask, PdfTask>;
 type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLinks>;
 
-/** Starts converting with up to `threads` threads for what somebody waits for, and half as many for the rest. */
+/** Starts converting with up to `threads` threads for what someone waits for, and half as many for the rest. */
 export function createConverter(threads: number): Converter {
   const open = (size: number, niceness: number): Pool =>
     createPool({

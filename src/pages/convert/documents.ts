@@ -16,7 +16,7 @@ const INDENT_CHARS_MAX = 64 * 1024 * 1024;
 /** More take hundreds of megabytes to write with indentation; such a document stays as it came. */
 const JSON_VALUES_MAX = 500_000;
 
-/** Bytes looked at. */
+/** Bytes examined. */
 const HEAD_BYTES = 1024;
 /** For a page declared as HTML: many real ones contain isolated bad bytes, and browsers skip them. */
 const STRAY_SHARE_MAX = 0.02;
@@ -72,7 +72,7 @@ export function documentMarkdown(
   return plain(text.trim());
 }
 
-/** One member or item to a line; as it came when it is no JSON, or so deep that it would be nearly all indentation. */
+/** One member or item to a line; as it came when it is not JSON, or so deep that it would be nearly all indentation. */
 function prettyJson(text: string): string {
   const excess = jsonExcess(text, { levels: JSON_LEVELS_MAX, values: JSON_VALUES_MAX });
   if (excess !== undefined || isMostlyIndent(text)) return text.trim();

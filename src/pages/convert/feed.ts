@@ -50,7 +50,7 @@ function asHtml(xml: string): string {
 const CDATA = "<![CDATA[";
 const CDATA_END = "]]>";
 
-/** CDATA as escaped text. Behind a mark that nothing ends, none is looked at. */
+/** CDATA as escaped text. Behind a mark that nothing ends, none is examined. */
 function withoutCdata(xml: string): string {
   const parts: string[] = [];
   let at = 0;

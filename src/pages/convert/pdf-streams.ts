@@ -24,7 +24,7 @@ export function unpacksToMore(pdf: Uint8Array, bytesMax: number): boolean {
   return false;
 }
 
-/** A dictionary is short; what is longer is looked at from here on. */
+/** A dictionary is short; what is longer is examined from here on. */
 const DICTIONARY_BYTES_MAX = 4096;
 
 function* streams(bytes: Buffer): Generator<{ dictionary: string; data: Buffer }> {
@@ -100,7 +100,7 @@ function unpackHex(data: Buffer): Buffer {
   return Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, "hex");
 }
 
-/** Gives at most four bytes for each letter, and for letters other than `z` less than it takes. */
+/** Returns at most four bytes for each letter, and for letters other than `z` less than it takes. */
 function unpackAscii85(data: Buffer, bytesMax: number): Buffer | undefined {
   const out: number[] = [];
   let group: number[] = [];

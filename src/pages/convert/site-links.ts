@@ -24,7 +24,10 @@ export interface SiteLinks {
   readonly isOwnWanted: boolean;
 }
 
-/** Letters of addresses times patterns, for one page; links behind it are passed over. A thread takes a second or two for it. */
+/**
+ * Letters of addresses times patterns, for one page; links behind it are skipped. A thread takes a second or two for
+ * it.
+ */
 const COMPARED_LETTERS_MAX = 100_000_000;
 
 /** Picks the links that are on the sites, may be pages, and are wanted. */

@@ -82,7 +82,7 @@ function contentAt(text: string, from: number): string {
   const isMarked = /^\s{0,100}<!\[CDATA\[/.test(near);
   const end = isMarked ? near.indexOf("]]>") : near.indexOf("<");
   if (end >= 0) return near.slice(0, end);
-  // A file that was cut off ends in an address; elsewhere what goes on for so long is none.
+  // A file that was cut off ends in an address; elsewhere what continues for so long is none.
   return near.length < ADDRESS_CHARS_MAX ? near : "";
 }
 

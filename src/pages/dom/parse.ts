@@ -60,7 +60,10 @@ export function parsePage(html: string): PageDocument {
   return builder.finish();
 }
 
-/** The parser looks through all that is open for what an end tag ends; where much is open, those that end nothing are passed over. */
+/**
+ * The parser looks through all that is open for what an end tag ends; where much is open, those that end nothing are
+ * skipped.
+ */
 class PageParser extends Parser {
   readonly #markup: string;
   readonly #builder: Builder;

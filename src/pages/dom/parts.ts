@@ -28,7 +28,7 @@ export function isPlayerFrame({ tag, attributes }: PageElement): boolean {
   return tag === "iframe" && PLAYER.test(attributes["src"] ?? "");
 }
 
-/** More tabs than this are a list of links; more lists and panels than these are not looked at. */
+/** More tabs than this are a list of links; more lists and panels than these are not examined. */
 const TABS_MAX = 200;
 const LISTS_MAX = 100;
 const PANELS_MAX = 400;

@@ -102,7 +102,7 @@ function takeInLike(element: PageElement, holding: ReadonlySet<PageElement>): vo
 const SET_APART = new Set(["b", "strong", "em", "i", "span", "a", "time", "small", "data"]);
 /** An amount or a count, with what may belong to it. */
 const FIGURE = /^[$€£¥#+~<>-]{0,2}\d[\d.,:'\u00a0 /-]*(?:[%+×x]|[kKmMbB]\+?)?$/;
-/** What goes on with a number: "1st", "5th". */
+/** What continues with a number: "1st", "5th". */
 const ORDINAL = /^(?:st|nd|rd|th|er|ère|ème|nde|[a-z]{1,2}|º|ª)$/i;
 
 /** Two pieces side by side that are no one word: links, spans of different classes, a figure and what it counts, a time. */

@@ -21,7 +21,7 @@ const NO_LANGUAGE = new Set(
     "notranslate wrapper content example header title box group editor pristine cm pre-placeholder line lines toggle inline area view panel override"
   ).split(" "),
 );
-/** Names that mean another language, or a variant that nobody else knows. */
+/** Names that mean another language, or a variant that no one else knows. */
 const ALIASES: Readonly<Record<string, string>> = {
   python3: "python",
   ipython3: "python",

@@ -7,7 +7,7 @@ import { gatherStrays } from "./malformed-tables.ts";
 /** A grid of cells; undefined where a span reaches. */
 type Grid = (PageElement | undefined)[][];
 
-/** Larger tables are cut: nobody reads them as Markdown, and conversion time is bounded. */
+/** Larger tables are cut: no one reads them as Markdown, and conversion time is bounded. */
 const ROWS_MAX = 2000;
 const COLUMNS_MAX = 100;
 

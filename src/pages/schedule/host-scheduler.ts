@@ -1,6 +1,7 @@
-// Whose turn it is to ask a host. Over everything the program does, only so many requests to one host run at once, their
-// starts lie apart as the host wants it, and only so many pages of jobs are under way. Accounts share evenly however many
-// jobs they have, and the jobs of one whatever their size; a page that somebody waits for goes before them all.
+// Whose turn it is to ask a host. Over everything the program does, only so many requests to one host run at once,
+// their starts lie apart as the host wants it, and only so many pages of jobs are in progress. Accounts share evenly
+// however many jobs they have, and the jobs of one whatever their size; a page that someone waits for goes before them
+// all.
 
 import type { Clock } from "../../base/clock.ts";
 import { PoolFull } from "../../workers/pool.ts";
@@ -30,22 +31,25 @@ export interface PageTurn {
 /** Turns over all hosts and jobs of the program. */
 export interface Manners {
   /**
-   * Waits for a place on the host and its time, for a page that is under way or needs no place; before all others. Call the
-   * result when the request is over.
+   * Waits for a place on the host and its time, for a page that is in progress or needs no place; before all others.
+   * Call the result when the request is over.
    */
   ask(claim: Claim, signal?: AbortSignal): Promise<() => void>;
   /** Waits for one of the places that jobs share and, when the page is to be asked for, for its host at the same moment. */
   work(job: JobRef, claim: Claim | undefined, signal: AbortSignal): Promise<PageTurn>;
-  /** The same among the places of pages that somebody waits for. Throws `PoolFull` when too many wait, of all or of the account. */
+  /**
+   * The same among the places of pages that someone waits for. Throws `PoolFull` when too many wait, of all or of the
+   * account.
+   */
   visit(accountId: string, claim: Claim | undefined, signal?: AbortSignal): Promise<PageTurn>;
   /**
    * Waits for one of the places in the browser, and for the host at the same moment: waiting for one does not block the
    * other.
    */
   show(accountId: string, claim: Claim, signal?: AbortSignal): Promise<PageTurn>;
-  /** How many pages of jobs are under way, and how many requests of all kinds wait. */
+  /** How many pages of jobs are in progress, and how many requests of all kinds wait. */
   load(): { readonly running: number; readonly waiting: number };
-  /** How many pages that somebody waits for are under way, and how many have no place yet. */
+  /** How many pages that someone waits for are in progress, and how many have no place yet. */
   singles(): { readonly running: number; readonly waiting: number };
 }
 
@@ -53,12 +57,13 @@ export interface Manners {
 const PER_HOST_MAX = 4;
 /** Requests that may wait; jobs ask for a few turns each. */
 const WAITING_MAX = 5000;
-/** Of them pages that somebody waits for, and those of one account: the others' find room. */
+/** Of them pages that someone waits for, and those of one account: the others' find room. */
 const SINGLES_WAITING_MAX = 1000;
 const SINGLES_WAITING_EACH_MAX = 250;
 /**
- * An account has at most so many times the places for single pages that are free, and so it is in the browser; one is then for
- * somebody else: such a page may take minutes, and what one account keeps busy no other can wait for. Alone it gets two thirds.
+ * An account has at most this many times the places for single pages that are free, and so it is in the browser; one is
+ * then for someone else: such a page may take minutes, and what one account keeps busy no other can wait for. Alone it
+ * gets two thirds.
  */
 const SHARE_OF_FREE = 2;
 /** Hosts remembered for their delay's sake. */
@@ -79,7 +84,7 @@ interface Share {
   served: number;
 }
 
-/** Pages that share places. What is shown in the browser is under way already, as a page of a job or a single one. */
+/** Pages that share places. What is shown in the browser is in progress already, as a page of a job or a single one. */
 type Lane = "jobs" | "singles" | "browser";
 
 interface Waiter {
@@ -261,7 +266,7 @@ class Hosts {
     this.#clock = clock;
   }
 
-  /** How long a request to it has to wait; for ever while too many are under way. */
+  /** How long a request to it has to wait; for ever while too many are in progress. */
   waitMs(claim: Claim | undefined): number {
     const host = claim === undefined ? undefined : this.#hosts.get(claim.host);
     if (host === undefined || claim === undefined) return 0;

@@ -1,4 +1,4 @@
-// JSON-LD scripts of a page as one list of things. Much of it on the web is not quite JSON: what can be mended is.
+// JSON-LD scripts of a page as one list of things. Much of it on the web is not quite JSON: what can be repaired is.
 
 import { isRecord } from "../../base/json-object.ts";
 import { repairJson } from "../../chat/repair.ts";
@@ -6,7 +6,7 @@ import { bounded, type Entity, type Room } from "./entity.ts";
 
 /** Scripts of one page that are read. */
 const SCRIPTS_MAX = 50;
-/** Mending looks at every character; broken scripts longer than this are passed over. */
+/** Mending looks at every character; broken scripts longer than this are skipped. */
 const MENDED_CHARS_MAX = 512 * 1024;
 
 /** The things at the top of all scripts, in order; what stands within others stays there. */
@@ -46,7 +46,7 @@ function parseMended(text: string): unknown {
   try {
     return mended === undefined ? undefined : JSON.parse(mended);
   } catch {
-    return undefined; // What was mended is valid, but may be nested deeper than the parser goes.
+    return undefined; // What was repaired is valid, but may be nested deeper than the parser goes.
   }
 }
 

@@ -10,7 +10,7 @@ import { textOnOneLine } from "./text.ts";
 const ITEMS_MAX = 1000;
 /** Elements that one thing may take in from elsewhere. */
 const REFERENCES_MAX = 20;
-/** Elements looked at, those that several things take in each time. */
+/** Elements examined, those that several things take in each time. */
 const VISITS_MAX = 500_000;
 /** Attributes that hold the value instead of the text. */
 const VALUE_ATTRIBUTE: Readonly<Record<string, string>> = {

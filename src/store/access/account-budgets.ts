@@ -3,7 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import type { Store } from "../engine/open.ts";
 import { accountBudgets } from "../schema.ts";
 
-/** An amount, and after how long it starts anew; null: never. */
+/** An amount, and after how long it starts again; null: never. */
 export interface BudgetTerms {
   readonly limitMicros: number;
   readonly periodMs: number | null;
@@ -14,7 +14,7 @@ export interface AccountBudget extends BudgetTerms {
   /** Set for this account, not by its plan. */
   readonly own: boolean;
   readonly spentMicros: number;
-  /** When it starts anew. */
+  /** When it starts again. */
   readonly resetsAtMs: number | null;
 }
 

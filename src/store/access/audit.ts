@@ -25,7 +25,7 @@ const USER_AGENT_CHARS = 300;
 /** Builds the verbs. */
 export function auditStore(store: Store) {
   const { db, clock, sqlite } = store;
-  // Through a select: the account may be deleted while its last event is under way.
+  // Through a select: the account may be deleted while its last event is in progress.
   const add = sqlite.query(
     `INSERT INTO audit_log (account_id, event, address, user_agent, detail, created_at)
      SELECT id, ?, ?, ?, ?, ? FROM accounts WHERE id = ?`,
@@ -51,7 +51,7 @@ export function auditStore(store: Store) {
         .limit(Math.min(options.limit ?? 50, PAGE_MAX))
         .all();
     },
-    /** Deletes some of the entries that are older than a year; gives how many, 0 when nothing is left. */
+    /** Deletes some of the entries that are older than a year; returns how many, 0 when nothing is left. */
     async deleteOldAudit(): Promise<number> {
       return deleteOld.run(clock.now() - KEPT_MS, DELETE_BATCH).changes;
     },

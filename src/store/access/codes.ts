@@ -165,7 +165,7 @@ function inviteVerbs({ db, clock }: Store) {
       return { id };
     },
 
-    /** Would this invitation let somebody in now? */
+    /** Would this invitation let someone in now? */
     async isInviteOpen(hash: string): Promise<boolean> {
       const open = isOpenInvite(hash, clock.now());
       return db.select({ id: invites.id }).from(invites).where(open).get() !== undefined;

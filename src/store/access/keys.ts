@@ -122,7 +122,9 @@ function keyLookups({ db, clock }: Store) {
       return unexpired(live.get({ hash }));
     },
 
-    /** The key with this id, unless it is revoked or expired: for work that goes on after the request it came with. */
+    /**
+     * The key with this id, unless it is revoked or expired: for work that continues after the request it came with.
+     */
     async findLiveKeyById(id: string): Promise<LiveKey | undefined> {
       return unexpired(liveById.get({ id }));
     },

@@ -233,8 +233,8 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
     },
 
     /**
-     * Ends all sessions of an account, but `exceptId`; gives how many lived. They are gone without a trace, so that an
-     * access token of theirs can be told from one that was only signed out.
+     * Ends all sessions of an account, but `exceptId`; returns how many lived. They are gone without a trace, so that
+     * an access token of theirs can be told from one that was only signed out.
      */
     async revokeAllSessions(accountId: string, exceptId = ""): Promise<number> {
       const gone = db

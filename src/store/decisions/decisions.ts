@@ -65,8 +65,8 @@ function versionVerbs(store: Store) {
       return added.all().length > 0;
     },
     /**
-     * Keeps a version that was made from another, once: two runs over the same rows make the same. Gives the id it has, which
-     * is another where it was there already; undefined where its own id is taken by something else.
+     * Keeps a version that was made from another, once: two runs over the same rows make the same. Returns the id it
+     * has, which is another where it was there already; undefined where its own id is taken by something else.
      */
     async addSuccessor(version: Omit<StoredVersion, "createdAtMs">): Promise<string | undefined> {
       const { id, origin, hash } = decisionVersions;

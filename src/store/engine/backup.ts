@@ -135,7 +135,7 @@ async function addFile(archive: Pack, name: string, path: string): Promise<void>
   await promise;
 }
 
-/** Writes the entries into the directory; gives how many uploads there were. */
+/** Writes the entries into the directory; returns how many uploads there were. */
 async function unpack(path: string, dataDir: string): Promise<number> {
   const archive = extract();
   const read = pipeline(createReadStream(path), archive);

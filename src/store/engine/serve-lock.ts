@@ -15,7 +15,7 @@ export interface ServeLock {
   release(): void;
 }
 
-// A server that starts at the moment somebody only looks must not take the look for a server.
+// A server that starts at the moment someone only looks must not take the look for a server.
 const WAIT_MS = 300;
 
 /** Takes the lock of `dataDir`, which must exist; throws StoreError when another server holds it. */

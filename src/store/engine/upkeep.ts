@@ -48,7 +48,7 @@ export class Upkeep {
     this.#timer.unref();
   }
 
-  /** Stops after the step under way; wait for it before closing the store. */
+  /** Stops after the step in progress; wait for it before closing the store. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

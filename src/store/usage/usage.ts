@@ -247,17 +247,17 @@ function deletingUsage({ sqlite }: Store) {
   const deleteOld = sqlite.query("DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE created_at < ? LIMIT ?)");
 
   return {
-    /** Deletes hourly sums and histograms of before that hour; gives how many went. */
+    /** Deletes hourly sums and histograms of before that hour; returns how many went. */
     async deleteHourlyBefore(hour: number): Promise<number> {
       return deleteHourly.run(hour).changes + deleteLatencyHours.run(hour).changes;
     },
 
-    /** Deletes daily histograms of before that day; gives how many went. */
+    /** Deletes daily histograms of before that day; returns how many went. */
     async deleteLatencyBefore(day: number): Promise<number> {
       return deleteLatencyDays.run(day).changes;
     },
 
-    /** Deletes up to `limit` rows made before a time; gives how many went. Their sums stay in the roll-ups. */
+    /** Deletes up to `limit` rows made before a time; returns how many went. Their sums stay in the roll-ups. */
     async deleteRowsBefore(timeMs: number, limit = DELETE_BATCH): Promise<number> {
       return deleteOld.run(timeMs, limit).changes;
     },

@@ -27,7 +27,7 @@ const BATCH_MAX = 500;
 const OVERFLOW_GROUPS_MAX = 20_000;
 // Failures of a key in one minute that get a row each; further ones share one, so that a client in a loop fills no disk.
 const FAILED_ROWS_PER_MINUTE = 60;
-// Keys whose failures are counted at once; beyond it the count starts anew.
+// Keys whose failures are counted at once; beyond it the count starts again.
 const FAILING_KEYS_MAX = 10_000;
 const MINUTE_MS = 60_000;
 
@@ -64,7 +64,7 @@ export class UsageWriter {
   /** By key and by account; their ids are never the same. */
   readonly #pendingCost = new Map<string, number>();
   #flight: Flight | undefined;
-  /** The batch under way; further ones wait for it. */
+  /** The batch in progress; further ones wait for it. */
   #writing: Promise<boolean> | undefined;
   #written: ((spent: readonly Spending[]) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -100,7 +100,7 @@ export class UsageWriter {
     this.#written = listener;
   }
 
-  /** The write under way: until it ends it is unknown whether pending amounts are already in the database. */
+  /** The write in progress: until it ends it is unknown whether pending amounts are already in the database. */
   get underWay(): Promise<unknown> | undefined {
     return this.#writing;
   }
@@ -171,7 +171,7 @@ export class UsageWriter {
     this.#overflow.add(withStorableNames(roomy ? record : { ...record, accountId: "", keyId: "" }));
   }
 
-  /** Writes the next batch, or waits for the one under way. On failure everything stays as it was. */
+  /** Writes the next batch, or waits for the one in progress. On failure everything stays as it was. */
   #flushBatch(): Promise<boolean> {
     this.#writing ??= this.#writeBatch().finally(() => {
       this.#writing = undefined;
@@ -215,7 +215,7 @@ export class UsageWriter {
   }
 
   #changePending(id: string, micros: number): void {
-    // Nobody's.
+    // No one's.
     if (id === "") return;
     const pending = this.pendingCostMicros(id) + micros;
     if (pending === 0) this.#pendingCost.delete(id);

@@ -1,5 +1,5 @@
 // What sites answered to a job, kept from the moment it has arrived until its page is stored: a program that dies while
-// it converts a page need not ask for it again. Small and short-lived: only pages under way have any.
+// it converts a page need not ask for it again. Small and short-lived: only pages in progress have any.
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { and, asc, eq } from "drizzle-orm";
@@ -20,7 +20,7 @@ export interface JobAnswer {
 /** Verbs over answers. */
 export type AnswerStore = ReturnType<typeof answerStore>;
 
-/** Compressed. What is larger is no text, or costs more to keep than to ask for again. */
+/** Compressed. What is larger is not text, or costs more to keep than to ask for again. */
 const BYTES_MAX = 2 * 1024 * 1024;
 /** The fastest: it is on the way of every page. */
 const LEVEL = 1;

@@ -76,7 +76,10 @@ function frontierAdder({ db, sqlite }: Store) {
     .where(eq(jobs.id, sql.placeholder("jobId")))
     .prepare();
 
-  /** Adds entries up to `max` in all; gives how many were new. A job that was deleted takes none. Call within a transaction. */
+  /**
+   * Adds entries up to `max` in all; returns how many were new. A job that was deleted takes none. Call within a
+   * transaction.
+   */
   return (jobId: string, entries: Iterable<FrontierEntry>, how: Adding): number => {
     const before = size.get({ jobId })?.n ?? how.max;
     let seq = before;
@@ -87,7 +90,7 @@ function frontierAdder({ db, sqlite }: Store) {
       seq++;
       bytes += Buffer.byteLength(urlKey) + Buffer.byteLength(url);
     }
-    // Once for all of them: a trigger would write the job anew for every link of a page.
+    // Once for all of them: a trigger would write the job again for every link of a page.
     const heldBytes = sql`${jobs.heldBytes} + ${bytes}`;
     if (seq > before) db.update(jobs).set({ frontierSize: seq, heldBytes }).where(eq(jobs.id, jobId)).run();
     return seq - before;
@@ -110,7 +113,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
     .returning({ urlKey, url, depth, seq })
     .prepare();
   return {
-    /** Adds pages to visit that are not known yet, while fewer than `max` are known; gives how many were added. */
+    /** Adds pages to visit that are not known yet, while fewer than `max` are known; returns how many were added. */
     async addFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number> {
       return store.transaction(() => addAll(jobId, entries, { max, state: "waiting" }));
     },
@@ -123,7 +126,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
         .map((entry) => ({ urlKey: entry.urlKey, url: entry.url, depth: entry.depth }));
     },
 
-    /** After a restart: what was taken and not finished is to be visited again; gives how many. */
+    /** After a restart: what was taken and not finished is to be visited again; returns how many. */
     async resetFrontier(jobId: string): Promise<number> {
       return db
         .update(jobFrontier)

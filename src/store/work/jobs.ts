@@ -77,7 +77,7 @@ function openJobs(store: Store, { isOpen, exists }: Parts) {
       return db.$count(jobs, and(eq(jobs.accountId, accountId), isOpen()));
     },
 
-    /** How many jobs nobody has taken up yet. */
+    /** How many jobs no one has taken up yet. */
     async countQueued(): Promise<number> {
       return db.select({ n: count() }).from(jobs).where(eq(jobs.state, "queued")).get()?.n ?? 0;
     },
@@ -93,8 +93,8 @@ function leasingJobs(store: Store, { change }: Parts) {
     .where(and(eq(others.accountId, jobs.accountId), eq(others.state, "running")));
   return {
     /**
-     * Takes up a job that nobody works on: queued, or running under a lease that has ended. The oldest of the account that
-     * has the fewest running, so that no account's many jobs keep another's few from beginning.
+     * Takes up a job that no one works on: queued, or running under a lease that has ended. The oldest of the account
+     * that has the fewest running, so that no account's many jobs keep another's few from beginning.
      */
     async claimJob(input: { owner: string; leaseMs: number; kinds: readonly string[] }): Promise<Job | undefined> {
       return store.transaction(() => {
@@ -117,13 +117,13 @@ function leasingJobs(store: Store, { change }: Parts) {
       });
     },
 
-    /** Keeps a job one is working on; false when it is somebody else's now, has ended or is gone: then stop. */
+    /** Keeps a job one is working on; false when it is someone else's now, has ended or is gone: then stop. */
     async renewJob(id: string, owner: string, leaseMs: number): Promise<boolean> {
       const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
       return change(mine, { leaseUntilMs: clock.now() + leaseMs });
     },
 
-    /** Gives back all jobs of an owner that stops, for another to go on with; gives how many. */
+    /** Gives back all jobs of an owner that stops, for another to continue with; returns how many. */
     async releaseJobs(owner: string): Promise<number> {
       return db
         .update(jobs)
@@ -146,7 +146,7 @@ function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
   const deleteOld = sqlite.query("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
 
   return {
-    /** Ends a job one is working on; false when it has ended already, is somebody else's or is gone. */
+    /** Ends a job one is working on; false when it has ended already, is someone else's or is gone. */
     async finishJob(id: string, owner: string, end: JobEnd): Promise<boolean> {
       return store.transaction(() => {
         const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
@@ -156,7 +156,7 @@ function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
       });
     },
 
-    /** Cancels a job unless it has ended. Gives the job as it is then; undefined when there is none. */
+    /** Cancels a job unless it has ended. Returns the job as it is then; undefined when there is none. */
     async cancelJob(job: { kind: string; accountId: string; id: string; ttlMs: number }): Promise<Job | undefined> {
       return store.transaction(() => {
         const own = and(eq(jobs.id, job.id), eq(jobs.kind, job.kind), eq(jobs.accountId, job.accountId));
@@ -166,7 +166,9 @@ function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
       });
     },
 
-    /** Deletes some of the jobs past their time to live, pages and frontier too; gives how many, 0 when none is left. */
+    /**
+     * Deletes some of the jobs past their time to live, pages and frontier too; returns how many, 0 when none is left.
+     */
     async deleteExpiredJobs(): Promise<number> {
       return deleteOld.run(clock.now(), DELETE_BATCH).changes;
     },

@@ -63,7 +63,7 @@ function singleResponses({ db, clock, sqlite }: Store, own: Own) {
       return db.delete(responses).where(own(accountId, id)).returning({ id: responses.id }).all().length > 0;
     },
 
-    /** Deletes some of the expired answers; gives how many, 0 when none is left. */
+    /** Deletes some of the expired answers; returns how many, 0 when none is left. */
     async deleteExpiredResponses(): Promise<number> {
       return deleteOld.run(clock.now(), DELETE_BATCH).changes;
     },

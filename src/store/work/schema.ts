@@ -10,8 +10,8 @@ const ownAccount = () =>
     .references(() => accounts.id, { onDelete: "cascade" });
 
 /**
- * How much each account keeps here: its responses, threads, files and jobs. Triggers keep it beside every change of a row,
- * whoever makes it, so that nobody has to count.
+ * How much each account keeps here: its responses, threads, files and jobs. Triggers keep it beside every change of a
+ * row, whoever makes it, so that no one has to count.
  */
 export const accountStorage = sqliteTable("account_storage", {
   accountId: text("account_id")
@@ -196,7 +196,9 @@ export const jobFrontier = sqliteTable(
   ],
 );
 
-/** Answers of sites whose pages are not stored yet, so that nobody is asked twice because a program died. Short-lived. */
+/**
+ * Answers of sites whose pages are not stored yet, so that no one is asked twice because a program died. Short-lived.
+ */
 export const jobAnswers = sqliteTable(
   "job_answers",
   {

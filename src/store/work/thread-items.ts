@@ -18,7 +18,7 @@ export interface NewThreadItem {
   readonly state: Buffer;
 }
 
-/** Which items are listed; `bytesMax`: how much they may be to read, but for the first. */
+/** Which items are listed; `bytesMax`: how much they may be to read, except for the first. */
 export interface ItemList {
   readonly order: "asc" | "desc";
   /** Beyond this item. */

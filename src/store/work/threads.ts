@@ -91,7 +91,7 @@ function threadVerbs({ db, clock, sqlite }: Store) {
       return db.delete(threads).where(own(name)).returning({ id: threads.threadId }).all().length > 0;
     },
 
-    /** Deletes some of the expired threads; gives how many, 0 when none is left. */
+    /** Deletes some of the expired threads; returns how many, 0 when none is left. */
     async deleteExpiredThreads(): Promise<number> {
       return deleteOld.run(clock.now(), DELETE_BATCH).changes;
     },

@@ -1,5 +1,5 @@
-// Reads vendors' model lists by what their files say of them: `{data:[…]}`, `{models:[…]}` or a bare list of objects with an
-// id. Entries that are not such objects are passed over; a body that is no list throws.
+// Reads vendors' model lists by what their files say of them: `{data:[…]}`, `{models:[…]}` or a bare list of objects
+// with an id. Entries that are not such objects are skipped; a body that is no list throws.
 
 import { kindByName, type ListedKind, MODEL_KINDS } from "../../vendors/model-kind.ts";
 import type { DiscoveredModel, ListedFact, MemberPath, ModelList } from "../../vendors/vendor.ts";

@@ -37,7 +37,7 @@ const OPTIONS: Options = {
   code: { regExp: Object.assign((pattern: string) => readPattern(pattern), { code: "readPattern" }) },
 };
 
-/** Checks one value. Each call compiles the schema anew, so that nothing of one job is there in the next. */
+/** Checks one value. Each call compiles the schema again, so that nothing of one job is there in the next. */
 export function validateNow({ schema, value }: ValidateTask): ValidateAnswer {
   const ajv = draftOf(schema) === "2020-12" ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS);
   addFormats.default(ajv);

@@ -1,6 +1,6 @@
-// One part of a page, asked until the answer holds: what is no JSON, lacks a field or has the wrong type goes back with the
-// validator's words, at most twice. Every answer of the model is kept before anything is made of it, so that a program that
-// dies pays for none twice.
+// One part of a page, asked until the answer holds: what is not JSON, lacks a field or has the wrong type goes back
+// with the validator's words, at most twice. Every answer of the model is kept before anything is made of it, so that a
+// program that dies pays for none twice.
 
 import { ApiError } from "../../base/errors.ts";
 import { sha256Hex } from "../../base/ids.ts";

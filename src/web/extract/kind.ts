@@ -35,7 +35,7 @@ export function extractKind(deps: ExtractKindDeps): JobKind {
       signal.throwIfAborted();
       job.winding.throwIfAborted();
       const failure = failureOf(error);
-      // What nobody expected is logged by whoever runs the job.
+      // What no one expected is logged by whoever runs the job.
       if (failure.code === "extract_internal_error") throw error;
       return { state: "failed", error: failure };
     }

@@ -26,7 +26,7 @@ export interface PageAnswerDeps extends Omit<AskPartDeps, "model"> {
   readonly model: WebModel | undefined;
 }
 
-/** Parts of one page under way at once. */
+/** Parts of one page in progress at once. */
 const PARALLEL_MAX = 2;
 /** Of one page; what is beyond is left out, and told. */
 const PARTS_MAX = 12;

@@ -1,5 +1,5 @@
-// What a model is told. The page stands between marks that nobody can know beforehand, and is called what it is: data of
-// unknown origin. The model has no tools, and sees one part of one page at a time.
+// What a model is told. The page stands between marks that no one can know beforehand, and is called what it is: data
+// of unknown origin. The model has no tools, and sees one part of one page at a time.
 
 import { randomText } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";

@@ -79,7 +79,7 @@ function pointed(root: unknown, pointer: string): unknown {
   return at;
 }
 
-/** Undefined for what is no text in an address. */
+/** Undefined for what is not text in an address. */
 function textOf(step: string): string | undefined {
   try {
     return decodeURIComponent(step).replace(/~1/g, "/").replace(/~0/g, "~");

@@ -12,7 +12,7 @@ export interface Reply {
   readonly quotes: Readonly<Record<string, readonly (string | null)[]>>;
   /** The quotes of the entries of a list at the root. */
   readonly entryQuotes: readonly (string | null)[];
-  /** Fields that nobody asked for; they are left out. */
+  /** Fields that no one asked for; they are left out. */
   readonly surplus: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// An extraction over its pages: each loaded in its turn, asked about alone and stored when it is done; in the end all are
-// merged. What was stored is not done again, so a killed extraction goes on where it was.
+// An extraction over its pages: each loaded in its turn, asked about alone and stored when it is done; in the end all
+// are merged. What was stored is not done again, so a killed extraction continues where it was.
 
 import { ApiError } from "../../base/errors.ts";
 import { pageKey } from "../../base/page-key.ts";
@@ -73,7 +73,7 @@ export interface ExtractTask {
 /** Runs extractions. */
 export type Extract = (task: ExtractTask) => Promise<ExtractResult>;
 
-/** Pages of one extraction under way at once. */
+/** Pages of one extraction in progress at once. */
 const PARALLEL_MAX = 4;
 /** Links that one extraction follows in all. */
 const LINKS_MAX = 5;
@@ -169,7 +169,7 @@ class Extraction {
     const { robots, load, settings } = this.#deps;
     const { id, accountId, input, store } = this.#task;
     const signal = this.#signal;
-    // Before its turn: what may not be asked for takes nobody's place.
+    // Before its turn: what may not be asked for takes no one's place.
     const rules = settings().respectRobots ? await robots.rulesFor(entry.url, signal) : undefined;
     await rules?.check(entry.url, signal);
     return visitPage({ job: { id, accountId }, entry, signal }, { ...this.#deps, store }, (visiting) =>

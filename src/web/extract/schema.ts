@@ -28,7 +28,7 @@ const LEVELS_MAX = 32;
 /** Of any values: each level of schemas takes up to three, and constants may be nested too. */
 const JSON_LEVELS_MAX = LEVELS_MAX * 4;
 
-/** Gives the schema back. Throws `SchemaError`. */
+/** Returns the schema back. Throws `SchemaError`. */
 export function checkSchema(schema: unknown): JsonSchema {
   if (!isRecord(schema)) throw new SchemaError("", "Expected a JSON Schema, which is an object.");
   const text = JSON.stringify(schema);

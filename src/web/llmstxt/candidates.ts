@@ -31,7 +31,7 @@ const CANDIDATES_MAX = 5000;
 const PICK_TIMEOUT_MS = 20_000;
 const PRIORITY_DEFAULT = 0.5;
 
-/** Gives at most `max` pages, without the root page itself. */
+/** Returns at most `max` pages, without the root page itself. */
 export async function findCandidates(
   root: RootLinks,
   deps: CandidateDeps,
@@ -39,7 +39,7 @@ export async function findCandidates(
 ): Promise<Candidate[]> {
   const { home, asked, navigation, allLinks } = root;
   const { urls, priorities } = await readSite(home, deps, signal);
-  // Those that matter most come first: behind the limit none is looked at.
+  // Those that matter most come first: behind the limit none is examined.
   const addresses = [home, ...navigation.map(({ url }) => url), ...lines(allLinks), ...urls].join("\n");
   const task = { addresses, home, limit: CANDIDATES_MAX, search: undefined };
   const { links } = await deps.mapLinks(task, { timeoutMs: PICK_TIMEOUT_MS, signal });

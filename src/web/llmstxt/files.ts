@@ -44,7 +44,7 @@ export function writeFiles(notes: readonly PageNote[], facts: SiteFacts): Llmstx
   };
 }
 
-/** Pages that do not describe themselves, and have words that somebody else can describe. */
+/** Pages that do not describe themselves, and have words that someone else can describe. */
 export function undescribed(notes: readonly PageNote[], facts: SiteFacts): PageNote[] {
   return namedPages(notes, facts)
     .filter(({ note, isOwnDescription }) => !isOwnDescription && note.opening !== "")

@@ -87,7 +87,7 @@ interface Progress {
   readonly described?: Readonly<Record<number, string>>;
 }
 
-/** Pages under way at once: what a host takes. */
+/** Pages in progress at once: what a host takes. */
 const PARALLEL_MAX = 4;
 /** Pages that turn out to be none are replaced by the next best ones, up to so many in all. */
 const fetchedMax = (maxUrls: number) => 2 * maxUrls + 10;
@@ -122,7 +122,7 @@ function failureOf(error: unknown): JobFailure {
 class Generation {
   readonly #job: RunningJob;
   readonly #deps: LlmstxtDeps;
-  /** The job's, and ours for the case that one page breaks it while others are under way. */
+  /** The job's, and ours for the case that one page breaks it while others are in progress. */
   readonly #signal: AbortSignal;
   readonly #broken = new AbortController();
   readonly #input: StoredLlmstxt;

@@ -74,7 +74,7 @@ export function namePages(
   const descriptions = countOf(notes.map(({ description }) => description));
   return notes.map((note, index) => {
     const cleaned = titles[index] as string;
-    // A title that several pages have tells nobody which one it is.
+    // A title that several pages have tells no one which one it is.
     const isShared = note.rank > 0 && ((uses.get(cleaned) ?? 0) > 1 || letters(cleaned) === letters(siteName));
     const choices = isShared ? [note.heading, labelOf(note), cleaned] : [cleaned, note.heading, labelOf(note)];
     const title = plainLine(choices.find((text) => letters(text) !== "") ?? pathTitle(note.url), TITLE_CHARS_MAX);

@@ -46,7 +46,7 @@ export async function readSitePage(task: SitePageTask, deps: SitePageDeps): Prom
 }
 
 async function load({ job, entry, timeoutMs, signal, home }: SitePageTask, deps: SitePageDeps): Promise<LoadedPage> {
-  // Before its turn: what may not be asked for takes nobody's place.
+  // Before its turn: what may not be asked for takes no one's place.
   const rules = deps.settings().respectRobots ? await deps.robots.rulesFor(entry.url, signal) : undefined;
   await rules?.check(entry.url, signal);
   return visitPage({ job, entry, signal }, deps, (visiting) =>

@@ -36,7 +36,7 @@ export interface Detail {
   index: number;
 }
 
-/** The entry of a whole answer; undefined for reasoning that nobody sealed, which is text and nothing else. */
+/** The entry of a whole answer; undefined for reasoning that no one sealed, which is text and nothing else. */
 export function detailOf(detail: Detail): Fields | undefined {
   return entryOf(detail, detail.text, {});
 }
@@ -51,7 +51,7 @@ function entryOf({ seals, source, text, summary, index }: Detail, shown: string,
   if (signature === undefined && redacted === undefined && encrypted === undefined && details === undefined)
     return undefined;
   const envelope = sealed(seals, { summary, text: text !== "", source });
-  // Where nobody is known to have minted it, nobody can be given it.
+  // Where no one is known to have minted it, no one can be given it.
   if (source === undefined || envelope === undefined) return undefined;
   const value = carry({ ...envelope, ...kept });
   const format = FORMATS[origin] ?? "unknown";

@@ -88,7 +88,7 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
 
 function readMessages(body: Fields, options: DecodeOptions): ChatMessage[] {
   const list = need(body, "messages", expectList);
-  // An upstream that holds the conversation may be asked to go on with nothing new.
+  // An upstream that holds the conversation may be asked to continue with nothing new.
   const goesOn = isFields(body["thread"]) && body["thread"]["type"] === "continue";
   if (list.length === 0 && !goesOn) reject("messages", "Invalid 'messages': at least one message is required.");
   const messages: ChatMessage[] = [];

@@ -201,7 +201,7 @@ function readImage(part: Fields, path: string): ImagePart {
   return { type: "image", source, ...given({ detail }) };
 }
 
-/** A data URL is its bytes; `file-…` in the place of a URL is an uploaded file. */
+/** A data URL is its bytes; `file-…` in place of a URL is an uploaded file. */
 function readUrl(url: string): MediaSource {
   if (url.startsWith("file-")) return { kind: "file", fileId: url };
   return readDataUrl(url) ?? { kind: "url", url };

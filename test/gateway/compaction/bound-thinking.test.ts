@@ -97,7 +97,7 @@ test.each(FORMAT_NAMES)("%s", async (format) => {
   expect(refusals).toBe(0);
   expect(seen.refusals).toBe(0);
   expect([...actions]).toContain("reused");
-  // Thinking goes on after a compaction: it is bound to the short history then.
+  // Thinking continues after a compaction: it is bound to the short history then.
   expect(thoughts).toBeGreaterThan(60);
 });
 

@@ -101,7 +101,7 @@ describe.each(THERE)("responses over %s", (model) => {
       const got = upstream.received[0]?.text ?? "";
       for (const fact of ["fact-2 is v2x", "fact-0 is v0x", "src/f1.ts", "And now?"]) expect(got).toContain(fact);
       expect(got).not.toContain('encrypted_content":"sallyport');
-      // A second one goes on from the first.
+      // A second one continues from the first.
       await outputOf(await app.post("/v1/responses", { model, input: [...next, trigger] }));
       expect(summaries.at(-1)).toContain("The record so far");
       expect(summaries.at(-1)).toContain("fact-2 is v2x");

@@ -6,7 +6,7 @@ import { FakeClock } from "../../../src/base/clock.ts";
 import { openStore, type Store } from "../../../src/store/engine/open.ts";
 import { type Verbs, verbsOf } from "../../../src/store/verbs.ts";
 
-/** A database that nobody else uses. */
+/** A database that no one else uses. */
 export interface Opened {
   readonly verbs: Verbs;
   readonly clock: FakeClock;

@@ -26,7 +26,7 @@ async function queued({ verbs, clock, account }: World, id = "j", owner?: string
   return accountId;
 }
 
-/** A job that somebody works on. */
+/** A job that someone works on. */
 async function running(world: World): Promise<string> {
   const accountId = await queued(world);
   await claim(world.verbs, "me");

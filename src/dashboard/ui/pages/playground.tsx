@@ -186,7 +186,7 @@ function Settings(props: {
   );
 }
 
-/** Made only while it is looked at: an answer that streams would make it anew with every word. */
+/** Made only while it is examined: an answer that streams would make it again with every word. */
 function AsCode({ question }: { question: () => PlaygroundPrompt }) {
   const isOpen = useSignal(false);
   const parts = { base: baseUrl.value, key: freshKey.value ?? "sk-…" };

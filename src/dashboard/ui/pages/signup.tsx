@@ -1,4 +1,4 @@
-// Making an account: the form, then the verification code. Somebody sent here by a provider needs no password.
+// Making an account: the form, then the verification code. Someone sent here by a provider needs no password.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { PendingPerson } from "../../contract.ts";
@@ -132,7 +132,7 @@ function usePending(token: string | null) {
   const person = useSignal<PendingPerson | "none" | "gone" | undefined>(token === null ? "none" : undefined);
   useEffect(() => {
     if (token === null) return;
-    // Begun elsewhere, it could be somebody else's identity that would open the new account.
+    // Begun elsewhere, it could be someone else's identity that would open the new account.
     if (endTrip(query.value) === undefined) {
       person.value = "gone";
       return;

@@ -17,7 +17,7 @@ export function BudgetText({ of: { usd: limit, spent_usd, period_days, resets_at
   );
 }
 
-/** How often a budget starts anew, after its amount; nothing for one that never does. */
+/** How often a budget starts again, after its amount; nothing for one that never does. */
 export function periodText(days: number | null): string {
   if (days === null) return "";
   return days === 1 ? " per day" : ` per ${days} days`;

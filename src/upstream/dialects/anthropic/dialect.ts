@@ -71,7 +71,10 @@ function losslessRequest(
   return { path: "/messages", headers: anthropicHeaders(ctx), body: spliceMembers(text, edits), dropped };
 }
 
-/** With a budget, a tool loop goes on thinking only when its turn starts with thinking: without it the model is not asked to. */
+/**
+ * With a budget, a tool loop continues thinking only when its turn starts with thinking: without it the model is not
+ * asked to.
+ */
 function stopThinking(body: Loose, edits: Record<string, unknown>, dropped: string[]): void {
   if (asRecord(body["thinking"])["type"] !== "enabled" || !isCutLoop(asList(body["messages"]).map(asRecord))) return;
   edits["thinking"] = undefined;
@@ -79,7 +82,7 @@ function stopThinking(body: Loose, edits: Record<string, unknown>, dropped: stri
   const management = asRecord(body["context_management"]);
   const rules = asList(management["edits"]);
   const kept = rules.filter((rule) => !asText(asRecord(rule)["type"])?.startsWith("clear_thinking"));
-  // What clears thinking is refused where nobody thinks.
+  // What clears thinking is refused where no one thinks.
   if (kept.length === rules.length) return;
   edits["context_management"] = kept.length > 0 ? { ...management, edits: kept } : undefined;
 }

@@ -195,7 +195,7 @@ function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<strin
   }
 }
 
-/** The input must be an object: broken arguments of earlier turns are mended, and at worst carried as text. */
+/** The input must be an object: broken arguments of earlier turns are repaired, and at worst carried as text. */
 function inputOf(part: ToolCallPart): Loose {
   const mended = repairJson(part.arguments);
   const value: unknown = mended === undefined ? undefined : JSON.parse(mended);

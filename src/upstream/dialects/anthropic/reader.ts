@@ -98,7 +98,7 @@ export class AnthropicReader implements EventReader {
   }
 
   #openBlock(index: number, block: Loose, out: ChatEvent[]): void {
-    // Without its opening frame the answer goes on all the same; a late one says nothing new.
+    // Without its opening frame the answer continues all the same; a late one says nothing new.
     this.#started = true;
     // A start for an index still open means that its stop was lost.
     this.#close(index, out);

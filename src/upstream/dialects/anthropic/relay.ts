@@ -104,7 +104,9 @@ export class AnthropicRelay implements FrameRelay {
     return 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
   }
 
-  /** True when nothing but the text's end follows the text: a frame cut off by the end of the stream must be looked at. */
+  /**
+   * True when nothing but the text's end follows the text: a frame cut off by the end of the stream must be examined.
+   */
   #passPlain(block: string, from: number, end: number): boolean {
     let at = end - 3;
     let braces = 0;

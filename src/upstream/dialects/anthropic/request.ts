@@ -278,7 +278,7 @@ function budgetFor({ effort, budgetTokens }: ReasoningOptions, maxTokens: number
   return Math.min(wanted, Math.floor(maxTokens * THINKING_SHARE_MAX));
 }
 
-/** With a budget, a tool loop goes on thinking only when the turn with the calls starts with its signed thinking. */
+/** With a budget, a tool loop continues thinking only when the turn with the calls starts with its signed thinking. */
 function mayThink(turns: readonly AnthropicMessage[]): boolean {
   const last = turns.findLast((turn) => turn.role === "assistant");
   if (last === undefined || !last.content.some((block) => block["type"] === "tool_use")) return true;

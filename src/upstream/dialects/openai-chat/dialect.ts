@@ -160,8 +160,8 @@ function losslessResult(
 }
 
 /**
- * Whole answers too end `tool_calls` when they call tools, and carry valid argument JSON as text. `broken` gets the names
- * of calls that cannot be mended.
+ * Whole answers too end `tool_calls` when they call tools, and carry valid argument JSON as text. `broken` gets the
+ * names of calls that cannot be repaired.
  */
 function mendChoice(choice: unknown, broken: string[]): unknown {
   if (!isObject(choice) || !isObject(choice["message"])) return choice;

@@ -26,7 +26,10 @@ export class HeldUsage {
     return this.#usage;
   }
 
-  /** Takes a chunk's figures. Gives the members of the chunk to be changed; undefined when nothing of it is to be sent. */
+  /**
+   * Takes a chunk's figures. Returns the members of the chunk to be changed; undefined when nothing of it is to be
+   * sent.
+   */
   take(data: string, chunk: Readonly<Json>, isAlone: boolean): Json | undefined {
     const { id, model, includeUsage } = this.#identity;
     const members: Json = { id, model };

@@ -32,7 +32,7 @@ interface Template {
 interface ChoiceState {
   table: CallTable;
   sent: Map<GrowingCall, string>;
-  /** Custom calls carry free text, which nobody has to look after. */
+  /** Custom calls carry free text, which no one has to look after. */
   calledCustom: boolean;
   finished: boolean;
   roleSent: boolean;

@@ -94,7 +94,7 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   set("logit_bias", chat.logitBias);
   set("user", chat.user);
   set("store", chat.store);
-  // Anthropic's word, which nobody else has.
+  // Anthropic's word, which no one else has.
   if (chat.serviceTier === "standard_only") dropped.push("service_tier");
   else set("service_tier", chat.serviceTier);
   set("verbosity", chat.verbosity);

@@ -1,5 +1,5 @@
-// The argument JSON of the calls of one relayed Responses answer: watched as it streams, mended at its end, and the same
-// mended text wherever the protocol repeats it (arguments.done, output_item.done, the final response).
+// The argument JSON of the calls of one relayed Responses answer: watched as it streams, repaired at its end, and the
+// same repaired text wherever the protocol repeats it (arguments.done, output_item.done, the final response).
 
 import { ArgumentGuard } from "../../../chat/argument-guard.ts";
 import { isJson, repairJson } from "../../../chat/repair.ts";
@@ -28,7 +28,7 @@ export class CallGuards {
     this.#calls.push({ itemId, index: asNumber(event["output_index"]), guard: new ArgumentGuard(), fed: "" });
   }
 
-  /** Takes a delta event; true when its frame may go on to the client. */
+  /** Takes a delta event; true when its frame may pass to the client. */
   push(event: Loose): boolean {
     const call = this.#find(event);
     const delta = asText(event["delta"]);
@@ -37,7 +37,10 @@ export class CallGuards {
     return call.guard.push(delta);
   }
 
-  /** Takes an `arguments.done` event: what must still be sent, and the whole valid text; undefined when it cannot be mended. */
+  /**
+   * Takes an `arguments.done` event: what must still be sent, and the whole valid text; undefined when it cannot be
+   * repaired.
+   */
   end(event: Loose): { rest: string; whole: string } | undefined {
     const given = asText(event["arguments"]) ?? "";
     const call = this.#find(event);

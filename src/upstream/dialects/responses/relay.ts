@@ -30,7 +30,7 @@ export class ResponsesRelay implements FrameRelay {
   readonly #guards = new CallGuards();
   #response: Loose = {};
   #sequence = -1;
-  /** The last frame that passed unparsed: its sequence number is read only when somebody needs it. */
+  /** The last frame that passed unparsed: its sequence number is read only when someone needs it. */
   #lastPlain: { block: string; at: number } | undefined;
   /** Frames of ours that were put in: later sequence numbers move up by as many. */
   #inserted = 0;
@@ -103,7 +103,7 @@ export class ResponsesRelay implements FrameRelay {
     const open = block.indexOf('"', key + 8);
     let close = block.indexOf('"', open + 1);
     while (close > 0 && isEscaped(block, close)) close = block.indexOf('"', close + 1);
-    // A frame cut off by the end of the stream must be looked at; with nested members a brace at the end proves nothing.
+    // A frame cut off by the end of the stream must be examined; with nested members a brace at the end proves nothing.
     if (open < 0 || close < 0 || close >= end || block.charCodeAt(end - 3) !== 125) return false;
     if (block.slice(close, end).includes("[{")) return false;
     this.#output.add(unescaped(block.slice(open + 1, close)));

@@ -86,7 +86,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   for (const name of refused) {
     if (body[name] === undefined) continue;
     delete body[name];
-    // Ours to set, so nobody misses it.
+    // Ours to set, so no one misses it.
     if (name !== "store" && name !== "include") dropped.add(name);
   }
   return {

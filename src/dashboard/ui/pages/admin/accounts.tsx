@@ -11,7 +11,7 @@ import { hrefOf } from "../../router.ts";
 import { Invites } from "./invites.tsx";
 
 const PER_PAGE = 50;
-/** Nobody types slower than this on purpose. */
+/** No one types slower than this on purpose. */
 const TYPING_MS = 250;
 
 /** The page. */
