@@ -59,10 +59,10 @@ const UNITS: readonly (readonly [number, string])[] = [
   [60_000, "minute"],
 ];
 
-function politenessOf({ politeness, optionalKey }: SearchEngine): string {
-  if (politeness === undefined) return "";
-  const withKey = optionalKey?.politeness === undefined ? "" : ` (with a key ${wordsOf(optionalKey.politeness)})`;
-  return wordsOf(politeness) + withKey;
+function politenessOf({ requestRate, optionalKey }: SearchEngine): string {
+  if (requestRate === undefined) return "";
+  const withKey = optionalKey?.requestRate === undefined ? "" : ` (with a key ${wordsOf(optionalKey.requestRate)})`;
+  return wordsOf(requestRate) + withKey;
 }
 
 function wordsOf({ requests, perMs }: RequestRate): string {

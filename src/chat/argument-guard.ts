@@ -28,8 +28,8 @@ export class ArgumentGuard {
    */
   end(): string | undefined {
     if (this.#held === undefined) return this.#json.complete ? "" : this.#json.closing(this.#sent);
-    const mended = repairJson(this.#sent + this.#held);
-    if (mended?.startsWith(this.#sent)) return mended.slice(this.#sent.length);
+    const repaired = repairJson(this.#sent + this.#held);
+    if (repaired?.startsWith(this.#sent)) return repaired.slice(this.#sent.length);
     // Whole arguments with rubbish after them; an empty object is more likely a false start than the whole.
     return this.#sent.trim() !== "{}" && isJson(this.#sent) ? "" : undefined;
   }

@@ -139,14 +139,14 @@ export class Folder {
   #endTool(id: string): void {
     const block = this.#blocks.get(id);
     if (block?.type !== "tool-call" || block.kind === "custom") return;
-    const mended = repairJson(block.arguments);
-    if (mended === undefined) {
+    const repaired = repairJson(block.arguments);
+    if (repaired === undefined) {
       throw new ApiError(
         "tool_arguments_invalid",
         `The model called ${block.name} with arguments that are not valid JSON.`,
       );
     }
-    block.arguments = mended;
+    block.arguments = repaired;
   }
 
   #finish(event: Extract<ChatEvent, { type: "finish" }>): void {

@@ -245,8 +245,8 @@ export function repairJson(text: string): string | undefined {
   if (isJson(bare)) return bare;
   // A JSON text written as a JSON string more than once (`{}{"a":1}`, seen where a start frame carries `{}`).
   if (bare.startsWith("{}") && isJson(bare.slice(2))) return bare.slice(2);
-  const mended = mend(bare);
-  if (mended !== undefined && isJson(mended)) return mended;
+  const repaired = repair(bare);
+  if (repaired !== undefined && isJson(repaired)) return repaired;
   // Cut off where mending leaves half a member: what is there is kept as it is.
   const prefix = new JsonPrefix();
   prefix.push(bare);
@@ -267,7 +267,7 @@ const BARE_WORDS: Readonly<Record<string, string>> = {
  * Walks the text once, rewriting quotes, bare words, control characters and trailing commas, and closing what is open. Takes
  * time in proportion to the text, whatever is in it: a model that has lost its way may repeat anything without end.
  */
-function mend(text: string): string | undefined {
+function repair(text: string): string | undefined {
   const stack: string[] = [];
   const out: string[] = [];
   /** Where in `out` stands a comma with nothing but white space behind it. */

@@ -91,9 +91,9 @@ export class ToolRestorer {
 
 /** The free text inside the one argument; a model that wrote free text at once is taken at its word. */
 function inputOf(text: string): string {
-  const mended = repairJson(text);
-  if (mended === undefined) return text;
-  const value: unknown = JSON.parse(mended);
+  const repaired = repairJson(text);
+  if (repaired === undefined) return text;
+  const value: unknown = JSON.parse(repaired);
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return text;
   const input = (value as Record<string, unknown>)[INPUT];

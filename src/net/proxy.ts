@@ -31,7 +31,7 @@ const HEAD_TIMEOUT_MS = 30_000;
 const STRANGER_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Limit of connections that have not authenticated yet. */
-const STRANGERS_MAX = 64;
+const UNIDENTIFIED_MAX = 64;
 const SECRET_BYTES = 24;
 
 /** Starts a proxy for one page on a free port of loopback; closing the way closes it. */
@@ -50,7 +50,7 @@ export async function startProxy(guard: AddressGuard): Promise<OwnProxy> {
 /** Starts the listener for a browser elsewhere. Throws when the port is taken. */
 export async function startSharedProxy(address: { hostname: string; port: number }): Promise<SharedProxy> {
   const ways = new Map<string, { secret: Buffer; way: Way }>();
-  const strangers = new Set<Socket>();
+  const unidentified = new Set<Socket>();
   const find = (head: string): Way | undefined => {
     const basic = /^proxy-authorization:\s*basic\s+([\w+/=-]+)\s*$/im.exec(head)?.[1] ?? "";
     const [username = "", password = ""] = Buffer.from(basic, "base64").toString("latin1").split(":");
@@ -58,13 +58,13 @@ export async function startSharedProxy(address: { hostname: string; port: number
     return known !== undefined && timingSafeEqual(known.secret, digest(password)) ? known.way : undefined;
   };
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    if (strangers.size >= STRANGERS_MAX) return void client.destroy();
-    strangers.add(client);
+    if (unidentified.size >= UNIDENTIFIED_MAX) return void client.destroy();
+    unidentified.add(client);
     client.on("error", () => client.destroy());
-    client.once("close", () => strangers.delete(client));
+    client.once("close", () => unidentified.delete(client));
     const introduce = (head: string) => {
       const way = find(head);
-      strangers.delete(client);
+      unidentified.delete(client);
       return way?.hold(client) === true ? way : undefined;
     };
     serve(client, introduce, STRANGER_TIMEOUT_MS).catch(() => client.destroy());
@@ -87,7 +87,7 @@ export async function startSharedProxy(address: { hostname: string; port: number
     close: () => {
       server.close();
       for (const { way } of ways.values()) way.close();
-      for (const socket of strangers) socket.destroy();
+      for (const socket of unidentified) socket.destroy();
       ways.clear();
     },
   };

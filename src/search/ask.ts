@@ -98,9 +98,10 @@ async function inTurn(
   waitMaxMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const politeness = (settings.apiKey !== undefined ? engine.optionalKey?.politeness : undefined) ?? engine.politeness;
-  if (politeness === undefined || settings.baseUrl !== undefined) return true;
-  const turn = pace.next(network, politeness, waitMaxMs);
+  const requestRate =
+    (settings.apiKey !== undefined ? engine.optionalKey?.requestRate : undefined) ?? engine.requestRate;
+  if (requestRate === undefined || settings.baseUrl !== undefined) return true;
+  const turn = pace.next(network, requestRate, waitMaxMs);
   if (turn === undefined) return false;
   if (turn.waitMs <= 0) return true;
   try {

@@ -159,13 +159,13 @@ export interface SearchEngine {
   /** Present when it needs a key; says what the key looks like. A key turns the engine on and puts it first. */
   readonly key?: { readonly looksLike: string } | undefined;
   /** Present when it answers without a key, and more often or sooner with one; says what the key looks like. */
-  readonly optionalKey?: { readonly looksLike: string; readonly politeness?: RequestRate } | undefined;
+  readonly optionalKey?: { readonly looksLike: string; readonly requestRate?: RequestRate } | undefined;
   /** True when there is no origin to ask before the operator names one. */
   readonly needsBaseUrl?: true | undefined;
   /** Engines of one network are suspended together. */
   readonly network: string;
   /** Counted over all searches; absent: no limit is known. With an optional key that key's own holds, where it has one. */
-  readonly politeness?: RequestRate | undefined;
+  readonly requestRate?: RequestRate | undefined;
   readonly timeoutMs: number;
   /** Above 1 when it can be asked for further pages. */
   readonly pagesMax: number;

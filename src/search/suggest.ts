@@ -41,8 +41,9 @@ export async function suggest(
     const chosen = engines.find(({ name }) => name === source.engine);
     // An address of the operator's is asked for what its engine asks for and nothing else.
     if (chosen === undefined || chosen.settings.baseUrl !== undefined) continue;
-    const { politeness } = chosen.engine;
-    if (politeness !== undefined && pace.next(`${chosen.network} suggestions`, politeness, 0) === undefined) return [];
+    const { requestRate } = chosen.engine;
+    if (requestRate !== undefined && pace.next(`${chosen.network} suggestions`, requestRate, 0) === undefined)
+      return [];
     const headers = { accept: "application/json", "user-agent": chosen.settings.userAgent };
     const home = source.url(query);
     const options = { headers, home, bytesMax: ANSWER_BYTES_MAX, timeoutMs: Math.max(1, leftMs), signal };

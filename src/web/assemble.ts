@@ -112,8 +112,8 @@ export function createWeb(deps: WebDeps) {
     /** What is in progress and what waits; how many jobs wait is as `count` saw it last. */
     figures: (): WebFigures => ({
       jobs: { running: runner.running(), waiting: queued },
-      pages: tools.manners.load(),
-      "single pages": tools.manners.singles(),
+      pages: tools.scheduler.load(),
+      "single pages": tools.scheduler.singles(),
       conversions: tools.conversions(),
     }),
     /** Counts what only the database knows, for `figures`. */

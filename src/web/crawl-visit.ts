@@ -6,7 +6,7 @@ import type { Fetched, GuardedFetch } from "../net/fetch.ts";
 import type { Rendered } from "../pages/browser/render.ts";
 import type { LoadRequest } from "../pages/load.ts";
 import { RETRIED_STATUSES } from "../pages/retry-after.ts";
-import type { Claim, JobRef, Manners } from "../pages/schedule/host-scheduler.ts";
+import type { Claim, HostScheduler, JobRef } from "../pages/schedule/host-scheduler.ts";
 import { followed, inTurn } from "../pages/schedule/scheduled-fetch.ts";
 import type { FrontierEntry } from "../store/work/frontier.ts";
 
@@ -23,7 +23,7 @@ export interface AnswerVerbs {
 export interface VisitDeps {
   readonly store: AnswerVerbs;
   readonly fetch: GuardedFetch;
-  readonly manners: Manners;
+  readonly scheduler: HostScheduler;
   readonly claimOf: (url: string, signal?: AbortSignal) => Promise<Claim>;
   readonly problem: (message: string, error: unknown) => void;
 }
@@ -37,10 +37,10 @@ export async function visitPage<T>(
   deps: VisitDeps,
   work: (visiting: Visiting) => Promise<T>,
 ): Promise<T> {
-  const { manners, claimOf, store } = deps;
+  const { scheduler, claimOf, store } = deps;
   const known = new Map((await store.listAnswers(job.id, entry.urlKey)).map((answer) => [answer.asked, answer]));
   const claim = known.has(entry.url) ? undefined : await claimOf(entry.url, signal);
-  const turn = await manners.work(job, claim, signal);
+  const turn = await scheduler.work(job, claim, signal);
   const keep = (answer: KeptAnswer) =>
     store
       .keepAnswer(job.id, entry.urlKey, answer)

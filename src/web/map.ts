@@ -6,7 +6,7 @@ import type { Converter } from "../pages/convert/convert.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import { PageError, type PageFault } from "../pages/page-error.ts";
 import type { Robots, RobotsRules } from "../pages/robots/robots.ts";
-import type { Manners } from "../pages/schedule/host-scheduler.ts";
+import type { HostScheduler } from "../pages/schedule/host-scheduler.ts";
 import type { SitemapOptions } from "../pages/sitemap.ts";
 import { type Body, readInteger, readText, readUrl } from "./params.ts";
 import type { Asker } from "./scrape.ts";
@@ -20,7 +20,7 @@ export interface MapDeps {
   readonly load: LoadPage;
   readonly mapLinks: Converter["mapLinks"];
   readonly userAgent: () => string;
-  readonly manners: Pick<Manners, "visit">;
+  readonly scheduler: Pick<HostScheduler, "visit">;
 }
 
 const LINKS_MAX = 5000;
@@ -46,7 +46,7 @@ export async function mapSite(body: Body, deps: MapDeps, from: Asker): Promise<R
   const begin = await inTime(timeoutMs, signal, async (both) => {
     await deps.guard.check(url, { signal: both });
     const rules = await deps.robots.rulesFor(url, both);
-    return { rules, place: await deps.manners.visit(accountId, undefined, both) };
+    return { rules, place: await deps.scheduler.visit(accountId, undefined, both) };
   });
   try {
     const links = await findLinks(begin.rules, deps, { url, limit, search, leftMs, signal, accountId });

@@ -3,14 +3,14 @@
 
 import type { GuardedFetch } from "../net/fetch.ts";
 import type { LoadedPage, LoadPage, LoadRequest } from "../pages/load.ts";
-import type { Manners, PageTurn } from "../pages/schedule/host-scheduler.ts";
+import type { HostScheduler, PageTurn } from "../pages/schedule/host-scheduler.ts";
 import { type FetchSchedule, followed, inTurn } from "../pages/schedule/scheduled-fetch.ts";
 
 /** What loading one needs. */
 export interface SinglePageDeps extends FetchSchedule {
   readonly load: LoadPage;
   readonly fetch: GuardedFetch;
-  readonly manners: Pick<Manners, "ask" | "visit">;
+  readonly scheduler: Pick<HostScheduler, "ask" | "visit">;
 }
 
 /** Loads the page. Throws what loading throws, and `PoolFull`. */
@@ -19,7 +19,7 @@ export async function loadSingle(request: LoadRequest, deps: SinglePageDeps): Pr
   const fetch: GuardedFetch = async (url, options) => {
     const { signal } = options;
     const isFirst = place === undefined;
-    place ??= await deps.manners.visit(request.accountId, await deps.claimOf(url, signal), signal);
+    place ??= await deps.scheduler.visit(request.accountId, await deps.claimOf(url, signal), signal);
     const begin = { url, signal, leave: isFirst ? place.leaveHost : undefined };
     return inTurn(deps, begin, (follow) => deps.fetch(url, followed(options, follow)));
   };

@@ -9,14 +9,14 @@ import { createFetch, type GuardedFetch, purposeOf } from "../net/fetch.ts";
 import { type AddressGuard, createAddressGuard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
 import { createBrowser, findBrowser } from "../pages/browser/browser.ts";
-import { createRemoteDoor, type Door, LOCAL_DOOR } from "../pages/browser/egress.ts";
+import { type BrowserEgress, createRemoteEgress, LOCAL_EGRESS } from "../pages/browser/egress.ts";
 import { createRenderer, type Renderer } from "../pages/browser/render.ts";
 import { type Converter, createConverter } from "../pages/convert/convert.ts";
 import { createLoader, type LoadPage } from "../pages/load.ts";
 import { createRobotsJudge } from "../pages/robots/judge.ts";
 import { createRobots, type Robots } from "../pages/robots/robots.ts";
-import { type Claim, createManners, type Manners } from "../pages/schedule/host-scheduler.ts";
-import { politeRenderer, scheduledFetch } from "../pages/schedule/scheduled-fetch.ts";
+import { type Claim, createHostScheduler, type HostScheduler } from "../pages/schedule/host-scheduler.ts";
+import { scheduledFetch, scheduledRenderer } from "../pages/schedule/scheduled-fetch.ts";
 import { readSitemaps, type SitemapDeps, type SitemapOptions } from "../pages/sitemap.ts";
 
 /** The tools. */
@@ -29,7 +29,7 @@ export interface WebTools {
   readonly mapLinks: Converter["mapLinks"];
   readSitemaps(starts: readonly string[], options: SitemapOptions): Promise<string[]>;
   /** Turns at hosts, over all jobs and single pages. */
-  readonly manners: Manners;
+  readonly scheduler: HostScheduler;
   /** What a request for a page has to wait for at its host: the operator's delay, or the host's own if that is longer. */
   claimOf(url: string, signal?: AbortSignal): Promise<Claim>;
   /** Takes the configuration as it is now: resolvers, allow-lists, browser. */
@@ -59,15 +59,15 @@ export interface WebToolsDeps {
 export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools {
   const web = () => config().web;
   const converter = createConverter(Math.max(1, Math.min(THREADS_MAX, availableParallelism())));
-  const manners = createManners(clock, {
+  const scheduler = createHostScheduler(clock, {
     jobs: () => web().concurrency,
     singles: () => web().singleConcurrency,
     browser: () => web().browser.maxPages,
   });
   // A remote browser's egress proxy outlives a change of configuration: open pages still use it, and its port is taken.
-  const doors = new Map<string, Door>();
+  const egresses = new Map<string, BrowserEgress>();
   const browserState = createBrowserState(warn);
-  let parts = assemble(web(), doors, browserState.started);
+  let parts = assemble(web(), egresses, browserState.started);
   const old = new Map<Renderer, ReturnType<typeof setTimeout>>();
   const retire = (renderer: Renderer) => {
     const close = () => {
@@ -88,10 +88,10 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
   const rulesFor: Robots["rulesFor"] = (url, signal) => robots.rulesFor(url, signal);
   const { claimOf, sitemapClaim, obey } = claimsOf({ web, guard, rulesFor });
   const load = createLoader({
-    fetch: scheduledFetch(fetch, { manners, claimOf }),
+    fetch: scheduledFetch(fetch, { scheduler, claimOf }),
     converter,
     get renderer() {
-      return parts.renderer === undefined ? undefined : politeRenderer(parts.renderer, { manners, claimOf });
+      return parts.renderer === undefined ? undefined : scheduledRenderer(parts.renderer, { scheduler, claimOf });
     },
     robots: { rulesFor },
     settings: () => ({
@@ -107,12 +107,12 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
     load,
     pickLinks: (task, options) => converter.pickLinks(task, options),
     mapLinks: (task, options) => converter.mapLinks(task, options),
-    manners,
+    scheduler,
     claimOf,
     conversions: () => converter.load(),
     readSitemaps: (starts, options) =>
       readSitemaps(
-        { fetch: scheduledFetch(fetch, { manners, claimOf: sitemapClaim }), converter, obey },
+        { fetch: scheduledFetch(fetch, { scheduler, claimOf: sitemapClaim }), converter, obey },
         starts,
         options,
       ),
@@ -121,7 +121,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
       if (JSON.stringify(web()) === parts.made) return;
       if (parts.renderer !== undefined) retire(parts.renderer);
       browserState.forget();
-      parts = assemble(web(), doors, browserState.started);
+      parts = assemble(web(), egresses, browserState.started);
       robots = readRobots();
     },
     browserHealth: () => ({
@@ -132,7 +132,7 @@ export function createWebTools({ config, clock, warn }: WebToolsDeps): WebTools 
       judge.close();
       for (const timer of old.values()) clearTimeout(timer);
       await Promise.all([...old.keys(), parts.renderer].map((renderer) => renderer?.close()));
-      await Promise.all([...doors.values()].map((door) => door.close()));
+      await Promise.all([...egresses.values()].map((egress) => egress.close()));
     },
   };
 }
@@ -177,7 +177,7 @@ function claimsOf({ web, guard, rulesFor }: { web(): Config["web"]; guard: Addre
   return { claimOf, sitemapClaim, obey };
 }
 
-function assemble(web: Config["web"], doors: Map<string, Door>, started: (error?: unknown) => void) {
+function assemble(web: Config["web"], egresses: Map<string, BrowserEgress>, started: (error?: unknown) => void) {
   const guard = createAddressGuard(web, createResolve(web.dns));
   const { executable, endpoint, maxMemoryBytes, maxPages } = web.browser;
   const hasBrowser = web.render !== "never" && (endpoint !== "" || findBrowser(executable) !== undefined);
@@ -186,16 +186,19 @@ function assemble(web: Config["web"], doors: Map<string, Door>, started: (error?
         browser: createBrowser({ executable, endpoint, pageBytesMax: maxMemoryBytes }, started),
         guard,
         pagesMax: maxPages,
-        door: doorFor(web.browser, doors),
+        egress: egressFor(web.browser, egresses),
       })
     : undefined;
   return { made: JSON.stringify(web), guard, fetch: createFetch(guard), renderer };
 }
 
-function doorFor({ endpoint, proxyAddress }: Config["web"]["browser"], doors: Map<string, Door>): Door | undefined {
-  if (endpoint === "") return LOCAL_DOOR;
+function egressFor(
+  { endpoint, proxyAddress }: Config["web"]["browser"],
+  egresses: Map<string, BrowserEgress>,
+): BrowserEgress | undefined {
+  if (endpoint === "") return LOCAL_EGRESS;
   if (proxyAddress === "") return undefined;
-  const door = doors.get(proxyAddress) ?? createRemoteDoor(proxyAddress);
-  doors.set(proxyAddress, door);
-  return door;
+  const egress = egresses.get(proxyAddress) ?? createRemoteEgress(proxyAddress);
+  egresses.set(proxyAddress, egress);
+  return egress;
 }

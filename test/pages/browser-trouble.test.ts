@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser, type SharedBrowser } from "../../src/pages/browser/browser.ts";
-import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
+import { LOCAL_EGRESS } from "../../src/pages/browser/egress.ts";
 import { createRenderer, type Renderer } from "../../src/pages/browser/render.ts";
 import { CHROMIUM } from "../support/browser.ts";
 
@@ -31,7 +31,7 @@ function rendererOf(browser: SharedBrowser, openTimeoutMs = () => 60_000) {
     browser,
     guard,
     pagesMax: 1,
-    door: LOCAL_DOOR,
+    egress: LOCAL_EGRESS,
     get openTimeoutMs() {
       return openTimeoutMs();
     },

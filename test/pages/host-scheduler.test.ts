@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
-import { createManners, type Manners, type PageTurn } from "../../src/pages/schedule/host-scheduler.ts";
+import { createHostScheduler, type HostScheduler, type PageTurn } from "../../src/pages/schedule/host-scheduler.ts";
 import { PoolFull } from "../../src/workers/pool.ts";
 import { places } from "../support/places.ts";
 
@@ -15,18 +15,18 @@ async function settle(): Promise<void> {
 }
 
 /** Starts turns by name and remembers the order in which they came. */
-function line(manners: Manners) {
+function line(scheduler: HostScheduler) {
   const order: string[] = [];
   const turns = new Map<string, PageTurn>();
   return {
     order,
     job: (name: string, id: string, claim: typeof HOST | undefined, account?: string) =>
-      void manners.work(job(id, account), claim, never).then((turn) => {
+      void scheduler.work(job(id, account), claim, never).then((turn) => {
         order.push(name);
         turns.set(name, turn);
       }),
     single: (name: string, claim: typeof HOST) =>
-      void manners.ask(claim).then((leave) => {
+      void scheduler.ask(claim).then((leave) => {
         order.push(name);
         turns.set(name, { leaveHost: leave, end: leave });
       }),
@@ -35,12 +35,12 @@ function line(manners: Manners) {
       await settle();
     },
     visit: (name: string, account: string, claim: typeof HOST | undefined) =>
-      void manners.visit(account, claim).then((turn) => {
+      void scheduler.visit(account, claim).then((turn) => {
         order.push(name);
         turns.set(name, turn);
       }),
     show: (name: string, account: string, claim: typeof HOST) =>
-      void manners.show(account, claim).then((turn) => {
+      void scheduler.show(account, claim).then((turn) => {
         order.push(name);
         turns.set(name, turn);
       }),
@@ -53,8 +53,8 @@ function line(manners: Manners) {
 
 describe("one host", () => {
   test("is asked for four pages at once, whoever asks", async () => {
-    const manners = createManners(new FakeClock(), places(8));
-    const { order, job, single, end, leaveHost } = line(manners);
+    const scheduler = createHostScheduler(new FakeClock(), places(8));
+    const { order, job, single, end, leaveHost } = line(scheduler);
     for (const n of [1, 2, 3]) job(`one ${n}`, "one", HOST);
     for (const n of [1, 2, 3]) job(`two ${n}`, "two", HOST);
     single("single", HOST);
@@ -62,7 +62,7 @@ describe("one host", () => {
     await settle();
     // Each job has its share of the four; the single page goes before the rest.
     expect(order).toEqual(["one 1", "one 2", "one 3", "two 1", "elsewhere"]);
-    expect(manners.load()).toEqual({ running: 5, waiting: 3 });
+    expect(scheduler.load()).toEqual({ running: 5, waiting: 3 });
     await end("one 1");
     expect(order.slice(5)).toEqual(["single"]);
     // A page that has been answered makes room on the host while it is converted.
@@ -71,11 +71,11 @@ describe("one host", () => {
     await end("single");
     expect(order.slice(6)).toEqual(["two 2", "two 3"]);
     for (const name of ["one 3", "two 1", "two 2", "two 3", "elsewhere", "elsewhere"]) await end(name);
-    expect(manners.load()).toEqual({ running: 0, waiting: 0 });
+    expect(scheduler.load()).toEqual({ running: 0, waiting: 0 });
   });
 
   test("has its delay between any two starts", async () => {
-    const manners = createManners({ now: () => performance.now() }, places(8));
+    const scheduler = createHostScheduler({ now: () => performance.now() }, places(8));
     const starts: number[] = [];
     const claim = { host: "slow.example", delayMs: 40 };
     const turn = async (work: Promise<() => void>) => {
@@ -84,17 +84,17 @@ describe("one host", () => {
       leave();
     };
     await Promise.all([
-      turn(manners.ask(claim)),
-      turn(manners.work(job("one"), claim, never).then(({ end }) => end)),
-      turn(manners.work(job("two"), claim, never).then(({ end }) => end)),
-      turn(manners.ask(claim)),
+      turn(scheduler.ask(claim)),
+      turn(scheduler.work(job("one"), claim, never).then(({ end }) => end)),
+      turn(scheduler.work(job("two"), claim, never).then(({ end }) => end)),
+      turn(scheduler.ask(claim)),
     ]);
     for (let n = 1; n < 4; n++) expect((starts[n] ?? 0) - (starts[n - 1] ?? 0)).toBeGreaterThan(38);
   });
 
   test("that wants a delay keeps nobody from another", async () => {
     const clock = new FakeClock();
-    const { order, job } = line(createManners(clock, places(2)));
+    const { order, job } = line(createHostScheduler(clock, places(2)));
     for (const n of [1, 2, 3]) job(`slow ${n}`, "slow", { host: "slow.example", delayMs: 60_000 });
     job("quick", "quick", HOST);
     await settle();
@@ -103,12 +103,12 @@ describe("one host", () => {
 
   test("is not silenced by a clock that was set back", async () => {
     const clock = new FakeClock();
-    const manners = createManners(clock, places(2));
+    const scheduler = createHostScheduler(clock, places(2));
     const claim = { host: "a.example", delayMs: 5 };
-    (await manners.ask(claim))();
+    (await scheduler.ask(claim))();
     clock.advance(-3_600_000);
     // Its delay at most, not an hour.
-    const waits = manners.ask(claim);
+    const waits = scheduler.ask(claim);
     clock.advance(5);
     (await waits)();
   });
@@ -116,8 +116,8 @@ describe("one host", () => {
 
 describe("jobs", () => {
   test("share the places evenly: a late small one does not wait for an early large one", async () => {
-    const manners = createManners(new FakeClock(), places(2));
-    const { order, job, end } = line(manners);
+    const scheduler = createHostScheduler(new FakeClock(), places(2));
+    const { order, job, end } = line(scheduler);
     for (let n = 0; n < 50; n++) job(`large ${n}`, "large", { host: `${n}.example`, delayMs: 0 });
     for (let n = 0; n < 3; n++) job(`small ${n}`, "small", { host: `s${n}.example`, delayMs: 0 });
     await settle();
@@ -130,7 +130,7 @@ describe("jobs", () => {
   });
 
   test("accounts share evenly, however many jobs each has", async () => {
-    const { order, job, end } = line(createManners(new FakeClock(), places(2)));
+    const { order, job, end } = line(createHostScheduler(new FakeClock(), places(2)));
     for (const n of [0, 1, 2, 3, 4]) job(`many ${n}`, `many ${n}`, { host: `${n}.example`, delayMs: 0 }, "many");
     for (const n of [0, 1, 2]) job(`one ${n}`, "one", { host: `o${n}.example`, delayMs: 0 }, "one");
     await settle();
@@ -139,7 +139,7 @@ describe("jobs", () => {
   });
 
   test("a page that was answered before waits for no host", async () => {
-    const { order, job } = line(createManners(new FakeClock(), places(8)));
+    const { order, job } = line(createHostScheduler(new FakeClock(), places(8)));
     for (let n = 0; n < 5; n++) job(`${n}`, "one", HOST);
     job("kept", "one", undefined);
     await settle();
@@ -147,7 +147,7 @@ describe("jobs", () => {
   });
 
   test("single pages take no place of theirs", async () => {
-    const { order, job, single } = line(createManners(new FakeClock(), places(1)));
+    const { order, job, single } = line(createHostScheduler(new FakeClock(), places(1)));
     job("job", "one", HOST);
     single("single", OTHER);
     await settle();
@@ -159,7 +159,7 @@ describe("pages that somebody waits for", () => {
   const away = (n: number) => ({ host: `${n}.example`, delayMs: 0 });
 
   test("have so many places, which accounts share evenly", async () => {
-    const { order, visit, end } = line(createManners(new FakeClock(), places(2)));
+    const { order, visit, end } = line(createHostScheduler(new FakeClock(), places(2)));
     for (const n of [0, 1, 2, 3]) visit(`many ${n}`, "many", away(n));
     for (const n of [4, 5]) visit(`few ${n}`, "few", away(n));
     await settle();
@@ -169,7 +169,7 @@ describe("pages that somebody waits for", () => {
   });
 
   test("leave places to other accounts, however long those of one take", async () => {
-    const { order, visit, end } = line(createManners(new FakeClock(), places(32)));
+    const { order, visit, end } = line(createHostScheduler(new FakeClock(), places(32)));
     for (let n = 0; n < 40; n++) visit(`${n}`, "slow", away(n));
     await settle();
     expect(order).toHaveLength(22);
@@ -185,7 +185,7 @@ describe("pages that somebody waits for", () => {
   });
 
   test("take none while they wait for their host, and give the host back before their place", async () => {
-    const { order, visit, leaveHost, end } = line(createManners(new FakeClock(), places(5)));
+    const { order, visit, leaveHost, end } = line(createHostScheduler(new FakeClock(), places(5)));
     for (const n of [0, 1, 2, 3, 4]) visit(`${n}`, "one", HOST);
     visit("elsewhere", "two", OTHER);
     visit("last", "two", undefined);
@@ -201,36 +201,36 @@ describe("pages that somebody waits for", () => {
   });
 
   test("go before jobs at their host, behind requests of pages under way, and apart from the jobs' places", async () => {
-    const manners = createManners(new FakeClock(), places(3));
-    const { order, job, visit, single, end } = line(manners);
+    const scheduler = createHostScheduler(new FakeClock(), places(3));
+    const { order, job, visit, single, end } = line(scheduler);
     for (const n of [0, 1, 2]) job(`job ${n}`, "one", HOST);
     single("other", HOST);
     job("waiting", "two", HOST);
     visit("visit", "account", HOST);
     single("redirect", HOST);
     await settle();
-    expect([order, manners.load()]).toEqual([["job 0", "job 1", "job 2", "other"], { running: 3, waiting: 3 }]);
+    expect([order, scheduler.load()]).toEqual([["job 0", "job 1", "job 2", "other"], { running: 3, waiting: 3 }]);
     for (const name of ["job 0", "job 1", "job 2"]) await end(name);
     expect(order.slice(4)).toEqual(["redirect", "visit", "waiting"]);
   });
 
   test("wait up to a number, of all and of each account", async () => {
-    const manners = createManners(new FakeClock(), places(1));
-    await manners.visit("first", undefined);
+    const scheduler = createHostScheduler(new FakeClock(), places(1));
+    await scheduler.visit("first", undefined);
     const stop = new AbortController();
     const all: Promise<unknown>[] = [];
     const wait = (account: string) =>
-      void all.push(manners.visit(account, undefined, stop.signal).catch(() => undefined));
+      void all.push(scheduler.visit(account, undefined, stop.signal).catch(() => undefined));
     for (let n = 0; n < 250; n++) wait("eager");
-    await expect(manners.visit("eager", undefined)).rejects.toThrow(PoolFull);
+    await expect(scheduler.visit("eager", undefined)).rejects.toThrow(PoolFull);
     for (let n = 0; n < 750; n++) wait(`account ${n % 5}`);
-    await expect(manners.visit("late", undefined)).rejects.toThrow(PoolFull);
+    await expect(scheduler.visit("late", undefined)).rejects.toThrow(PoolFull);
     // Others than these pages find room.
-    (await manners.ask(HOST))();
-    (await manners.work(job("job"), HOST, never)).end();
+    (await scheduler.ask(HOST))();
+    (await scheduler.work(job("job"), HOST, never)).end();
     stop.abort();
     await Promise.all(all);
-    expect(manners.load().waiting).toBe(0);
+    expect(scheduler.load().waiting).toBe(0);
   });
 });
 
@@ -238,7 +238,7 @@ describe("pages in the browser", () => {
   const away = (n: number) => ({ host: `${n}.example`, delayMs: 0 });
 
   test("have so many places, which accounts share evenly", async () => {
-    const { order, show, end } = line(createManners(new FakeClock(), places(2)));
+    const { order, show, end } = line(createHostScheduler(new FakeClock(), places(2)));
     for (const n of [0, 1, 2, 3]) show(`many ${n}`, "many", away(n));
     for (const n of [4, 5]) show(`few ${n}`, "few", away(n));
     await settle();
@@ -248,7 +248,7 @@ describe("pages in the browser", () => {
   });
 
   test("leave one to other accounts, whatever these have of other places", async () => {
-    const { order, show, visit, job, end } = line(createManners(new FakeClock(), places(4)));
+    const { order, show, visit, job, end } = line(createHostScheduler(new FakeClock(), places(4)));
     for (let n = 0; n < 10; n++) show(`slow ${n}`, "slow", away(n));
     for (let n = 10; n < 13; n++) {
       visit(`visit ${n}`, "other", away(n));
@@ -268,23 +268,23 @@ describe("pages in the browser", () => {
 });
 
 test("who gives up leaves the line", async () => {
-  const manners = createManners(new FakeClock(), places(1));
-  const first = await manners.work(job("one"), HOST, never);
+  const scheduler = createHostScheduler(new FakeClock(), places(1));
+  const first = await scheduler.work(job("one"), HOST, never);
   const abort = new AbortController();
-  const second = manners.work(job("two"), HOST, abort.signal);
+  const second = scheduler.work(job("two"), HOST, abort.signal);
   abort.abort(new Error("enough"));
   await expect(second).rejects.toThrow("enough");
-  await expect(manners.ask(HOST, abort.signal)).rejects.toThrow("enough");
-  expect(manners.load()).toEqual({ running: 1, waiting: 0 });
+  await expect(scheduler.ask(HOST, abort.signal)).rejects.toThrow("enough");
+  expect(scheduler.load()).toEqual({ running: 1, waiting: 0 });
   first.end();
-  expect(manners.load()).toEqual({ running: 0, waiting: 0 });
+  expect(scheduler.load()).toEqual({ running: 0, waiting: 0 });
 });
 
 test("the line has an end", async () => {
-  const manners = createManners(new FakeClock(), places(1));
+  const scheduler = createHostScheduler(new FakeClock(), places(1));
   const stop = new AbortController();
-  const all = Array.from({ length: 5004 }, () => manners.ask(HOST, stop.signal).catch(() => undefined));
-  await expect(manners.ask(HOST)).rejects.toThrow(PoolFull);
+  const all = Array.from({ length: 5004 }, () => scheduler.ask(HOST, stop.signal).catch(() => undefined));
+  await expect(scheduler.ask(HOST)).rejects.toThrow(PoolFull);
   stop.abort();
   await Promise.all(all);
 });

@@ -5,7 +5,7 @@ const prose = (name: string) =>
   [
     `The ${name} was built in a single summer by people who had never built anything larger than a barn before that.`,
     `Of the ${name} nothing was to be seen from the road, as a row of elms had been planted along the whole of its front.`,
-    `Whoever visits the ${name} today finds the elms gone, the windows painted green and a small shop beside the door.`,
+    `Whoever visits the ${name} today finds the elms gone, the windows painted green and a small shop beside the egress.`,
     `There has been talk of selling the ${name} for twenty years, and for twenty years nobody has made an offer.`,
   ]
     .map((text) => `<p>${text}</p>`)

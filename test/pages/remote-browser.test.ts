@@ -9,7 +9,7 @@ import { type BrowserServer, chromium } from "playwright-core";
 import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
-import { createRemoteDoor, type Door } from "../../src/pages/browser/egress.ts";
+import { type BrowserEgress, createRemoteEgress } from "../../src/pages/browser/egress.ts";
 import { createRenderer, type RenderRequest } from "../../src/pages/browser/render.ts";
 import { PageError } from "../../src/pages/page-error.ts";
 import { CHROMIUM } from "../support/browser.ts";
@@ -154,10 +154,10 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-function rendererFor(endpoint: string, door: Door | undefined, policy: Partial<AddressPolicy> = {}) {
+function rendererFor(endpoint: string, egress: BrowserEgress | undefined, policy: Partial<AddressPolicy> = {}) {
   const listed = { allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] };
   const guard = createAddressGuard({ ...listed, ...policy }, createResolve());
-  const renderer = createRenderer({ browser: createBrowser({ executable: "", endpoint }), guard, pagesMax: 2, door });
+  const renderer = createRenderer({ browser: createBrowser({ executable: "", endpoint }), guard, pagesMax: 2, egress });
   const render = (path: string, more: Partial<RenderRequest> = {}) =>
     renderer.render({
       url: base + path,
@@ -180,18 +180,18 @@ const KINDS: [string, () => Promise<Remote>][] = [
 
 describe.skipIf(CHROMIUM === undefined).each(KINDS)("%s", (_, start) => {
   let remote: Remote;
-  let door: Door;
+  let egress: BrowserEgress;
   let proxyPort = 0;
   let renderer: ReturnType<typeof rendererFor>;
   beforeAll(async () => {
     remote = await start();
     proxyPort = await freePort();
-    door = createRemoteDoor(`127.0.0.1:${proxyPort}`);
-    renderer = rendererFor(remote.endpoint, door);
+    egress = createRemoteEgress(`127.0.0.1:${proxyPort}`);
+    renderer = rendererFor(remote.endpoint, egress);
   }, 60_000);
   afterAll(async () => {
     await renderer.close();
-    await door.close();
+    await egress.close();
     await remote.stop();
   }, 60_000);
 
@@ -239,13 +239,13 @@ test.skipIf(CHROMIUM === undefined)(
   "nobody at the endpoint, or at our port, is no browser",
   async () => {
     const port = await freePort();
-    const fault = async (endpoint: string, door: Door) => {
-      const error = await failure(rendererFor(endpoint, door).render("/"));
+    const fault = async (endpoint: string, egress: BrowserEgress) => {
+      const error = await failure(rendererFor(endpoint, egress).render("/"));
       return error instanceof PageError ? error.fault : error;
     };
-    expect(await fault(`http://127.0.0.1:${port}`, createRemoteDoor(`127.0.0.1:${port}`))).toBe("no_browser");
+    expect(await fault(`http://127.0.0.1:${port}`, createRemoteEgress(`127.0.0.1:${port}`))).toBe("no_browser");
     const remote = await startChromium("http");
-    const taken = createRemoteDoor(`127.0.0.1:${site.port}`);
+    const taken = createRemoteEgress(`127.0.0.1:${site.port}`);
     expect(await fault(remote.endpoint, taken)).toBe("no_browser");
     await remote.stop();
   },

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
-import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
+import { LOCAL_EGRESS } from "../../src/pages/browser/egress.ts";
 import { createRenderer, type Renderer } from "../../src/pages/browser/render.ts";
 import { CHROMIUM } from "../support/browser.ts";
 import { whileSteady } from "../support/real-time.ts";
@@ -19,7 +19,7 @@ beforeAll(() => {
     createResolve(),
   );
   const browser = createBrowser({ executable: "", endpoint: "" });
-  renderer = createRenderer({ browser, guard, pagesMax: 2, door: LOCAL_DOOR });
+  renderer = createRenderer({ browser, guard, pagesMax: 2, egress: LOCAL_EGRESS });
 });
 afterAll(async () => {
   await renderer.close();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
-import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
+import { LOCAL_EGRESS } from "../../src/pages/browser/egress.ts";
 import { createRenderer, type Renderer } from "../../src/pages/browser/render.ts";
 import { PageError } from "../../src/pages/page-error.ts";
 import { CHROMIUM } from "../support/browser.ts";
@@ -32,7 +32,7 @@ beforeAll(() => {
     createResolve(),
   );
   const browser = createBrowser({ executable: "", endpoint: "", pageBytesMax: 400 * MIB });
-  renderer = createRenderer({ browser, guard, pagesMax: 2, door: LOCAL_DOOR });
+  renderer = createRenderer({ browser, guard, pagesMax: 2, egress: LOCAL_EGRESS });
 });
 afterAll(async () => {
   await renderer.close();

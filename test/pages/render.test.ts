@@ -4,7 +4,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser, type SharedBrowser } from "../../src/pages/browser/browser.ts";
-import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
+import { LOCAL_EGRESS } from "../../src/pages/browser/egress.ts";
 import { createRenderer, type Renderer, type RenderRequest } from "../../src/pages/browser/render.ts";
 import { PageError } from "../../src/pages/page-error.ts";
 import { CHROMIUM } from "../support/browser.ts";
@@ -47,7 +47,7 @@ beforeAll(async () => {
     createResolve(),
   );
   browser = createBrowser({ executable: "", endpoint: "" });
-  renderer = createRenderer({ browser, guard, pagesMax: 2, door: LOCAL_DOOR });
+  renderer = createRenderer({ browser, guard, pagesMax: 2, egress: LOCAL_EGRESS });
 });
 beforeEach(() => {
   touched = [];
@@ -273,7 +273,7 @@ describe.skipIf(CHROMIUM === undefined)("the way out", () => {
     const address = `127.0.0.1:${dead.port}`;
     await dead.stop(true);
     const open = createAddressGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve());
-    const other = createRenderer({ browser, guard: open, pagesMax: 1, door: LOCAL_DOOR });
+    const other = createRenderer({ browser, guard: open, pagesMax: 1, egress: LOCAL_EGRESS });
     const to = (url: string) =>
       other.render({
         ...REQUEST,

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import type { GuardedFetch } from "../../src/net/fetch.ts";
 import type { RenderRequest } from "../../src/pages/browser/render.ts";
-import { createManners } from "../../src/pages/schedule/host-scheduler.ts";
-import { inTurn, politeRenderer, scheduledFetch } from "../../src/pages/schedule/scheduled-fetch.ts";
+import { createHostScheduler } from "../../src/pages/schedule/host-scheduler.ts";
+import { inTurn, scheduledFetch, scheduledRenderer } from "../../src/pages/schedule/scheduled-fetch.ts";
 import { createSlots } from "../../src/pages/slots.ts";
 import { places } from "../support/places.ts";
 
@@ -15,13 +15,13 @@ const settle = async () => {
 };
 
 /** Takes all places of a host; the result gives one back. */
-async function fill(manners: ReturnType<typeof createManners>, host: string): Promise<() => void> {
-  const [first] = await Promise.all([1, 2, 3, 4].map(() => manners.ask({ host, delayMs: 0 })));
+async function fill(scheduler: ReturnType<typeof createHostScheduler>, host: string): Promise<() => void> {
+  const [first] = await Promise.all([1, 2, 3, 4].map(() => scheduler.ask({ host, delayMs: 0 })));
   return first as () => void;
 }
 
 test("each host of a chain is asked in its turn, and what judges the next comes before its turn", async () => {
-  const manners = createManners(new FakeClock(), places(8));
+  const scheduler = createHostScheduler(new FakeClock(), places(8));
   const order: string[] = [];
   const get: GuardedFetch = async (url, { onRedirect }) => {
     const chain = [url, "http://www.a.example/2", "http://b.example/3", "http://a.example/4"];
@@ -31,15 +31,15 @@ test("each host of a chain is asked in its turn, and what judges the next comes 
     }
     return { url, status: 200, headers: new Headers(), body: new Uint8Array(), chain };
   };
-  const leaveB = await fill(manners, "b.example");
-  const fetched = scheduledFetch(get, { manners, claimOf })("http://a.example/1", {
+  const leaveB = await fill(scheduler, "b.example");
+  const fetched = scheduledFetch(get, { scheduler, claimOf })("http://a.example/1", {
     ...LIMITS,
     onRedirect: async (url) => void order.push(`judged ${url}`),
   });
   await settle();
   expect(order).toEqual(["judged http://www.a.example/2", "http://www.a.example/2", "judged http://b.example/3"]);
   // The first host's place is free while the second is waited for.
-  const leaveA = await fill(manners, "a.example");
+  const leaveA = await fill(scheduler, "a.example");
   leaveB();
   await settle();
   expect(order.slice(3)).toEqual(["http://b.example/3", "judged http://a.example/4"]);
@@ -48,40 +48,40 @@ test("each host of a chain is asked in its turn, and what judges the next comes 
   expect(order.at(-1)).toBe("http://a.example/4");
   // All places were given back.
   leaveA();
-  await manners.ask({ host: "a.example", delayMs: 0 });
-  expect(manners.load().waiting).toBe(0);
+  await scheduler.ask({ host: "a.example", delayMs: 0 });
+  expect(scheduler.load().waiting).toBe(0);
 });
 
 test("a request that is over waits for no turn, and keeps none", async () => {
-  const manners = createManners(new FakeClock(), places(8));
-  const leaveB = await fill(manners, "b.example");
+  const scheduler = createHostScheduler(new FakeClock(), places(8));
+  const leaveB = await fill(scheduler, "b.example");
   const failures: unknown[] = [];
-  await inTurn({ manners, claimOf }, { url: "http://a.example/" }, async (follow) => {
+  await inTurn({ scheduler, claimOf }, { url: "http://a.example/" }, async (follow) => {
     // Sent to two places at once, as a page in a browser may be, and then closed.
     for (const path of ["1", "2"])
       void follow(`http://b.example/${path}`, never, async () => undefined).catch((error) => failures.push(error));
     await settle();
-    expect(manners.load().waiting).toBe(1);
+    expect(scheduler.load().waiting).toBe(1);
   });
   await settle();
-  expect([manners.load().waiting, failures.length]).toEqual([0, 2]);
+  expect([scheduler.load().waiting, failures.length]).toEqual([0, 2]);
   leaveB();
-  await manners.ask({ host: "b.example", delayMs: 0 });
-  await fill(manners, "a.example");
+  await scheduler.ask({ host: "b.example", delayMs: 0 });
+  await fill(scheduler, "a.example");
 });
 
 test("what judges ends the request, without a place", async () => {
-  const manners = createManners(new FakeClock(), places(8));
-  const work = inTurn({ manners, claimOf }, { url: "http://a.example/" }, (follow) =>
+  const scheduler = createHostScheduler(new FakeClock(), places(8));
+  const work = inTurn({ scheduler, claimOf }, { url: "http://a.example/" }, (follow) =>
     follow("http://b.example/", never, () => Promise.reject(new Error("forbidden"))),
   );
   await expect(work).rejects.toThrow("forbidden");
-  await fill(manners, "a.example");
-  await fill(manners, "b.example");
+  await fill(scheduler, "a.example");
+  await fill(scheduler, "b.example");
 });
 
 test("a page that the browser is sent on with waits for no host whose places wait for the browser", async () => {
-  const manners = createManners(new FakeClock(), { ...places(8), browser: () => 1 });
+  const scheduler = createHostScheduler(new FakeClock(), { ...places(8), browser: () => 1 });
   const browser = createSlots(1);
   const shown: string[] = [];
   const sent = Promise.withResolvers<void>();
@@ -97,7 +97,7 @@ test("a page that the browser is sent on with waits for no host whose places wai
       }),
     close: async () => undefined,
   };
-  const polite = politeRenderer(renderer, { manners, claimOf });
+  const polite = scheduledRenderer(renderer, { scheduler, claimOf });
   const show = (url: string, accountId: string) =>
     polite.render({
       url,
@@ -117,13 +117,13 @@ test("a page that the browser is sent on with waits for no host whose places wai
   expect([shown.length, shown[0]]).toEqual([5, "http://a.example/"]);
   await Promise.all([leading, ...others]);
   // All places were given back.
-  await fill(manners, "a.example");
-  await fill(manners, "b.example");
-  expect(manners.load().waiting).toBe(0);
+  await fill(scheduler, "a.example");
+  await fill(scheduler, "b.example");
+  expect(scheduler.load().waiting).toBe(0);
 });
 
 test("accounts share the browser: the endless pages of one keep no other out", async () => {
-  const manners = createManners(new FakeClock(), { ...places(32), browser: () => 4 });
+  const scheduler = createHostScheduler(new FakeClock(), { ...places(32), browser: () => 4 });
   const shown: string[] = [];
   const end = Promise.withResolvers<void>();
   const renderer = {
@@ -134,7 +134,7 @@ test("accounts share the browser: the endless pages of one keep no other out", a
     },
     close: async () => undefined,
   };
-  const polite = politeRenderer(renderer, { manners, claimOf });
+  const polite = scheduledRenderer(renderer, { scheduler, claimOf });
   const show = (url: string, accountId: string) =>
     polite.render({
       url,
@@ -153,5 +153,5 @@ test("accounts share the browser: the endless pages of one keep no other out", a
   expect([shown.length, shown.filter((url) => url.includes("endless")).length]).toEqual([8, 3]);
   end.resolve();
   await Promise.all(endless);
-  expect([shown.length, manners.load().waiting]).toEqual([15, 0]);
+  expect([shown.length, scheduler.load().waiting]).toEqual([15, 0]);
 });

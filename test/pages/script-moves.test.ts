@@ -4,7 +4,7 @@ import { createFetch } from "../../src/net/fetch.ts";
 import { type AddressGuard, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
-import { LOCAL_DOOR } from "../../src/pages/browser/egress.ts";
+import { LOCAL_EGRESS } from "../../src/pages/browser/egress.ts";
 import { createRenderer, type Renderer } from "../../src/pages/browser/render.ts";
 import { createConverter } from "../../src/pages/convert/convert.ts";
 import { createLoader } from "../../src/pages/load.ts";
@@ -40,7 +40,7 @@ beforeAll(() => {
   });
   guard = createAddressGuard({ allowPrivateNetworks: false, allowHosts: [site.host], ports: [] }, createResolve());
   const browser = createBrowser({ executable: "", endpoint: "" });
-  const real = createRenderer({ browser, guard, pagesMax: 1, door: LOCAL_DOOR });
+  const real = createRenderer({ browser, guard, pagesMax: 1, egress: LOCAL_EGRESS });
   renderer = {
     ...real,
     render: (request) => {

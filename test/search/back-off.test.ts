@@ -21,8 +21,8 @@ test("an engine that answers and asks to be left alone is left alone for as long
 
 test("a key that allows more is used for more", async () => {
   const facts = {
-    politeness: { requests: 1, perMs: 86_400_000 },
-    optionalKey: { looksLike: "a key", politeness: { requests: 2, perMs: 86_400_000 } },
+    requestRate: { requests: 1, perMs: 86_400_000 },
+    optionalKey: { looksLike: "a key", requestRate: { requests: 2, perMs: 86_400_000 } },
   };
   const engines = [toyEngine("with", facts), toyEngine("without", facts), toyEngine("other")];
   const keys = { with: { baseUrl: undefined, apiKey: "k" }, without: { baseUrl: undefined } };

@@ -194,7 +194,7 @@ describe("addresses", () => {
 });
 
 test("an engine that takes few requests is asked in its turns, and none of those who wait is held against it", async () => {
-  const polite = toyEngine("polite", { politeness: { requests: 2, perMs: 3_600_000 } });
+  const polite = toyEngine("polite", { requestRate: { requests: 2, perMs: 3_600_000 } });
   toys = startToys(
     { polite: () => pages("polite", 5), other: () => pages("other", 5) },
     {

@@ -12,7 +12,7 @@ import { toyEngine } from "./toy-engines.ts";
 const QUERY: SearchQuery = { text: "bread", category: "general", limit: 5, page: 1, safe: "off", nowMs: 0 };
 
 const chosen = (name: string, baseUrl?: string): ChosenEngine => ({
-  engine: toyEngine(name, { politeness: { requests: 1, perMs: 1000 } }),
+  engine: toyEngine(name, { requestRate: { requests: 1, perMs: 1000 } }),
   name,
   weight: 1,
   timeoutMs: 1000,

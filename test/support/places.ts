@@ -1,6 +1,6 @@
 // This many places for pages of any kind.
 
-/** For `createManners`. */
+/** For `createHostScheduler`. */
 export function places(count: number): Record<"jobs" | "singles" | "browser", () => number> {
   return { jobs: () => count, singles: () => count, browser: () => count };
 }

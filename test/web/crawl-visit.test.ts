@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Fetched } from "../../src/net/fetch.ts";
-import { createManners } from "../../src/pages/schedule/host-scheduler.ts";
+import { createHostScheduler } from "../../src/pages/schedule/host-scheduler.ts";
 import { type KeptAnswer, type Visiting, visitPage } from "../../src/web/crawl-visit.ts";
 import { places } from "../support/places.ts";
 
@@ -15,9 +15,9 @@ function surroundings({ statuses = [] as number[], broken = false } = {}) {
   const asked: string[] = [];
   const kept: KeptAnswer[] = [];
   const problems: string[] = [];
-  const manners = createManners(systemClock, places(8));
+  const scheduler = createHostScheduler(systemClock, places(8));
   const deps = {
-    manners,
+    scheduler,
     claimOf: async (url: string) => ({ host: new URL(url).host, delayMs: 0 }),
     problem: (message: string) => void problems.push(message),
     store: {
@@ -36,7 +36,7 @@ function surroundings({ statuses = [] as number[], broken = false } = {}) {
   };
   const visit = <T>(work: (visiting: Visiting) => Promise<T>) =>
     visitPage({ job: { id: "j", accountId: "a" }, entry, signal: new AbortController().signal }, deps, work);
-  return { asked, kept, problems, manners, visit };
+  return { asked, kept, problems, scheduler, visit };
 }
 
 test("what was answered is known to the next visit, other addresses of the page included", async () => {
@@ -95,30 +95,30 @@ test("an answer that cannot be kept is an answer all the same, and told", async 
 });
 
 test("the host's place is held while it is asked, the job's until the page is done", async () => {
-  const { manners, visit } = surroundings();
-  const others = await Promise.all([1, 2, 3].map(() => manners.ask({ host: "a.example", delayMs: 0 })));
+  const { scheduler, visit } = surroundings();
+  const others = await Promise.all([1, 2, 3].map(() => scheduler.ask({ host: "a.example", delayMs: 0 })));
   await visit(async ({ fetch }) => {
     let passed = false;
-    const waiting = manners.ask({ host: "a.example", delayMs: 0 }).then((leave) => {
+    const waiting = scheduler.ask({ host: "a.example", delayMs: 0 }).then((leave) => {
       passed = true;
       leave();
     });
     await Promise.resolve();
-    expect([passed, manners.load()]).toEqual([false, { running: 1, waiting: 1 }]);
+    expect([passed, scheduler.load()]).toEqual([false, { running: 1, waiting: 1 }]);
     await fetch(URL_, options);
     await waiting;
-    expect(manners.load()).toEqual({ running: 1, waiting: 0 });
+    expect(scheduler.load()).toEqual({ running: 1, waiting: 0 });
     // The page is answered now: another visit of it would wait for no host, however busy.
-    others.push(await manners.ask({ host: "a.example", delayMs: 0 }));
+    others.push(await scheduler.ask({ host: "a.example", delayMs: 0 }));
     expect(text(await visit((again) => again.fetch(URL_, options)))).toBe("answer 1");
   });
-  expect(manners.load()).toEqual({ running: 0, waiting: 0 });
+  expect(scheduler.load()).toEqual({ running: 0, waiting: 0 });
   for (const leave of others) leave();
 });
 
 test("a page that fails gives its places back", async () => {
-  const { manners, visit } = surroundings();
+  const { scheduler, visit } = surroundings();
   await expect(visit(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
-  const all = await Promise.all([1, 2, 3, 4].map(() => manners.ask({ host: "a.example", delayMs: 0 })));
-  expect([all.length, manners.load()]).toEqual([4, { running: 0, waiting: 0 }]);
+  const all = await Promise.all([1, 2, 3, 4].map(() => scheduler.ask({ host: "a.example", delayMs: 0 })));
+  expect([all.length, scheduler.load()]).toEqual([4, { running: 0, waiting: 0 }]);
 });

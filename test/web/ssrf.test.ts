@@ -146,7 +146,7 @@ const ask = async (path: string, body: object): Promise<Answer> => {
   const response = await app.post(path, body);
   return { ...((await response.json()) as Omit<Answer, "status">), status: response.status };
 };
-/** Refused at the door, before anything was sent. */
+/** Refused at the egress, before anything was sent. */
 const isRefused = ({ status, error }: Answer) =>
   status === 400 && (error?.code === "url_not_allowed" || error?.code === "invalid_request");
 

@@ -138,8 +138,8 @@ function estimatesIn(text: string): Readonly<Record<string, unknown>> | undefine
     if (whole !== undefined && Object.keys(whole).some((name) => LABEL.test(name))) return whole;
   }
   const from = shown.indexOf("{");
-  const mended = from < 0 ? undefined : repairJson(shown.slice(from, shown.lastIndexOf("}") + 1 || undefined));
-  const given: unknown = mended === undefined ? undefined : JSON.parse(mended);
+  const repaired = from < 0 ? undefined : repairJson(shown.slice(from, shown.lastIndexOf("}") + 1 || undefined));
+  const given: unknown = repaired === undefined ? undefined : JSON.parse(repaired);
   return isRecord(given) ? given : undefined;
 }
 

@@ -35,7 +35,7 @@ export interface DecisionModelsDeps {
   /** Changes when another process has written to the database. */
   changeCounter(): number;
   clock: Clock;
-  /** Something an operator should mend. */
+  /** Something an operator should repair. */
   problem(message: string): void;
 }
 
@@ -227,11 +227,11 @@ function askedOtherwise(id: string): string {
 
 /** What an operator should do about a version of the former revision. */
 export function outdated({ id, calibration }: Pick<DecisionVersion, "id" | "calibration">): string {
-  const mend =
+  const repair =
     calibration.method === "fitted"
       ? "`sallyport calibrate --write` makes its successor"
       : "`sallyport calibrate --write`, or a new id for its entry, makes its successor";
-  return `The decision model ${quoted(id)} is outdated: it answers by the words and formulas of the release before, for this release. ${mend}.`;
+  return `The decision model ${quoted(id)} is outdated: it answers by the words and formulas of the release before, for this release. ${repair}.`;
 }
 
 function changed(id: string): string {

@@ -14,7 +14,7 @@ export interface ProxyTicket {
 }
 
 /** Opens ways out. */
-export interface Door {
+export interface BrowserEgress {
   /** The browser is not the one we start: its own switches cannot be relied on. */
   readonly isRemote: boolean;
   /** The caller closes the way. Throws `PageError` `no_browser`. */
@@ -24,7 +24,7 @@ export interface Door {
 }
 
 /** The egress proxy of a local browser. */
-export const LOCAL_DOOR: Door = {
+export const LOCAL_EGRESS: BrowserEgress = {
   isRemote: false,
   open: async (guard) => {
     const way = await startProxy(guard);
@@ -36,7 +36,7 @@ export const LOCAL_DOOR: Door = {
 /**
  * The egress proxy of a remote browser that reaches us as `proxyAddress` (`host:port`); it listens when first needed.
  */
-export function createRemoteDoor(proxyAddress: string): Door {
+export function createRemoteEgress(proxyAddress: string): BrowserEgress {
   const port = Number(/:(\d+)$/.exec(proxyAddress)?.[1] ?? Number.NaN);
   let listening: Promise<SharedProxy> | undefined;
   return {

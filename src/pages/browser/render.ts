@@ -8,7 +8,7 @@ import { PageError } from "../page-error.ts";
 import { createSlots } from "../slots.ts";
 import { watchActivity } from "./activity.ts";
 import type { SharedBrowser } from "./browser.ts";
-import type { Door, ProxyTicket } from "./egress.ts";
+import type { BrowserEgress, ProxyTicket } from "./egress.ts";
 import { FOREIGN_BROWSER } from "./in-page.ts";
 import { tame } from "./navigation-guard.ts";
 import { openSeen, openUnseen } from "./open-page.ts";
@@ -52,7 +52,7 @@ export interface RendererDeps {
   readonly guard: AddressGuard;
   readonly pagesMax: number;
   /** Undefined: a remote browser that goes out by itself (private networks are allowed). Not closed here. */
-  readonly door: Door | undefined;
+  readonly egress: BrowserEgress | undefined;
   /** How long a browser may take to open a page before it is given up; 15 s without it. */
   readonly openTimeoutMs?: number;
 }
@@ -70,9 +70,9 @@ export function createRenderer(deps: RendererDeps): Renderer {
   const renderOnce = async (request: RenderRequest): Promise<Rendered> => {
     const browser = await deps.browser.get();
     deps.browser.used(browser);
-    let out: Awaited<ReturnType<Door["open"]>> | undefined;
+    let out: Awaited<ReturnType<BrowserEgress["open"]>> | undefined;
     try {
-      out = await deps.door?.open(deps.guard);
+      out = await deps.egress?.open(deps.guard);
       return await renderIn(browser, request, { deps, way: out?.way, ticket: out?.ticket });
     } catch (error) {
       if (!(error instanceof BrowserGone)) {
@@ -121,7 +121,7 @@ interface Showing {
 async function renderIn(browser: Browser, request: RenderRequest, showing: Showing): Promise<Rendered> {
   const endsMs = performance.now() + request.timeoutMs;
   // Windows of other people's browsers are theirs; what is photographed has to be painted.
-  const open = request.screenshot === "none" && showing.deps.door?.isRemote === false ? openUnseen : openSeen;
+  const open = request.screenshot === "none" && showing.deps.egress?.isRemote === false ? openUnseen : openSeen;
   const opening = open(browser, {
     userAgent: request.userAgent,
     acceptDownloads: false,
@@ -139,7 +139,7 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
   request.signal.addEventListener("abort", stop, { once: true });
   if (request.signal.aborted) stop();
   try {
-    if (showing.deps.door?.isRemote !== false) await context.addInitScript(FOREIGN_BROWSER);
+    if (showing.deps.egress?.isRemote !== false) await context.addInitScript(FOREIGN_BROWSER);
     const page = await within(openTimeoutMs, opened.newPage()).catch((error: unknown) => {
       throw asHanging(error);
     });

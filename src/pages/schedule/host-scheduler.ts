@@ -29,7 +29,7 @@ export interface PageTurn {
 }
 
 /** Turns over all hosts and jobs of the program. */
-export interface Manners {
+export interface HostScheduler {
   /**
    * Waits for a place on the host and its time, for a page that is in progress or needs no place; before all others.
    * Call the result when the request is over.
@@ -100,7 +100,7 @@ interface Waiter {
 const RANKS: Readonly<Record<Lane, number>> = { browser: 0, singles: 1, jobs: 2 };
 
 /** Makes them. The places are asked for each time: they may change. */
-export function createManners(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>): Manners {
+export function createHostScheduler(clock: Clock, placesMax: Readonly<Record<Lane, () => number>>): HostScheduler {
   const turns = new Turns(clock, placesMax);
   return {
     ask: async (claim, signal) => {

@@ -5,37 +5,37 @@ import { siteKey } from "../../base/page-key.ts";
 import type { FetchOptions, GuardedFetch } from "../../net/fetch.ts";
 import type { Renderer, RenderRequest } from "../browser/render.ts";
 import { createSlots } from "../slots.ts";
-import type { Claim, Manners } from "./host-scheduler.ts";
+import type { Claim, HostScheduler } from "./host-scheduler.ts";
 
 /** How turns are taken. */
 export interface FetchSchedule {
-  readonly manners: Pick<Manners, "ask">;
+  readonly scheduler: Pick<HostScheduler, "ask">;
   claimOf(url: string, signal?: AbortSignal): Promise<Claim>;
 }
 
 /** A fetch that takes its turns. */
-export function scheduledFetch(get: GuardedFetch, politeness: FetchSchedule): GuardedFetch {
+export function scheduledFetch(get: GuardedFetch, schedule: FetchSchedule): GuardedFetch {
   return (url, options) =>
-    inTurn(politeness, { url, signal: options.signal }, (follow) => get(url, followed(options, follow)));
+    inTurn(schedule, { url, signal: options.signal }, (follow) => get(url, followed(options, follow)));
 }
 
 /**
  * A renderer that takes its turns: a page shown in a browser asks its host once more. It gets its place in the browser with
  * its host's turn: pages that are sent on from within the browser wait for hosts, and those must never wait for the browser.
  */
-export function politeRenderer(
+export function scheduledRenderer(
   renderer: Renderer,
-  politeness: FetchSchedule & { readonly manners: Pick<Manners, "show"> },
+  schedule: FetchSchedule & { readonly scheduler: Pick<HostScheduler, "show"> },
 ): Renderer {
   return {
     ...renderer,
     render: async (request) => {
       const { url, signal, accountId } = request;
       const endsMs = performance.now() + request.timeoutMs;
-      const place = await politeness.manners.show(accountId, await politeness.claimOf(url, signal), signal);
+      const place = await schedule.scheduler.show(accountId, await schedule.claimOf(url, signal), signal);
       const timeoutMs = Math.max(1, endsMs - performance.now());
       try {
-        return await inTurn(politeness, { url, signal, leave: place.leaveHost }, (follow) =>
+        return await inTurn(schedule, { url, signal, leave: place.leaveHost }, (follow) =>
           renderer.render(followed<RenderRequest>({ ...request, timeoutMs }, follow)),
         );
       } finally {
@@ -58,7 +58,7 @@ export type Follow = (url: string, signal: AbortSignal, judge: () => Promise<voi
 
 /** Runs a request in its turn, or the one it has. Going on within a site is a part of the same turn. */
 export async function inTurn<T>(
-  { manners, claimOf }: FetchSchedule,
+  { scheduler, claimOf }: FetchSchedule,
   begin: Beginning,
   work: (follow: Follow) => Promise<T>,
 ): Promise<T> {
@@ -68,7 +68,7 @@ export async function inTurn<T>(
   let at = begin.url;
   let leave = begin.leave;
   const take = async (url: string, signal: AbortSignal | undefined) => {
-    const taken = await manners.ask(await claimOf(url, signal), signal);
+    const taken = await scheduler.ask(await claimOf(url, signal), signal);
     if (over.signal.aborted) taken();
     over.signal.throwIfAborted();
     at = url;

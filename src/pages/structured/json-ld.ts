@@ -42,9 +42,9 @@ function parse(script: string): unknown {
 function parseMended(text: string): unknown {
   if (text.length > MENDED_CHARS_MAX) return undefined;
   const plain = text.includes('"') ? text : text.replace(/&quot;|&#34;/g, '"').replace(/&amp;/g, "&");
-  const mended = repairJson(escapeControls(plain.endsWith(";") ? plain.slice(0, -1) : plain));
+  const repaired = repairJson(escapeControls(plain.endsWith(";") ? plain.slice(0, -1) : plain));
   try {
-    return mended === undefined ? undefined : JSON.parse(mended);
+    return repaired === undefined ? undefined : JSON.parse(repaired);
   } catch {
     return undefined; // What was repaired is valid, but may be nested deeper than the parser goes.
   }

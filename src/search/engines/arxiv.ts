@@ -16,7 +16,7 @@ export const arxiv: SearchEngine = {
   about: { website: "https://arxiv.org", official: true },
   enabledByDefault: true,
   network: "arxiv",
-  politeness: { requests: 1, perMs: 3000 },
+  requestRate: { requests: 1, perMs: 3000 },
   timeoutMs: 10_000,
   pagesMax: 10,
   timeRanges: [],

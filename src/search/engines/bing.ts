@@ -27,7 +27,7 @@ export const bing: SearchEngine = {
   about: { website: "https://www.bing.com", official: false },
   enabledByDefault: false,
   network: "bing",
-  politeness: { requests: 1, perMs: 1000 },
+  requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 6000,
   pagesMax: 1,
   languages: "any",

@@ -14,7 +14,7 @@ export const braveHtml: SearchEngine = {
   about: { website: "https://search.brave.com", official: false },
   enabledByDefault: false,
   network: "brave",
-  politeness: { requests: 1, perMs: 2000 },
+  requestRate: { requests: 1, perMs: 2000 },
   timeoutMs: 6000,
   pagesMax: 10,
   timeRanges: ["day", "week", "month", "year"],

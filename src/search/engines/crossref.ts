@@ -16,7 +16,7 @@ export const crossref: SearchEngine = {
   about: { website: "https://www.crossref.org", official: true },
   enabledByDefault: true,
   network: "crossref",
-  politeness: { requests: 5, perMs: 1000 },
+  requestRate: { requests: 5, perMs: 1000 },
   timeoutMs: 15_000,
   pagesMax: 10,
   timeRanges: TIME_RANGES,

@@ -41,7 +41,7 @@ export const duckduckgo: SearchEngine = {
   about: { website: "https://duckduckgo.com", official: false },
   enabledByDefault: false,
   network: "duckduckgo",
-  politeness: { requests: 1, perMs: 1000 },
+  requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 6000,
   pagesMax: 1,
   languages: "any",

@@ -49,7 +49,7 @@ export const gdelt: SearchEngine = {
   about: { website: "https://www.gdeltproject.org", official: true },
   enabledByDefault: false,
   network: "gdelt",
-  politeness: { requests: 1, perMs: 6000 },
+  requestRate: { requests: 1, perMs: 6000 },
   timeoutMs: 25_000,
   pagesMax: 1,
   languages: Object.keys(LANGUAGES),

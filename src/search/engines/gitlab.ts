@@ -14,7 +14,7 @@ export const gitlab: SearchEngine = {
   enabledByDefault: true,
   optionalKey: { looksLike: "an access token" },
   network: "gitlab",
-  politeness: { requests: 10, perMs: 60_000 },
+  requestRate: { requests: 10, perMs: 60_000 },
   timeoutMs: 6000,
   pagesMax: 10,
   timeRanges: [],

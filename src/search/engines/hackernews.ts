@@ -13,7 +13,7 @@ export const hackernews: SearchEngine = {
   about: { website: "https://hn.algolia.com", official: true },
   enabledByDefault: true,
   network: "algolia",
-  politeness: { requests: 10_000, perMs: 3_600_000 },
+  requestRate: { requests: 10_000, perMs: 3_600_000 },
   timeoutMs: 5000,
   pagesMax: 10,
   timeRanges: TIME_RANGES,

@@ -13,7 +13,7 @@ export const mastodon: SearchEngine = {
   about: { website: "https://mastodon.social", official: true },
   enabledByDefault: true,
   network: "mastodon",
-  politeness: { requests: 300, perMs: 300_000 },
+  requestRate: { requests: 300, perMs: 300_000 },
   timeoutMs: 6000,
   pagesMax: 1,
   timeRanges: [],

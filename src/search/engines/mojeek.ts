@@ -12,7 +12,7 @@ export const mojeek: SearchEngine = {
   about: { website: "https://www.mojeek.com", official: false },
   enabledByDefault: false,
   network: "mojeek",
-  politeness: { requests: 1, perMs: 2000 },
+  requestRate: { requests: 1, perMs: 2000 },
   timeoutMs: 6000,
   pagesMax: 10,
   languages: "any",

@@ -14,7 +14,7 @@ export const musicbrainz: SearchEngine = {
   about: { website: "https://musicbrainz.org", official: true },
   enabledByDefault: true,
   network: "musicbrainz",
-  politeness: { requests: 1, perMs: 1000 },
+  requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 8000,
   pagesMax: 10,
   timeRanges: [],

@@ -13,7 +13,7 @@ export const nominatim: SearchEngine = {
   about: { website: "https://nominatim.org", official: true },
   enabledByDefault: true,
   network: "nominatim",
-  politeness: { requests: 1, perMs: 1000 },
+  requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 8000,
   pagesMax: 1,
   languages: "any",

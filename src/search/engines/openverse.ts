@@ -13,7 +13,7 @@ export const openverse: SearchEngine = {
   about: { website: "https://openverse.org", official: true },
   enabledByDefault: true,
   network: "openverse",
-  politeness: { requests: 100, perMs: 86_400_000 },
+  requestRate: { requests: 100, perMs: 86_400_000 },
   timeoutMs: 8000,
   pagesMax: 10,
   timeRanges: [],

@@ -16,7 +16,7 @@ export const photon: SearchEngine = {
   about: { website: "https://photon.komoot.io", official: true },
   enabledByDefault: true,
   network: "photon",
-  politeness: { requests: 1, perMs: 1000 },
+  requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 8000,
   pagesMax: 1,
   languages: LANGUAGES,

@@ -26,7 +26,7 @@ export const reddit: SearchEngine = {
   enabledByDefault: false,
   key: { looksLike: "client-id:secret" },
   network: "reddit",
-  politeness: { requests: 100, perMs: 60_000 },
+  requestRate: { requests: 100, perMs: 60_000 },
   timeoutMs: 8000,
   pagesMax: 1,
   timeRanges: TIME_RANGES,

@@ -17,7 +17,7 @@ export const semanticScholar: SearchEngine = {
   enabledByDefault: true,
   optionalKey: { looksLike: "an API key" },
   network: "semantic-scholar",
-  politeness: { requests: 1, perMs: 1000 },
+  requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 8000,
   pagesMax: 10,
   timeRanges: TIME_RANGES,

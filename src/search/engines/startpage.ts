@@ -46,7 +46,7 @@ export const startpage: SearchEngine = {
   about: { website: ORIGIN, official: false },
   enabledByDefault: false,
   network: "startpage",
-  politeness: { requests: 2, perMs: 4000 },
+  requestRate: { requests: 2, perMs: 4000 },
   timeoutMs: 8000,
   pagesMax: 18,
   languages: Object.keys(LANGUAGES),

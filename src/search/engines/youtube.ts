@@ -17,7 +17,7 @@ export const youtube: SearchEngine = {
   about: { website: "https://www.youtube.com", official: false },
   enabledByDefault: false,
   network: "youtube",
-  politeness: { requests: 1, perMs: 1000 },
+  requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 8000,
   pagesMax: 1,
   timeRanges: ["day", "week", "month", "year"],

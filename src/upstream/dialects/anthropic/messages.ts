@@ -197,8 +197,8 @@ function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<strin
 
 /** The input must be an object: broken arguments of earlier turns are repaired, and at worst carried as text. */
 function inputOf(part: ToolCallPart): Loose {
-  const mended = repairJson(part.arguments);
-  const value: unknown = mended === undefined ? undefined : JSON.parse(mended);
+  const repaired = repairJson(part.arguments);
+  const value: unknown = repaired === undefined ? undefined : JSON.parse(repaired);
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? asRecord(value)
     : { arguments: part.arguments };

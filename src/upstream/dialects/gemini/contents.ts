@@ -169,8 +169,8 @@ const CALL = Symbol("call");
 type Tied = GeminiPart & { [CALL]?: string };
 
 function argsOf(part: ToolCallPart): Loose {
-  const mended = repairJson(part.arguments);
-  const value: unknown = mended === undefined ? undefined : JSON.parse(mended);
+  const repaired = repairJson(part.arguments);
+  const value: unknown = repaired === undefined ? undefined : JSON.parse(repaired);
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? asRecord(value)
     : { arguments: part.arguments };

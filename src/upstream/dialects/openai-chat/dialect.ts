@@ -146,13 +146,13 @@ function losslessResult(
   for (const choice of choices)
     if (isObject(choice) && isObject(choice["message"])) noteSeals(choice["message"], identity);
   const broken: string[] = [];
-  const mended = choices.map((choice) => mendChoice(choice, broken));
+  const repaired = choices.map((choice) => repairChoice(choice, broken));
   const usage = events.findLast((event) => event.type === "finish")?.usage;
   if (broken.length > 0) {
     const message = `The model called ${broken[0]} with arguments that are not valid JSON.`;
     return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };
   }
-  if (mended.some((choice, at) => choice !== choices[at])) edits["choices"] = mended;
+  if (repaired.some((choice, at) => choice !== choices[at])) edits["choices"] = repaired;
   if (isObject(body) && body["usage"] != null && !isSaneUsage(body["usage"])) {
     edits["usage"] = plainChatUsage(usage ?? identity.estimate(outputText(events)));
   }
@@ -163,25 +163,25 @@ function losslessResult(
  * Whole answers too end `tool_calls` when they call tools, and carry valid argument JSON as text. `broken` gets the
  * names of calls that cannot be repaired.
  */
-function mendChoice(choice: unknown, broken: string[]): unknown {
+function repairChoice(choice: unknown, broken: string[]): unknown {
   if (!isObject(choice) || !isObject(choice["message"])) return choice;
   const calls = choice["message"]["tool_calls"];
   if (!Array.isArray(calls) || calls.length === 0) return choice;
-  const mended = calls.map((call) => mendCall(call, broken));
-  const same = mended.every((call, at) => call === calls[at]) && choice["finish_reason"] !== "stop";
+  const repaired = calls.map((call) => repairCall(call, broken));
+  const same = repaired.every((call, at) => call === calls[at]) && choice["finish_reason"] !== "stop";
   if (same) return choice;
   const finish = choice["finish_reason"] === "stop" ? "tool_calls" : choice["finish_reason"];
-  return { ...choice, message: { ...choice["message"], tool_calls: mended }, finish_reason: finish };
+  return { ...choice, message: { ...choice["message"], tool_calls: repaired }, finish_reason: finish };
 }
 
-function mendCall(call: unknown, broken: string[]): unknown {
+function repairCall(call: unknown, broken: string[]): unknown {
   if (!isObject(call) || !isObject(call["function"])) return call;
   const fn = call["function"];
   const text = typeof fn["arguments"] === "string" ? fn["arguments"] : JSON.stringify(fn["arguments"] ?? {});
-  const mended = repairJson(text);
-  if (mended === undefined) {
+  const repaired = repairJson(text);
+  if (repaired === undefined) {
     broken.push(String(fn["name"]));
     return call;
   }
-  return mended === fn["arguments"] ? call : { ...call, function: { ...fn, arguments: mended } };
+  return repaired === fn["arguments"] ? call : { ...call, function: { ...fn, arguments: repaired } };
 }

@@ -299,15 +299,15 @@ export class OpenaiChatRelay implements FrameRelay {
       if (call.json.complete && sent === call.text) continue;
       // Valid but truncated arguments are closed; anything else is repaired around what was already sent.
       const closing = sent === call.text ? call.json.closing(call.text) : undefined;
-      const mended = closing === undefined ? repairJson(call.text) : call.text + closing;
-      if (mended === undefined || !mended.startsWith(sent)) {
+      const repaired = closing === undefined ? repairJson(call.text) : call.text + closing;
+      if (repaired === undefined || !repaired.startsWith(sent)) {
         this.#fault = {
           code: "tool_arguments_invalid",
           message: `The model called ${call.name} with arguments that are not valid JSON.`,
         };
         break;
       }
-      fragments.push({ tool_calls: [{ index: call.index, function: { arguments: mended.slice(sent.length) } }] });
+      fragments.push({ tool_calls: [{ index: call.index, function: { arguments: repaired.slice(sent.length) } }] });
     }
     const called = state.table.calls.length > 0 || state.calledCustom;
     const reason = called && finish === "stop" ? "tool_calls" : finish;

@@ -19,7 +19,7 @@ const CALLS_MAX = 512;
 export class CallGuards {
   readonly #calls: Guarded[] = [];
   /** Broken argument text to its repaired form. */
-  readonly #mended = new Map<string, string>();
+  readonly #repaired = new Map<string, string>();
 
   /** A call begins. */
   open(event: Loose, item: Loose): void {
@@ -46,7 +46,7 @@ export class CallGuards {
     const call = this.#find(event);
     // Nothing streamed: the event alone carries the arguments.
     if (call === undefined || call.fed === "") {
-      const whole = this.#mend(given);
+      const whole = this.#repair(given);
       return whole === undefined ? undefined : { rest: "", whole };
     }
     if (isJson(call.fed)) return { rest: "", whole: isJson(given) ? given : call.fed };
@@ -56,16 +56,16 @@ export class CallGuards {
     const rest = call.guard.end();
     if (rest === undefined) return undefined;
     const whole = call.guard.sent + rest;
-    this.#mended.set(call.fed, whole);
-    this.#mended.set(given, whole);
+    this.#repaired.set(call.fed, whole);
+    this.#repaired.set(given, whole);
     return { rest, whole };
   }
 
   /** The finished item with valid arguments: the same object when nothing had to change, undefined when nothing can. */
-  mendedItem(item: Loose): Loose | undefined {
+  repairedItem(item: Loose): Loose | undefined {
     const given = asText(item["arguments"]);
     if (given === undefined) return item;
-    const whole = this.#mend(given);
+    const whole = this.#repair(given);
     if (whole === undefined) return undefined;
     return whole === given ? item : { ...item, arguments: whole };
   }
@@ -74,19 +74,19 @@ export class CallGuards {
   mendedOutput(output: unknown): unknown[] | "broken" | undefined {
     const items = asList(output);
     let changed = false;
-    const mended: unknown[] = [];
+    const repaired: unknown[] = [];
     for (const value of items) {
       const item = asRecord(value);
-      const next = item["type"] === "function_call" ? this.mendedItem(item) : item;
+      const next = item["type"] === "function_call" ? this.repairedItem(item) : item;
       if (next === undefined) return "broken";
       if (next !== item) changed = true;
-      mended.push(next);
+      repaired.push(next);
     }
-    return changed ? mended : undefined;
+    return changed ? repaired : undefined;
   }
 
-  #mend(text: string): string | undefined {
-    return this.#mended.get(text) ?? (isJson(text) ? text : repairJson(text));
+  #repair(text: string): string | undefined {
+    return this.#repaired.get(text) ?? (isJson(text) ? text : repairJson(text));
   }
 
   #find(event: Loose): Guarded | undefined {

@@ -183,10 +183,10 @@ export class ResponsesRelay implements FrameRelay {
       this.#guards.open(event, item);
       return this.#pass(event, was);
     }
-    const mended = this.#guards.mendedItem(item);
-    if (mended === undefined) return this.#failArguments();
+    const repaired = this.#guards.repairedItem(item);
+    if (repaired === undefined) return this.#failArguments();
     const data =
-      mended === item ? was.frame.data : spliceInside(was.frame.data, "item", { arguments: mended["arguments"] });
+      repaired === item ? was.frame.data : spliceInside(was.frame.data, "item", { arguments: repaired["arguments"] });
     return this.#pass(event, was, data);
   }
 
