@@ -1,4 +1,4 @@
-// Tool-argument JSON: telling early whether fragments still are a prefix of valid JSON, and mending what models break
+// Tool-argument JSON: telling early whether fragments still are a prefix of valid JSON, and repairing what models break
 // most: cut-off ends, trailing commas, single quotes, code fences, bare words. Refuses to guess at anything else.
 
 import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
@@ -247,7 +247,7 @@ export function repairJson(text: string): string | undefined {
   if (bare.startsWith("{}") && isJson(bare.slice(2))) return bare.slice(2);
   const repaired = repair(bare);
   if (repaired !== undefined && isJson(repaired)) return repaired;
-  // Cut off where mending leaves half a member: what is there is kept as it is.
+  // Cut off where repairing leaves half a member: what is there is kept as it is.
   const prefix = new JsonPrefix();
   prefix.push(bare);
   const closing = prefix.closing(bare);

@@ -201,7 +201,7 @@ class Round {
     this.#deps.asked?.(name, "ok", tookMs / 1000);
   }
 
-  /** Books a failure, once per engine, and asks another in its place. */
+  /** Records a failure, once per engine, and asks another engine instead. */
   #failed({ chosen, startedMs }: Running, failure: Failure): void {
     const { name, network } = chosen;
     // Also of an engine that was late and is known as such: a captcha outlasts that.

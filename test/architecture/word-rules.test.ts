@@ -1,9 +1,9 @@
-// Holds names to one meaning each, and shows the rule failing on a planted violation.
+// Holds names to one meaning each and texts to the usual terms, and shows each rule failing on a planted violation.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { readFiles } from "./source.ts";
-import { namesDeclaredTwice } from "./word-rules.ts";
+import { coinedWords, namesDeclaredTwice } from "./word-rules.ts";
 
 const sources = await readFiles(join(import.meta.dir, "../.."), ["src"]);
 
@@ -19,4 +19,21 @@ test("a name that two files declare is noticed, also where one declares a type a
     ["src/wire/b.ts", "export async function Exchange() {}\nexport const other = 1;\n"],
   ]);
   expect(namesDeclaredTwice(planted).violations).toEqual(["Exchange is declared in src/http/a.ts and src/wire/b.ts"]);
+});
+
+test("coined words stay out of code and comments", () => {
+  const { looked, violations } = coinedWords(sources);
+  expect(looked).toBeGreaterThan(100);
+  expect(violations).toEqual([]);
+});
+
+test("a coined word is noticed in a comment and a name, and not in a text", () => {
+  const planted = new Map([
+    ["src/http/a.ts", "// A key of the house that nobody has.\nconst politeness = 1;\n"],
+    ["src/http/b.ts", 'const text = "Nobody knocked at the door.";\nconst words = /\\b(?:door|books)\\b/;\n'],
+  ]);
+  expect(coinedWords(planted).violations.map((one) => one.split(": say")[0])).toEqual([
+    'src/http/a.ts:1: "of the house"',
+    'src/http/a.ts:2: "politeness"',
+  ]);
 });

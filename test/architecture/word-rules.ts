@@ -1,4 +1,4 @@
-// Rules about words: each exported name means one thing.
+// Rules about words: each exported name means one thing, and coined words stay out (docs/glossary.md has the usual ones).
 
 import type { Finding } from "./rules.ts";
 import { codeOf, type FileMap } from "./source.ts";
@@ -21,4 +21,38 @@ export function namesDeclaredTwice(files: FileMap): Finding {
     .filter(([name, paths]) => paths.length > 1 && SHARED_NAMES[name] === undefined)
     .map(([name, paths]) => `${name} is declared in ${paths.join(" and ")}`);
   return { looked: declaring.size, violations };
+}
+
+/** Words that were coined here, each with the usual term. They are refused in code and comments, not in texts. */
+const COINED: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/\bmanners?\b/i, "host scheduler"],
+  [/\bpoliteness\b/i, "request rate, schedule"],
+  [/\btaming\b/i, "navigation guard"],
+  [/unsayable/i, "untranslatable"],
+  [/\bdoors?\b/i, "egress, endpoint, source"],
+  [/\bof the house\b|\bthe house's\b/i, "internal"],
+  [/\bbooks\b(?!, films)|\bbooked\b/i, "usage record"],
+  [/\brested\b/i, "suspended"],
+];
+
+/** Coined words in the code and comments of src/; literals may hold any words. */
+export function coinedWords(files: FileMap): Finding {
+  let looked = 0;
+  const violations: string[] = [];
+  for (const [path, text] of files) {
+    if (!path.startsWith("src/")) continue;
+    looked += 1;
+    text.split("\n").forEach((line, index) => {
+      if (!COINED.some(([pattern]) => pattern.test(line))) return;
+      const comment = /^\s*(?:\/?\*|\/\/)/.test(line);
+      const shown = comment
+        ? line
+        : line.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`?|\/(?![/*])(?:[^/\\]|\\.)+\/[a-z]*/g, "");
+      for (const [pattern, instead] of COINED) {
+        const word = pattern.exec(shown)?.[0];
+        if (word !== undefined) violations.push(`${path}:${index + 1}: "${word}": say ${instead}`);
+      }
+    });
+  }
+  return { looked, violations };
 }

@@ -1,5 +1,6 @@
-// A llama model of random weights in the GGUF format, a few hundred kilobytes: what it says is noise, but the same noise every
-// time, and it likes to begin with a capital letter. For a real engine to run where no real model can be had.
+// A llama model of random weights in the GGUF format, a few hundred kilobytes: what it says is noise, but the same
+// noise every time, and it likes to begin with a capital letter. For a real engine to run where no real model can be
+// obtained.
 
 /** Letters, pairs of them and bytes; small enough to run anywhere at once. */
 const WIDTH = 32;

@@ -103,7 +103,8 @@ function estimatesOf(result: ChatResult, count: number, key: string): number[] {
   const text = (result.choices[0]?.blocks ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
   const given = estimatesIn(text);
   if (given === undefined) throw new NonsenseAnswer(`Question ${JSON.stringify(key)} was not answered with JSON.`);
-  // Mended where it was cut off, it says nothing of the options it did not come to: a missing answer, not a small one.
+  // Repaired where it was cut off, it says nothing of the options it did not come to: a missing answer, not a small
+  // one.
   const cutOff = result.choices[0]?.reason === "length";
   if (cutOff && Object.keys(given).length < count) {
     throw new NonsenseAnswer(`The answer to question ${JSON.stringify(key)} was cut off.`);

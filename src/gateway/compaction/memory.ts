@@ -19,7 +19,7 @@ export interface Compaction {
   record: string | undefined;
   /** Tokens of the record. */
   tokens: number;
-  /** Messages were left out because no summary could be had: it is tried again later. */
+  /** Messages were left out because no summary could be obtained: it is tried again later. */
   truncated: boolean;
   createdAtMs: number;
 }

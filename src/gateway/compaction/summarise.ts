@@ -79,7 +79,7 @@ export function recordWithout(
   };
 }
 
-/** The record where no summary can be had and nothing else is kept: the latest words themselves. */
+/** The record where no summary can be obtained and nothing else is kept: the latest words themselves. */
 export function latestOf(
   middle: readonly MeasuredElement[],
   previous: ConversationRecord | undefined,

@@ -14,7 +14,7 @@ const VERBATIM = new Set(["pre", "code", "kbd", "samp", "tt", "tex", "math"]);
 /** Icon fonts set a picture as the word for it. */
 const ICON = /(?:^|\s)material-(?:icons|symbols)/;
 
-/** Mends in place. */
+/** Corrects in place. */
 export function mendSeams(root: PageElement): void {
   const holding = blockHolders(root);
   // Of links around links, each read once.

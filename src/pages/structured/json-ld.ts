@@ -6,7 +6,7 @@ import { bounded, type Entity, type Room } from "./entity.ts";
 
 /** Scripts of one page that are read. */
 const SCRIPTS_MAX = 50;
-/** Mending looks at every character; broken scripts longer than this are skipped. */
+/** Repairing looks at every character; broken scripts longer than this are skipped. */
 const MENDED_CHARS_MAX = 512 * 1024;
 
 /** The things at the top of all scripts, in order; what stands within others stays there. */
@@ -38,7 +38,7 @@ function parse(script: string): unknown {
   }
 }
 
-/** Undefined for what is beyond mending. */
+/** Undefined for what is beyond repairing. */
 function parseMended(text: string): unknown {
   if (text.length > MENDED_CHARS_MAX) return undefined;
   const plain = text.includes('"') ? text : text.replace(/&quot;|&#34;/g, '"').replace(/&amp;/g, "&");

@@ -23,7 +23,7 @@ export interface ValidateTask {
 /** Complaints about the value, or why the schema cannot be compiled. */
 export type ValidateAnswer = { readonly complaints: readonly Complaint[] } | { readonly refused: string };
 
-/** A model mends no more at once. */
+/** A model cannot correct more at once. */
 const COMPLAINTS_MAX = 50;
 const MESSAGE_CHARS_MAX = 500;
 
