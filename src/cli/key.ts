@@ -13,7 +13,7 @@ const NAME_CHARS_MAX = 100;
 const ACCOUNT: CommandOption = { name: "account", value: "EMAIL", summary: "the account's e-mail address" };
 
 const create: Command = {
-  summary: "make a key; it is shown once",
+  summary: "create a key; it is shown once",
   usage: "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--no-store]",
   options: [
     ACCOUNT,
@@ -21,7 +21,11 @@ const create: Command = {
     { name: "rpm", value: "N", summary: "requests a minute (default: the plan's)" },
     { name: "expires", value: "ISO", summary: "when the key expires (default: never)" },
     { name: "budget", value: "USD", summary: "what its requests may cost" },
-    { name: "budget-period", value: "TIME", summary: "the budget starts anew after each, as 30d (default: never)" },
+    {
+      name: "budget-period",
+      value: "TIME",
+      summary: "the budget renews after each period, such as 30d (default: never)",
+    },
     { name: "no-store", summary: "keep nothing that its requests say: no responses, threads, conversations or files" },
   ],
   async run(context) {

@@ -75,7 +75,7 @@ export interface Prepared {
   dropped?: readonly string[];
   /** The conversation is held here: takes the answer when it is complete, before the client has its end. */
   held?: HeldRequest;
-  /** It goes on with a conversation that is held here, which may have to be shortened; and what is kept of that. */
+  /** It continues with a conversation that is held here, which may have to be shortened; and what is kept of that. */
   holding?: { id: string; keeps: ConversationJob["keeps"] };
   /** The routes that are left, where only some can take what was sent. */
   routes?: readonly ModelRoute[];

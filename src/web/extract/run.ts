@@ -95,7 +95,7 @@ export function createExtract(deps: ExtractDeps): Extract {
 class Extraction {
   readonly #task: ExtractTask;
   readonly #deps: ExtractDeps & Pick<PageAnswerDeps, "shapeless">;
-  /** The task's, and ours for the case that one page breaks the extraction while others are under way. */
+  /** The task's, and ours for the case that one page breaks the extraction while others are in progress. */
   readonly #broken = new AbortController();
   readonly #signal: AbortSignal;
   readonly #order: ReadonlyMap<string, number>;
