@@ -64,10 +64,7 @@ export function signUp(deps: SignUpDeps): SignUp {
     if ((await accounts.countAccounts()) === 0) {
       const setupDeps = { countAccounts: () => accounts.countAccounts(), secret: deps.secrets.secret };
       if (setup !== undefined && (await isSetupToken(setupDeps, setup))) return { mustBeFirst: true };
-      throw new ApiError(
-        "signup_closed",
-        "The first account is created through the link that the server printed at startup.",
-      );
+      throw new ApiError("signup_closed", "The first account is created through the link printed at startup.");
     }
     const { signup } = deps.config().auth;
     if (signup === "closed") throw new ApiError("signup_closed", "Sign-up is disabled.");
@@ -125,10 +122,7 @@ export function signUp(deps: SignUpDeps): SignUp {
       if (owner !== undefined && mayMail(owner)) deps.mailer.send(signUpTriedMail(owner.email, owner.username));
       // Names are public; addresses are not, so a taken one is not told apart from other reasons.
       if (made.refused === "username_taken") refuse("username", "This username is taken. Choose another.");
-      throw new ApiError(
-        "invalid_request",
-        "An account with these details cannot be created. If you already have one, sign in.",
-      );
+      throw new ApiError("invalid_request", "An account with these details cannot be created. Have one? Sign in.");
     }
     // Only now: a taken name must not cost users their sign-in. The unique identity ensures that it is used once.
     if (form.pending !== undefined) await oauth.takePending(form.pending);

@@ -140,7 +140,7 @@ describe("later accounts", () => {
     expect(await answer({ email: "OLD@example.com" })).toEqual([
       "invalid_request",
       null,
-      "An account with these details cannot be created. If you already have one, sign in.",
+      "An account with these details cannot be created. Have one? Sign in.",
     ]);
     expect(hashed).toBe(3);
     expect((await mailTo(dataDir, "old@example.com")).subject).toBe("You already have an account");

@@ -29,11 +29,11 @@ test("coined words stay out of code and comments", () => {
 
 test("a coined word is noticed in a comment and a name, and not in a text", () => {
   const planted = new Map([
-    ["src/http/a.ts", "// A key of the house that nobody has.\nconst requestRate = 1;\n"],
+    ["src/http/a.ts", "// A key of the house that nobody has.\nconst politeness = 1;\n"],
     ["src/http/b.ts", 'const text = "Nobody knocked at the door.";\nconst words = /\\b(?:door|books)\\b/;\n'],
   ]);
   expect(coinedWords(planted).violations.map((one) => one.split(": say")[0])).toEqual([
     'src/http/a.ts:1: "of the house"',
-    'src/http/a.ts:2: "requestRate"',
+    'src/http/a.ts:2: "politeness"',
   ]);
 });

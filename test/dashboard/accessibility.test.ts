@@ -87,7 +87,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       const setup = await secretStore(app.store).secret("setup_token");
       const { page, complaints, context } = await browser.visitor({ address: freshAddress() });
       await page.goto(`${base}/signup`);
-      await page.getByText("created with the link that the server printed").waitFor();
+      await page.getByText("created with the link printed").waitFor();
       expect(await page.getByRole("button", { name: "Create account" }).count()).toBe(0);
       await page.goto(`${base}/signup?setup=${setup}`);
       await page.getByLabel("E-mail").fill("boss@example.com");

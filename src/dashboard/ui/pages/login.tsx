@@ -22,7 +22,7 @@ export function LoginPage() {
       <Title>Sign in</Title>
       {signup === "first" && (
         <Notice>
-          There is no account yet. The first one is created with the link that the server printed at startup;{" "}
+          There is no account yet. The first one is created with the link printed at startup;{" "}
           <code>sallyport setup-link</code> prints it again.
         </Notice>
       )}

@@ -63,7 +63,7 @@ function NewAccount() {
   if (signup === "closed") return <Closed text="Sign-up is disabled. Ask who runs this server." />;
   if (signup === "first" && setup === null) {
     return (
-      <Closed text="The first account is created with the link that the server printed at startup. `sallyport setup-link` prints it again." />
+      <Closed text="The first account is created with the link printed at startup. `sallyport setup-link` prints it again." />
     );
   }
   const provider = providers.find(({ slug }) => slug === pending?.provider)?.name;
