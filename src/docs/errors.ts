@@ -33,7 +33,7 @@ const OF_BODIES: readonly ErrorCode[] = [
 /** Every code that the endpoint may answer with, by status. */
 export function errorsOf(endpoint: ApiEndpoint, closable: boolean): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([
-    // The edge refuses paths and Host headers that nobody can read.
+    // The edge refuses paths and Host headers that no one can read.
     "invalid_request",
     ...OF_ACCESS[endpoint.access],
     ...(endpoint.body === undefined ? [] : OF_BODIES),

@@ -15,7 +15,7 @@ export interface DocsRoutesDeps {
 export function docsRoutes(deps: DocsRoutesDeps) {
   const origin = (request: Request) => deps.publicUrl(request).replace(/\/+$/, "");
   const page = async ({ request }: { request: Request }): Promise<Response> => {
-    // Loaded when somebody reads: a start has no use for the manual.
+    // Loaded when someone reads: a start has no use for the manual.
     const [{ manualResponse }, document] = await Promise.all([
       import("./pages/answer.ts"),
       deps.document(origin(request)),

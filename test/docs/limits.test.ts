@@ -26,7 +26,7 @@ interface Bound {
   readonly within: unknown;
 }
 
-/** Members whose type nobody can make up a value for, and those that need others beside them. */
+/** Members whose type no one can make up a value for, and those that need others beside them. */
 const BESIDE: Readonly<Record<string, Json>> = { top_logprobs: { logprobs: true } };
 
 /** A text of that length: an address where one is wanted. */
@@ -55,7 +55,7 @@ function boundsOf(endpoint: ApiEndpoint, member: string, schema: Json): Bound[] 
   if (type === "integer") add("type", 1.5);
   if (type === "boolean") add("type", "maybe");
   for (const branch of (schema["anyOf"] as Json[] | undefined) ?? []) {
-    // Whatever a branch refuses another one may take, but for the length of its lists.
+    // Whatever a branch refuses another one may take, except for the length of its lists.
     const found = boundsOf(endpoint, member, branch).filter(({ keyword }) => keyword.endsWith("Items"));
     out.push(...found);
   }
@@ -83,7 +83,7 @@ function filled(
 
 function allBounds(): Bound[] {
   return ENDPOINTS.flatMap((endpoint) => {
-    // What stands below an id is looked at where it is made.
+    // What stands below an id is examined where it is made.
     if (endpoint.path.includes(":") || endpoint.body === undefined || Object.keys(endpoint.body.examples).length === 0)
       return [];
     const { properties } = endpoint.body.schema as unknown as { properties: Record<string, Json> };

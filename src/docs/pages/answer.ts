@@ -30,7 +30,7 @@ function kept(path: string, origin: string, make: () => string | undefined): str
   const known = made.pages.get(path);
   if (known !== undefined) return known;
   const html = make();
-  // Only pages that there are, so that nobody fills this.
+  // Only pages that there are, so that no one fills this.
   if (html !== undefined) made.pages.set(path, html);
   return html;
 }

@@ -1,5 +1,5 @@
-// The frame of every page of the documentation, and the headers with which it is served: it runs and loads nothing but the two
-// files that it names, and asks nobody but this gateway.
+// The frame of every page of the documentation, and the headers with which it is served: it runs and loads nothing but
+// the two files that it names, and asks no one but this gateway.
 
 import style from "./page.docs.css" with { type: "text" };
 import client from "./try.client.js" with { type: "text" };
@@ -65,7 +65,7 @@ export function pageHtml({ title, html, path }: PageContent, menu: readonly Menu
 <script src="/docs/assets/${SCRIPT.name}" defer></script>
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <header><a class="brand" href="/docs">Sallyport</a><a class="to-menu" href="#menu">Contents</a><a href="/openapi.json">OpenAPI</a><a href="/dashboard">Dashboard</a></header>
 <div class="frame">
 <nav id="menu" aria-label="Documentation" tabindex="-1">${groups.join("")}</nav>

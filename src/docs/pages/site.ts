@@ -29,8 +29,8 @@ export function sitePage(path: string, document: Json, origin: string): string |
 
 /** What a reader sees at an address that has no page. */
 export function missingPage(path: string, document: Json): string {
-  const html = `<h1>There is no such page</h1><p>The menu lists what there is; <a href="/docs">the overview</a> is a good start.</p>`;
-  return pageHtml({ title: "There is no such page", html, path }, menuOf(groupsOf(document)));
+  const html = `<h1>Page not found</h1><p>The menu lists what there is; <a href="/docs">the overview</a> is a good start.</p>`;
+  return pageHtml({ title: "Page not found", html, path }, menuOf(groupsOf(document)));
 }
 
 function menuOf(groups: readonly ApiGroup[]): MenuGroup[] {
