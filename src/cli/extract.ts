@@ -75,7 +75,7 @@ async function extracted(context: Context, schema: unknown, line: ProgressLine):
       documents: flags.has("documents"),
     });
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(new JobTimeout("It took longer than it may.")), web.jobTimeoutMs);
+    const timer = setTimeout(() => limit.abort(new JobTimeout("The job exceeded its time limit.")), web.jobTimeoutMs);
     const validator = createValidator();
     // Which pages failed is in the warnings.
     const memory = memoryCrawlStore((page) => {

@@ -91,7 +91,7 @@ async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedReque
   // The refusal makes clients send their history.
   if (format.hasThreads !== true || body["thread"] == null || caller.noStore) return undefined;
   const isNative = draft.holdsThread !== true && routes.some((route) => holdsThreads(provider(route.provider)));
-  // One that was begun here goes on here, whoever answers for the model by now.
+  // One that was begun here continues here, whoever answers for the model by now.
   if (isNative && !(await held.has(caller.accountId, threadOf(format, body)?.previousId))) return undefined;
   return held.open(format, body, { accountId: caller.accountId, exchange });
 }

@@ -145,7 +145,7 @@ describe.each(REFUSALS)("a provider of the same protocol that refuses: %s", (_na
     const second = await turn({ model: "claude", messages: user("two"), thread: after(first.id) }, stream, betas);
     expect([second.status, upstream.received.length]).toEqual([200, 3]);
     for (const said of ["Be kind.", "one", "answer 2", "two"]) expect(upstream.received[2]?.text).toContain(said);
-    // An answer that is nobody's is asked of the provider, if it is anywhere.
+    // An answer that is no one's is asked of the provider, if it is anywhere.
     expect(refused(await turn({ model: "claude", messages: user("x"), thread: after("msg_none") }))[0]).toBe(404);
   });
 });

@@ -117,7 +117,7 @@ test("killed again and again, it loses no page and asks the model twice only for
   const times = (path: string) => asked.filter((one) => one === path).length;
   const often = new Set(asked.filter((path) => times(path) > (most.get(path) ?? 0)));
   expect([...often]).toEqual([]);
-  // Nobody pays for an answer twice.
+  // No one pays for an answer twice.
   const [paid] = read<{ calls: number }>("SELECT COUNT(*) AS calls FROM usage WHERE endpoint = '/v1/extract'");
   expect(paid?.calls).toBeLessThanOrEqual(asked.length);
   // Nothing is kept that is not needed any more.

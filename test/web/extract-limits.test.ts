@@ -80,7 +80,7 @@ test("a job is gone when its time is over", async () => {
 test("an account has so many jobs under way, and so much room", async () => {
   const store = openStore({ dataDir: app.dataDir });
   const jobs = jobStore(store);
-  // Of a kind that nobody takes up.
+  // Of a kind that no one takes up.
   const job = (n: number) => ({ id: `job_${n}`, kind: "none", accountId: app.accountId, input: {}, deadlineAtMs: 0 });
   for (let n = 0; n < 100; n++) await jobs.createJob(job(n));
   const full = await extract(items);

@@ -22,7 +22,7 @@ export interface Fitted {
 export interface Fitting {
   readonly references: References;
   follow(value: unknown): unknown;
-  /** Things that name each other, and a schema that holds itself, could be looked at without end. */
+  /** Things that name each other, and a schema that holds itself, could be examined without end. */
   readonly left: { steps: number };
 }
 
