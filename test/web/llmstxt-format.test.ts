@@ -1,6 +1,7 @@
 // The written file as readers of the format find it, whatever the pages say of themselves.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import LlmsTextParser from "llms-txt-parser";
 import TurndownService from "turndown";
 import { writeFiles } from "../../src/web/llmstxt/files.ts";
 import type { PageNote } from "../../src/web/llmstxt/page-note.ts";
@@ -102,6 +103,7 @@ describe("whatever pages say", () => {
         const urls = links.map(({ url }) => new URL(url).hash).sort();
         expect(urls).toEqual(notes.map(({ url }) => new URL(url).hash).sort());
         expect(links.filter(({ url }) => new URL(url).host !== "acme.example")).toEqual([]);
+        expect(readByPackage(llmstxt)).toEqual({ title: parsed.title.trim(), links });
         const titles = parsed.sections.map(({ title }) => title);
         expect(new Set(titles).size).toBe(titles.length);
         // Nothing in a line looks like another link to readers that know no escapes.
@@ -113,6 +115,13 @@ describe("whatever pages say", () => {
     );
   });
 });
+
+/** The same file, read by a package that others use. */
+function readByPackage(text: string) {
+  const { title, links, error } = new LlmsTextParser().parse(text);
+  if (error !== undefined) throw new Error(error);
+  return { title, links: links.map((link) => ({ title: link.title, url: link.url, note: link.description })) };
+}
 
 /** Levels of the headings outside of code. */
 function headingsOf(markdown: string): number[] {

@@ -205,6 +205,8 @@ class Generation {
     });
     if ("error" in read && candidates.length === 0) {
       this.#fatal = failureOf(read.error);
+      if (this.#fatal.code === "llmstxt_internal_error")
+        this.#deps.problem("the root page of an llms.txt could not be read", read.error);
       return;
     }
     const signposts = candidates.map(({ key, label, group, place }): [string, Signpost] => [
