@@ -5,7 +5,7 @@ import LlmsTextParser from "llms-txt-parser";
 import TurndownService from "turndown";
 import { writeFiles } from "../../src/web/llmstxt/files.ts";
 import type { PageNote } from "../../src/web/llmstxt/page-note.ts";
-import { plainLine } from "../../src/web/llmstxt/plain.ts";
+import { firstSentence, paragraphsOf, plainLine } from "../../src/web/llmstxt/plain.ts";
 import { parseLlmstxt } from "../support/llmstxt-parser.ts";
 import "../support/seed.ts";
 
@@ -19,7 +19,7 @@ function note(rank: number, path: string, more: Partial<PageNote> = {}): PageNot
     title: `Page ${rank}`,
     heading: `Heading ${rank}`,
     description: `What page ${rank} says.`,
-    sentence: `It begins with ${rank}.`,
+    sentences: [`It begins with ${rank}.`],
     opening: `It begins with ${rank}. And goes on.`,
     siteName: "",
     language: "en",
@@ -76,7 +76,7 @@ describe("whatever pages say", () => {
       title: line,
       heading: line,
       description: line,
-      sentence: line,
+      sentences: fc.array(line, { maxLength: 3 }),
       opening: line,
       siteName: line,
       path: fc.constantFrom("/a", "/b/c", "/b/d(e)", "/login", "/q?x=[1]&copy;=2", "/%F0%9F%98%80/x", "/d'e\"f"),
@@ -179,6 +179,24 @@ describe("names", () => {
     );
   });
 
+  test("a part that titles share is the site's only where the root page has it too", () => {
+    const titles = ["The Handbook", "Introduction - Cats", "Introduction - Dogs", "Introduction - Fish"];
+    const notes = titles.map((title, rank) => note(rank, `/${rank}`, { title }));
+    expect(parseLlmstxt(write(notes).llmstxt).title).toBe("The Handbook");
+    const doubled = note(0, "/", { title: "Acme - Acme", siteName: "Acme" });
+    expect(parseLlmstxt(write([doubled]).llmstxt).sections[0]?.links[0]?.title).toBe("Acme");
+  });
+
+  test("a notice that several pages begin with describes none of them", () => {
+    const notice = "Press an arrow to go on.";
+    const notes = [0, 1, 2].map((rank) =>
+      note(rank, `/${rank}`, { description: "", sentences: [notice, ...(rank === 1 ? ["One is about cats."] : [])] }),
+    );
+    const { summary, info, sections } = parseLlmstxt(write(notes).llmstxt);
+    expect([summary, info]).toEqual(["", ""]);
+    expect(sections[0]?.links.map((link) => link.note)).toEqual(["", "One is about cats.", ""]);
+  });
+
   test("a description that several pages have is none of theirs", () => {
     const notes = [
       note(0, "/", { description: "All about widgets." }),
@@ -209,4 +227,34 @@ test("sections are the menus of the root page, then folders, then what is option
     ["Handbook", ["/docs", "/docs/a", "/docs/b"]],
     ["Optional", ["/terms", "/hidden"]],
   ]);
+});
+
+test("Markdown becomes the words that a reader sees", () => {
+  const paragraphs = paragraphsOf(`# Title
+
+![picture](https://a.example/p.png)
+
+| a | b |
+
+See [the *guide*](https://a.example/g_(x) "Guide") and [[attributes]](https://a.example/#r "r") with \`code\`.[^1]
+
+- an item
+
+\`\`\`
+not this
+
+nor this
+\`\`\`
+
+Two\\_words, 3 \\* 4 and x<sup>2</sup> &lt;b&gt;.`);
+  expect(paragraphs).toEqual(["See the guide and [attributes] with code.", "Two_words, 3 * 4 and x2 <b>."]);
+  expect(firstSentence("Short. Also short. And so on for ever and ever.", "xx-nonsense")).toBe(
+    "Short. Also short. And so on for ever and ever.",
+  );
+  expect(firstSentence("A first sentence that is long enough. Not this.", "en")).toBe(
+    "A first sentence that is long enough.",
+  );
+  expect(firstSentence("これは十分に長い最初の文であり、ここで終わります、本当です。次の文。", "ja")).toBe(
+    "これは十分に長い最初の文であり、ここで終わります、本当です。",
+  );
 });

@@ -36,7 +36,7 @@ export function writeFiles(notes: readonly PageNote[], facts: SiteFacts): Llmstx
   const site: SiteNote = {
     name: plainLine(siteNameOf(notes, home), NAME_CHARS_MAX),
     summary: root?.description ?? "",
-    introduction: introductionOf(root?.note, root?.description ?? ""),
+    introduction: root === undefined ? "" : introductionOf(root, notes),
   };
   return {
     llmstxt: writeLlmstxt(site, sections),
@@ -60,8 +60,11 @@ function signpostOf(note: PageNote, signposts: SiteFacts["signposts"]): Signpost
   return note.keys.map((key) => signposts[key]).find((signpost) => signpost !== undefined) ?? NO_SIGNPOST;
 }
 
-/** How the root page begins, unless the summary says so already. */
-function introductionOf(root: PageNote | undefined, summary: string): string {
-  const opening = plainLine(root?.opening ?? "", INTRODUCTION_CHARS_MAX);
-  return summary !== "" && opening.startsWith(summary.replace(/…$/, "")) ? "" : opening;
+/** How the root page begins, unless that is said already, or is a notice that all pages have. */
+function introductionOf({ note, description }: NamedPage, notes: readonly PageNote[]): string {
+  const opening = plainLine(note.opening, INTRODUCTION_CHARS_MAX);
+  const isSaid = description !== "" && opening.startsWith(description.replace(/…$/, ""));
+  const first = note.sentences[0] ?? "";
+  const isNotice = notes.filter(({ sentences }) => sentences.includes(first)).length > 2;
+  return isSaid || isNotice ? "" : opening;
 }

@@ -34,14 +34,15 @@ export function siteNameOf(notes: readonly PageNote[], home: string): string {
   return named ?? (title === "" ? root?.heading || host : title);
 }
 
-/** The first or last part that most titles have. */
+/** The first or last part that most titles have, that of the root page too. */
 function sharedPart(notes: readonly PageNote[]): string | undefined {
   if (notes.length < 3) return undefined;
+  const root = notes.find(({ rank }) => rank === 0)?.title ?? "";
   const parts = notes.flatMap(({ title }) => {
     const split = title.split(SEPARATOR).filter((part) => part !== "");
     return split.length < 2 ? [] : [...new Set([split[0] as string, split[split.length - 1] as string])];
   });
-  const found = mostCommon(parts);
+  const found = mostCommon(root === "" ? parts : parts.filter((part) => root.includes(part)));
   return found !== undefined && parts.filter((part) => part === found).length >= notes.length * SHARE_MIN
     ? found
     : undefined;
@@ -72,6 +73,12 @@ export function namePages(
   const titles = notes.map((note) => withoutSite(note.title, siteName));
   const uses = countOf(titles);
   const descriptions = countOf(notes.map(({ description }) => description));
+  const sentences = countOf(notes.flatMap((note) => note.sentences));
+  /** What several pages say is a notice of the site; of two, the one that matters more says it. */
+  const isOwnSentence = (text: string, note: PageNote) => {
+    const uses = sentences.get(text) ?? 0;
+    return uses === 1 || (uses === 2 && notes.find((one) => one.sentences.includes(text)) === note);
+  };
   return notes.map((note, index) => {
     const cleaned = titles[index] as string;
     // A title that several pages have tells no one which one it is.
@@ -82,7 +89,8 @@ export function namePages(
       note.description !== "" &&
       letters(note.description) !== letters(title) &&
       (note.rank === 0 || descriptions.get(note.description) === 1);
-    const said = isOwnDescription ? note.description : (described.get(note.rank) ?? note.sentence);
+    const sentence = note.sentences.find((text) => isOwnSentence(text, note)) ?? "";
+    const said = isOwnDescription ? note.description : (described.get(note.rank) ?? sentence);
     return { note, title, description: letters(said) === letters(title) ? "" : said, isOwnDescription };
   });
 }
@@ -97,9 +105,11 @@ function countOf(texts: readonly string[]): Map<string, number> {
 function withoutSite(title: string, siteName: string): string {
   const parts = title.split(SEPARATOR).filter((part) => part !== "");
   if (parts.length < 2) return title;
+  if (parts.every((part) => letters(part) === letters(parts[0] as string))) return parts[0] as string;
   const name = letters(siteName);
   const own = parts.filter((part, index) => !((index === 0 || index === parts.length - 1) && letters(part) === name));
-  if (own.length === 0 || own.length === parts.length) return title;
+  if (own.length === 0) return parts[0] as string;
+  if (own.length === parts.length) return title;
   // What stood between the parts that stay.
   const start = title.indexOf(own[0] as string);
   const last = own[own.length - 1] as string;

@@ -1,5 +1,6 @@
 // What is kept of one page for llms.txt: what it says about itself, and its text where the whole text is wanted.
 
+import { sha256Hex } from "../../base/ids.ts";
 import { pageKey, siteKey } from "../../base/page-key.ts";
 import type { LoadedPage } from "../../pages/load.ts";
 import { firstSentence, paragraphsOf, plainLine, plainWords } from "./plain.ts";
@@ -16,8 +17,8 @@ export interface PageNote {
   readonly heading: string;
   /** Its own description. */
   readonly description: string;
-  /** Its first sentence. */
-  readonly sentence: string;
+  /** How its first paragraphs begin. */
+  readonly sentences: readonly string[];
   /** How its text begins, for a model or as the site's introduction. */
   readonly opening: string;
   readonly siteName: string;
@@ -34,6 +35,10 @@ export interface PageNote {
 const TITLE_CHARS_MAX = 200;
 const DESCRIPTION_CHARS_MAX = 300;
 const OPENING_CHARS_MAX = 2000;
+/** Shorter paragraphs are captions and dates. */
+const TELLING_CHARS_MIN = 40;
+const SENTENCES_MAX = 3;
+const TEXT_CHARS_MIN = 200;
 /** Of one page; a book on a single page does not take the place of all others. */
 const MARKDOWN_CHARS_MAX = 256 * 1024;
 
@@ -44,20 +49,27 @@ export function pageNote(
 ): PageNote {
   const { metadata, markdown = "" } = page;
   const paragraphs = paragraphsOf(markdown);
-  const telling = paragraphs.find((text) => text.length >= 40) ?? paragraphs[0] ?? "";
+  const telling = paragraphs.filter((text) => text.length >= TELLING_CHARS_MIN);
+  const begins = [...telling, ...paragraphs.filter((text) => text.length < TELLING_CHARS_MIN)].slice(0, SENTENCES_MAX);
   const { canonical } = metadata;
   const isOwn = canonical !== undefined && URL.canParse(canonical) && siteKey(canonical) === siteKey(page.url);
   // A template that names the root on every page says nothing.
   const isMistaken = isOwn && new URL(canonical).pathname === "/" && new URL(page.url).pathname !== "/";
-  return {
-    rank,
-    keys: [...new Set([key, pageKey(page.url), ...(isOwn && !isMistaken ? [pageKey(canonical)] : [])])],
-    url: page.url.replace(/#.*$/, ""),
+  const words = {
     title: plainLine(metadata.title, TITLE_CHARS_MAX),
     heading: plainLine(headingOf(markdown), TITLE_CHARS_MAX),
-    description: plainLine(metadata.description, DESCRIPTION_CHARS_MAX),
-    sentence: plainLine(firstSentence(telling, metadata.language), DESCRIPTION_CHARS_MAX),
     opening: plainLine(paragraphs.join(" "), OPENING_CHARS_MAX),
+  };
+  const canonicalKeys = isOwn && !isMistaken ? [pageKey(canonical)] : [];
+  return {
+    rank,
+    keys: [...new Set([key, pageKey(page.url), ...canonicalKeys, ...textKey(words)])],
+    url: page.url.replace(/#.*$/, ""),
+    ...words,
+    description: plainLine(metadata.description, DESCRIPTION_CHARS_MAX),
+    sentences: [
+      ...new Set(begins.map((text) => plainLine(firstSentence(text, metadata.language), DESCRIPTION_CHARS_MAX))),
+    ],
     siteName: plainLine(metadata.siteName ?? "", TITLE_CHARS_MAX),
     language: plainLine(metadata.language, 40),
     isUnlisted: /\b(?:noindex|none)\b/i.test(metadata.robots ?? ""),
@@ -65,6 +77,11 @@ export function pageNote(
       ? { markdown: markdown.slice(0, MARKDOWN_CHARS_MAX).toWellFormed(), isCut: markdown.length > MARKDOWN_CHARS_MAX }
       : {}),
   };
+}
+
+/** Two addresses with the same title and text are one page, as /docs/ and /docs/index.html; a page of few words is none yet. */
+function textKey({ title, heading, opening }: Pick<PageNote, "title" | "heading" | "opening">): string[] {
+  return opening.length < TEXT_CHARS_MIN ? [] : [`text ${sha256Hex([title, heading, opening].join("\n"))}`];
 }
 
 function headingOf(markdown: string): string {

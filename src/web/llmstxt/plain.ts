@@ -26,7 +26,9 @@ function cut(text: string, charsMax: number): string {
 
 /** A plain line as Markdown shows it. What would be a link is parted: there are readers that know no backslash. */
 export function escapeLine(line: string, { isAmidLine }: { isAmidLine: boolean }): string {
-  return escapeMarkdown(line.replace(/\](?=[([])/g, "] "), { isAmidLine });
+  const escaped = escapeMarkdown(line.replace(/\](?=[([])/g, "] "), { isAmidLine });
+  // There are readers that take "#word" for a heading.
+  return isAmidLine ? escaped : escaped.replace(/^#/, "\\#");
 }
 
 /** The same for the words of a link or a heading: many readers end them at the first bracket, escaped or not. */
@@ -57,7 +59,7 @@ export function paragraphsOf(markdown: string): string[] {
 export function plainWords(block: string): string {
   return block
     .replace(/!\[[^\]]*\]\([^)]*\)/g, "")
-    .replace(/\[((?:[^[\]\\]|\\.){0,500})\]\((?:[^()\\]|\\.|\([^()]*\)){0,2000}\)/g, "$1")
+    .replace(/\[((?:[^[\]\\]|\\.|\[[^[\]]{0,200}\]){0,500})\]\((?:[^()\\]|\\.|\([^()]*\)){0,2000}\)/g, "$1")
     .replace(/\[\^[^\]]{1,40}\]/g, "")
     .replace(/<\/?[a-z][^<>]{0,100}>/gi, "")
     .replace(/(?<!\\)(\*\*|__|~~|[*_`])/g, "")
