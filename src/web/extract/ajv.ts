@@ -50,10 +50,12 @@ export function validateNow({ schema, value }: ValidateTask): ValidateAnswer {
   return { complaints: check(value) ? [] : complaints(check.errors ?? []) };
 }
 
-/** Without its draft, which was read already, and without what is no keyword of it and ajv refuses in some places. */
+/** Without its draft, which was read already, and without what is no keyword of it: ajv refuses one in some places, and by the other it would answer later. */
 function forAjv({ $schema: _, ...schema }: JsonSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema), function (this: { type?: unknown }, name, value) {
-    if (name !== "nullable" || typeof value !== "boolean") return value;
+    if (typeof value !== "boolean") return value;
+    if (name === "$async") return undefined;
+    if (name !== "nullable") return value;
     const types = [this.type].flat();
     return types[0] === undefined || types.includes("null") ? undefined : value;
   });

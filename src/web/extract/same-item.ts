@@ -28,22 +28,32 @@ export function joinItems(items: readonly unknown[], contradicted: Contradicted)
   return joined;
 }
 
+/** Entries of one name that contradict each other: a page may list thousands, and an entry is compared with so many. */
+const COMPARED_MAX = 8;
+
 /** By what they hold, so that long lists are not compared each with each. */
 function joinOnce(items: readonly unknown[], contradicted: Contradicted): unknown[] {
   const kept: unknown[] = [];
+  const texts: string[] = [];
   const byKey = new Map<string, number[]>();
   for (const item of items) {
     if (item === null || item === undefined) continue;
-    const keys = keysOf(item);
+    const text = sameText(item);
+    const keys = keysOf(item, text);
     const candidates = [...new Set(keys.flatMap((key) => byKey.get(key) ?? []))].sort((one, two) => one - two);
-    const same = candidates.find((at) => areSame(kept[at], item));
+    const same = candidates.find((at) => texts[at] === text || areSame(kept[at], item));
     const at = same ?? kept.length;
-    if (same === undefined) kept.push(item);
-    else if (isRecord(item)) kept[at] = joinMembers(kept[at] as Members, item, contradicted);
+    if (same === undefined) {
+      kept.push(item);
+      texts.push(text);
+    } else if (isRecord(item)) {
+      kept[at] = joinMembers(kept[at] as Members, item, contradicted);
+      texts[at] = sameText(kept[at]);
+    }
     for (const key of keys) {
       const places = byKey.get(key);
       if (places === undefined) byKey.set(key, [at]);
-      else if (!places.includes(at)) places.push(at);
+      else if (places.length < COMPARED_MAX && !places.includes(at)) places.push(at);
     }
   }
   return kept;
@@ -52,16 +62,15 @@ function joinOnce(items: readonly unknown[], contradicted: Contradicted): unknow
 type Members = Readonly<Record<string, unknown>>;
 
 /** Two entries that share none of these are not the same. */
-function keysOf(item: unknown): string[] {
-  if (!isRecord(item)) return [sameText(item)];
+function keysOf(item: unknown, text: string): string[] {
+  if (!isRecord(item)) return [text];
   const named = Object.entries(item).flatMap(([name, value]) =>
     isPlain(value) && TELLING.some((known) => known.has(folded(name))) ? [`${folded(name)} ${sameText(value)}`] : [],
   );
-  return [...named, sameText(item)];
+  return [...named, text];
 }
 
 function areSame(one: unknown, two: unknown): boolean {
-  if (sameText(one) === sameText(two)) return true;
   if (!isRecord(one) || !isRecord(two)) return false;
   const shared = Object.keys(one).filter(
     (name) => Object.hasOwn(two, name) && isPlain(one[name]) && isPlain(two[name]),

@@ -1,0 +1,31 @@
+// Lists as long as hostile pages make them: what they cost grows with their length, and not with its square.
+import { expect, test } from "bun:test";
+import { validateNow } from "../../../src/web/extract/ajv.ts";
+import { quotesIn } from "../../../src/web/extract/quotes.ts";
+import { joinItems } from "../../../src/web/extract/same-item.ts";
+
+test("thousands of entries of one name that contradict each other stay apart", () => {
+  const items = Array.from({ length: 6000 }, (_, price) => ({ name: "Same", price }));
+  expect(joinItems(items, () => undefined)).toHaveLength(6000);
+  // Equal ones are found among them all the same.
+  expect(joinItems([...items, ...items.slice(4000)], () => undefined)).toHaveLength(6000);
+});
+
+test("thousands of quotes of a long page", () => {
+  const lines = Array.from({ length: 5000 }, (_, n) => `- [Item ${n}](https://a.example/${n}) costs **${n}.50**`);
+  const stands = quotesIn(lines.join("\n"));
+  const quotes = Array.from({ length: 2000 }, (_, n) => `Item ${n} costs ${n}.50`);
+  expect(quotes.filter(stands)).toHaveLength(2000);
+  expect(stands("Item 1 costs 2.50")).toBe(false);
+});
+
+test("a schema that asks to be checked later is checked now", () => {
+  const schema = { $async: true, type: "object", required: ["a"] };
+  expect(validateNow({ schema, value: {} })).toEqual({
+    complaints: [{ path: "", message: "must have required property 'a'" }],
+  });
+  const named = { type: "object", properties: { $async: { type: "string" } } };
+  expect(validateNow({ schema: named, value: { $async: 1 } })).toEqual({
+    complaints: [{ path: "/$async", message: "must be string" }],
+  });
+});
