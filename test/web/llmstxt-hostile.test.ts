@@ -48,7 +48,7 @@ test("titles, descriptions and menus cannot leave their line", async () => {
     "/": `<title>${evil}</title>${head}<nav><ul><li>${evil}<ul><li><a href="/a">${evil}</a></li><li><a href="/b">b</a></li>
       </ul></li></ul></nav><main><h1>${evil}</h1><p>${evil} and this is long enough to be a page all the same.</p></main>`,
     "/a": page(`\u202E${evil}`, [], `<meta name="description" content="> ${attribute} A">`),
-    "/b": page(evil, [], head),
+    "/b": page(`b ${evil}`, [], head),
   });
   const { status, json } = await ask({ url: site.url, show_full_text: true });
   expect(status).toBe(200);
