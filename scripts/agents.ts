@@ -55,8 +55,8 @@ interface Case {
   dialect: DialectName;
   /** The client's protocol is the upstream's: nothing may be lost. */
   lossless: boolean;
-  /** The agent is made to compact its conversation on the way. */
-  compacts?: true;
+  /** The agent is made to compact its conversation on the way: by its own count, or as the provider takes no more. */
+  compacts?: "counted" | "refused";
 }
 
 const CASES: Case[] = [
@@ -67,8 +67,9 @@ const CASES: Case[] = [
   { agent: "codex", dialect: "openai-responses", lossless: true },
   { agent: "codex", dialect: "openai-chat", lossless: false },
   { agent: "codex", dialect: "anthropic-messages", lossless: false },
-  { agent: "codex", dialect: "openai-chat", lossless: false, compacts: true },
-  { agent: "claude", dialect: "openai-chat", lossless: false, compacts: true },
+  { agent: "codex", dialect: "openai-chat", lossless: false, compacts: "counted" },
+  { agent: "claude", dialect: "openai-chat", lossless: false, compacts: "counted" },
+  { agent: "claude", dialect: "openai-chat", lossless: false, compacts: "refused" },
 ];
 
 if (!argv.includes("--inside")) {
@@ -99,7 +100,7 @@ async function run(): Promise<number> {
   });
   let failures = 0;
   for (const one of CASES) {
-    const name = `${one.agent} over ${one.dialect}${one.compacts === true ? ", compacting" : ""}`;
+    const name = `${one.agent} over ${one.dialect}${one.compacts === undefined ? "" : `, compacting where ${one.compacts}`}`;
     if (!name.includes(only)) continue;
     const problems = await runCase(one, app, upstream);
     failures += problems.length > 0 ? 1 : 0;
@@ -113,20 +114,24 @@ async function run(): Promise<number> {
 }
 
 async function runCase(one: Case, app: TestApp, upstream: FakeUpstream): Promise<string[]> {
-  const { agent, dialect, lossless, compacts = false } = one;
+  const { agent, dialect, lossless } = one;
+  const compacts = one.compacts !== undefined;
   const home = mkdtempSync(join(folder, "home-"));
   const work = mkdtempSync(join(folder, "work-"));
   const file = join(work, "hello.txt");
   const problems: string[] = [];
   upstream.received.length = 0;
-  upstream.answer((received) => say(received, compacts ? longReply(received, file) : reply(received, file)));
+  upstream.answer((received) => {
+    if (one.compacts === "refused" && isTooLong(received)) return refusal();
+    return say(received, compacts ? longReply(received, file) : reply(received, file));
+  });
   const recorder = record(app.url);
   const child = Bun.spawn(agent === "claude" ? claudeArgs(dialect) : codexArgs(dialect, recorder.url, compacts), {
     cwd: work,
     env: {
       PATH: process.env["PATH"],
       HOME: home,
-      ...(agent === "claude" ? claudeEnv(recorder.url, app.key, compacts) : codexEnv(home, app.key)),
+      ...(agent === "claude" ? claudeEnv(recorder.url, app.key, one.compacts) : codexEnv(home, app.key)),
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -163,10 +168,12 @@ function claudeArgs(dialect: DialectName): string[] {
   return [binary, "-p", TASK, "--dangerously-skip-permissions", "--model", `claude-${dialect}`];
 }
 
-function claudeEnv(url: string, key: string, compacts: boolean): Record<string, string> {
+function claudeEnv(url: string, key: string, compacts: Case["compacts"]): Record<string, string> {
   return {
-    // Of a model that it does not know it takes a window for granted that no test fills: the smallest it takes, and a part of it.
-    ...(compacts ? { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000", CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "50" } : {}),
+    // It takes a window of a million tokens for granted where it does not know the model: this is the least it can be told.
+    ...(compacts === "counted"
+      ? { CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000", CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "50" }
+      : {}),
     // As root it wants to hear that it is in a sandbox.
     IS_SANDBOX: "1",
     ANTHROPIC_BASE_URL: url,
@@ -236,6 +243,19 @@ function longReply(received: Received, file: string): Said {
     file,
   );
   return { ...said, usage: { input: 190_000, output: 50 } };
+}
+
+/** True for what a provider with a small window would refuse. */
+function isTooLong({ text }: Received): boolean {
+  return hasResult(text) && !isSummaryCall(text) && !text.includes(FACT);
+}
+
+/** A provider's refusal of a long prompt, in the words of chat completions. */
+function refusal(): Response {
+  const message =
+    "This model's maximum context length is 128000 tokens. However, your messages resulted in 190000 tokens.";
+  const error = { message, type: "invalid_request_error", param: "messages", code: "context_length_exceeded" };
+  return Response.json({ error }, { status: 400 });
 }
 
 /** True once the history holds the call's result, in whichever protocol. */
