@@ -118,7 +118,7 @@ export function createChat(deps: ChatDeps) {
       uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
       compact: createCompact({ ...pipeline, ...compaction, prepare, settings: () => config().compaction }),
       modelEndpoint: createModelEndpoint(pipeline),
-      countTokens: createTokenCount({ ...pipeline, files }),
+      countTokens: createTokenCount({ ...compaction, ...pipeline, files }),
       inputTokens: createInputTokens({ ...pipeline, prepare }),
     }),
     /** The endpoints that are called past the framework's router. */

@@ -1,11 +1,13 @@
 // A request's list of messages as compaction sees it: one entry for each element of the client's own list, in words of no
 // format. Entries are read from a list and never written back; the format's own functions change the elements.
 
+import type { ContextEdit } from "./context-edits.ts";
+
 /** What an element holds, as far as it counts. */
 export type Piece =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
-  | { type: "call"; id: string; name: string; text: string }
+  | CallPiece
   | ResultPiece
   /** An image, a document, a sound: `label` names it. */
   | { type: "media"; label: string }
@@ -16,6 +18,17 @@ export type Piece =
 export interface CarriedRecord {
   text: string | undefined;
   sealed: string | undefined;
+}
+
+/** What is in a record: a text that stands for what was said, or all that is to be sent in its place. */
+export type OpenedRecord = { text: string } | { list: readonly Element[] };
+
+/** A call of a tool; `text` is what it was given. */
+export interface CallPiece {
+  type: "call";
+  id: string;
+  name: string;
+  text: string;
 }
 
 /** What a tool gave back. */
@@ -55,12 +68,12 @@ export interface EntryFormat {
   /** A user's message. */
   userMessage(text: string): Element;
   /**
-   * The list with the newest record that the client carries in place of what it stands for. `open` gives its text, undefined
-   * where the list is to stay. The same list where there is none.
+   * The list with the newest record that the client carries in place of what it stands for. `open` says what is in it,
+   * undefined where the list is to stay. The same list where there is none.
    */
   expand(
     list: readonly Element[],
-    open: (record: CarriedRecord, param: string) => string | undefined,
+    open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
   ): readonly Element[];
   /** Whether a body asks for a record in place of an answer; with what the record is to say besides. Throws 400. */
   asksRecord(body: Element): { wish: string | undefined } | undefined;
@@ -68,10 +81,26 @@ export interface EntryFormat {
   withoutAsking(body: Element): Element;
   /** The part of an answer that carries a record. */
   record(record: { id: string; text: string; sealed: string }): Element;
+  /** How its clients ask for their lists to be edited; absent in formats that have no such parameter. */
+  editing?: Editing;
   /** What a whole answer adds to the list when the client hands it back. */
   answer(body: Element): Element[];
   /** The same of a streamed answer's events. */
   streamed(events: readonly Element[]): Element[];
+}
+
+/** How a format's clients ask for their lists to be edited before they go up. */
+export interface Editing {
+  /** The top-level member that says so. */
+  member: string;
+  /** What a body asks for; undefined where that is nothing. Throws 400. */
+  edits(body: Element): readonly ContextEdit[] | undefined;
+  /** The part of an answer that says that no record could be made; absent in formats that do not say it. */
+  failedRecord?: Element;
+  /** The element without any reasoning; undefined when nothing is left, the same when it has none. */
+  withoutThoughts?(element: Element): Element | undefined;
+  /** The element without what its calls were given, as far as `clears` says so. */
+  withoutInputs?(element: Element, clears: (call: CallPiece) => boolean): Element;
 }
 
 /** All that is said in an entry, without reasoning and media. */

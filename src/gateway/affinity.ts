@@ -27,6 +27,8 @@ export interface Stay {
   choice(route: ModelRoute): KeyChoice;
   /** Present on a first turn without a name: takes its answer, by which the next turn is known. */
   begun?(answer: ChatMessage): void;
+  /** Takes what stands for the conversation from now on, where its beginning was replaced. */
+  renamed(messages: readonly ChatMessage[]): void;
 }
 
 /** A request, as far as its place goes. */
@@ -61,12 +63,17 @@ export class Affinity {
     const name = nameOf(request);
     if (name === undefined) return this.#firstTurn(request);
     const place = this.#places.get(name);
+    let latest = place;
     return {
       first: place ?? this.#minterOf(request),
       choice: ({ provider, model }) => ({
         wanted: place?.provider === provider ? place.key : undefined,
-        used: (secret) => this.#used(name, { provider, model, key: Bun.hash(secret) }, routes),
+        used: (secret) => {
+          latest = { provider, model, key: Bun.hash(secret) };
+          this.#used(name, latest, routes);
+        },
       }),
+      renamed: (messages) => this.#named(request, messages, latest),
     };
   }
 
@@ -81,12 +88,15 @@ export class Affinity {
           place = { provider, model, key: Bun.hash(secret) };
         },
       }),
-      begun: (answer) => {
-        const { chat, routes } = request;
-        const name = nameOf({ ...request, chat: { ...chat, messages: [...chat.messages, answer] } });
-        if (name !== undefined && place !== undefined) this.#used(name, place, routes);
-      },
+      begun: (answer) => this.#named(request, [...request.chat.messages, answer], place),
+      renamed: (messages) => this.#named(request, messages, place),
     };
+  }
+
+  /** Remembers a place under the name that the messages give to a conversation. */
+  #named(request: Staying, messages: readonly ChatMessage[], place: Place | undefined): void {
+    const name = nameOf({ ...request, chat: { ...request.chat, messages: [...messages] } });
+    if (name !== undefined && place !== undefined) this.#used(name, place, request.routes);
   }
 
   /** A conversation moves for good only when what it began with is no more. */

@@ -2,7 +2,7 @@
 // providers cannot make one. Streaming too: the client gets keepalives while the record is written.
 
 import { prefixedId } from "../base/ids.ts";
-import type { ChatEvent } from "../chat/event.ts";
+import type { ChatEvent, Usage } from "../chat/event.ts";
 import { fold } from "../chat/fold.ts";
 import { asApiError } from "../http/errors.ts";
 import { sseResponse } from "../http/sse-response.ts";
@@ -13,7 +13,8 @@ import type { GatewayDeps } from "./deps.ts";
 export async function answerRecord(deps: GatewayDeps, request: Request, job: AdmittedRequest): Promise<Response> {
   const events = recordEvents(deps, job);
   if (!job.chat.stream) {
-    const body = job.format.encode(fold(await events), dressOf(job, undefined));
+    const { said, usage } = await events;
+    const body = job.format.encode(fold(said), dressFor(job, usage));
     await keep(deps, job, body);
     return Response.json(body);
   }
@@ -38,9 +39,11 @@ export async function answerRecord(deps: GatewayDeps, request: Request, job: Adm
           return format.keepalive;
         }
         if (state === "over") return undefined;
-        const writer = format.writer(dressOf(job, undefined));
+        let writer = format.writer(dressOf(job, undefined));
         try {
-          const text = (await events).map((event) => writer.push(event)).join("") + writer.end();
+          const { said, usage } = await events;
+          writer = format.writer(dressFor(job, usage));
+          const text = said.map((event) => writer.push(event)).join("") + writer.end();
           if (writer.answer !== undefined) await keep(deps, job, writer.answer);
           settle();
           return text;
@@ -56,17 +59,25 @@ export async function answerRecord(deps: GatewayDeps, request: Request, job: Adm
   );
 }
 
-async function recordEvents(deps: GatewayDeps, job: AdmittedRequest): Promise<ChatEvent[]> {
+/** A record that stands before an answer has its cost told beside the answer's own, which is nothing yet. */
+function dressFor(job: AdmittedRequest, usage: Usage) {
+  const dress = dressOf(job, undefined);
+  return dress.edited === undefined ? dress : { ...dress, edited: { ...dress.edited, usage } };
+}
+
+async function recordEvents(deps: GatewayDeps, job: AdmittedRequest): Promise<{ said: ChatEvent[]; usage: Usage }> {
   const { conversations } = deps;
   const { entries, name } = job.format;
   if (conversations === undefined || entries === undefined) throw new Error("Compaction is not there.");
   const { text, sealed, usage } = await conversations.record(job);
   const value = entries.record({ id: prefixedId("cmp_"), text, sealed });
-  return [
+  const own = job.conversation?.edited === undefined ? usage : { inputTokens: 0, outputTokens: 0 };
+  const said: ChatEvent[] = [
     { type: "start" },
     { type: "opaque", choice: 0, origin: name, value },
-    { type: "finish", choice: 0, reason: "compaction", rawReason: "compaction", usage },
+    { type: "finish", choice: 0, reason: "compaction", rawReason: "compaction", usage: own },
   ];
+  return { said, usage };
 }
 
 async function keep(deps: GatewayDeps, job: AdmittedRequest, answer: Readonly<Record<string, unknown>>): Promise<void> {

@@ -11,9 +11,18 @@ import { outcomeOfFault } from "../upstream/breaker.ts";
 import type { EventReader } from "../upstream/dialect.ts";
 import { forwardHeaders, holdAnswer, keepAnswer, noteRoute, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
-import { type AdmittedRequest, answerNotesOf, buildRequest, dressOf, identityOf, isLossless } from "./chat-exchange.ts";
+import {
+  type AdmittedRequest,
+  answerNotesOf,
+  buildRequest,
+  dressOf,
+  identityOf,
+  isLossless,
+  isRelayed,
+  openingOf,
+} from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { rememberBeginning } from "./first-turn.ts";
+import { rememberBeginning, rememberRecord } from "./first-turn.ts";
 import { fitJob } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { type LiveAnswer, openLive } from "./open-stream.ts";
@@ -222,31 +231,34 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
   const { provider, route } = turn;
   const job = await fitJob(deps, parts.job, { provider, signal });
   const short = request.headers.get("x-sallyport-event-types") === "short";
-  const isRelayed = isLossless(job, provider) && !short;
+  const passes = isRelayed(job, provider) && !short;
   const build = () => buildRequest(deps, job, { provider, route });
   const asked = build();
   // A translated answer shows every seal, whatever protocol it is of.
-  const built = isRelayed ? asked : { ...asked, hidesEncrypted: false };
+  const built = passes ? asked : { ...asked, hidesEncrypted: false };
   const identity = identityOf(deps, job, { provider, request: built });
   const translation = (reader: EventReader) =>
     new Translation({
       reader,
       writer: job.format.writer(dressOf(job, provider, short)),
       // Names that went up as they came are not restored.
-      request: isRelayed ? { ...job.chat, tools: [], messages: [] } : job.chat,
+      request: passes ? { ...job.chat, tools: [], messages: [] } : job.chat,
       requestId: identity.requestId,
+      opening: openingOf(job),
       notes: answerNotesOf(deps, job, provider),
       estimate: identity.estimate,
       say: identity.say,
       cutAt: built.cutAt,
       toolNames: provider.dialect.toolNames,
     });
-  const relay = isRelayed ? provider.dialect.lossless.relay(identity) : translation(provider.dialect.reader());
+  const relay = passes ? provider.dialect.lossless.relay(identity) : translation(provider.dialect.reader());
   const whole = (events: readonly ChatEvent[]) =>
     translation({ push: () => undefined, end: (out) => void out.push(...events) });
   try {
     const open = (secret: string) => openLive(turn, built, relay, { signal, secret, begun, whole });
-    return Object.assign(await withKey(provider, deps.clock, open, job.stay?.choice(route)), { job });
+    const live = await withKey(provider, deps.clock, open, job.stay?.choice(route));
+    rememberRecord(job);
+    return Object.assign(live, { job });
   } catch (error) {
     // A failed attempt that cost tokens counts once, under the model that spent them.
     if (relay.usage !== undefined)

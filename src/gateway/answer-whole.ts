@@ -12,9 +12,17 @@ import type { UpstreamRequest } from "../upstream/dialect.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { forwardHeaders, headerText, holdAnswer, keepAnswer, noteRoute, spend } from "./accounting.ts";
 import { tryRoutes } from "./attempts.ts";
-import { type AdmittedRequest, answerNotesOf, buildRequest, dressOf, identityOf, isLossless } from "./chat-exchange.ts";
+import {
+  type AdmittedRequest,
+  answerNotesOf,
+  buildRequest,
+  dressOf,
+  identityOf,
+  isRelayed,
+  openingOf,
+} from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { rememberBeginning } from "./first-turn.ts";
+import { rememberBeginning, rememberRecord } from "./first-turn.ts";
 import { fitJob } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
@@ -87,10 +95,12 @@ async function wholeFrom(
   } else forwardHeaders(job, provider, asked.headers);
   spend(deps, job, turn, { usage, status: 200, errorCode: null, ttfbMs });
   if (written.body !== undefined) {
-    await keepAnswer(deps, job, written.body, { provider, hidden: built.hidesEncrypted === true });
+    const hidden = read.lossless !== undefined && built.hidesEncrypted === true;
+    await keepAnswer(deps, job, written.body, { provider, hidden });
   }
   await holdAnswer(deps, job, { text: written.text, usage });
   rememberBeginning(job, written.text);
+  rememberRecord(job);
   if (job.conversation !== undefined) deps.conversations?.answered(job, { text: written.text, usage });
   return new Response(written.text, { headers: { "content-type": "application/json" } });
 }
@@ -111,13 +121,15 @@ function readWhole(
   { text, built }: { text: string; built: UpstreamRequest },
 ): WholeAnswer {
   try {
-    if (isLossless(job, provider)) {
+    if (isRelayed(job, provider)) {
       const result = provider.dialect.lossless.result(text, identityOf(deps, job, { provider, request: built }));
       noteAnswer(deps, job, provider, result.events);
       return { events: result.events, lossless: result.text, answer: result.answer };
     }
     const events = cutEvents(provider.dialect.events(JSON.parse(text)), built.cutAt ?? []);
     noteAnswer(deps, job, provider, events);
+    const opening = openingOf(job);
+    if (opening !== undefined) events.splice(events[0]?.type === "start" ? 1 : 0, 0, opening);
     return { events: restoreTools(job.chat, events, provider.dialect.toolNames), lossless: undefined };
   } catch (error) {
     throw faultOfReading(error);

@@ -3,7 +3,8 @@
 import type { Clock } from "../base/clock.ts";
 import { prefixedId } from "../base/ids.ts";
 import type { CatalogModel, ModelRoute } from "../catalog/models.ts";
-import type { Usage } from "../chat/event.ts";
+import type { ContextEdit, EditedContext } from "../chat/context-edits.ts";
+import type { OpaqueEvent, Usage } from "../chat/event.ts";
 import type { ChatMessage, ChatRequest } from "../chat/request.ts";
 import { HISTORY_BINDER, type HistoryReader, withoutForeignSeals, withThoughts } from "../chat/seals.ts";
 import { flattenTools } from "../chat/tools.ts";
@@ -18,6 +19,7 @@ import { AnswerNotes } from "./answer-notes.ts";
 import { CallNames } from "./call-names.ts";
 import type { Caller } from "./caller.ts";
 import { inClientTerms } from "./client-terms.ts";
+import { compactionMembers } from "./compaction/items.ts";
 import { estimateUsage } from "./meter.ts";
 import { historyReader, openHistory } from "./open-history.ts";
 import { allowedDefaults, type Defaults, isOwnDefault, textOfAnswerFault } from "./policy.ts";
@@ -85,8 +87,15 @@ export interface ConversationJob {
   readonly threadId: string | undefined;
   /** What is kept: summaries of a conversation that is held here, or nothing; undefined: all of a thread. */
   readonly keeps?: "conversation" | "nothing" | undefined;
-  /** It is shortened above so many tokens, where the client says so; undefined: by the configured share of the window. */
-  readonly above?: number | undefined;
+  /** What the client asks to be done to it, where a provider may not know how. */
+  readonly edits?: readonly ContextEdit[];
+  /** What was done of that for this attempt. */
+  readonly edited?: EditedContext & {
+    /** The job as it was before. */
+    readonly job: AdmittedRequest;
+    /** It was refused as too long before: it is not tried again. */
+    readonly atWall: boolean;
+  };
   /** It was shortened for this attempt. */
   readonly shortened?: ShortenedJob;
 }
@@ -135,6 +144,18 @@ export function answerId(format: WireFormat): string {
 /** True when the client's bytes may go up as they are: same protocol on both sides. */
 export function isLossless(job: AdmittedRequest, provider: Provider): boolean {
   return job.format.dialect === provider.dialect.name && job.members !== undefined;
+}
+
+/** True when the answer goes back as it came: nothing is to be told in it that its provider does not know of. */
+export function isRelayed(job: AdmittedRequest, provider: Provider): boolean {
+  const { cleared = [], record } = job.conversation?.edited ?? {};
+  return cleared.length === 0 && record === undefined && isLossless(job, provider);
+}
+
+/** What an answer begins with before its provider has said anything. */
+export function openingOf({ conversation, format }: AdmittedRequest): OpaqueEvent | undefined {
+  const record = conversation?.edited?.record;
+  return record === undefined ? undefined : { type: "opaque", choice: 0, origin: format.name, value: record };
 }
 
 /** What reasoning is remembered with. */
@@ -208,12 +229,15 @@ function requestFor(
     if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
     if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
     const { text, body, removed } = opened;
-    return provider.dialect.lossless.request(
+    const left = provider.quirks.compaction === false ? compactionMembers(body, members, job.format) : [];
+    for (const name of left) members[name] = undefined;
+    const request = provider.dialect.lossless.request(
       text,
       job.chat,
       { ...ctx, body, reasoningRemoved: removed || job.conversation?.shortened !== undefined },
       members,
     );
+    return left.length === 0 ? request : { ...request, dropped: [...request.dropped, ...left] };
   }
   const terms = { format: job.format, body: job.body, isOurs: (name: string) => isOwnDefault(name, job) };
   return inClientTerms(terms, () => {
@@ -294,5 +318,6 @@ export function dressOf(job: AdmittedRequest, provider: Provider | undefined, sh
     body: job.body,
     ...(provider === undefined ? {} : { source: { protocol: provider.dialect.name, minter: provider.minter } }),
     ...(shortEventTypes ? { shortEventTypes } : {}),
+    ...(job.conversation?.edited === undefined ? {} : { edited: job.conversation.edited }),
   };
 }

@@ -13,6 +13,8 @@ import { WIRE_FORMATS } from "../wire/index.ts";
 import { responsesFormat } from "../wire/responses/format.ts";
 import { decodeOptions } from "./chat-exchange.ts";
 import type { Conversations, RecordSource } from "./compaction/conversations.ts";
+import { openRecord } from "./compaction/items.ts";
+import type { Sealer } from "./compaction/seal.ts";
 import type { GatewayDeps } from "./deps.ts";
 import type { KeptThreads } from "./threads/kept.ts";
 import { threadNotFound } from "./threads/stored-threads.ts";
@@ -21,6 +23,7 @@ export interface CompactDeps
   extends Pick<GatewayDeps, "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "prepare" | "clock"> {
   conversations: Conversations;
   threads: KeptThreads;
+  sealer: Sealer;
   /** Configuration `compaction`. */
   settings(): { enabled: boolean; keepLast: number };
 }
@@ -93,13 +96,20 @@ async function ofThread(deps: CompactDeps, asked: Asked & { threadId: string }):
   const found = await deps.threads.find({ accountId: caller.accountId, kind: "thread", threadId });
   const format = found && WIRE_FORMATS.find(({ name }) => name === found.text.format);
   if (found === undefined || format?.entries === undefined) throw threadNotFound(threadId);
-  const list = found.text.messages;
-  const source = {
-    ...asked,
-    format,
-    members: { [format.entries.member]: list },
-    conversation: { threadId, ...(caller.noStore ? { keeps: "nothing" as const } : {}) },
-  };
+  const { entries } = format;
+  const { messages } = found.text;
+  // Records that the client carries are opened; a vendor's own stay as they are.
+  const list = entries.expand(messages, (record, param) =>
+    openRecord(record, {
+      sealer: deps.sealer,
+      accountId: caller.accountId,
+      format: format.name,
+      isNative: true,
+      param,
+    }),
+  );
+  const conversation = { threadId, ...(caller.noStore ? { keeps: "nothing" as const } : {}) };
+  const source = { ...asked, format, members: { [entries.member]: list }, conversation };
   const done = await deps.conversations.compactNow(source);
   return {
     compacted: done.list !== undefined,

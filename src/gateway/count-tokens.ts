@@ -1,6 +1,7 @@
 // POST /v1/messages/count_tokens: asked of the model's first provider when that counts itself, else counted here. Spends
 // nothing and does not count against the rate limit.
 
+import type { ModelRoute } from "../catalog/models.ts";
 import { requireModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { readJsonBody } from "../http/body.ts";
@@ -9,14 +10,20 @@ import type { FileStore } from "../store/work/files.ts";
 import { fetchAnswer } from "../upstream/ask.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import type { Provider } from "../upstream/provider.ts";
+import type { DecodeOptions } from "../wire/format.ts";
 import { decodeCountTokens } from "../wire/messages/decode.ts";
 import { messagesFormat } from "../wire/messages/format.ts";
+import type { Caller } from "./caller.ts";
 import { decodeOptions, forwardedHeaders } from "./chat-exchange.ts";
+import type { Conversations } from "./compaction/conversations.ts";
+import { compactsItself } from "./compaction/items.ts";
+import type { Sealer } from "./compaction/seal.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { withFiles } from "./media.ts";
 import { historyReader, openHistory } from "./open-history.ts";
 import { orderRoutes } from "./order.ts";
 import { clientError } from "./policy.ts";
+import { withRecords } from "./prepare.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
 import { refuseUntranslatable } from "./untranslatable.ts";
@@ -28,7 +35,11 @@ const TIMEOUT_MS = 15_000;
 type CountDeps = Pick<
   GatewayDeps,
   "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock" | "reasoning" | "threads"
-> & { files: FileStore };
+> & {
+  files: FileStore;
+  sealer: Sealer;
+  conversations: Pick<Conversations, "cleared">;
+};
 
 /** Builds the handler. */
 export function createTokenCount(deps: CountDeps): (request: Request) => Promise<Response> {
@@ -36,7 +47,8 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange, { free: true });
     const { text, body } = await readJsonBody(request, deps.bodyLimits());
-    const chat = decodeCountTokens(body, decodeOptions(request));
+    const options = decodeOptions(request);
+    const chat = decodeCountTokens(body, options);
     const { model, routes } = requireModel(deps.catalog(), chat.model, {
       tier: caller.account.tier,
       isDecisionModel: deps.isDecisionModel,
@@ -48,21 +60,25 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     const open = thread === undefined ? routes : routesOfThread(thread, routes, { ...deps, accountId });
     const [route] = orderRoutes(open, { random: () => 0 });
     const provider = route === undefined ? undefined : deps.provider(route.provider);
+    const counted = await countable(deps, { caller, body, chat, routes: open, provider, model: model.id, options });
     const build = provider?.dialect.tokenCount;
     if (route === undefined || provider === undefined || build === undefined) {
-      if (provider !== undefined) refuseUncountable(chat, provider);
-      return Response.json({ input_tokens: await promptTokens(chat) });
+      if (provider !== undefined) refuseUncountable(counted.chat, provider);
+      return Response.json(counted.told(await promptTokens(counted.chat)));
     }
-    const filled = await withFiles(deps.files, caller.accountId, body);
-    const history = { text, body, members: filled === body ? {} : { messages: filled["messages"] } };
+    const { members } = counted;
+    if (provider.quirks.compaction === false) {
+      // In counting a wish for a summary is passed over by those who know it.
+      for (const name of ["compaction", "context_management"]) if (name in body) members[name] = undefined;
+    }
     const opened = openHistory(
-      history,
+      { text, body, members },
       messagesFormat,
-      historyReader(provider, route.model, { ...deps, accountId: caller.accountId, messages: chat.messages }),
+      historyReader(provider, route.model, { ...deps, accountId, messages: counted.chat.messages }),
     );
     const built = build(
       opened.text,
-      chat,
+      counted.chat,
       {
         model: route.model,
         stream: chat.stream,
@@ -77,8 +93,8 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     );
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
-      const { text: counted } = await fetchAnswer(provider, built, { clock: deps.clock, signal });
-      return new Response(counted, { headers: { "content-type": "application/json" } });
+      const { text: said } = await fetchAnswer(provider, built, { clock: deps.clock, signal });
+      return answerOf(said, counted);
     } catch (error) {
       // The request itself would be asked again without the reasoning that is refused.
       if (error instanceof UpstreamFault && error.kind === "bad_request" && !refusesReasoning(error))
@@ -86,7 +102,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
       request.signal.throwIfAborted();
       // Not every server that speaks the protocol counts; an estimate is better than none.
       exchange.log["count_estimated"] = true;
-      return Response.json({ input_tokens: await promptTokens(chat) });
+      return Response.json(counted.told(await promptTokens(counted.chat)));
     }
   };
 }
@@ -98,4 +114,55 @@ function refuseUncountable(chat: ChatRequest, provider: Provider): void {
   const { compaction: _compaction, ...extra } = chat.extra;
   const { maxTokens: _limit, ...asked } = chat;
   refuseUntranslatable({ ...asked, extra }, messagesFormat, provider);
+}
+
+/** What is counted in place of a body. */
+interface Countable {
+  chat: ChatRequest;
+  /** Members of the body that were changed. */
+  members: Record<string, unknown>;
+  /** Tokens that clearing takes away; undefined where the client asked for none, or the provider clears itself. */
+  gone: number | undefined;
+  /** What the client is told of so many tokens. */
+  told(tokens: number): Record<string, unknown>;
+}
+
+/** The body with files and records in their places, and cleared as its client asks where the provider does not know how. */
+async function countable(
+  deps: CountDeps,
+  given: {
+    caller: Caller;
+    body: Readonly<Record<string, unknown>>;
+    chat: ChatRequest;
+    routes: readonly ModelRoute[];
+    provider: Provider | undefined;
+    model: string;
+    options: DecodeOptions;
+  },
+): Promise<Countable> {
+  const { caller, body, provider, model } = given;
+  const filled = await withFiles(deps.files, caller.accountId, body);
+  const { body: open } = withRecords(deps, { ...given, format: messagesFormat }, filled);
+  const clearsItself = provider !== undefined && compactsItself(provider, messagesFormat);
+  const cleared = clearsItself ? undefined : await deps.conversations.cleared(open, messagesFormat, model);
+  const members: Record<string, unknown> = {};
+  const messages = cleared?.list ?? open["messages"];
+  if (messages !== body["messages"]) members["messages"] = messages;
+  const { context_management: edits, ...rest } = open;
+  const isChanged = members["messages"] !== undefined || cleared !== undefined;
+  const left = cleared === undefined && edits !== undefined ? { context_management: edits } : {};
+  const chat = isChanged ? decodeCountTokens({ ...rest, ...left, messages }, given.options) : given.chat;
+  const gone = cleared?.gone;
+  const told = (tokens: number) => ({
+    input_tokens: tokens,
+    ...(gone === undefined ? {} : { context_management: { original_input_tokens: tokens + gone } }),
+  });
+  return { chat, members, gone, told };
+}
+
+/** The provider's count, and what clearing took away before it counted. */
+function answerOf(said: string, { gone, told }: Countable): Response {
+  if (gone === undefined) return new Response(said, { headers: { "content-type": "application/json" } });
+  const { input_tokens: tokens } = JSON.parse(said) as { input_tokens: number };
+  return Response.json(told(tokens));
 }

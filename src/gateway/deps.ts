@@ -43,7 +43,10 @@ export interface GatewayDeps extends AttemptDeps {
   /** Changes a request before it is routed: stored history, uploaded files, compaction. */
   prepare?(draft: PreparedRequest): Promise<Prepared | undefined>;
   /** Shortens conversations that have grown too long; absent: none is. */
-  conversations?: Pick<Conversations, "of" | "fit" | "atWall" | "answered" | "record" | "asked">;
+  conversations?: Pick<
+    Conversations,
+    "of" | "fit" | "atWall" | "answered" | "record" | "asked" | "pausing" | "editsOf"
+  >;
   /** Makes a job fit one provider: images it cannot take by URL are fetched. */
   fitImages?(job: AdmittedRequest, provider: Provider, signal: AbortSignal): Promise<AdmittedRequest>;
   /** An answer could not be stored; the client gets it all the same. */

@@ -12,6 +12,7 @@ export async function fitJob(
   { provider, signal }: { provider: Provider; signal: AbortSignal },
 ): Promise<AdmittedRequest> {
   const { conversations } = deps;
-  const short = job.conversation === undefined || conversations === undefined ? job : await conversations.fit(job);
+  const short =
+    job.conversation === undefined || conversations === undefined ? job : await conversations.fit(job, provider);
   return (await deps.fitImages?.(short, provider, signal)) ?? short;
 }

@@ -97,9 +97,9 @@ async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedReque
 }
 
 /** The body with records that clients carry opened; the same where there is none. A vendor's own leave its routes alone. */
-function withRecords(
-  { sealer, provider }: PrepareDeps,
-  { caller, format, routes }: PreparedRequest,
+export function withRecords(
+  { sealer, provider }: Pick<PrepareDeps, "sealer" | "provider">,
+  { caller, format, routes }: Pick<PreparedRequest, "caller" | "format" | "routes">,
   body: Readonly<Record<string, unknown>>,
 ): { body: Readonly<Record<string, unknown>>; routes?: readonly ModelRoute[] } {
   const { entries } = format;
@@ -109,9 +109,10 @@ function withRecords(
   const opened = entries.expand(list, (record, param) => {
     const able = nativeRoutes(routes, format, provider);
     const isNative = able.length > 0;
-    const text = openRecord(record, { sealer, accountId: caller.accountId, isNative, param });
-    if (text === undefined) native = able;
-    return text;
+    const { accountId } = caller;
+    const read = openRecord(record, { sealer, accountId, format: format.name, isNative, param });
+    if (read === undefined) native = able;
+    return read;
   });
   return {
     body: opened === list ? body : { ...body, [entries.member]: opened },

@@ -1,6 +1,7 @@
 // The pipeline of one chat request: admit, read, resolve, check, then answer. What differs between protocols is in their
 // dialects and formats.
 
+import type { ModelRoute } from "../catalog/models.ts";
 import { requireModel, resolveModel } from "../catalog/resolve.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { readJsonBody } from "../http/body.ts";
@@ -123,6 +124,9 @@ async function answerOne(deps: GatewayDeps, read: Omit<Read, "chat" | "options">
   const options = decodeOptions(request);
   const chat = format.decode(body, options);
   const job = await makeJob(deps, { ...read, chat, options });
+  const due = deps.conversations?.pausing(job);
+  const pausing = due === undefined ? undefined : await due;
+  if (pausing !== undefined) return answerRecord(deps, request, pausing);
   if (job.asksRecord !== undefined) return answerRecord(deps, request, job);
   const answer = (one: AdmittedRequest) =>
     chat.stream ? answerStreaming(deps, request, one) : answerWhole(deps, request, one);
@@ -154,9 +158,10 @@ async function makeJob(deps: GatewayDeps, read: Read): Promise<AdmittedRequest> 
   exchange.headers["x-sallyport-model"] = headerText(model.id);
   const held = prepared?.held;
   const thread = held === undefined ? threadOf(format, body) : undefined;
-  const conversation = conversationOf(deps, { chat, format, caller, holding: prepared?.holding });
-  const asked = deps.conversations?.asked(body, format, prepared?.routes ?? routes);
-  const open = asked?.routes ?? prepared?.routes ?? routes;
+  const left = prepared?.routes ?? routes;
+  const conversation = conversationOf(deps, { chat, format, body, caller, holding: prepared?.holding, routes: left });
+  const asked = deps.conversations?.asked(body, format, { routes: left, conversation });
+  const open = asked?.routes ?? left;
   const { accountId, budgets } = caller;
   const isOrdered = (wishes?.providers?.order.length ?? 0) > 0;
   const stay = isOrdered ? undefined : deps.affinity.stayOf({ accountId, chat, body, model, routes: open });
@@ -214,10 +219,22 @@ function changes(
 /** The conversation as far as it may be shortened: the client's thread, or one that is held here. */
 function conversationOf(
   deps: GatewayDeps,
-  { chat, format, caller, holding }: Pick<Read, "chat" | "format" | "caller"> & { holding: Prepared["holding"] },
+  {
+    chat,
+    format,
+    body,
+    caller,
+    holding,
+    routes,
+  }: Pick<Read, "chat" | "format" | "body" | "caller"> & {
+    holding: Prepared["holding"];
+    routes: readonly ModelRoute[];
+  },
 ): ConversationJob | undefined {
   const named = holding === undefined ? chat : { ...chat, threadId: holding.id };
-  const found = deps.conversations?.of(named, format);
+  const thread = deps.conversations?.of(named, format);
+  const edits = deps.conversations?.editsOf(body, { format, routes });
+  const found = edits === undefined ? thread : { threadId: thread?.threadId, edits };
   const keeps = holding?.keeps ?? (caller.noStore ? "nothing" : undefined);
   return found === undefined || keeps === undefined ? found : { ...found, keeps };
 }

@@ -17,6 +17,8 @@ export interface TranslationOptions {
   writer: EventWriter;
   request: ChatRequest;
   requestId: string;
+  /** What the client gets before all that the upstream says. */
+  opening?: ChatEvent | undefined;
   /** Is told of what the answer thinks and calls. */
   notes?: { push(event: ChatEvent): void } | undefined;
   /** Counts tokens here where the upstream reported none. */
@@ -35,6 +37,7 @@ export class Translation implements FrameRelay {
   readonly #restorer: ToolRestorer | undefined;
   readonly #cut: StopCut | undefined;
   readonly #output = new OutputText();
+  #opening: ChatEvent | undefined;
   #read: ChatEvent[] = [];
   #guarded: ChatEvent[] = [];
   #restored: ChatEvent[] = [];
@@ -49,6 +52,7 @@ export class Translation implements FrameRelay {
 
   constructor(options: TranslationOptions) {
     this.#options = options;
+    this.#opening = options.opening;
     const restorer = new ToolRestorer(options.request, options.toolNames);
     this.#restorer = restorer.idle ? undefined : restorer;
     const { cutAt = [], request } = options;
@@ -105,12 +109,21 @@ export class Translation implements FrameRelay {
   #flow(): string {
     let out = "";
     const events = this.#read;
+    if (this.#opening !== undefined && this.#open(events, this.#opening)) this.#opening = undefined;
     for (let i = 0; i < events.length && !this.#ended; i++) {
       const event = events[i] as ChatEvent;
       out += this.#cut === undefined ? this.#event(event) : this.#cutEvent(this.#cut, event);
     }
     events.length = 0;
     return out;
+  }
+
+  /** Puts the opening before the first event that says something; false where none has come. */
+  #open(events: ChatEvent[], opening: ChatEvent): boolean {
+    const first = events.findIndex(({ type }) => type !== "start");
+    if (first < 0) return false;
+    if (events[first]?.type !== "error") events.splice(first, 0, opening);
+    return true;
   }
 
   #cutEvent(cut: StopCut, event: ChatEvent): string {

@@ -2,6 +2,7 @@
 
 import type { ErrorBody } from "../base/errors.ts";
 import type { JsonEdit } from "../base/json-edit.ts";
+import type { EditedContext } from "../chat/context-edits.ts";
 import type { EntryFormat } from "../chat/entries.ts";
 import type { ChatEvent } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
@@ -26,6 +27,8 @@ export interface AnswerContext {
   body: Readonly<Record<string, unknown>>;
   /** The temperature that goes up where the request has none; absent: the provider's own. */
   defaultTemperature?: number | undefined;
+  /** What was done here to the client's conversation, where it asked for that. */
+  edited?: EditedContext;
   /** The provider that answers, which its seals are bound to. */
   source?: Source;
   /** `x-sallyport-event-types: short` was sent (responses only). */

@@ -46,7 +46,10 @@ function answer(name: string, received: Received): Response {
   if (down.has(name)) return new Response("{}", { status: 503 });
   if (limited.has(key)) return new Response("{}", { status: 429, headers: { "retry-after": "60" } });
   calls.push(key);
-  return say(received, { text: "Well, hello there." });
+  return say(received, {
+    text: "Well, hello there.",
+    usage: { input: Math.ceil(received.text.length / 4), output: 5 },
+  });
 }
 
 const ask = async (path: string, body: Record<string, unknown>) => {
@@ -151,6 +154,33 @@ function wholeOf(heard: string): Json {
     content: [{ type: "text", text: content }],
   };
 }
+
+test("a conversation stays when its client goes on from a record alone", async () => {
+  const places = new Set<string>();
+  for (let conversation = 0; conversation < 12; conversation++) {
+    calls = [];
+    const stream = conversation % 2 === 0;
+    const context_management = [{ type: "compaction", compact_threshold: 1200 }];
+    const input = Array.from({ length: 21 }, (_, at) => ({
+      role: at % 2 === 0 ? "user" : "assistant",
+      content: `record ${conversation} ${at} ${"and so on ".repeat(30)}`,
+    }));
+    // Its beginning is known before.
+    await ask("/v1/responses", { input: input.slice(0, 3) });
+    const answered = await app.post("/v1/responses", { model: "m", input, stream, context_management });
+    const heard = await answered.text();
+    const last = stream ? (/^data: (.*"response.completed".*)$/m.exec(heard)?.[1] ?? "") : `{"response":${heard}}`;
+    const { output } = (JSON.parse(last) as { response: { output: Json[] } }).response;
+    expect(output.map(({ type }) => type)).toEqual(["compaction", "message"]);
+    await ask("/v1/responses", { input: [...output, ON], context_management });
+    await ask("/v1/responses", { input: [...output, ON, ...output.slice(1), ON], context_management });
+    // The summary is asked for apart.
+    const turns = [calls[0], ...calls.slice(-3)];
+    expect(new Set(turns).size).toBe(1);
+    places.add(String(turns[0]));
+  }
+  expect(places.size).toBeGreaterThan(2);
+});
 
 test("first turns of equal words are routed by weight", async () => {
   for (let i = 0; i < 30; i++) await chat({});

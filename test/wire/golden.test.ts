@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { EditedContext } from "../../src/chat/context-edits.ts";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
 import { chatCompletionsFormat } from "../../src/wire/chat-completions/format.ts";
@@ -20,13 +21,26 @@ const GOLDEN = join(import.meta.dir, "../golden");
 // Answers read from an upstream's golden have files of their own; these are the ones written for the client formats.
 const cases = readdirSync(join(GOLDEN, "neutral")).filter((name) => /^answer-.*\.jsonl$/.test(name));
 
+/** Answers to requests whose conversations were edited here. */
+const EDITED: Readonly<Record<string, EditedContext>> = {
+  "answer-edited": {
+    cleared: [
+      { type: "clear-reasoning", count: 2, tokens: 300 },
+      { type: "clear-results", count: 5, tokens: 4000 },
+    ],
+    record: undefined,
+    usage: { inputTokens: 900, outputTokens: 120 },
+  },
+};
+
 test("there are answers to write", () => expect(cases.length).toBeGreaterThan(10));
 
 describe.each(WIRE_FORMATS.map((format) => [format.name, format] as const))("%s", (_name, format) => {
   const folder = join(GOLDEN, "wire", format.name);
   test.each(cases)("%s", (file) => {
-    const exchange = exchangeFor(format, requestOf(format));
     const name = file.replace(/\.jsonl$/, "");
+    const edited = EDITED[name];
+    const exchange = { ...exchangeFor(format, requestOf(format)), ...(edited === undefined ? {} : { edited }) };
     const lines = readFileSync(join(GOLDEN, "neutral", file), "utf8")
       .trim()
       .split("\n");

@@ -78,6 +78,10 @@ function applyDelta(
     case "tool_use input_json_delta":
       open.json += delta["partial_json"];
       break;
+    case "compaction compaction_delta":
+      check(block["content"] === null && block["encrypted_content"] === null, "a record is said twice");
+      Object.assign(block, { content: delta["content"], encrypted_content: delta["encrypted_content"] });
+      break;
     default:
       check(false, `a ${kind} is none`);
   }

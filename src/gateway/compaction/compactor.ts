@@ -29,6 +29,8 @@ export interface Conversation {
   space: Space;
   keepLast: number;
   work: SummaryWork;
+  /** The client wants a record: clearing results is not enough, and little is not worth one. */
+  demanded?: boolean;
 }
 
 /** A conversation in its short form. */
@@ -86,6 +88,10 @@ export class Compactor {
     }
     const known = await this.#reuse(conversation, measure);
     if (known !== undefined) return known;
+    if (conversation.demanded === true && measure.total <= space.most) {
+      const isWorthIt = await this.#isWorthIt(conversation, measure);
+      if (!isWorthIt) return this.#reuse(conversation, measure, { anyway: true });
+    }
     // One that was begun earlier may be all that is needed.
     const flight = this.#flights.get(keyOf(measure.name));
     if (flight !== undefined) {
@@ -151,13 +157,14 @@ export class Compactor {
     return { name, list: measured, fixed: fixedTokens, total: tokens.own(model, counted) };
   }
 
-  /** What was done before, where it still suffices. */
-  async #reuse(conversation: Conversation, measure: Measure): Promise<Shortened | undefined> {
+  /** What was done before, where it still suffices, or `anyway`. */
+  async #reuse(conversation: Conversation, measure: Measure, { anyway = false } = {}): Promise<Shortened | undefined> {
     const compaction = await this.#deps.memory.match(measure.name, measure.list);
-    if (compaction === undefined) return undefined;
+    if (compaction === undefined || (conversation.demanded === true && compaction.record === undefined))
+      return undefined;
     const action = compaction.record === undefined ? "cleared" : compaction.truncated ? "truncated" : "reused";
     const done = await this.#apply(conversation, measure, { compaction, action });
-    if (done.after > conversation.space.limit) return undefined;
+    if (done.after > conversation.space.limit) return anyway ? done : undefined;
     if (done.after > conversation.space.soon) await this.#ahead(conversation, measure);
     return done;
   }
@@ -201,11 +208,23 @@ export class Compactor {
     const { space } = conversation;
     const from = before?.upTo ?? 0;
     const clearing = this.#compaction(measure, { ...before, upTo: from, clearedTo: Math.max(tail, from) });
-    if (before === undefined || before.clearedTo < tail) {
+    if (conversation.demanded !== true && (before === undefined || before.clearedTo < tail)) {
       const done = await this.#apply(conversation, measure, { compaction: clearing, action: "cleared", dry: true });
       if (done.after <= space.aim) return this.#kept(measure, { compaction: clearing, action: "cleared" });
     }
     return this.#summarised(conversation, measure, { before, tail });
+  }
+
+  /** Whether a record would stand for so much that it saves something. */
+  async #isWorthIt({ keepLast, space }: Conversation, measure: Measure): Promise<boolean> {
+    const { list, name } = measure;
+    const from = (await this.#deps.memory.match(name, list))?.upTo ?? 0;
+    const tail = tailStart(list, { keepLast, tokens: tailTokens(measure, space) });
+    const first = firstUserAt(list);
+    const goes = list
+      .slice(from, tail)
+      .reduce((sum, { entry, tokens }, at) => (entry.role === "system" || from + at === first ? sum : sum + tokens), 0);
+    return goes >= space.limit * WORTH_SHARE;
   }
 
   async #summarised(conversation: Conversation, measure: Measure, { before, tail }: Start): Promise<Made> {
@@ -285,20 +304,20 @@ export class Compactor {
     let { done } = given;
     const first = firstUserAt(measure.list);
     const own = first === undefined ? 0 : this.#deps.tokens.own(model, measure.list[first]!.tokens);
-    const most = Math.max(FIRST_USER_LEAST, own - (done.after - space.aim));
-    if (first !== undefined && first < given.end && done.after > space.aim && own > most) {
+    const most = Math.max(FIRST_USER_LEAST, own - (done.after - space.whole));
+    if (first !== undefined && first < given.end && done.after > space.whole && own > most) {
       const words = wordsOf(measure.list[first]!);
       const cut = given.shape(cutMiddle(words, Math.floor((words.length * most) / own)));
       done = await this.#sized(conversation, measure, cut);
     }
-    return done.after <= space.limit ? done : this.#clip(conversation, measure, done);
+    return done.after <= space.most ? done : this.#clip(conversation, measure, done);
   }
 
   /** Cuts long results in the tail, the longest first: the last that can be done. */
   async #clip(conversation: Conversation, measure: Measure, given: Sized): Promise<Sized> {
     const { space, format } = conversation;
     let done = given;
-    for (let chars = RESULT_CHARS_FIRST; chars >= RESULT_CHARS_LAST && done.after > space.limit; chars /= 4) {
+    for (let chars = RESULT_CHARS_FIRST; chars >= RESULT_CHARS_LAST && done.after > space.most; chars /= 4) {
       const list = done.shape.list.map((element) =>
         format.withResults(element, ({ text }) => (text.length > chars ? cutMiddle(text, chars) : undefined)),
       );
@@ -307,6 +326,9 @@ export class Compactor {
     return done;
   }
 }
+
+/** Below this share of what is allowed a demanded record is not worth its call. */
+const WORTH_SHARE = 0.2;
 
 /** A twentieth of the window for names, three characters to a token. */
 const NAMES_CHARS_PER_TOKEN = 3 / 20;

@@ -14,10 +14,13 @@ import type { WireFormat } from "../../wire/format.ts";
 import type { ModelAnswer, Payer, Prompt } from "../ask.ts";
 import type { AdmittedRequest, ConversationJob } from "../chat-exchange.ts";
 import type { KeptThreads } from "../threads/kept.ts";
-import type { Compactor, Conversation, Shortened } from "./compactor.ts";
-import { nativeRoutes } from "./items.ts";
+import { clear } from "./clear.ts";
+import type { Compactor, Conversation } from "./compactor.ts";
+import { ContextEditing } from "./context-editing.ts";
+import { compactsItself, nativeRoutes } from "./items.ts";
 import type { TokenMemory } from "./measure.ts";
 import type { Sealer } from "./seal.ts";
+import { doesNotFit, lengthOf, note, wholeOf, withCountedUsage, withList } from "./short-job.ts";
 import { type Space, spaceOf } from "./space.ts";
 import type { SummaryWork } from "./summarise.ts";
 import type { Windows } from "./windows.ts";
@@ -61,11 +64,17 @@ const GUESS_MARGIN = 1.15;
 /** The service. */
 export class Conversations {
   readonly #deps: ConversationsDeps;
+  readonly #editing: ContextEditing;
   /** Several routes of one request get the same short form. */
   readonly #fitted = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
   constructor(deps: ConversationsDeps) {
     this.#deps = deps;
+    this.#editing = new ContextEditing({
+      ...deps,
+      spaceOf: (job) => this.#space(job),
+      conversationOf: (job, space) => this.#conversation(job, space),
+    });
   }
 
   /** What may be done to a request; undefined where no one asked for it. */
@@ -81,19 +90,24 @@ export class Conversations {
   asked(
     body: Element,
     format: WireFormat,
-    routes: readonly ModelRoute[],
+    { routes, conversation }: { routes: readonly ModelRoute[]; conversation: ConversationJob | undefined },
   ): { asksRecord?: AdmittedRequest["asksRecord"]; routes?: readonly ModelRoute[] } | undefined {
     const asksRecord = format.entries?.asksRecord(body);
-    if (asksRecord === undefined) return undefined;
+    const pauses = conversation?.edits?.some((edit) => edit.type === "compact" && edit.pauses) === true;
+    if (asksRecord === undefined && !pauses) return undefined;
     const native = nativeRoutes(routes, format, this.#deps.provider);
     if (native.length > 0) return { routes: native };
     // What no one can do is refused by name, where the request is translated.
     return this.#deps.settings().enabled ? { asksRecord } : undefined;
   }
 
-  /** The request as it may go up: the same, at once, while it is short. */
-  fit(job: AdmittedRequest): AdmittedRequest | Promise<AdmittedRequest> {
-    if (job.conversation === undefined || job.conversation.shortened !== undefined) return job;
+  /** The request as it may go up to a provider: the same, at once, while it is short. */
+  fit(job: AdmittedRequest, provider: Provider): AdmittedRequest | Promise<AdmittedRequest> {
+    const { conversation } = job;
+    if (conversation === undefined || conversation.shortened !== undefined || conversation.edited !== undefined)
+      return job;
+    if (conversation.edits !== undefined && !compactsItself(provider, job.format)) return this.#editing.fit(job);
+    if (conversation.threadId === undefined) return job;
     const space = this.#space(job);
     if (space === undefined) return job;
     const chars = lengthOf(job);
@@ -112,20 +126,58 @@ export class Conversations {
     const counts = contextCounts(error.message);
     if (counts.limit !== undefined) this.#deps.windows.tell(job.model, counts.limit);
     const { conversation } = job;
-    if (conversation === undefined || conversation.shortened?.atWall === true) return undefined;
+    if (conversation === undefined) return undefined;
+    const { edited, edits, shortened } = conversation;
+    if (shortened?.atWall === true || edited?.atWall === true) return undefined;
+    const compacts = edited !== undefined && edits?.some(({ type }) => type === "compact");
+    if (conversation.threadId === undefined && compacts !== true) return undefined;
     const { compactor, tokens, settings } = this.#deps;
     const whole = this.#conversation(job, NO_SPACE);
     if (whole === undefined) return undefined;
-    const counted = conversation.shortened?.counted ?? (await compactor.counted(whole));
+    const counted = shortened?.counted ?? (await compactor.counted(whole));
     if (counts.requested !== undefined) tokens.correct(job.model.id, counts.requested, counted);
     const sent = tokens.own(job.model.id, counted);
     const window = this.#deps.windows.of(job.model);
-    // Without figures half of what was sent is sure to be less than what is too much.
-    const space =
-      counts.limit === undefined || window === undefined
-        ? halfOf(sent)
-        : spaceOf(window, settings().threshold, job.chat.maxTokens);
-    return this.#shorten(conversation.shortened?.job ?? job, space, { atWall: true });
+    const told = counts.limit === undefined ? undefined : window;
+    const known = told === undefined ? undefined : spaceOf(told, settings().threshold, job.chat.maxTokens);
+    // Without figures, or with some that what was sent would fit, half of it is sure to be less than what is too much.
+    const space = known === undefined || sent <= known.limit ? halfOf(sent) : known;
+    if (edited !== undefined) return this.#editing.atWall(edited.job, space);
+    return this.#shorten(wholeOf(job), space, { atWall: true });
+  }
+
+  /**
+   * The edits that a body asks for, as far as they may have to be done here; undefined where it asks for none, or all of its
+   * providers judge them and do them themselves. Throws 400 for what makes no sense.
+   */
+  editsOf(
+    body: Element,
+    { format, routes }: { format: WireFormat; routes: readonly ModelRoute[] },
+  ): ConversationJob["edits"] | undefined {
+    const { editing } = format.entries ?? {};
+    if (editing === undefined || body[editing.member] == null || !this.#deps.settings().enabled) return undefined;
+    if (nativeRoutes(routes, format, this.#deps.provider).length === routes.length) return undefined;
+    return editing.edits(body) ?? [];
+  }
+
+  /** The list of a body as clearing leaves it, and the tokens that are gone by it; undefined where it asks for no edits. */
+  async cleared(
+    body: Element,
+    { entries }: WireFormat,
+    model: string,
+  ): Promise<{ list: readonly Element[]; gone: number } | undefined> {
+    const { settings, tokens } = this.#deps;
+    const edits = settings().enabled ? entries?.editing?.edits(body) : undefined;
+    if (entries === undefined || edits === undefined) return undefined;
+    const list = await tokens.measure(entries.list(body), entries);
+    const fixed = await tokens.count(entries.fixed(body));
+    const done = await clear(list, { edits, format: entries, tokens, model, fixed });
+    return { list: done.list.map(({ element }) => element), gone: tokens.own(model, done.gone) };
+  }
+
+  /** The request for a record that stands in a request's place, where its client wants to see it before it goes on. */
+  pausing(job: AdmittedRequest): Promise<AdmittedRequest | undefined> | undefined {
+    return job.conversation?.edits === undefined ? undefined : this.#editing.pausing(job);
   }
 
   /** The record that a client asked for, sealed for its account, and what it cost. Throws 400 where a call is open. */
@@ -163,14 +215,7 @@ export class Conversations {
     const usage: Usage = { inputTokens: 0, outputTokens: 0 };
     const conversation = this.#conversation(source, spaceOf(window, this.#deps.settings().threshold));
     if (conversation === undefined) throw new Error("The format has no list of messages.");
-    const { ask } = conversation.work;
-    conversation.work.wish = source.asksRecord?.wish;
-    conversation.work.ask = async (prompt, maxTokens) => {
-      const said = await ask(prompt, maxTokens);
-      usage.inputTokens += said.usage?.inputTokens ?? 0;
-      usage.outputTokens += said.usage?.outputTokens ?? 0;
-      return said;
-    };
+    conversation.work = { ...withCountedUsage(conversation.work, usage), wish: source.asksRecord?.wish };
     return { conversation, usage };
   }
 
@@ -208,20 +253,18 @@ export class Conversations {
     if (short === undefined) return job;
     if (short.after > space.limit) throw doesNotFit(job, short, space);
     note(job, short);
-    return withList(job, short, atWall);
+    return withList(job, short, { atWall });
   }
 
-  #space({ model, chat, conversation }: AdmittedRequest): Space | undefined {
+  #space({ model, chat }: AdmittedRequest): Space | undefined {
     const window = this.#deps.windows.of(model);
     if (window === undefined) return undefined;
-    const space = spaceOf(window, this.#deps.settings().threshold, chat.maxTokens);
-    const { above } = conversation ?? {};
-    return above === undefined || above >= space.limit ? space : { ...space, limit: above, soon: above };
+    return spaceOf(window, this.#deps.settings().threshold, chat.maxTokens);
   }
 
   /** The client's list: as it came, or as it was filled in here. */
   #list(job: RecordSource): readonly Element[] | undefined {
-    const { body, members, format, asksRecord } = job.conversation?.shortened?.job ?? job;
+    const { body, members, format, asksRecord } = wholeOf(job);
     const whole = { ...body, ...members };
     return format.entries?.list(asksRecord === undefined ? whole : format.entries.withoutAsking(whole));
   }
@@ -261,53 +304,8 @@ export class Conversations {
 /** For counting alone. */
 const NO_SPACE: Space = spaceOf(1, 1);
 
-/** Characters of a request that go up. */
-function lengthOf({ text, members }: AdmittedRequest): number {
-  const { messages, input } = members ?? {};
-  // Stored history and files came from here: the text does not hold them.
-  if (messages === undefined && input === undefined) return text.length;
-  return text.length + JSON.stringify(messages ?? input).length;
-}
-
 function halfOf(tokens: number): Space {
   const limit = Math.max(1, Math.floor(tokens / 2));
-  return { ...spaceOf(limit, 1), limit, soon: limit, aim: Math.floor(limit * 0.9) };
-}
-
-function note({ exchange }: AdmittedRequest, { action, before, after }: Shortened): void {
-  exchange.headers["x-sallyport-compaction"] = `${action}; before=${before}; after=${after}`;
-  exchange.log["compaction"] = `${action} ${before}>${after}`;
-}
-
-/** The job with a shorter list of messages. */
-function withList(job: AdmittedRequest, short: Shortened, atWall: boolean): AdmittedRequest {
-  const { format, chat } = job;
-  const member = format.entries?.member ?? "messages";
-  const members = job.members === undefined ? undefined : { ...job.members, [member]: short.list };
-  const body: Record<string, unknown> = { ...job.body, ...job.members, [member]: short.list };
-  for (const [name, value] of Object.entries(body)) if (value === undefined) delete body[name];
-  const read = format.decode(body, job.options);
-  return {
-    ...job,
-    chat: { ...read, ...(chat.store === undefined ? {} : { store: chat.store }) },
-    members,
-    conversation: {
-      threadId: job.conversation?.threadId,
-      keeps: job.conversation?.keeps,
-      above: job.conversation?.above,
-      shortened: {
-        job,
-        strippedCalls: short.strippedCalls,
-        counted: short.counted,
-        atWall,
-      },
-    },
-  };
-}
-
-function doesNotFit(job: AdmittedRequest, { after }: Shortened, { window }: Space): ApiError {
-  const message = `What has to stay of this conversation takes about ${after} tokens, and the context of "${job.model.id}" has ${window}.`;
-  return new ApiError("context_length_exceeded", message, {
-    details: { input_tokens: after, context_window: window },
-  });
+  const aim = Math.floor(limit * 0.9);
+  return { ...spaceOf(limit, 1), limit, soon: limit, aim, whole: aim };
 }

@@ -28,6 +28,8 @@ const MODELS_MAX = 1000;
 
 /** Tokens of a character of JSON, until a model's own figure is known: more than most texts have. */
 const FIRST_GUESS = 0.4;
+/** No text has fewer: who reports less leaves something out, as what was read from a cache. */
+const PER_CHAR_MIN = 0.1;
 /** How much a new figure counts against those before it. */
 const NEW_SHARE = 0.2;
 
@@ -59,7 +61,7 @@ export class TokenMemory {
     const { perChar, perToken } = this.#rates.get(model) ?? {};
     const { chars = 0, counted = 0 } = sent;
     this.#put(model, {
-      perChar: chars < CHARS_MIN ? perChar : blend(perChar, clamp(reported / chars, 0.02, 2)),
+      perChar: chars < CHARS_MIN ? perChar : blend(perChar, clamp(reported / chars, PER_CHAR_MIN, 2)),
       perToken: counted < COUNTED_MIN ? perToken : blend(perToken, clamp(reported / counted, 0.5, 3)),
     });
   }

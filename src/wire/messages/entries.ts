@@ -1,6 +1,15 @@
 // The messages of a messages request as compaction reads and changes them.
 
-import type { CarriedRecord, Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
+import type {
+  CallPiece,
+  CarriedRecord,
+  Element,
+  Entry,
+  EntryFormat,
+  OpenedRecord,
+  Piece,
+  ResultPiece,
+} from "../../chat/entries.ts";
 import { isFields } from "../check.ts";
 import {
   isBound,
@@ -12,6 +21,7 @@ import {
   textIn,
   unknownPiece,
 } from "../entry-pieces.ts";
+import { messagesEdits } from "./context-edits.ts";
 
 /** The list of messages. */
 export const messagesEntries: EntryFormat = {
@@ -49,9 +59,34 @@ export const messagesEntries: EntryFormat = {
   },
   withoutAsking: ({ compaction: _compaction, ...body }) => body,
   record: ({ text, sealed }) => ({ type: "compaction", content: text, encrypted_content: sealed }),
+  editing: {
+    member: "context_management",
+    edits: messagesEdits,
+    failedRecord: { type: "compaction", content: null, encrypted_content: null },
+    withoutThoughts(element) {
+      const content = element["content"];
+      if (element["role"] !== "assistant" || !Array.isArray(content)) return element;
+      const left = content.filter((block: unknown) => !isFields(block) || !THOUGHTS.has(block["type"]));
+      if (left.length === content.length) return element;
+      return left.length === 0 ? undefined : { ...element, content: left };
+    },
+    withoutInputs(element, clears) {
+      const content = element["content"];
+      if (!Array.isArray(content)) return element;
+      let changed = false;
+      const blocks = content.map((block: unknown) => {
+        if (!isFields(block) || block["type"] !== "tool_use" || !clears(callOf(block))) return block;
+        changed = true;
+        return { ...block, input: {} };
+      });
+      return changed ? { ...element, content: blocks } : element;
+    },
+  },
   answer: ({ content }) => (Array.isArray(content) ? [{ role: "assistant", content }] : []),
   streamed: ofEvents,
 };
+
+const THOUGHTS: ReadonlySet<unknown> = new Set(["thinking", "redacted_thinking"]);
 
 function isBoundThinking(block: Element): boolean {
   if (block["type"] === "thinking") return isBound(block["signature"]);
@@ -61,7 +96,7 @@ function isBoundThinking(block: Element): boolean {
 /** All before the newest record is in it. A block without content is a record that failed, and says nothing. */
 function expand(
   list: readonly Element[],
-  open: (record: CarriedRecord, param: string) => string | undefined,
+  open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
 ): readonly Element[] {
   for (let at = list.length - 1; at >= 0; at--) {
     const element = list[at]!;
@@ -69,11 +104,12 @@ function expand(
     const j = blocks.findLastIndex((block) => isFields(block) && block["type"] === "compaction" && isSaid(block));
     const block = blocks[j];
     if (!isFields(block)) continue;
-    const text = open(carriedBy(block), `messages[${at}].content[${j}]`);
-    if (text === undefined) return list;
+    const opened = open(carriedBy(block), `messages[${at}].content[${j}]`);
+    if (opened === undefined) return list;
     const rest = blocks.slice(j + 1);
     const left = rest.length === 0 ? [] : [{ ...element, content: rest }];
-    return [messagesEntries.userMessage(text), ...left, ...list.slice(at + 1)];
+    const before = "list" in opened ? opened.list : [messagesEntries.userMessage(opened.text)];
+    return [...before, ...left, ...list.slice(at + 1)];
   }
   return withoutFailed(list, open);
 }
@@ -81,7 +117,7 @@ function expand(
 /** The list without records that failed, which only the protocol's own upstreams pass over. */
 function withoutFailed(
   list: readonly Element[],
-  open: (record: CarriedRecord, param: string) => string | undefined,
+  open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
 ): readonly Element[] {
   const isFailed = (block: unknown) => isFields(block) && block["type"] === "compaction";
   const at = list.findIndex((element) => listIn(element, "content").some(isFailed));
@@ -126,12 +162,7 @@ function pieceOf(block: Element): Piece {
     case "redacted_thinking":
       return { type: "reasoning", text: "" };
     case "tool_use":
-      return {
-        type: "call",
-        id: textIn(block, "id"),
-        name: textIn(block, "name"),
-        text: JSON.stringify(block["input"] ?? {}),
-      };
+      return callOf(block);
     case "tool_result":
       return resultOf(block);
     case "compaction":
@@ -139,6 +170,11 @@ function pieceOf(block: Element): Piece {
     default:
       return MEDIA.has(block["type"]) ? { type: "media", label: mediaLabel(block) } : unknownPiece(block);
   }
+}
+
+function callOf(block: Element): CallPiece {
+  const text = JSON.stringify(block["input"] ?? {});
+  return { type: "call", id: textIn(block, "id"), name: textIn(block, "name"), text };
 }
 
 function resultOf(block: Element): ResultPiece {

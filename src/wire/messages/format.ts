@@ -10,12 +10,12 @@ import { MESSAGES_NAMES, MESSAGES_READS } from "./members.ts";
 import { openMessages } from "./seals.ts";
 import {
   citationsOf,
+  endMembers,
   envelope,
   type MessagesBlock,
   redactedOf,
   signatureOf,
   stopMembers,
-  usageMembers,
 } from "./shape.ts";
 import { MessagesWriter } from "./stream.ts";
 
@@ -57,7 +57,7 @@ function encode(result: ChatResult, exchange: AnswerContext): MessagesBlock {
     ...envelope(exchange),
     content: blocks.flatMap((block) => encodeBlock(block, exchange)),
     ...stopMembers(choice?.reason ?? "unknown", choice?.stopSequence, calledTool),
-    usage: usageMembers(result.usage),
+    ...endMembers(result.usage, exchange),
   };
 }
 

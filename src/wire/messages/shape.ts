@@ -5,6 +5,7 @@ import { given, isFields } from "../check.ts";
 import type { AnswerContext } from "../format.ts";
 import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
 import { MESSAGES_ORIGIN } from "./blocks.ts";
+import { appliedEdits, iterations } from "./context-edits.ts";
 
 /** A content block or stream payload. */
 export type MessagesBlock = Record<string, unknown>;
@@ -45,6 +46,16 @@ export function stopMembers(
 ): MessagesBlock {
   const stop = calledTool && !OVER_TOOL_USE.has(reason) ? "tool_use" : STOP_REASONS[reason];
   return { stop_reason: stop, stop_sequence: stop === "stop_sequence" ? (stopSequence ?? null) : null };
+}
+
+/** What a whole answer, or the end of a streamed one, says of its usage and of what was done to its conversation. */
+export function endMembers(usage: Usage | undefined, { edited }: AnswerContext): MessagesBlock {
+  const own = usageMembers(usage);
+  const parts = iterations(edited, own, usageMembers);
+  return {
+    ...(edited === undefined ? {} : { context_management: appliedEdits(edited) }),
+    usage: parts === undefined ? own : { ...own, iterations: parts },
+  };
 }
 
 /** Usage in this format: cached input is counted beside `input_tokens`, not in it. */

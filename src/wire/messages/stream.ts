@@ -22,6 +22,7 @@ import { sealedCall } from "../seal-envelopes.ts";
 import { MESSAGES_ORIGIN } from "./blocks.ts";
 import {
   citationsOf,
+  endMembers,
   envelope,
   type MessagesBlock,
   redactedOf,
@@ -89,9 +90,8 @@ export class MessagesWriter implements EventWriter {
         if (event.choice !== 0 || this.#finished) return "";
         this.#finished = true;
         const delta = stopMembers(event.reason, event.stopSequence, this.#calledTool);
-        return (
-          this.#start() + this.#closeAll() + frame({ type: "message_delta", delta, usage: usageMembers(event.usage) })
-        );
+        const end = frame({ type: "message_delta", delta, ...endMembers(event.usage, this.#exchange) });
+        return this.#start() + this.#closeAll() + end;
       }
       default:
         return event.choice === 0 ? this.#start() + this.#block(event) : "";
@@ -191,8 +191,16 @@ export class MessagesWriter implements EventWriter {
       case "tool-end":
         return (this.#customTool ? `${this.#textPrefix}"\\"}"}}\n\n` : "") + this.#closeBlock();
       case "opaque":
-        return (event.origin === MESSAGES_ORIGIN ? this.#openBlock({ ...event.value }, "") : "") + this.#closeBlock();
+        return (event.origin === MESSAGES_ORIGIN ? this.#whole(event.value) : "") + this.#closeBlock();
     }
+  }
+
+  /** A block that comes as a whole; a record has what it says in a delta, at which clients look. */
+  #whole(value: Readonly<MessagesBlock>): string {
+    if (value["type"] !== "compaction") return this.#openBlock({ ...value }, "");
+    const { content = null, encrypted_content = null, ...rest } = value;
+    const open = this.#openBlock({ ...rest, content: null, encrypted_content: null }, "");
+    return open + this.#delta({ type: "compaction_delta", content, encrypted_content });
   }
 
   #text(text: string): string {

@@ -1,9 +1,18 @@
 // The input items of a responses request as compaction reads and changes them.
 
-import type { CarriedRecord, Element, Entry, EntryFormat, Piece, ResultPiece } from "../../chat/entries.ts";
+import type {
+  CarriedRecord,
+  Element,
+  Entry,
+  EntryFormat,
+  OpenedRecord,
+  Piece,
+  ResultPiece,
+} from "../../chat/entries.ts";
 import { isFields, reject } from "../check.ts";
 import { contentPieces, isBound, listIn, MEDIA, resultPiece, textIn, unknownPiece } from "../entry-pieces.ts";
 import { uncarry } from "../seal-envelopes.ts";
+import { responsesEdits } from "./context-edits.ts";
 import { inputItems } from "./references.ts";
 
 /** The list of items. */
@@ -47,6 +56,7 @@ export const responsesEntries: EntryFormat = {
     ...body,
     input: inputItems(body).filter((item) => !isCompactionTrigger(item)),
   }),
+  editing: { member: "context_management", edits: responsesEdits },
   record: ({ id, sealed }) => ({ id, type: "compaction", encrypted_content: sealed }),
   answer: (body) => listIn(body, "output").filter(isFields),
   streamed(events) {
@@ -70,15 +80,16 @@ export function isCompactionTrigger(item: unknown): boolean {
 /** What the user and the developer said before a record stays: those who carry it keep it beside the record, or drop it. */
 function expand(
   list: readonly Element[],
-  open: (record: CarriedRecord, param: string) => string | undefined,
+  open: (record: CarriedRecord, param: string) => OpenedRecord | undefined,
 ): readonly Element[] {
   const at = list.findLastIndex((item) => RECORDS.has(item["type"]));
   const item = list[at];
   if (item === undefined) return list;
-  const text = open({ text: undefined, sealed: textIn(item, "encrypted_content") }, `input[${at}].encrypted_content`);
-  if (text === undefined) return list;
+  const opened = open({ text: undefined, sealed: textIn(item, "encrypted_content") }, `input[${at}].encrypted_content`);
+  if (opened === undefined) return list;
+  if ("list" in opened) return [...opened.list, ...list.slice(at + 1)];
   const before = list.slice(0, at).filter((one) => ["user", "system"].includes(entry(one).role));
-  return [...before, responsesEntries.userMessage(text), ...list.slice(at + 1)];
+  return [...before, responsesEntries.userMessage(opened.text), ...list.slice(at + 1)];
 }
 
 function entry(item: Element): Entry {

@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from "../../support/app.ts";
 import { DIALECTS, KINDS } from "../../support/fake-model.ts";
 import { type FakeUpstream, startUpstream } from "../../support/upstream.ts";
 import { FORMAT_NAMES } from "./fixture.ts";
-import { bodyOf, PATHS, Talker, tightUpstream } from "./tight-upstream.ts";
+import { bodyOf, lookingModel, PATHS, Talker, tightUpstream } from "./tight-upstream.ts";
 
 const WINDOW = 6000;
 /** Over one's own protocol and one other; over the rest a shorter one shows the same. */
@@ -49,14 +49,7 @@ const table = FORMAT_NAMES.flatMap((format) =>
 test.each(table)(
   "%s over %s, %i turns",
   async (format, dialect, turns) => {
-    let calls = 0;
-    const { seen, script } = tightUpstream({
-      window: WINDOW,
-      say: (_, turn) =>
-        turn % 3 === 1
-          ? { calls: [{ id: `call_${calls++}`, name: "look", args: { file: `src/part-${turn}.ts` } }] }
-          : { text: `answer ${turn}: ${"as was said ".repeat(6)}` },
-    });
+    const { seen, script } = tightUpstream({ window: WINDOW, say: lookingModel() });
     upstream.answer(script);
     const talker = new Talker(format);
     const actions: string[] = [];

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { accountStore } from "../../../src/store/access/accounts.ts";
 import { keyStore } from "../../../src/store/access/keys.ts";
 import { openStore } from "../../../src/store/engine/open.ts";
+import { messagesEntries } from "../../../src/wire/messages/entries.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { DIALECTS, KINDS, say } from "../../support/fake-model.ts";
 import { type FakeUpstream, framesOf, startUpstream } from "../../support/upstream.ts";
@@ -207,7 +208,9 @@ describe.each(["openai-chat", "openai-responses", "gemini", "plain-messages"])("
     let block: Json | undefined;
     if (stream) {
       const frames = (await framesOf(answer)) as Json[];
-      block = frames.find(({ type }) => type === "content_block_start")?.["content_block"] as Json;
+      const [said] = messagesEntries.streamed(frames) as { content: Json[] }[];
+      expect(said?.content).toHaveLength(1);
+      block = said?.content[0];
       const delta = frames.find(({ type }) => type === "message_delta")?.["delta"];
       expect(delta).toMatchObject({ stop_reason: "compaction" });
     } else {

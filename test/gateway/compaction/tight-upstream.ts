@@ -45,6 +45,15 @@ export function tightUpstream(options: { window: number; say(received: Received,
   };
 }
 
+/** A model that calls a tool in every third turn, and talks in the others. */
+export function lookingModel(): (received: Received, turn: number) => Said {
+  let calls = 0;
+  return (_, turn) =>
+    turn % 3 === 1
+      ? { calls: [{ id: `call_${calls++}`, name: "look", args: { file: `src/part-${turn}.ts` } }] }
+      : { text: `answer ${turn}: ${"as was said ".repeat(6)}` };
+}
+
 /** A provider's refusal of a prompt that is too long. */
 export function tooLong(dialect: DialectName, tokens: number, window: number): Response {
   const status = 400;

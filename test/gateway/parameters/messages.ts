@@ -10,7 +10,7 @@ export const MESSAGES: readonly Row[] = [
   row("cache_control", { cache_control: { type: "ephemeral" } }, "dropped", "dropped", "same", "dropped"),
   row("compaction", { compaction: { instructions: "x" } }, "refused", "refused", "same", "refused"),
   row("container", { container: "c_1" }, "refused", "refused", "same", "refused"),
-  row("context_management", { context_management: { edits: [] } }, "dropped", "dropped", "same", "dropped"),
+  row("context_management", { context_management: { edits: [] } }, "ours", "ours", "same", "ours"),
   row("diagnostics", { diagnostics: { previous_message_id: "m" } }, "dropped", "dropped", "same", "dropped"),
   row("fallback_credit_token", { fallback_credit_token: "t" }, "dropped", "dropped", "same", "dropped"),
   row("fallbacks", { fallbacks: "default" }, "dropped", "dropped", "same", "dropped"),

@@ -10,10 +10,10 @@ export const RESPONSES: readonly Row[] = [
   row(
     "context_management",
     { context_management: [{ type: "compaction", compact_threshold: 1000 }] },
-    "dropped",
+    "ours",
     "same",
-    "dropped",
-    "dropped",
+    "ours",
+    "ours",
   ),
   row("conversation", { conversation: "STORED" }, "ours", "ours", "ours", "ours"),
   row("image", { image: { detail: "high" } }, "dropped", "same", "dropped", "dropped"),

@@ -1,0 +1,118 @@
+// Clearing, as clients ask for it: old results of tools become placeholders, the reasoning of old turns goes. The same list
+// and the same wish always give the same text.
+
+import type { ClearedEdit, ClearReasoningEdit, ClearResultsEdit, ContextEdit } from "../../chat/context-edits.ts";
+import type { Element, EntryFormat } from "../../chat/entries.ts";
+import type { MeasuredElement, TokenMemory } from "./measure.ts";
+import { callNames, placeholder } from "./shape.ts";
+
+/** A list as it is after clearing. */
+export interface Cleared {
+  list: readonly MeasuredElement[];
+  cleared: ClearedEdit[];
+  /** Tokens that are gone, as counted here. */
+  gone: number;
+}
+
+/** What is cleared, and by whose count. */
+export interface Clearing {
+  edits: readonly ContextEdit[];
+  format: EntryFormat;
+  tokens: TokenMemory;
+  /** The model whose counts are meant. */
+  model: string;
+  /** Tokens of instructions and tools, as counted here. */
+  fixed: number;
+}
+
+/** Clears what the edits name, in their order, each where its time has come. */
+export async function clear(list: readonly MeasuredElement[], clearing: Clearing): Promise<Cleared> {
+  const { edits, format, tokens, model, fixed } = clearing;
+  const before = countOf(list);
+  const out: Cleared = { list, cleared: [], gone: 0 };
+  for (const edit of edits) {
+    if (edit.type === "compact") continue;
+    const counted = fixed + countOf(out.list);
+    const rewritten =
+      edit.type === "clear-results"
+        ? withoutResults(out.list, format, { edit, total: tokens.own(model, counted) })
+        : withoutThoughts(out.list, format, edit);
+    if (rewritten === undefined) continue;
+    const measured = await tokens.measure(rewritten.list, format);
+    const gone = tokens.own(model, counted) - tokens.own(model, fixed + countOf(measured));
+    if (gone <= 0 || (edit.type === "clear-results" && gone < edit.atLeast)) continue;
+    out.list = measured;
+    out.cleared.push({ type: edit.type, count: rewritten.count, tokens: gone });
+  }
+  out.gone = before - countOf(out.list);
+  return out;
+}
+
+/** Tokens of a list, as counted here. */
+export function countOf(list: readonly MeasuredElement[]): number {
+  return list.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+/** A list that was rewritten; `count`: what was cleared in it. */
+interface Rewritten {
+  list: Element[];
+  count: number;
+}
+
+function withoutResults(
+  list: readonly MeasuredElement[],
+  format: EntryFormat,
+  { edit, total }: { edit: ClearResultsEdit; total: number },
+): Rewritten | undefined {
+  const answered = new Set<string>();
+  for (const { entry } of list) for (const piece of entry.pieces) if (piece.type === "result") answered.add(piece.id);
+  const names = callNames(list);
+  const uses = [...names.keys()].filter((id) => answered.has(id));
+  const { trigger, keep, except, inputs } = edit;
+  const isDue = "tokens" in trigger ? total > trigger.tokens : uses.length > trigger.calls;
+  if (!isDue) return undefined;
+  const old = new Set(uses.slice(0, Math.max(0, uses.length - keep)).filter((id) => !except.has(names.get(id) ?? "")));
+  const touched = new Set<string>();
+  const clearsInput = (id: string, name: string) =>
+    old.has(id) && (typeof inputs === "boolean" ? inputs : inputs.has(name));
+  const rewritten = list.map(({ element }) => {
+    const left = format.withResults(element, (result) => {
+      const said = placeholder(result, names);
+      // A placeholder would be longer, or stands there already.
+      if (!old.has(result.id) || (result.text.length <= said.length && result.media.length === 0)) return undefined;
+      touched.add(result.id);
+      return said;
+    });
+    const { withoutInputs } = format.editing ?? {};
+    if (withoutInputs === undefined || inputs === false) return left;
+    return withoutInputs(left, ({ id, name, text }) => {
+      if (text === "{}" || !clearsInput(id, name)) return false;
+      touched.add(id);
+      return true;
+    });
+  });
+  return touched.size === 0 ? undefined : { list: rewritten, count: touched.size };
+}
+
+/** A turn is all that the assistant says between two messages of the user: a loop of calls is one. */
+function withoutThoughts(
+  list: readonly MeasuredElement[],
+  format: EntryFormat,
+  { keep }: ClearReasoningEdit,
+): Rewritten | undefined {
+  let turn = 0;
+  const turns = list.map(({ entry }) => {
+    if (entry.role === "user") turn++;
+    return entry.role === "assistant" && entry.pieces.some(({ type }) => type === "reasoning") ? turn : undefined;
+  });
+  const thinking = [...new Set(turns.filter((one) => one !== undefined))];
+  const old = new Set(thinking.slice(0, Math.max(0, thinking.length - keep)));
+  const { withoutThoughts: strip } = format.editing ?? {};
+  if (old.size === 0 || strip === undefined) return undefined;
+  const rewritten = list.flatMap(({ element }, at) => {
+    const own = turns[at];
+    const left = own !== undefined && old.has(own) ? strip(element) : element;
+    return left === undefined ? [] : [left];
+  });
+  return { list: rewritten, count: old.size };
+}

@@ -1,0 +1,209 @@
+// `context_management` of clients whose provider does not know it: old results and reasoning are cleared, and a conversation
+// above the client's threshold is compacted, with the record in the answer. The record is sealed together with what was kept,
+// so that the client may leave out everything before it.
+
+import { prefixedId } from "../../base/ids.ts";
+import type { CompactEdit, EditedContext } from "../../chat/context-edits.ts";
+import type { Element, EntryFormat } from "../../chat/entries.ts";
+import type { Usage } from "../../chat/event.ts";
+import type { AdmittedRequest } from "../chat-exchange.ts";
+import { type Clearing, clear, countOf } from "./clear.ts";
+import type { Compactor, Conversation, Shortened } from "./compactor.ts";
+import { sealList } from "./items.ts";
+import type { MeasuredElement, TokenMemory } from "./measure.ts";
+import { recordOf } from "./record.ts";
+import type { Sealer } from "./seal.ts";
+import { doesNotFit, lengthOf, note, withCountedUsage, withList, withoutMember } from "./short-job.ts";
+import { type Space, spaceAbove, spaceOf } from "./space.ts";
+
+export interface ContextEditingDeps {
+  compactor: Compactor;
+  tokens: TokenMemory;
+  sealer: Sealer;
+  /** What the model's window allows; undefined where nobody knows it. */
+  spaceOf(job: AdmittedRequest): Space | undefined;
+  /** The conversation of a request; undefined where its format has no list. */
+  conversationOf(job: AdmittedRequest, space: Space): Conversation | undefined;
+}
+
+/** By length alone a request is known to be short only where it is so by this much. */
+const GUESS_MARGIN = 1.15;
+/** Where nothing is to be compacted. */
+const ANY_SPACE: Space = { ...spaceOf(1, 1), limit: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY };
+
+/** So much of what is allowed must be new before a client is paused for it again. */
+const NEW_SHARE = 0.5;
+
+/** A request that was measured and cleared. */
+interface Measure {
+  job: AdmittedRequest;
+  format: EntryFormat;
+  conversation: Conversation;
+  clearing: Clearing;
+  list: readonly MeasuredElement[];
+  cleared: Awaited<ReturnType<typeof clear>>;
+  /** Tokens before and after clearing, as the model counts. */
+  before: number;
+  after: number;
+}
+
+/** Edits conversations as their clients ask for. */
+export class ContextEditing {
+  readonly #deps: ContextEditingDeps;
+  /** Several routes of one request get the same. */
+  readonly #edited = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
+
+  constructor(deps: ContextEditingDeps) {
+    this.#deps = deps;
+  }
+
+  /** The request as it may go up to a provider that knows nothing of edits. */
+  fit(job: AdmittedRequest): AdmittedRequest | Promise<AdmittedRequest> {
+    const space = this.#space(job);
+    if (this.#isShort(job, space)) return withoutWish(job, { done: NOTHING_DONE, atWall: false });
+    let edited = this.#edited.get(job);
+    if (edited === undefined) {
+      edited = this.#edit(job, space, false);
+      this.#edited.set(job, edited);
+    }
+    return edited;
+  }
+
+  /** The request in the room that is left where a provider refused it as too long. */
+  atWall(job: AdmittedRequest, space: Space): Promise<AdmittedRequest> {
+    return this.#edit(job, space, true);
+  }
+
+  /** The request for the record that a client wants before its answer; undefined while it is not due. */
+  async pausing(job: AdmittedRequest): Promise<AdmittedRequest | undefined> {
+    const compact = compactOf(job);
+    const space = this.#space(job);
+    if (compact?.pauses !== true || this.#isShort(job, space)) return undefined;
+    const measure = await this.#measure(job, space);
+    if (measure === undefined || measure.after <= space.limit) return undefined;
+    // A record and what the client put back beside it would be paused for without end.
+    const said = countOf(measure.list.filter(({ entry }) => recordOf(entry) === undefined));
+    if (this.#deps.tokens.own(job.model.id, said) < space.limit * NEW_SHARE) return undefined;
+    const { cleared } = measure.cleared;
+    const edited = { job, atWall: false, cleared, record: undefined, usage: undefined };
+    return {
+      ...withoutMember(job, measure.format.editing?.member ?? ""),
+      asksRecord: { wish: compact.wish },
+      conversation: { ...job.conversation, threadId: job.conversation?.threadId, edited },
+    };
+  }
+
+  /** Above what a conversation is compacted. */
+  #space(job: AdmittedRequest): Space {
+    const compact = compactOf(job);
+    if (compact === undefined && job.conversation?.threadId === undefined) return ANY_SPACE;
+    const base = this.#deps.spaceOf(job);
+    return compact?.above === undefined ? (base ?? ANY_SPACE) : spaceAbove(compact.above, base);
+  }
+
+  /** True where its length alone says that nothing is to be done. */
+  #isShort(job: AdmittedRequest, { limit }: Space): boolean {
+    let least = limit;
+    for (const edit of job.conversation?.edits ?? []) {
+      if (edit.type === "compact") continue;
+      if (edit.type === "clear-reasoning" || !("tokens" in edit.trigger)) return false;
+      least = Math.min(least, edit.trigger.tokens);
+    }
+    return this.#deps.tokens.guess(job.model.id, lengthOf(job)) * GUESS_MARGIN < least;
+  }
+
+  async #measure(job: AdmittedRequest, space: Space): Promise<Measure | undefined> {
+    const { tokens } = this.#deps;
+    const conversation = this.#deps.conversationOf(job, space);
+    if (conversation === undefined) return undefined;
+    const { format, model } = conversation;
+    const list = await tokens.measure(conversation.list, format);
+    const fixed = await tokens.count(conversation.fixed);
+    const clearing = { edits: job.conversation?.edits ?? [], format, tokens, model, fixed };
+    const cleared = await clear(list, clearing);
+    const before = tokens.own(model, fixed + countOf(list));
+    const after = tokens.own(model, fixed + countOf(cleared.list));
+    return { job, format, conversation, clearing, list, cleared, before, after };
+  }
+
+  async #edit(job: AdmittedRequest, space: Space, atWall: boolean): Promise<AdmittedRequest> {
+    const measure = await this.#measure(job, space);
+    if (measure === undefined) return job;
+    if (measure.after > space.limit) return this.#compact(measure, space, atWall);
+    return this.#clearedJob(measure, { record: undefined, atWall });
+  }
+
+  #clearedJob(
+    { job, cleared, clearing: { fixed }, before, after }: Measure,
+    { record, atWall }: { record: Element | undefined; atWall: boolean },
+  ): AdmittedRequest {
+    const done = { cleared: cleared.cleared, record, usage: undefined };
+    if (cleared.cleared.length === 0) return withoutWish(job, { done, atWall });
+    note(job, { action: "cleared", before, after });
+    const list = cleared.list.map(({ element }) => element);
+    return edited(job, { list, counted: fixed + countOf(cleared.list), strippedCalls: new Set() }, { done, atWall });
+  }
+
+  /** Compacts what the client sent, which makes the better record, and clears what is left of it. */
+  async #compact(measure: Measure, space: Space, atWall: boolean): Promise<AdmittedRequest> {
+    const { job, format, conversation, clearing } = measure;
+    const compact = compactOf(job);
+    const usage: Usage = { inputTokens: 0, outputTokens: 0 };
+    conversation.demanded = compact !== undefined;
+    conversation.work = { ...withCountedUsage(conversation.work, usage), wish: compact?.wish };
+    const short = await this.#deps.compactor.shorten(conversation);
+    // Where a summary could not be had, or saves nothing, nothing is given up that still fits.
+    const isOfUse = short !== undefined && short.action !== "truncated" && short.after < measure.after;
+    const failed = short !== undefined && !isOfUse && measure.after <= space.most;
+    if (short === undefined || failed) {
+      const record = failed && compact !== undefined ? format.editing?.failedRecord : undefined;
+      return this.#clearedJob(measure, { record, atWall });
+    }
+    if (short.after > space.most) throw doesNotFit(job, short, space);
+    const { tokens } = this.#deps;
+    const cleared = await clear(await tokens.measure(short.list, format), clearing);
+    note(job, { ...short, after: short.after - tokens.own(job.model.id, cleared.gone) });
+    const done = {
+      cleared: cleared.cleared,
+      record: compact === undefined ? undefined : this.#recordOf(job, format, short),
+      usage: usage.inputTokens + usage.outputTokens === 0 ? undefined : usage,
+    };
+    const list = cleared.list.map(({ element }) => element);
+    return edited(job, { ...short, list, counted: short.counted - cleared.gone }, { done, atWall });
+  }
+
+  #recordOf(job: AdmittedRequest, format: EntryFormat, { list, record, action }: Shortened): Element | undefined {
+    // What could not be summarised stays the client's to keep.
+    if (record === undefined || action === "truncated") return format.editing?.failedRecord;
+    const { sealer } = this.#deps;
+    const { accountId } = job.caller;
+    const sealed = sealList(list, { sealer, accountId, format: job.format.name });
+    return format.record({ id: prefixedId("cmp_"), text: record, sealed });
+  }
+}
+
+const NOTHING_DONE: EditedContext = { cleared: [], record: undefined, usage: undefined };
+
+function compactOf(job: AdmittedRequest): CompactEdit | undefined {
+  return job.conversation?.edits?.find((edit) => edit.type === "compact");
+}
+
+/** The request with its list as it is, and without the wish, which is done with. */
+function withoutWish(
+  job: AdmittedRequest,
+  { done, atWall }: { done: EditedContext; atWall: boolean },
+): AdmittedRequest {
+  const bare = withoutMember(job, job.format.entries?.editing?.member ?? "");
+  const edited = { job, atWall, ...done };
+  return { ...bare, conversation: { ...job.conversation, threadId: job.conversation?.threadId, edited } };
+}
+
+function edited(
+  job: AdmittedRequest,
+  short: Pick<Shortened, "list" | "strippedCalls" | "counted">,
+  { done, atWall }: { done: EditedContext; atWall: boolean },
+): AdmittedRequest {
+  const { edits } = job.conversation ?? {};
+  const more = { ...(edits === undefined ? {} : { edits }), edited: { job, atWall, ...done } };
+  return withList(withoutMember(job, job.format.entries?.editing?.member ?? ""), short, { atWall, ...more });
+}
