@@ -17,7 +17,7 @@ export function cpuMs(work: () => unknown): number | Promise<number> {
 const BEAT_MS = 10;
 /** What is later than this was kept from running. */
 const STANDSTILL_MS = 150;
-const TRIES = 8;
+const TRIES = 25;
 
 /** Runs a check that depends on real time; where it fails and this thread stood still meanwhile, once more. */
 export async function whileSteady<T>(check: () => Promise<T>): Promise<T> {
