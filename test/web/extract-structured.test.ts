@@ -87,6 +87,29 @@ test("web.model: none gives what there is, and names what is missing", async () 
   await app.reconfigure(config());
 });
 
+test("a model above the caller's plan is missed only where it is needed", async () => {
+  const poor = await startTestApp({ config: { ...config({ model: "reader" }), ...proModel() }, tier: "free" });
+  const ask = async (path: string, schema: object) => {
+    const body = { urls: [site.url + path], prompt: "The product.", schema };
+    const response = await poor.post("/v1/extract", body);
+    return [response.status, await response.json()];
+  };
+  try {
+    expect(await ask("/lamp", schemaOf("name", "price"))).toMatchObject([
+      200,
+      { data: { name: "Desk lamp", price: 19.5 } },
+    ]);
+    expect(await ask("/lamp", schemaOf("stock"))).toMatchObject([403, { error: { code: "tier_required" } }]);
+  } finally {
+    await poor.stop();
+  }
+});
+
+const proModel = () => {
+  const { models } = modelConfig(model) as { models: object[] };
+  return { models: models.map((one) => ({ ...one, tier: "pro" })) };
+};
+
 test("no model that fits: what pages say is enough where it is all", async () => {
   await app.reconfigure({ ...config(), models: [] });
   expect(await extract("/lamp", schemaOf("name", "price"))).toMatchObject({

@@ -27,14 +27,21 @@ export function extractKind(deps: ExtractKindDeps): JobKind {
   const extract = createExtract(deps);
   const run = async (job: RunningJob, signal: AbortSignal): Promise<JobOutcome> => {
     const { keyId, requestId, ...input } = job.input as unknown as StoredExtract;
+    let refused: ApiError | undefined;
     try {
-      const model = await deps.findModel({ keyId, requestId, endpoint: ENDPOINT });
+      const model = await deps.findModel({ keyId, requestId, endpoint: ENDPOINT }).catch((error: unknown) => {
+        if (!(error instanceof ApiError) || error.apiCode !== "tier_required") throw error;
+        // What pages say of themselves is for every plan; it is told where that is not enough.
+        refused = error;
+        return undefined;
+      });
       const result = await extract({ ...job, input, model, store: deps.store, signal });
       return { state: "completed", result: { ...result } };
     } catch (error) {
       signal.throwIfAborted();
       job.winding.throwIfAborted();
-      const failure = failureOf(error);
+      const found = failureOf(error);
+      const failure = refused !== undefined && found.code === "extract_unavailable" ? failureOf(refused) : found;
       // What no one expected is logged by whoever runs the job.
       if (failure.code === "extract_internal_error") throw error;
       return { state: "failed", error: failure };
