@@ -1,4 +1,4 @@
-// The account as its owner sees it (contract §3 "account profile").
+// The account as its owner sees it (docs/reference/http-api.md#get-v1authme).
 import type { Account } from "../store/access/accounts.ts";
 import type { Identity } from "../store/access/identities.ts";
 

@@ -18,7 +18,7 @@ export const PATHS: PathRules = {
     path.startsWith("/v1/") || path.startsWith("/api/v1/") || path.startsWith("/typesafe/") || path === "/openapi.json",
   isClosable: (path) => CLOSABLE.test(path) && !ALWAYS_OPEN.test(path),
   traits: edgeTraits,
-  // Contract §3 "response headers of ours".
+  // Our own response headers.
   exposedHeaders: [
     "X-Request-ID",
     "Request-ID",

@@ -1,5 +1,5 @@
 // The only table of public error codes. Throw `ApiError` at the edge and in policy; lower floors throw their own error
-// types, which policy translates. Sources: specification "Errors", contract §3.
+// types, which policy translates. The list for clients is docs/reference/errors.md.
 
 /** Public error categories (`error.type`). */
 export type ErrorType =
@@ -24,7 +24,7 @@ const row = (status: number, type: ErrorType): Row => ({ status, type });
 type WebFeature = "search" | "scrape" | "crawl" | "map" | "extract" | "llmstxt";
 type WebFault = "timeout" | "upstream_error" | "unavailable" | "internal_error";
 
-/** The four rows every web feature has (specification "Error codes by condition"); typed so that a typo fails to compile. */
+/** The four codes every web feature has (docs/reference/errors.md); typed so that a typo fails to compile. */
 function webRows<F extends WebFeature>(feature: F): Record<`${F}_${WebFault}`, Row> {
   return {
     [`${feature}_timeout`]: row(504, "provider_error"),
@@ -165,7 +165,7 @@ export class ApiError extends Error {
     return this.detail.status ?? ERRORS[this.apiCode].status;
   }
 
-  /** The public JSON of this error (specification "Non-streaming error shape"). */
+  /** The public JSON of this error (docs/reference/errors.md). */
   body(): ErrorBody {
     const { param, upstream } = this.detail;
     const details = this.detail.details ?? upstream?.details;

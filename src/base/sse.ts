@@ -17,7 +17,7 @@ export class SseOverflow extends Error {
 
 /**
  * Cuts a stream of bytes into text blocks of whole frames: any byte split gives the same text. Line ends become "\n", a
- * byte order mark is dropped and invalid UTF-8 becomes U+FFFD (contract §3 "an upstream that ends early").
+ * byte order mark is dropped and invalid UTF-8 becomes U+FFFD.
  */
 export class FrameCutter {
   readonly #decoder = new TextDecoder("utf-8");

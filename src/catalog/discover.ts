@@ -32,7 +32,7 @@ export interface Discovery {
   stop(): void;
 }
 
-/** Spec: the catalog is live. Five minutes is the contract's interval. */
+/** The catalog is live: provider lists are fetched again after this time. */
 const INTERVAL_MS = 5 * 60_000;
 /** A model list is small; a provider that needs longer is down for this purpose. */
 const LIST_TIMEOUT_MS = 15_000;

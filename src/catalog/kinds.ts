@@ -32,7 +32,7 @@ const FACTS: Readonly<Record<ModelKind, Kind>> = {
 export const KINDS: Readonly<Record<ModelKind, KindFacts>> = byKind((kind) => ({
   ...FACTS[kind],
   endpoints: [
-    // Every client format speaks to every chat model (contract §3 "catalog fields").
+    // Every client format speaks to every chat model.
     ...(kind === "chat" ? WIRE_FORMATS.map(({ path }) => path) : []),
     ...MODEL_ENDPOINTS.filter((endpoint) => endpoint.kind === kind).map(({ path }) => path),
   ],

@@ -123,7 +123,7 @@ export interface CatalogInput {
   readonly metadata: (upstreamModel: string, provider: string) => ModelFacts | undefined;
 }
 
-/** What is reported, but not enforced, for a model without known limits (contract §2). */
+/** What is reported, but not enforced, for a model without known limits. */
 export const UNKNOWN_MODEL = {
   contextLength: 128_000,
   maxOutputTokens: 32_000,

@@ -1,5 +1,6 @@
 // From the id a client wrote to a model and the routes it may take: exact, then ignoring case, then alias, then
-// `<owned_by>/<id>` or `<provider key>/<id>` with that provider's routes only (contract §3 "id resolution").
+// `<owned_by>/<id>` or `<provider key>/<id>` with that provider's routes only
+// (docs/reference/http-api.md#get-v1modelsmodel_id).
 
 import { ApiError } from "../base/errors.ts";
 import type { TierId } from "../config/schema.ts";
@@ -68,7 +69,7 @@ export function requireVisibleModel(catalog: Catalog, id: string, tier: TierId):
   return found.model;
 }
 
-/** The 404 of the specification. */
+/** The 404 `model_not_found`. */
 export function modelNotFound(id: string): ApiError {
   return new ApiError(
     "model_not_found",

@@ -1,5 +1,5 @@
-// Plans: their order, what an account may use, and when its trial or subscription has ended. Pure; the caller brings the
-// time. (Contract §3: 402 codes, 403 codes, "a model above the caller's tier".)
+// Plans: their order, what an account may use, and when its trial or subscription has ended. Pure; the caller brings
+// the time. (The 402 and 403 codes are in docs/reference/errors.md.)
 
 import { ApiError } from "../base/errors.ts";
 import type { TierId } from "../config/schema.ts";

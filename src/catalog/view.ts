@@ -5,7 +5,7 @@ import type { ModelKind } from "../vendors/model-kind.ts";
 import { KINDS } from "./kinds.ts";
 import type { CatalogModel } from "./models.ts";
 
-/** Spec: Model (catalog entry); contract §3 "model info for clients". */
+/** A catalog entry: docs/reference/http-api.md#get-v1models. */
 export interface ModelView {
   id: string;
   name: string;

@@ -1,5 +1,5 @@
 // Keeps a streamed tool call's arguments valid JSON: fragments flow while they are a prefix of valid JSON; from the
-// first that is not, the rest of the call is held and repaired at its end (contract §3 "tool arguments in streams").
+// first that is not, the rest of the call is held and repaired at its end.
 
 import { isJson, JsonPrefix, repairJson } from "./repair.ts";
 

@@ -1,6 +1,5 @@
 // Lets tool arguments flow while they stay a prefix of valid JSON; from the first fragment that does not, the rest of
-// that call is held and repaired at its end, or the answer ends with an error (contract §3 "tool arguments in
-// streams").
+// that call is held and repaired at its end, or the answer ends with an error.
 
 import { ArgumentGuard } from "./argument-guard.ts";
 import type { ChatEvent } from "./event.ts";

@@ -80,7 +80,7 @@ export function createDecisions(deps: DecisionsDeps) {
   const routesDeps = routesDepsOf(deps, { upstreams, models, watch, prices });
   return {
     routes: decisionRoutes(routesDeps),
-    /** Answers a request in the specification's shape; `admit` decides whom it is from. */
+    /** Answers a request in the shape of `/v1/systemone`; `admit` decides whom it is from. */
     answer: (request: Request) => answerSystemone(request, routesDeps),
     /** What can be asked, by id and alias. */
     choices: async () => (await listed(routesDeps)).map(({ id, version }) => ({ id, tier: version.tier })),

@@ -1,5 +1,5 @@
-// Reads a decision request of the specification's shape. Invalid input is refused with the path of the field: 400 for
-// the request, 422 `invalid_question` for a question's definition. Unknown fields are ignored.
+// Reads a decision request (docs/reference/http-api.md#post-v1systemone). Invalid input is refused with the path of the
+// field: 400 for the request, 422 `invalid_question` for a question's definition. Unknown fields are ignored.
 
 import { ApiError } from "../base/errors.ts";
 import { isRecord } from "../base/json-object.ts";
@@ -41,10 +41,10 @@ export interface ParamNames {
   of(param: string): string;
 }
 
-/** The specification's words, which are TypeSafe's too, and the ones used within. */
+/** The public names, which are also TypeSafe's, and the internal ones. */
 const OWN_NAMES: ParamNames = { state: "state", of: (param) => param };
 
-/** Specification "Limits". */
+/** Documented at docs/reference/http-api.md#post-v1systemone. */
 const OPTIONS_MAX = 255;
 const LEVELS_MIN = 2;
 const LEVELS_MAX = 10;
@@ -52,7 +52,7 @@ const LEVELS_MAX = 10;
 /** Spec silent: a question may be one token, and each may be several calls upstream. */
 const QUESTIONS_MAX = 2000;
 
-/** What belongs to other endpoints (specification "Decision API": no streaming, tools, system prompt or threads). */
+/** What belongs to other endpoints (no streaming, tools, system prompt or threads). */
 const REFUSED = ["stream", "tools", "system", "thread_id", "conversation_id"];
 
 export interface ReadOptions {

@@ -31,7 +31,7 @@ import { clientGone } from "./request-deadline.ts";
 import type { AttemptEnd, RouteAttempt } from "./route-call.ts";
 import { Translation } from "./translation.ts";
 
-/** Contract §3 "before the first event". */
+/** Before the first event an error is still an HTTP status. */
 const PEEK_MS = 10_000;
 /** From the upstream's first event to its first content, at most. */
 const CONTENT_GRACE_MS = 1000;

@@ -31,7 +31,7 @@ export interface GatewayDeps extends AttemptDeps {
   bodyLimits(): BodyLimits;
   /** The overall deadline of a request that is not streaming. */
   requestTimeoutMs(): number;
-  /** How long a stream's headers wait for the upstream's first event; the contract's 10 s unless a test is in a hurry. */
+  /** How long a stream's headers wait for the upstream's first event; 10 s except in tests. */
   peekMs?: number | undefined;
   record(usage: UsageRecord): void;
   /** What is remembered of the reasoning that went through. */

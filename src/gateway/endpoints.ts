@@ -14,7 +14,7 @@ export function edgeTraits(path: string): EdgeTraits | undefined {
   return undefined;
 }
 
-/** Whether `x-api-key` counts as a key does (contract §3 "x-api-key"). */
+/** Whether `x-api-key` counts as a key does. */
 export function takesXApiKey(request: Request): boolean {
   const path = pathOf(request.url);
   return keyPaths.some(

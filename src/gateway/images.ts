@@ -1,4 +1,5 @@
-// Which images this service takes, told by their first bytes and never by a name or a header (contract §3 "image upload").
+// Which images this service takes, told by their first bytes and never by a name or a header
+// (docs/reference/http-api.md#post-v1files).
 
 /** Largest image, uploaded or fetched. */
 export const IMAGE_BYTES_MAX = 10 * 1024 * 1024;

@@ -1,5 +1,5 @@
-// What is checked and filled in before any upstream is contacted: family, images, tools, limits (specification "General
-// rules", contract §3 "defaults"), and what an upstream's failure means to the client, the breaker and other routes.
+// What is checked and filled in before any upstream is contacted: family, images, tools, limits, and what an upstream's
+// failure means to the client, the breaker and other routes.
 
 import { ApiError, type ApiErrorDetail, type ErrorCode } from "../base/errors.ts";
 import type { CatalogModel } from "../catalog/models.ts";
@@ -11,9 +11,9 @@ import { type FaultKind, UpstreamFault } from "../upstream/fault.ts";
 import { mayReasonByName, refusedFor } from "../upstream/quirks.ts";
 import type { WireFormat } from "../wire/format.ts";
 
-/** Chat formats' default, where the client gives no limit (specification "Limits"). */
+/** Chat formats' default, where the client gives no limit. */
 const DEFAULT_MAX_TOKENS = 4096;
-/** Spec: chat completions and responses default to this. */
+/** The default of chat completions and responses. */
 const DEFAULT_TEMPERATURE = 0.7;
 
 /** Throws 400 for what the model cannot do; nothing upstream has been contacted yet. */
@@ -62,7 +62,7 @@ const REASONING_WORDS = [
   "chat_template_kwargs",
 ];
 
-/** Contract §3 "defaults": none beside reasoning, for reasoning models, nor for formats that have no such default. */
+/** Defaults: none beside reasoning, for reasoning models, nor for formats that have no such default. */
 export function defaultsFor(chat: ChatRequest, model: CatalogModel, format: Pick<WireFormat, "defaults">): Defaults {
   const out: Defaults = {};
   if (model.supportsReasoning || speaksOfReasoning(chat)) return out;
@@ -162,7 +162,7 @@ export function faultOfReading(error: unknown): unknown {
 }
 
 /**
- * What the client is told about a failed call (contract §3 "upstream failures"). `scrub` takes secrets out of upstream text;
+ * What the client is told about a failed call (docs/reference/errors.md). `scrub` takes secrets out of upstream text;
  * `family` is the client's protocol, where it is also a provider's.
  */
 export function clientError(fault: UpstreamFault, scrub: (text: string) => string, family?: string): ApiError {

@@ -41,7 +41,7 @@ export interface WebModelDeps {
   callerOf(keyId: string): Promise<Caller | undefined>;
 }
 
-/** Contract §2: a model that is chosen automatically needs this context size. */
+/** A model that is chosen automatically needs this context size. */
 const CONTEXT_MIN = 32_000;
 /** One answer; long ones of slow models take a minute. */
 const ANSWER_TIMEOUT_MS = 180_000;

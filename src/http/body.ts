@@ -15,7 +15,7 @@ export interface BodyLimits {
   maxBytes: number;
   /** Most objects, lists and texts of a JSON body (see `JsonBounds`); default 100,000. */
   valuesMax?: number;
-  /** Longest silence; default 30 s (contract §3 "slow clients"). */
+  /** Longest silence; default 30 s. */
   stallMs?: number;
   /** Longest body of all; default 10 min. */
   totalMs?: number;

@@ -1,5 +1,5 @@
-// Turns whatever was thrown into the envelope of the specification ("Non-streaming error shape"). Unknown errors give a
-// fixed public text; the cause is for the log.
+// Turns whatever was thrown into the error envelope (docs/reference/errors.md). Unknown errors give a fixed public
+// text; the cause is for the log.
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
 import { pathOf } from "./path.ts";

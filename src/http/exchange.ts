@@ -7,7 +7,7 @@ import type { BodyHold } from "./body-budget.ts";
 
 /** One request at the edge. */
 export interface Exchange {
-  /** Echoed byte for byte (contract §3 "X-Request-ID"). */
+  /** Echoed byte for byte. */
   readonly requestId: string;
   /** `performance.now()` at arrival. */
   readonly startedMs: number;

@@ -23,7 +23,7 @@ export interface KeyAuthenticatorDeps<C extends Expiring> {
 }
 
 const CACHE_MAX = 10_000;
-/** Contract §1: `key revoke` takes effect in a running server within a second. */
+/** `key revoke` takes effect in a running server within a second. */
 const CHECK_EVERY_MS = 250;
 
 /** Authenticates API keys. */

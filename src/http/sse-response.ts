@@ -14,7 +14,7 @@ export interface SseSource {
 export interface SseOptions {
   /** What is sent in silence. */
   keepalive: string;
-  /** Contract §3 "silence in a stream": 15 s. */
+  /** Silence in a stream until a keepalive is sent. */
   keepaliveMs?: number;
   /** How long a client may leave what it was sent unread; default 10 min. */
   unreadMs?: number;
@@ -27,7 +27,7 @@ const KEEPALIVE_MS = 15_000;
 /** A client that has taken nothing for this long is gone, whatever its connection says. */
 const UNREAD_MS = 600_000;
 
-/** Contract §3 "stream headers". */
+/** Headers of every stream. */
 export const SSE_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache",

@@ -52,7 +52,7 @@ export interface Fetched {
 /** Fetches through the guard. Throws `BlockedAddress`, `FetchError`, or the caller's abort reason. */
 export type GuardedFetch = (url: string, options: FetchOptions) => Promise<Fetched>;
 
-/** Browsers stop at 20; contract §3 at 10. */
+/** Browsers stop at 20. */
 const REDIRECTS_MAX = 10;
 /** Stacked encodings; more than two do not exist in good faith. */
 const ENCODINGS_MAX = 2;

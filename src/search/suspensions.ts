@@ -9,7 +9,7 @@ export interface Suspension {
   readonly untilMs: number;
 }
 
-/** Contract §3 "suspension". A captcha is about the address, and asking on makes it last. */
+/** A captcha is about the address, and asking on makes it last. */
 const CAPTCHA_MS = 3_600_000;
 const REFUSED_MS = 180_000;
 /** Transient failures: this long the first time, twice as long each time after, up to the maximum. */

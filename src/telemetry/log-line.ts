@@ -26,7 +26,7 @@ const LINE_CHARS_MAX = 16_000;
 const DEPTH_MAX = 4;
 const ENTRIES_MAX = 50;
 const STACK_LINES_MAX = 12;
-/** Request ids come from clients. Contract §3 "X-Request-ID": logs cut it at 200. */
+/** Request ids come from clients. Logs cut them at 200. */
 const REQUEST_ID_CHARS_MAX = 200;
 const UNREADABLE = "[unreadable]";
 

@@ -1,5 +1,5 @@
-// A failed call to a provider, in the provider's terms; the gateway decides what the client is told (contract §3
-// "upstream failures") and whether another route is tried.
+// A failed call to a provider, in the provider's terms; the gateway decides what the client is told
+// (docs/reference/errors.md) and whether another route is tried.
 
 import type { ErrorWords } from "../chat/answer-fault.ts";
 import { codeOfWords, type FaultText, isContextLength } from "./fault-words.ts";
@@ -74,7 +74,7 @@ const FORWARDED: Readonly<Record<string, RegExp>> = {
   "x-should-retry": /^(?:true|false)$/,
 };
 
-/** Sorts an HTTP error answer into its kind (contract §3 "upstream failures"). */
+/** Sorts an HTTP error answer into its kind (docs/reference/errors.md). */
 export function faultFromHttp(
   status: number,
   said: FaultText,

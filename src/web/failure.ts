@@ -1,4 +1,4 @@
-// What a client is told when a page or a search cannot be obtained (contract §3 "a scraped page's status").
+// What a client is told when a page or a search cannot be obtained (docs/reference/errors.md).
 
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import { FetchError } from "../net/fetch.ts";

@@ -14,7 +14,7 @@ export interface WebSearchDeps {
   readonly pages: SinglePageDeps;
 }
 
-// Spec: Search.
+// Documented at docs/reference/http-api.md#post-v1search.
 export const LIMIT_MAX = 20;
 const LIMIT = 5;
 const TIMEOUT_SECONDS = 30;

@@ -52,7 +52,7 @@ export interface EventWriter {
   push(event: ChatEvent): string;
   /** After the last event of a good answer: the terminator (`data: [DONE]` where the format has one). */
   end(): string;
-  /** The family's own error event (contract §3 "an upstream that ends early"); nothing follows it. */
+  /** The family's own error event; nothing follows it. */
   fail(error: StreamError): string;
   /** The whole answer once it is complete, in formats whose answers are stored. */
   readonly answer?: Readonly<Record<string, unknown>> | undefined;
@@ -106,7 +106,7 @@ export interface WireFormat extends NamedFormat {
   reasoning: string;
   /** Top-level parameters that a translation may not leave out, because the answer would be another one. */
   untranslatable: readonly string[];
-  /** Our defaults (contract §3 "defaults"): of the protocols that have none, `maxTokens` or both are left to the provider. */
+  /** Our defaults: of the protocols that have none, `maxTokens` or both are left to the provider. */
   defaults: { readonly temperature: boolean; readonly maxTokens: boolean };
   /** Clients mark what is to be cached. */
   marksCaches?: boolean;
@@ -121,11 +121,11 @@ export interface WireFormat extends NamedFormat {
   /** What a body says of its routing; undefined for most. Throws `ApiError` 400 that names the member. */
   routeWishes?(body: Readonly<Record<string, unknown>>): RouteWishes | undefined;
   edge?: EdgeTraits;
-  /** What is sent in silence (contract §3 "silence in a stream"). */
+  /** What is sent in silence. */
   keepalive: string;
   /**
    * Validates a parsed JSON body and reads it. Throws `ApiError` `invalid_request` with `param` for whatever breaks the
-   * specification's parameter table.
+   * documented parameter table.
    */
   decode(body: Readonly<Record<string, unknown>>, options: DecodeOptions): ChatRequest;
   /**

@@ -1,4 +1,4 @@
-// Whether a client of the OpenAI formats wants a stream to end with its usage (specification: only when asked).
+// Whether a client of the OpenAI formats wants a stream to end with its usage.
 
 import { expectBoolean, expectFields, type Fields, isFields, maybe } from "./check.ts";
 import type { DecodeOptions } from "./format.ts";

@@ -1,4 +1,4 @@
-// Signing in through a provider and linking one to an account (contract §3, the OAuth rows). A state works once and for ten
+// Signing in through a provider and linking one to an account (docs/accounts.md). A state works once and for ten
 // minutes, in the browser that began; the code that a client exchanges for tokens is ours, and works once for a minute.
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";

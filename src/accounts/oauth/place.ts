@@ -13,7 +13,7 @@ export interface PlaceDeps {
 /** Time to sign in at the provider. */
 export const COOKIE_SECONDS = 600;
 
-/** Where the service is reached. Contract §2: an empty `public_url` means the request's own origin, else the listening address. */
+/** Where the service is reached. An empty `public_url` means the request's own origin, else the listening address. */
 export function placeOf(request: Request, deps: PlaceDeps): ServiceAddress {
   const { publicUrl, dashboardUrl } = deps.urls();
   const baseUrl = (publicUrl || originOf(request) || deps.listeningUrl()).replace(/\/+$/, "");

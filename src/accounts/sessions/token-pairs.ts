@@ -9,7 +9,7 @@ import type { AuditStore } from "../../store/access/audit.ts";
 import type { SessionStore } from "../../store/access/sessions.ts";
 import type { Client } from "../client.ts";
 
-/** Specification "Token pair", and when the access token ends. */
+/** The tokens of docs/reference/http-api.md#post-v1authtoken, and when the access token ends. */
 export interface TokenPair {
   readonly access_token: string;
   readonly refresh_token: string;

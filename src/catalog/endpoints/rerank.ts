@@ -59,7 +59,10 @@ const TEI: OtherWords = {
   },
 };
 
-/** The answer as the contract has it: an id, `top_n` results at most, and the documents where they were asked for. */
+/**
+ * The answer (docs/reference/http-api.md#post-v1rerank): an id, `top_n` results at most, and the documents where they
+ * were asked for.
+ */
 function ranked(answer: JsonObject, body: JsonObject): JsonObject {
   const documents = body["documents"] as readonly unknown[];
   const { id, results, ...rest } = answer;

@@ -90,7 +90,7 @@ function newKeyOf(
     throw new ApiError("invalid_request", `A name has 1 to ${NAME_CHARS_MAX} characters.`, { param: "name" });
   }
   const planRpm = isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0;
-  // Contract §3 "rate limit": beyond the plan's only the operator sets it.
+  // Beyond the plan's only the operator sets it.
   const rpmMax = account.admin ? 1_000_000_000 : planRpm;
   const label = account.admin ? "Requests a minute" : `Requests a minute: your plan allows 1 to ${planRpm}`;
   const rpm = optionalNumber(body, "rpm", { least: 1, most: rpmMax, whole: true, label });

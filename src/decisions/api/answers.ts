@@ -1,5 +1,6 @@
-// From probabilities to the answers of the two shapes of this format: the specification's, and TypeSafe's own, which keys a
-// score by level index. Probabilities come in the order of the question's options and sum to 1.
+// From probabilities to the answers of the two shapes of this format: docs/reference/http-api.md#post-v1systemone, and
+// TypeSafe's own, which keys a score by level index. Probabilities come in the order of the question's options and sum
+// to 1.
 
 import { type Question, textOfContent } from "../questions.ts";
 import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
@@ -10,7 +11,7 @@ export interface Answered {
   readonly probabilities: readonly number[];
 }
 
-/** `answers` as the specification has them, with the two extras of contract §3 "decision answers". */
+/** `answers` of docs/reference/http-api.md#post-v1systemone. */
 export function answersView(answered: readonly Answered[]): Record<string, unknown> {
   return Object.fromEntries(answered.map((one) => [one.question.key, answerView(one)]));
 }

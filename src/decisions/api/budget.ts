@@ -1,11 +1,11 @@
-// How large a decision request is in tokens, and the two limits of the specification ("Limits"): state with all questions,
-// and state with the longest one. Counting ends where a limit is passed and gives way to other work.
+// How large a decision request is in tokens, and its two limits: state with all questions, and state with the longest
+// one. Counting ends where a limit is passed and gives way to other work.
 
 import { ApiError } from "../../base/errors.ts";
 import { TokenCounter } from "../../tokens/count.ts";
 import { type DecisionRequest, type Question, textOfContent } from "../questions.ts";
 
-/** Contract §3 "decision limits". */
+/** Documented at docs/reference/http-api.md#post-v1systemone. */
 export const TOTAL_TOKENS_MAX = 65_536;
 export const LONGEST_TOKENS_MAX = 32_768;
 

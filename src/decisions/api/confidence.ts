@@ -1,5 +1,5 @@
-// How sure a distribution is, in one number from 0 (uniform) to 1 (certain). Contract §3 "confidence"; the formulas are the
-// ones clients of this format tune their thresholds on, so a change is a new name in the version record.
+// How sure a distribution is, in one number from 0 (uniform) to 1 (certain). The formulas are the ones clients of this
+// format tune their thresholds on, so a change is a new name in the version record.
 
 /** The name of these formulas in version records. */
 export const CONFIDENCE_FORMULA = "typesafe@1";

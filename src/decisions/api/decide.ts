@@ -1,6 +1,6 @@
-// Answers one request from one version: what needs no model is answered here, the rest by the version's backend, and all of
-// it is calibrated. All questions or none; whatever goes wrong upstream is 503 `decision_unavailable`, and no other version
-// or backend steps in (contract §3 "decision failures", "upstream failures").
+// Answers one request from one version: what needs no model is answered here, the rest by the version's backend, and
+// all of it is calibrated. All questions or none; whatever goes wrong upstream is 503 `decision_unavailable`, and no
+// other version or backend steps in (docs/reference/errors.md).
 
 import { ApiError } from "../../base/errors.ts";
 import { type BackendAnswer, type DecisionRoute, NonsenseAnswer, type Upstream } from "../backends/backend.ts";

@@ -1,5 +1,6 @@
-// The decision endpoints in their three shapes: the specification's, TypeSafe's own under /typesafe, and OpenAI's Decisions.
-// One pipeline: admit, read, resolve, decide, count. Same models, same limits, same keys.
+// The decision endpoints in their three shapes: docs/reference/http-api.md#post-v1systemone, TypeSafe's own under
+// /typesafe, and OpenAI's Decisions. One pipeline: admit, read, resolve, decide, count. Same models, same limits, same
+// keys.
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
@@ -98,7 +99,7 @@ export function decisionRoutes(deps: DecisionRoutesDeps) {
     .post("/v1/decisions", ({ request }) => answer(request, deps, openaiShape), { parse: "none" });
 }
 
-/** Answers a request in the specification's shape, at whatever address it came. */
+/** Answers a request in the shape of `/v1/systemone`, at whatever address it came. */
 export function answerSystemone(request: Request, deps: DecisionRoutesDeps): Promise<Response> {
   return answer(request, deps, systemoneShape);
 }
@@ -270,7 +271,7 @@ async function sentOf(asked: DecisionRequest, { spec }: DecisionVersion): Promis
   return { inputTokens, outputTokens: 0, estimated: true, backend: { route: spec.routes[0]! } };
 }
 
-/** The row of one request. Input is billed, output is free (specification "Limits"). */
+/** The row of one request. Input is billed, output is free. */
 function book(decision: DecisionCost | undefined, used: Used, deps: DecisionRoutesDeps): void {
   const { version, caller, exchange, endpoint, ended } = used;
   const route = decision === undefined ? version.spec.routes[0]! : routeOf(decision, version);

@@ -117,7 +117,7 @@ export interface DecisionBackend {
   readonly remark?: string;
   /** What a version without a fitted calibration rests on; absent: `none`. */
   calibrationOf?(spec: BackendSpec): "upstream" | "prior" | "none";
-  /** What of the specification decides the answers, beside what all backends have; part of a version's hash. */
+  /** What of a version's configuration decides the answers, beside what all backends have; part of a version's hash. */
   hashed?(spec: BackendSpec): Readonly<Record<string, unknown>>;
   /** Throws `NonsenseAnswer`, what the upstream threw, or `ApiError` 422 for what this backend cannot take. */
   answer(task: DecisionTask, upstream: Upstream): Promise<BackendAnswer>;

@@ -1,5 +1,5 @@
-// What a decision costs: its input tokens by the version's own price, else by what is publicly known of the upstream. Output
-// is free (specification "Limits").
+// What a decision costs: its input tokens by the version's own price, else by what is publicly known of the upstream.
+// Output is free.
 
 import { costMicros, type Prices } from "../../catalog/prices.ts";
 import { worstCostMicros } from "../../gateway/worst-case.ts";
@@ -66,7 +66,7 @@ function pricesOf(
   return known === undefined ? undefined : { input: known.input, output: 0 };
 }
 
-/** Spec: output is free. */
+/** Output is free. */
 function inputOnly(prices: Prices | undefined): Prices | undefined {
   return prices && { ...prices, output: 0, tiers: prices.tiers?.map((tier) => ({ ...tier, output: 0 })) };
 }

@@ -133,7 +133,7 @@ class Restraints {
   throwIfRefused(): void {
     if (this.#refusal !== undefined) throw this.#refusal;
     if (this.#isRefused || this.#options.way?.isRefused === true)
-      throw new BlockedAddress("address", "The page leads to an address that may not be fetched.");
+      throw new BlockedAddress("address", "The page redirects to an address that must not be fetched.");
   }
 
   #isMain(request: Request): boolean {

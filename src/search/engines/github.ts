@@ -50,7 +50,7 @@ export const github: SearchEngine = {
       failure(body, { status, headers }) {
         const message = status === 403 ? valueAt(body, "message") : undefined;
         if (typeof message !== "string" || !/rate limit/i.test(message)) return undefined;
-        return failed("rate_limited", "The engine takes no more requests for now.", retryAfter(headers));
+        return failed("rate_limited", "The engine accepts no more requests at the moment.", retryAfter(headers));
       },
       draft(fields) {
         const stars = counted(fields.literal("stars"), "star");

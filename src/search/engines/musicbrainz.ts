@@ -45,7 +45,7 @@ export const musicbrainz: SearchEngine = {
       failure(body, { status, headers }) {
         const error = status === 503 ? valueAt(body, "error") : undefined;
         if (typeof error !== "string" || !/rate limit/i.test(error)) return undefined;
-        return failed("rate_limited", "The engine takes no more requests for now.", retryAfter(headers));
+        return failed("rate_limited", "The engine accepts no more requests at the moment.", retryAfter(headers));
       },
       draft(fields) {
         const id = fields.literal("id");

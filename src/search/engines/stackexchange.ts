@@ -58,7 +58,7 @@ export const stackexchange: SearchEngine = {
         if (id !== THROTTLED) return undefined;
         const seconds = /(\d{1,6}) seconds/.exec(String(valueAt(body, "error_message")).slice(0, 500))?.[1];
         const retryAfterMs = seconds === undefined ? undefined : Number(seconds) * 1000;
-        return failed("rate_limited", "The engine takes no more requests for now.", retryAfterMs);
+        return failed("rate_limited", "The engine accepts no more requests at the moment.", retryAfterMs);
       },
       draft(fields) {
         const [score, answers] = [fields.literal("score"), counted(fields.literal("answers"), "answer")];

@@ -104,7 +104,7 @@ function withEveryField(value: unknown, schema: ExtractInput["schema"]): Record<
   return whole;
 }
 
-/** Contract §3 "extract": without a model, what pages say of themselves must do. */
+/** Without a model, what pages say of themselves must do. */
 function requireModel(value: unknown, unsupported: readonly string[], { model, input }: Ending): void {
   if (typeof model === "object") return;
   const all = Array.isArray(value) ? value.length : isRecord(value) ? Object.keys(value).length : 0;

@@ -1,4 +1,4 @@
-// Reads an OpenAI chat completions request (specification "POST /v1/chat/completions", contract §3 "extra chat parameters").
+// Reads an OpenAI chat completions request (docs/reference/http-api.md#post-v1chatcompletions).
 
 import { prefixedId } from "../../base/ids.ts";
 import type {

@@ -1,4 +1,4 @@
-// The OpenAI chat completions format (specification "Chat completion", "Chat completions stream").
+// The OpenAI chat completions format (docs/reference/http-api.md#post-v1chatcompletions).
 
 import { ERRORS } from "../../base/errors.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
@@ -181,7 +181,7 @@ class ChatWriter implements EventWriter {
   push(event: ChatEvent): string {
     switch (event.type) {
       case "start":
-        // Spec: the first chunk opens the stream with the role, before any text is there.
+        // The first chunk opens the stream with the role, before any text is there.
         return this.#line(0).opening;
       case "text-start": {
         const { opening, line } = this.#line(event.choice);

@@ -1,5 +1,6 @@
-// The legacy client format of `POST /v1/completions`: a prompt in, one text out (contract §3 "POST /v1/completions").
-// A prompt is one user message; only text comes back, so what a model thinks or calls is not shown.
+// The legacy client format of `POST /v1/completions`: a prompt in, one text out
+// (docs/reference/http-api.md#post-v1completions). A prompt is one user message; only text comes back, so what a model
+// thinks or calls is not shown.
 
 import { ERRORS } from "../../base/errors.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";

@@ -1,4 +1,4 @@
-// Reads requests of the messages format (specification "POST /v1/messages", contract §3 "messages endpoint").
+// Reads requests of the messages format (docs/reference/http-api.md#post-v1messages).
 
 import type {
   ChatMessage,
@@ -138,7 +138,7 @@ function takesSystemTurns({ betas = "", version = "" }: DecodeOptions): boolean 
 const readTool: Check<Tool> = (value, path) => {
   const tool = expectFields(value, path);
   const type = maybe(tool, "type", expectText, path) ?? "custom";
-  // Spec silent: a typed tool is one that the protocol's own servers know, whoever runs it.
+  // A typed tool is one that the protocol's own servers know, whoever runs it.
   if (type !== "custom") return { type: "server", origin: MESSAGES_ORIGIN, name: type, value: tool };
   return {
     type: "function",

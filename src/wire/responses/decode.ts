@@ -1,4 +1,4 @@
-// Reads requests of the responses format (specification "POST /v1/responses", contract §3 "responses input").
+// Reads requests of the responses format (docs/reference/http-api.md#post-v1responses).
 
 import type { ChatMessage, ChatRequest, ReasoningOptions, ResponseFormat, Tool } from "../../chat/request.ts";
 import {

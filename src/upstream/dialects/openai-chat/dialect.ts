@@ -108,7 +108,7 @@ function setStreamOptions(
   if (options["include_usage"] !== true) edits["stream_options"] = { ...options, include_usage: true };
 }
 
-/** The output limit goes up once, under the name the server knows; `max_completion_tokens` wins (specification). */
+/** The output limit goes up once, under the name the server knows; `max_completion_tokens` wins. */
 function renameLimit(
   body: Readonly<Record<string, unknown>>,
   edits: Record<string, unknown>,

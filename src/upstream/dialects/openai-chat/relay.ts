@@ -1,6 +1,6 @@
-// The lossless path of OpenAI chat streams: frames go to the client as they came, but for id and model. Frames that repeat
-// the last plain text frame around another text, which is nearly all of them, are recognised by comparing bytes and are
-// never parsed. What the specification's order table demands (role first, empty delta with the finish reason, usage alone
+// The lossless path of OpenAI chat streams: frames go to the client as they came, but for id and model. Frames that
+// repeat the last plain text frame around another text, which is nearly all of them, are recognised by comparing bytes
+// and are never parsed. What the order of frames demands (role first, empty delta with the finish reason, usage alone
 // and only when asked, [DONE] last) is put right on the way.
 
 import { spliceMembers } from "../../../base/json-splice.ts";
@@ -209,7 +209,7 @@ export class OpenaiChatRelay implements FrameRelay {
           continue;
         }
         if (Object.keys(delta).length > 0) {
-          // Spec: the delta beside a finish reason is empty, also of empty members.
+          // The delta beside a finish reason is empty, also of empty members.
           changed = true;
           kept.push({ ...choice, delta: {} });
           continue;
@@ -237,8 +237,8 @@ export class OpenaiChatRelay implements FrameRelay {
   }
 
   /**
-   * Tool call fragments as they may go out: distinct indices, argument text only while it is a prefix of valid JSON
-   * (contract §3 "tool arguments in streams"). Gives back the same array when nothing had to change.
+   * Tool call fragments as they may go out: distinct indices, argument text only while it is a prefix of valid JSON.
+   * Gives back the same array when nothing had to change.
    */
   #calls(state: ChoiceState, delta: Readonly<Json>): unknown {
     const fragments = delta["tool_calls"];
@@ -311,7 +311,7 @@ export class OpenaiChatRelay implements FrameRelay {
     }
     const called = state.table.calls.length > 0 || state.calledCustom;
     const reason = called && finish === "stop" ? "tool_calls" : finish;
-    // Spec: Chat completions stream, row n+1: the delta of the finish frame is empty.
+    // The delta of the finish frame is empty.
     const full = Object.entries(delta).some(
       ([name, value]) =>
         value != null && value !== "" && !(Array.isArray(value) && value.length === 0) && name !== "role",
