@@ -24,7 +24,13 @@ export const ENDPOINTS: readonly ApiEndpoint[] = [
   ...DOCS_ENDPOINTS,
 ];
 
-/** The OpenAPI document of a gateway that clients reach at `server`. */
+let last: { readonly server: string; readonly document: Record<string, unknown> } | undefined;
+
+/** The OpenAPI document of a gateway that clients reach at `server`; made once for each, as nearly all ask at the same. */
 export function openApi(server: string): Record<string, unknown> {
-  return openApiDocument({ version: VERSION, server, endpoints: ENDPOINTS, isClosable: PATHS.isClosable });
+  if (last?.server !== server) {
+    const document = openApiDocument({ version: VERSION, server, endpoints: ENDPOINTS, isClosable: PATHS.isClosable });
+    last = { server, document };
+  }
+  return last.document;
 }
