@@ -62,6 +62,12 @@ test("a conversation of Responses clients: items stay, summaries outlive the pro
   expect([summaries(), asked()[1]?.text.includes(FACT)]).toEqual([made, true]);
   const list = await json(await app.call(`/v1/conversations/${String(id)}/items?limit=100&order=asc`));
   expect((list["data"] as Json[]).length).toBe(34);
+  // With an item goes what was summarised of it.
+  const first_id = String((list["data"] as Json[])[0]?.["id"]);
+  await app.call(`/v1/conversations/${String(id)}/items/${first_id}`, { method: "DELETE" });
+  const third = await turn();
+  expect(third.headers.get("x-sallyport-compaction")?.split(";")[0]).toBe("compacted");
+  expect(summaries()).toBeGreaterThan(made);
   // No thread of that name came to be beside it.
   expect((await app.call(`/v1/threads/${String(id)}`)).status).toBe(404);
   await app.call(`/v1/conversations/${String(id)}`, { method: "DELETE" });

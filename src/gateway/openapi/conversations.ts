@@ -62,6 +62,8 @@ const endpoint = (
 
 const MISSING: readonly ErrorCode[] = ["conversation_not_found"];
 const ITEM_MISSING: readonly ErrorCode[] = [...MISSING, "conversation_item_not_found"];
+/** Where something is kept that a key may not keep. */
+const KEEPING: readonly ErrorCode[] = [...MISSING, "storage_not_allowed"];
 const MESSAGE = { type: "message", role: "user", content: [{ type: "input_text", text: "Hello." }] };
 
 /** The endpoints. */
@@ -81,7 +83,7 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
       examples: { plain: { metadata: { topic: "support" }, items: [MESSAGE] } },
     },
     answer: { description: "The conversation.", schema: CONVERSATION },
-    errors: MISSING,
+    errors: KEEPING,
   }),
   endpoint("GET", "/v1/conversations/:id", {
     id: "getConversation",
@@ -101,7 +103,7 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
       examples: { plain: { metadata: { topic: "support" } } },
     },
     answer: { description: "The conversation.", schema: CONVERSATION },
-    errors: MISSING,
+    errors: KEEPING,
   }),
   endpoint("DELETE", "/v1/conversations/:id", {
     id: "deleteConversation",
@@ -136,7 +138,7 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
       examples: { plain: { items: [MESSAGE] } },
     },
     answer: { description: "The items that were appended.", schema: ITEMS },
-    errors: MISSING,
+    errors: KEEPING,
   }),
   endpoint("GET", "/v1/conversations/:id/items/:item", {
     id: "getConversationItem",

@@ -51,7 +51,7 @@ const FILES: readonly ApiEndpoint[] = [
       examples: {},
     },
     answer: { description: "The file.", schema: FILE },
-    errors: ["request_too_large", "invalid_request"],
+    errors: ["request_too_large", "invalid_request", "storage_not_allowed"],
   },
   {
     method: "GET",

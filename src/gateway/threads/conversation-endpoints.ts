@@ -20,7 +20,7 @@ export interface ConversationEndpointsDeps {
   claim(accountId: string, bytes: number): Promise<(() => void) | undefined>;
   /** The items with those in place of which only a reference came. */
   resolve(accountId: string, items: readonly unknown[]): Promise<readonly unknown[]>;
-  /** A conversation is gone: what was made of it goes too. */
+  /** A conversation or an item of it is gone: what was made of it goes too. */
   forget(accountId: string, id: string): void;
   /** Throws 401. */
   authenticate(request: Request): AtOnce<TextOwner>;
@@ -121,7 +121,7 @@ function conversationVerbs(deps: ConversationEndpointsDeps, { owner, writer, fou
   };
 }
 
-function itemVerbs({ conversations }: ConversationEndpointsDeps, { owner, writer, found, read, add }: Shared) {
+function itemVerbs({ conversations, forget }: ConversationEndpointsDeps, { owner, writer, found, read, add }: Shared) {
   return {
     async addItems(request: Request, id: string): Promise<Response> {
       const accountId = await writer(request);
@@ -154,6 +154,7 @@ function itemVerbs({ conversations }: ConversationEndpointsDeps, { owner, writer
       const accountId = await owner(request);
       const conversation = await found(accountId, id);
       if (!(await conversations.removeItem(accountId, id, itemId))) throw itemNotFound(itemId, id);
+      forget(accountId, id);
       return Response.json(view(conversation));
     },
   };

@@ -115,9 +115,12 @@ export class KeptConversations {
     return row && this.#opened(accountId, [row])[0];
   }
 
-  /** Deletes one item; false when there is none. */
-  removeItem(accountId: string, id: string, itemId: string): Promise<boolean> {
-    return this.#deps.store.deleteItem(nameOf(accountId, id), itemId);
+  /** Deletes one item, and what was summarised of it and others; false when there is none. */
+  async removeItem(accountId: string, id: string, itemId: string): Promise<boolean> {
+    const name = nameOf(accountId, id);
+    const isGone = await this.#deps.store.deleteItem(name, itemId);
+    if (isGone) await this.#deps.store.deleteSummaries(name);
+    return isGone;
   }
 
   #said(accountId: string, metadata: HeldConversation["metadata"]) {

@@ -133,6 +133,11 @@ function summaryVerbs(store: Store) {
       });
     },
 
+    /** Deletes a thread's summaries; gives how many. */
+    async deleteSummaries(name: ThreadName): Promise<number> {
+      return db.delete(threadSummaries).where(summaryOf(name)).returning({ id: threadSummaries.id }).all().length;
+    },
+
     /** A thread's summaries, oldest first. */
     async summariesOf(name: ThreadName): Promise<ThreadSummary[]> {
       return db

@@ -227,6 +227,18 @@ const threads: Contract<"threads"> = {
       expect(await world.verbs.threads.summariesOf(nameOf(accountId, "t"))).toHaveLength(1);
     },
   },
+  deleteSummaries: {
+    "basics: all of its own, and no others": async (world) => {
+      const accountId = await world.account();
+      for (const kind of ["thread", "messages"] as const) {
+        await world.verbs.threads.saveThread(thread(world, accountId, "t", { kind }));
+        for (const id of ["a", "b"]) await world.verbs.threads.saveSummary(summary(world, accountId, id, { kind }));
+      }
+      expect(await world.verbs.threads.deleteSummaries(nameOf(accountId, "t"))).toBe(2);
+      expect(await world.verbs.threads.summariesOf(nameOf(accountId, "t"))).toEqual([]);
+      expect(await world.verbs.threads.summariesOf({ ...nameOf(accountId, "t"), kind: "messages" })).toHaveLength(2);
+    },
+  },
   summariesOf: {
     "order: the oldest first, equals by bytes; of many the newest are kept": async (world) => {
       const accountId = await world.account();
