@@ -9,6 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { catalogRoutes } from "../catalog/routes.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { docsRoutes } from "../docs/routes.ts";
+import { ownKeyRoutes } from "../gateway/own-key/routes.ts";
 import { createWebModels } from "../gateway/web-model.ts";
 import type { RoutePattern } from "../http/edge.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -109,6 +110,8 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       tiers: grants,
     }),
   });
+
+  add("own key", { routes: ownKeyRoutes({ authenticate, keys: verbs.keys, grants, clock }) });
 
   const web = add(
     "web",

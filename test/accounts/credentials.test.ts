@@ -49,7 +49,7 @@ const MATRIX: readonly [RegExp, Opens][] = [
   // Its own session cookie: never a key, never a token.
   [/^\w+ \/dashboard\/api\/.+$/, "cookie"],
   [/^GET \/searxng\/search$/, "key"],
-  [/^\w+ \/(v1|typesafe\/v1)\//, "key"],
+  [/^\w+ \/(v1|typesafe\/v1|api\/v1)\//, "key"],
 ];
 
 test("every route opens to its credential and to no other", async () => {

@@ -6,6 +6,7 @@ import { CONVERSATION_DOCS } from "./conversations.ts";
 import { KEPT } from "./kept.ts";
 import { MESSAGES } from "./messages.ts";
 import { MODEL_ENDPOINT_DOCS } from "./model-endpoints.ts";
+import { OWN_KEY } from "./own-key.ts";
 import { RESPONSE_ENDPOINTS } from "./responses.ts";
 
 /** Every one. */
@@ -16,4 +17,5 @@ export const GATEWAY_ENDPOINTS: readonly ApiEndpoint[] = [
   ...CONVERSATION_DOCS,
   ...KEPT,
   ...MODEL_ENDPOINT_DOCS,
+  ...OWN_KEY,
 ];

@@ -1,0 +1,35 @@
+// GET /v1/key, and the same in OpenRouter's shape. Free of the rate limit.
+
+import { Elysia } from "elysia";
+import type { AtOnce } from "../../base/at-once.ts";
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { TierGrant } from "../../catalog/tiers.ts";
+import type { TierId } from "../../config/schema.ts";
+import type { KeyStore } from "../../store/access/keys.ts";
+import type { Caller } from "../caller.ts";
+import { type OwnKeyView, openRouterCredits, openRouterKey, ownKeyView } from "./key-view.ts";
+
+export interface OwnKeyDeps {
+  /** Throws 401. */
+  authenticate(request: Request): AtOnce<Caller>;
+  keys: Pick<KeyStore, "listKeys">;
+  grants(): Readonly<Record<TierId, TierGrant>>;
+  clock: Clock;
+}
+
+/** The endpoints at which a key learns of itself. */
+export function ownKeyRoutes({ authenticate, keys, grants, clock }: OwnKeyDeps) {
+  const view = async (request: Request): Promise<OwnKeyView> => {
+    const caller = await authenticate(request);
+    const row = (await keys.listKeys(caller.accountId)).find(({ id }) => id === caller.keyId);
+    // It was deleted since the key was looked up.
+    if (row === undefined) throw new ApiError("invalid_api_key", "The API key is not valid: it may have been revoked.");
+    return ownKeyView(caller, row, { clock, planRpm: grants()[caller.account.tier].rpm });
+  };
+  return new Elysia()
+    .get("/v1/key", async ({ request }) => Response.json(await view(request)))
+    .get("/api/v1/key", async ({ request }) => Response.json(openRouterKey(await view(request))))
+    .get("/api/v1/auth/key", async ({ request }) => Response.json(openRouterKey(await view(request))))
+    .get("/api/v1/credits", async ({ request }) => Response.json(openRouterCredits(await view(request))));
+}
