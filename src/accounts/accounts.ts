@@ -66,7 +66,7 @@ const UNASKED_MAILS = { failures: 3, windowMs: 900_000 };
 const DAILY_MAILS = { failures: 10, windowMs: 86_400_000 };
 /** The length of the hash that it keys. */
 const SECRET_CHARS_MIN = 32;
-/** Trips to providers begun by one address: an office behind one address has room. */
+/** Limit of sign-ins at providers begun from one address; leaves room for an office behind one address. */
 const TRIPS = { failures: 120, windowMs: 60_000 };
 
 /** Builds the room. */

@@ -107,7 +107,7 @@ export class JsonPrefix {
     return added;
   }
 
-  /** Offset of the next character of a string that needs a look. */
+  /** Offset of the next character of a string that needs handling. */
   #skipPlain(text: string, from: number): number {
     let i = from;
     for (; i < text.length; i++) {

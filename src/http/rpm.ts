@@ -3,7 +3,7 @@
 
 import type { Clock } from "../base/clock.ts";
 
-/** How an attempt was judged. `resetSeconds`: whole seconds until a slot frees, 0 when none is taken. */
+/** The outcome of an attempt. `resetSeconds`: whole seconds until a slot frees, 0 when none is taken. */
 export interface Verdict {
   admitted: boolean;
   limit: number;

@@ -18,7 +18,7 @@ export interface StatsDeps {
 
 const MODELS_MAX = 100;
 const USERS_MAX = 10;
-/** 50 bits: enough that no two of a million accounts are likely to meet, too few to be more than a name. */
+/** 50 bits: enough that collisions among a million accounts are unlikely, too few to identify anyone. */
 const PSEUDONYM_CHARS = 10;
 const PSEUDONYM_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 

@@ -16,7 +16,7 @@ export interface DashboardRequest {
   readonly secure: boolean;
   /** Cookies that the answer sets, as `Set-Cookie` spells them. */
   readonly cookies: string[];
-  /** Who asks, where they are signed in. */
+  /** The signed-in account, where one is required. */
   readonly who: SignedIn | undefined;
 }
 

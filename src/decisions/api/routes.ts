@@ -42,7 +42,7 @@ export interface DecisionExchange {
   readonly span?: TraceSpan | undefined;
   /** Takes the calls that fail. */
   readonly failedRoutes: FailedRoute[];
-  /** Set once the request's usage row was written. */
+  /** True once the request's usage row was written. */
   recorded: boolean;
   /** Runs when the request is over. */
   atEnd(work: () => void): void;

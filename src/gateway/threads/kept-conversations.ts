@@ -132,7 +132,7 @@ export class KeptConversations {
   #opened(accountId: string, rows: readonly ThreadItem[]): ConversationItem[] {
     return rows.flatMap(({ id, state }) => {
       const text = this.#deps.sealer.open(state, { accountId, purpose: "thread" });
-      // One of a former secret is as good as none; its conversation cannot be read either.
+      // A name sealed with a former secret is unusable; its conversation cannot be read either.
       return text === undefined ? [] : [{ id, item: JSON.parse(text) as Element }];
     });
   }

@@ -80,7 +80,7 @@ export function withStorableNames(record: UsageRecord): UsageRecord {
   return { ...record, ...Object.fromEntries(names) };
 }
 
-/** Whether the request failed. What the client stopped did not. */
+/** Whether the request failed. A request that its client aborted did not fail. */
 export function isFailure({ status, errorCode }: Pick<UsageRecord, "status" | "errorCode">): boolean {
   return errorCode !== STOPPED && (errorCode !== null || status >= 400);
 }

@@ -18,7 +18,7 @@ export function Badge({ kind, children }: { kind?: Kind | undefined; children: C
   return <span class={`badge ${kind ?? ""}`}>{children}</span>;
 }
 
-/** Where a list would stand. */
+/** Shown in place of an empty list. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
 }

@@ -1,5 +1,5 @@
-// The output items of one Responses answer as they grow, each turned into neutral blocks. Whatever arrives only at an
-// item's end (arguments, text, summaries) is caught up there, so that a stream without deltas says the same.
+// The output items of one Responses answer as they grow, each turned into neutral blocks. What arrives only at an
+// item's end (arguments, text, summaries) is emitted there, so that a stream without deltas yields the same blocks.
 
 import type { ChatEvent } from "../../../chat/event.ts";
 import { asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
