@@ -47,7 +47,7 @@ async function run(
   return { code, said: out + err };
 }
 
-/** A folder with these packages; undefined where they cannot be had. */
+/** A folder with these packages; undefined where they cannot be obtained. */
 async function withPackages(name: string, packages: readonly string[]): Promise<string | undefined> {
   const place = join(folder, name);
   mkdirSync(place, { recursive: true });

@@ -68,7 +68,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     }
     const { members } = counted;
     if (provider.quirks.compaction === false) {
-      // In counting a wish for a summary is passed over by those who know it.
+      // In counting a wish for a summary is skipped by those who know it.
       for (const name of ["compaction", "context_management"]) if (name in body) members[name] = undefined;
     }
     const opened = openHistory(

@@ -5,7 +5,7 @@ import type { ChatMessage } from "../chat/request.ts";
 import { answerElements } from "../wire/assembled.ts";
 import type { AdmittedRequest } from "./chat-exchange.ts";
 
-/** Remembers where a conversation began anew because a record went out with its answer. */
+/** Remembers where a conversation began again because a record went out with its answer. */
 export function rememberRecord({ stay, chat, conversation }: AdmittedRequest): void {
   if (conversation?.edited?.record !== undefined) stay?.renamed(chat.messages);
 }

@@ -138,7 +138,7 @@ let looked = 0;
 /** A status and code that the documents do not have for that endpoint. */
 function undocumented({ method, path }: { method: string; path: string }, status: number, text: string): string[] {
   const endpoint = ENDPOINTS.find((one) => one.method === method && one.path === path);
-  // The dashboard's own API and what is not offered are in no document; pages of the manual are no JSON.
+  // The dashboard's own API and what is not offered are in no document; pages of the manual are not JSON.
   if (endpoint === undefined || status < 400 || path.startsWith("/docs")) return [];
   looked++;
   const [, code = ""] = /"code":"(\w+)"/.exec(text) ?? [];

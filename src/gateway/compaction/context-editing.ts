@@ -20,7 +20,7 @@ export interface ContextEditingDeps {
   compactor: Compactor;
   tokens: TokenMemory;
   sealer: Sealer;
-  /** What the model's window allows; undefined where nobody knows it. */
+  /** What the model's window allows; undefined where no one knows it. */
   spaceOf(job: AdmittedRequest): Space | undefined;
   /** The conversation of a request; undefined where its format has no list. */
   conversationOf(job: AdmittedRequest, space: Space): Conversation | undefined;
@@ -31,7 +31,7 @@ const GUESS_MARGIN = 1.15;
 /** Where nothing is to be compacted. */
 const ANY_SPACE: Space = { ...spaceOf(1, 1), limit: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY };
 
-/** So much of what is allowed must be new before a client is paused for it again. */
+/** This much of what is allowed must be new before a client is paused for it again. */
 const NEW_SHARE = 0.5;
 
 /** A request that was measured and cleared. */
@@ -152,7 +152,7 @@ export class ContextEditing {
     conversation.demanded = compact !== undefined;
     conversation.work = { ...withCountedUsage(conversation.work, usage), wish: compact?.wish };
     const short = await this.#deps.compactor.shorten(conversation);
-    // Where a summary could not be had, or saves nothing, nothing is given up that still fits.
+    // Where a summary could not be obtained, or saves nothing, nothing is given up that still fits.
     const isOfUse = short !== undefined && short.action !== "truncated" && short.after < measure.after;
     const failed = short !== undefined && !isOfUse && measure.after <= space.most;
     if (short === undefined || failed) {

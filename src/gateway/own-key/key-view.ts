@@ -15,7 +15,7 @@ export interface OwnKeyView {
   /** Requests a minute: the key's own limit, else the plan's. */
   readonly rpm: number;
   readonly budget: number | null;
-  /** Of the budget, since it began anew. */
+  /** Of the budget, since it began again. */
   readonly spent: number;
   readonly resets_at: string | null;
   readonly expires_at: string | null;

@@ -133,7 +133,7 @@ function summaryVerbs(store: Store) {
       });
     },
 
-    /** Deletes a thread's summaries; gives how many. */
+    /** Deletes a thread's summaries; returns how many. */
     async deleteSummaries(name: ThreadName): Promise<number> {
       return db.delete(threadSummaries).where(summaryOf(name)).returning({ id: threadSummaries.id }).all().length;
     },

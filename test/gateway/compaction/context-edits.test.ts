@@ -139,7 +139,7 @@ describe.each(OVER)("compacting, over %s", (model) => {
     ]);
     expect(summaries).toHaveLength(1);
     expect(summaries[0]).toContain("Only names.");
-    // The client goes on from the answer alone.
+    // The client continues from the answer alone.
     upstream.received.length = 0;
     const next = [
       { role: "assistant", content: answer.content },
@@ -168,7 +168,7 @@ describe.each(OVER)("compacting, over %s", (model) => {
       ],
     ]);
     expect(upstream.received).toHaveLength(1);
-    // Those who go on may put back what they want to keep.
+    // Those who continue may put back what they want to keep.
     upstream.received.length = 0;
     const next = [...messages, { role: "assistant", content: answer.content }, messages.at(-1)];
     expect((await answerOf(await ask(model, [edit], { messages: next }))).content).toMatchObject([{ type: "text" }]);

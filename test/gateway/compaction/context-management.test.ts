@@ -88,7 +88,7 @@ test.each(table)(
         if (habit === "leaves out what is before") talker.list.splice(0, at);
       }
     }
-    // Never more than the client wants, but for what has to stay; nothing of the wish goes up.
+    // Never more than the client wants, except what has to stay; nothing of the wish goes up.
     expect(seen.refusals).toBe(0);
     expect(seen.turns).toHaveLength(TURNS);
     for (const { text } of seen.turns) {
