@@ -20,7 +20,8 @@ export function safeSplits(list: readonly MeasuredElement[]): boolean[] {
     }
   });
   // Calls that still wait for their results: only the last turn's can.
-  for (const from of open.values()) if (waits(list, from)) spans.push({ from, to: list.length });
+  const turn = lastTurn(list);
+  for (const from of open.values()) if (from >= turn) spans.push({ from, to: list.length });
   closeSpans(safe, spans);
   // Reasoning belongs to what follows it.
   list.forEach(({ entry }, at) => {
@@ -31,14 +32,12 @@ export function safeSplits(list: readonly MeasuredElement[]): boolean[] {
   return safe;
 }
 
-/** True where nothing but results, and calls beside it, follows a call. */
-function waits(list: readonly MeasuredElement[], from: number): boolean {
-  for (let at = from + 1; at < list.length; at++) {
-    const { entry } = list[at]!;
-    if (entry.role === "user" || entry.role === "system") return false;
-    if (entry.role === "assistant" && !entry.pieces.some((piece) => piece.type === "call")) return false;
-  }
-  return true;
+/** The last element that is no result and no call: what was called before it waits no more. */
+function lastTurn(list: readonly MeasuredElement[]): number {
+  return list.findLastIndex(
+    ({ entry: { role, pieces } }) =>
+      role === "user" || role === "system" || (role === "assistant" && !pieces.some((piece) => piece.type === "call")),
+  );
 }
 
 /** No cut lies within a span; linear in both. */

@@ -8,6 +8,7 @@ import { parseConversationRecord, recordText } from "../../../src/gateway/compac
 import { Sealer } from "../../../src/gateway/compaction/seal.ts";
 import { cutMiddle } from "../../../src/gateway/compaction/shape.ts";
 import { spaceOf } from "../../../src/gateway/compaction/space.ts";
+import { safeSplits } from "../../../src/gateway/compaction/split.ts";
 import { cpuMs } from "../../support/real-time.ts";
 import { conversation, elementsOf, FORMAT_NAMES, FORMATS, newCompactor, type Step } from "./fixture.ts";
 
@@ -182,4 +183,20 @@ test("reasoning that is bound to its history goes, other reasoning stays", () =>
   });
   const own = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAA" };
   expect(FORMATS["openai-responses"].withoutReasoning(own)).toBe(own);
+});
+
+test("many calls that no result answers are split in no time", () => {
+  const called = (n: number) => ({
+    element: {},
+    entry: { role: "assistant" as const, pieces: [{ type: "call" as const, id: `c${n}`, name: "run", text: "" }] },
+    tokens: 1,
+    prefix: "",
+  });
+  const list = Array.from({ length: 40_000 }, (_, n) => called(n));
+  let safe: boolean[] = [];
+  expect(cpuMs(() => (safe = safeSplits(list)))).toBeLessThan(1000);
+  expect(safe.filter(Boolean)).toHaveLength(2);
+  // Once someone else has spoken they wait no more.
+  const said = { ...called(0), entry: { role: "user" as const, pieces: [{ type: "text" as const, text: "so?" }] } };
+  expect(safeSplits([...list, said]).every(Boolean)).toBe(true);
 });
