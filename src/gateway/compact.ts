@@ -14,6 +14,7 @@ import { responsesFormat } from "../wire/responses/format.ts";
 import { decodeOptions } from "./chat-exchange.ts";
 import type { Conversations, RecordSource } from "./compaction/conversations.ts";
 import { openRecord } from "./compaction/items.ts";
+import { recordOf } from "./compaction/record.ts";
 import type { Sealer } from "./compaction/seal.ts";
 import type { GatewayDeps } from "./deps.ts";
 import type { KeptThreads } from "./threads/kept.ts";
@@ -167,8 +168,12 @@ function entriesOf({ entries }: WireFormat): EntryFormat {
 /** Characters of the user's own messages that are kept; the newest, and the first, which says the task. */
 const USER_CHARS_MAX = 80_000;
 
+/** The user's own messages. A record from before is none: the new one continues from it. */
 function keptUsers(list: readonly Element[], entries: EntryFormat): Element[] {
-  const users = list.filter((element) => element["role"] === "user" && entries.entry(element).role === "user");
+  const users = list.filter((element) => {
+    const entry = entries.entry(element);
+    return element["role"] === "user" && entry.role === "user" && recordOf(entry) === undefined;
+  });
   const kept: Element[] = [];
   let chars = 0;
   for (const user of users.toReversed()) {

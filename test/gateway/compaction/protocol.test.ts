@@ -276,6 +276,19 @@ describe("POST /v1/responses/compact", () => {
     expect(upstream.received[0]?.text).toContain("fact-2 is v2x");
   });
 
+  test("a second one continues from the first item, which does not come back beside it", async () => {
+    const first = await compact({ model: "openai-chat", input });
+    const { json } = await compact({ model: "openai-chat", input: [...first.json.output, ...input.slice(-2)] });
+    expect(json["compacted"]).toBe(true);
+    expect(json.output.filter(({ type }) => type === "compaction")).toHaveLength(1);
+    expect(JSON.stringify(json.output)).not.toContain("conversation_record");
+    expect(summaries.at(-1)).toContain("The record so far");
+    upstream.received.length = 0;
+    await app.post("/v1/responses", { model: "gemini", input: [...json.output, { role: "user", content: "on" }] });
+    expect(upstream.received[0]?.text.split("<conversation_record>")).toHaveLength(2);
+    expect(upstream.received[0]?.text).toContain("fact-2 is v2x");
+  });
+
   test("a short input stays", async () => {
     const { json } = await compact({ model: "openai-chat", input: "hi" });
     expect(json).toMatchObject({ compacted: false, messages_before: 1, messages_after: 1 });
