@@ -221,6 +221,7 @@ const REFUSED: readonly [string, Json][] = [
   ["items", { items: "text" }],
   ["items", { items: Array.from({ length: 21 }, () => user("x")) }],
   ["items[1]", { items: [user("x"), { type: "message", role: "nobody", content: "x" }] }],
+  ["items[1].type", { items: [user("x"), { type: "compaction_trigger" }] }],
 ];
 test.each(REFUSED)("refused, by its name: %s of %j", async (name, body) => {
   const [status, json] = await send(at, body);

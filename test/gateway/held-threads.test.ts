@@ -81,6 +81,15 @@ describe.each(others)("over %s", (model) => {
   );
 });
 
+test.each([{}, { type: "x" }, { type: null }])(
+  "a thread that neither begins nor continues is refused: %j",
+  async (thread) => {
+    const { status, json } = await turn({ model: "elder", messages: user("one"), thread });
+    expect([status, json["error"]]).toMatchObject([400, { message: expect.stringContaining("thread.type") }]);
+    expect(upstream.received).toHaveLength(0);
+  },
+);
+
 test("what cannot be gone on from is refused in the vendor's words", async () => {
   const model = "openai-chat";
   const begin = { model, system: "Be kind.", messages: user("one"), thread: { type: "create" } };

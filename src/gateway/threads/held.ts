@@ -53,6 +53,10 @@ export class HeldThreads {
     const { entries } = format;
     const thread = format.hasThreads === true ? body["thread"] : undefined;
     if (entries === undefined || !isObject(thread) || !this.#deps.enabled()) return undefined;
+    if (thread["type"] !== "create" && thread["type"] !== "continue") {
+      const message = "Invalid 'thread.type': expected 'create' or 'continue'.";
+      throw new ApiError("invalid_request", message, { param: "thread.type" });
+    }
     const { thread: _thread, ...rest } = body;
     const previousId = thread["type"] === "continue" ? String(thread["previous_message_id"] ?? "") : undefined;
     const previous = previousId === undefined ? undefined : await this.#find(accountId, previousId);

@@ -13,6 +13,7 @@ import {
   need,
   reject,
 } from "../check.ts";
+import { isCompactionTrigger } from "./entries.ts";
 import { readInput } from "./items.ts";
 import { itemIdOf } from "./references.ts";
 import { shownItem } from "./stored.ts";
@@ -37,6 +38,10 @@ export function newItems(body: Fields): readonly unknown[] {
   const items = need(body, "items", expectList);
   if (items.length > ITEMS_MAX) reject("items", `Invalid 'items': at most ${ITEMS_MAX} items can be added at a time.`);
   readInput(items, "items");
+  const asks = items.findIndex(isCompactionTrigger);
+  // It is nothing that was said: kept, every later request would be refused for it.
+  if (asks >= 0)
+    reject(`items[${asks}].type`, `Invalid 'items[${asks}].type': a compaction is asked for in '/v1/responses'.`);
   return items;
 }
 
