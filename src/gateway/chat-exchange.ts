@@ -87,6 +87,8 @@ export interface ConversationJob {
   readonly threadId: string | undefined;
   /** What is kept: summaries of a conversation that is held here, or nothing; undefined: all of a thread. */
   readonly keeps?: "conversation" | "nothing" | undefined;
+  /** When the request came, as the memory of compactions counts. */
+  readonly since?: number | undefined;
   /** What the client asks to be done to it, where a provider may not know how. */
   readonly edits?: readonly ContextEdit[];
   /** What was done of that for this attempt. */

@@ -234,7 +234,7 @@ function conversationOf(
   const named = holding === undefined ? chat : { ...chat, threadId: holding.id };
   const thread = deps.conversations?.of(named, format);
   const edits = deps.conversations?.editsOf(body, { format, routes });
-  const found = edits === undefined ? thread : { threadId: thread?.threadId, edits };
+  const found = edits === undefined ? thread : { threadId: thread?.threadId, since: thread?.since, edits };
   const keeps = holding?.keeps ?? (caller.noStore ? "nothing" : undefined);
   return found === undefined || keeps === undefined ? found : { ...found, keeps };
 }

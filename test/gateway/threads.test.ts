@@ -168,6 +168,38 @@ test("a thread is its account's alone, and goes when its owner says so", async (
   expect((await app.call("/v1/threads/mine")).status).toBe(404);
 });
 
+test("a thread that is deleted while its summary or its answer is made stays deleted", async () => {
+  const { script } = tightUpstream({ window: WINDOW, say: () => ({ text: "ok" }) });
+  for (const heldUp of ["summary", "answer"]) {
+    const reached = Promise.withResolvers<void>();
+    const opened = Promise.withResolvers<void>();
+    upstream.answer(async (received) => {
+      if (received.text.includes("You keep the record") === (heldUp === "summary")) {
+        reached.resolve();
+        await opened.promise;
+      }
+      return script(received);
+    });
+    const threadId = `deleted-at-${heldUp}`;
+    await app.call(`/v1/threads/${threadId}`, { method: "DELETE" });
+    const asking = post("openai-chat", "openai-chat", long, { thread_id: threadId });
+    await reached.promise;
+    await app.call(`/v1/threads/${threadId}`, { method: "DELETE" });
+    opened.resolve();
+    expect((await asking).status).toBe(200);
+    await (await asking).text();
+  }
+  // Whatever is kept is kept by the time the program has stopped.
+  await app.restart();
+  const database = new Database(join(app.dataDir, "sallyport.db"), { readonly: true });
+  const kept = database.query("SELECT thread_id FROM threads WHERE thread_id LIKE 'deleted-at-%'").all();
+  database.close();
+  expect(kept).toEqual([]);
+  // The name may be used again.
+  await (await post("openai-chat", "openai-chat", hello, { thread_id: "deleted-at-answer" })).text();
+  expect(await thread("deleted-at-answer")).toMatchObject({ messages: 2 });
+});
+
 test("with compaction off nothing is kept and nothing is shortened", async () => {
   await app.reconfigure(config({ enabled: false }));
   const answer = await post("openai-chat", "openai-chat", long, { thread_id: "off" });

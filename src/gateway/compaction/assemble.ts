@@ -55,6 +55,7 @@ export function createCompaction(deps: CompactionDeps) {
   });
   const conversations = new Conversations({
     compactor,
+    memory,
     tokens,
     windows: new Windows(),
     threads,

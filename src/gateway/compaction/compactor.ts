@@ -20,6 +20,8 @@ export interface Conversation {
   /** Where the client names it: its compactions are stored. */
   threadId: string | undefined;
   keeps?: ConversationName["keeps"];
+  /** When the request came, as the memory counts; now, where it is left out. */
+  since?: number | undefined;
   /** The model whose counts are meant. */
   model: string;
   list: readonly Element[];
@@ -147,13 +149,14 @@ export class Compactor {
     while (this.#flights.size > 0) await Promise.all(this.#flights.values());
   }
 
-  async #measure({ accountId, threadId, keeps, model, list, format, fixed }: Conversation): Promise<Measure> {
-    const { tokens } = this.#deps;
+  async #measure(conversation: Conversation): Promise<Measure> {
+    const { tokens, memory } = this.#deps;
+    const { accountId, threadId, keeps, since = memory.mark(), model, list, format, fixed } = conversation;
     const measured = await tokens.measure(list, format);
     const fixedTokens = await tokens.count(fixed);
     const counted = measured.reduce((sum, one) => sum + one.tokens, fixedTokens);
     const first = firstUserAt(measured) ?? 0;
-    const name = { accountId, threadId, keeps, opening: measured[first]?.prefix ?? "" };
+    const name = { accountId, threadId, keeps, since, opening: measured[first]?.prefix ?? "" };
     return { name, list: measured, fixed: fixedTokens, total: tokens.own(model, counted) };
   }
 

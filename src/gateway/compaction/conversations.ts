@@ -19,6 +19,7 @@ import type { Compactor, Conversation } from "./compactor.ts";
 import { ContextEditing } from "./context-editing.ts";
 import { compactsItself, nativeRoutes } from "./items.ts";
 import type { TokenMemory } from "./measure.ts";
+import type { CompactionMemory } from "./memory.ts";
 import type { Sealer } from "./seal.ts";
 import { doesNotFit, lengthOf, note, wholeOf, withCountedUsage, withList } from "./short-job.ts";
 import { type Space, spaceOf } from "./space.ts";
@@ -27,6 +28,7 @@ import type { Windows } from "./windows.ts";
 
 export interface ConversationsDeps {
   compactor: Compactor;
+  memory: CompactionMemory;
   tokens: TokenMemory;
   windows: Windows;
   threads: KeptThreads;
@@ -80,7 +82,8 @@ export class Conversations {
   /** What may be done to a request; undefined where no one asked for it. */
   of(chat: ChatRequest, format: WireFormat): ConversationJob | undefined {
     if (chat.threadId === undefined || chat.threadId === "" || format.entries === undefined) return undefined;
-    return this.#deps.settings().enabled ? { threadId: chat.threadId } : undefined;
+    const { settings, memory } = this.#deps;
+    return settings().enabled ? { threadId: chat.threadId, since: memory.mark() } : undefined;
   }
 
   /**
@@ -224,10 +227,12 @@ export class Conversations {
     const { conversation } = job;
     if (conversation === undefined) return;
     if (usage !== undefined && usage.estimated !== true) this.#learn(job, usage.inputTokens);
-    const { threadId, keeps } = conversation;
+    const { threadId, keeps, since } = conversation;
     const { entries } = job.format;
     if (threadId === undefined || keeps !== undefined || entries === undefined) return;
-    const name = { accountId: job.caller.accountId, kind: "thread" as const, threadId };
+    const { accountId } = job.caller;
+    if (this.#deps.memory.isForgotten({ accountId, threadId, since, opening: "" })) return;
+    const name = { accountId, kind: "thread" as const, threadId };
     const messages = [...(this.#list(job) ?? []), ...answerElements(entries, text)];
     const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
     const kept = { model: job.model.id, tokens, text: { format: job.format.name, messages } };
@@ -277,6 +282,7 @@ export class Conversations {
       accountId: job.caller.accountId,
       threadId: job.conversation?.threadId,
       keeps: job.conversation?.keeps,
+      since: job.conversation?.since,
       model: job.model.id,
       list,
       format: entries,

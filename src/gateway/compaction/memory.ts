@@ -39,6 +39,8 @@ export interface ConversationName {
   keeps?: "conversation" | "nothing" | undefined;
   /** What tells it from the account's other conversations, where it has no name. */
   opening: string;
+  /** The memory's `mark()` when the request came: what is deleted after it stays deleted. */
+  since?: number | undefined;
 }
 
 /** Compactions of one conversation; others are of branches that were left. */
@@ -52,6 +54,9 @@ const TRUNCATED_MS = 60_000;
 /** The memory. */
 export class CompactionMemory {
   readonly #held = new Map<string, Compaction[]>();
+  /** Conversations that were deleted, by when. */
+  readonly #forgotten = new Map<string, number>();
+  #forgets = 0;
   #chars = 0;
   readonly #store: CompactionStore;
   readonly #nowMs: () => number;
@@ -75,18 +80,34 @@ export class CompactionMemory {
     return best;
   }
 
-  /** Keeps a compaction; those of a thread are stored. */
+  /** Keeps a compaction; those of a thread are stored. Nothing is kept of a conversation that was deleted meanwhile. */
   async keep(name: ConversationName, compaction: Compaction): Promise<void> {
     const key = keyOf(name);
     const known = (await this.#of(name)).filter(({ id }) => id !== compaction.id);
+    if (this.isForgotten(name)) return;
     this.#put(key, [...known, compaction].slice(-PER_CONVERSATION_MAX));
     const kept = keptName(name);
     if (kept !== undefined && !compaction.truncated) await this.#store.save(kept, compaction);
   }
 
-  /** Forgets a conversation. */
+  /** Forgets a conversation, and what requests that are in progress make of it. */
   forget(name: ConversationName): void {
-    this.#put(keyOf(name), []);
+    const key = keyOf(name);
+    this.#put(key, []);
+    this.#forgotten.delete(key);
+    this.#forgotten.set(key, ++this.#forgets);
+    const oldest = this.#forgotten.keys().next().value;
+    if (this.#forgotten.size > CONVERSATIONS_MAX && oldest !== undefined) this.#forgotten.delete(oldest);
+  }
+
+  /** Stands for now, to tell later what was forgotten since. */
+  mark(): number {
+    return this.#forgets;
+  }
+
+  /** True for a conversation that was deleted after its request came. */
+  isForgotten(name: ConversationName): boolean {
+    return name.since !== undefined && (this.#forgotten.get(keyOf(name)) ?? 0) > name.since;
   }
 
   async #of(name: ConversationName): Promise<Compaction[]> {

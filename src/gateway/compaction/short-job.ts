@@ -49,6 +49,7 @@ export function withList(
     conversation: {
       threadId: job.conversation?.threadId,
       keeps: job.conversation?.keeps,
+      since: job.conversation?.since,
       ...more,
       shortened: { job, strippedCalls: short.strippedCalls, counted: short.counted, atWall },
     },
