@@ -72,13 +72,16 @@ const CELLS = DIALECTS.flatMap((dialect) =>
   CLIENT_FORMATS.flatMap((of) => MODES.map((stream) => ({ dialect, of, stream, format: of.name }))),
 );
 
+/** An id of random digits may hold any short one. */
+const withoutIds = (text: string) => text.replace(/\w*[0-9a-f]{20}\w*/g, "ID");
+
 describe.each(CELLS)("$dialect to $format, stream $stream", ({ dialect, of, stream }) => {
   test.each(NONSENSE)("%s for the output is counted here", async (nonsense) => {
     // In one protocol the output is a difference of two figures.
     answerWith(SANE, { [OUTPUT]: nonsense, [INPUT + OUTPUT]: nonsense });
     const { heard, raw } = await ask(of, dialect, stream);
     expect(heard.text).toBe(TEXT);
-    expect(raw).not.toContain(nonsense);
+    expect(withoutIds(raw)).not.toContain(nonsense);
     expect(heard.usage?.output).toBe(countTokens(TEXT));
     expect(Number.isSafeInteger(heard.usage?.input)).toBe(true);
     expect(await booked()).toEqual({ input: heard.usage!.input, output: heard.usage!.output });
@@ -87,7 +90,7 @@ describe.each(CELLS)("$dialect to $format, stream $stream", ({ dialect, of, stre
   test.each(NONSENSE)("%s for the input is counted here", async (nonsense) => {
     answerWith(SANE, { [INPUT]: nonsense, [INPUT + OUTPUT]: nonsense });
     const { heard, raw } = await ask(of, dialect, stream);
-    expect(raw).not.toContain(nonsense);
+    expect(withoutIds(raw)).not.toContain(nonsense);
     // The prompt of every format is a few words.
     expect(heard.usage?.input).toBeGreaterThan(0);
     expect(heard.usage?.input).toBeLessThan(100);
