@@ -1,5 +1,6 @@
 // Prepares a request before routing: references to stored history and uploaded files are replaced by their content.
 
+import { ApiError } from "../base/errors.ts";
 import type { ModelRoute } from "../catalog/models.ts";
 import type { FileStore } from "../store/work/files.ts";
 import type { Provider } from "../upstream/provider.ts";
@@ -88,8 +89,14 @@ function withoutStore(body: Readonly<Record<string, unknown>>, format: WireForma
 /** A conversation that is held here because no provider of the model holds one, or none holds this one. */
 async function heldRequest({ held, provider }: PrepareDeps, draft: PreparedRequest): Promise<HeldRequest | undefined> {
   const { format, body, caller, exchange, routes } = draft;
-  // The refusal makes clients send their history.
-  if (format.hasThreads !== true || body["thread"] == null || caller.noStore) return undefined;
+  if (format.hasThreads !== true || body["thread"] == null) return undefined;
+  // A provider that holds threads would keep the text. The refusal makes clients send their history.
+  if (caller.noStore) {
+    throw new ApiError("unsupported_parameter", "This key was made to keep nothing that its requests say.", {
+      param: "thread",
+      details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+    });
+  }
   const isNative = draft.holdsThread !== true && routes.some((route) => holdsThreads(provider(route.provider)));
   // One that was begun here continues here, whoever answers for the model by now.
   if (isNative && !(await held.has(caller.accountId, threadOf(format, body)?.previousId))) return undefined;
