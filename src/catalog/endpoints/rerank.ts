@@ -1,10 +1,10 @@
 // POST /v1/rerank in the words that Cohere and Jina share, as vLLM and others take them: a query and documents in, the
 // documents' places by relevance out. Text Embeddings Inference has words of its own.
 
-import { ApiError } from "../../base/errors.ts";
 import { prefixedId } from "../../base/ids.ts";
 import type { Usage } from "../../chat/event.ts";
 import { countTokens } from "../../tokens/count.ts";
+import { isCount, refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint, OtherWords } from "./endpoint.ts";
 
 /** The vendors' own limits are 1,000 to 2,048. */
@@ -20,14 +20,14 @@ export const rerank: ModelEndpoint = {
   otherWords: ({ quirks }) => (quirks.rerank === "tei" ? TEI : quirks.rerank === "cohere" ? COHERE : undefined),
   answer: ranked,
   check({ query, documents, top_n: limit, return_documents: wanted }) {
-    if (typeof query !== "string" || query === "") refuse("query", "a text that is not empty");
+    if (typeof query !== "string" || query === "") refuseParam("query", "a text that is not empty");
     if (!Array.isArray(documents) || documents.length === 0 || documents.length > DOCUMENTS_MAX) {
-      refuse("documents", `a list of 1 to ${DOCUMENTS_MAX} documents`);
+      refuseParam("documents", `a list of 1 to ${DOCUMENTS_MAX} documents`);
     }
     const at = documents.findIndex((document) => textOf(document) === undefined);
-    if (at >= 0) refuse(`documents[${at}]`, 'a text, or an object with a "text"');
-    if (limit != null && !isCount(limit)) refuse("top_n", "a whole number above 0");
-    if (wanted != null && typeof wanted !== "boolean") refuse("return_documents", "true or false");
+    if (at >= 0) refuseParam(`documents[${at}]`, 'a text, or an object with a "text"');
+    if (limit != null && !isCount(limit)) refuseParam("top_n", "a whole number above 0");
+    if (wanted != null && typeof wanted !== "boolean") refuseParam("return_documents", "true or false");
   },
   inputTokens({ query, documents }) {
     const texts = [query as string, ...textsOf(documents)];
@@ -87,12 +87,4 @@ function textsOf(documents: unknown): string[] {
 function textOf(document: unknown): string | undefined {
   const text = typeof document === "object" && document !== null ? (document as JsonObject)["text"] : document;
   return typeof text === "string" ? text : undefined;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
-}
-
-function refuse(param: string, expected: string): never {
-  throw new ApiError("invalid_request", `'${param}' must be ${expected}.`, { param });
 }

@@ -182,6 +182,7 @@ export class Compactor {
       const done = await this.#apply(conversation, measure, { compaction: before, action: "reused", dry: true });
       if (done.after <= conversation.space.soon) return;
     }
+    // A failure is reported where the compaction ends; the next request begins another.
     if (!this.#flights.has(key)) void this.#start(conversation, measure).catch(() => undefined);
   }
 
