@@ -1,5 +1,6 @@
 // Writes what is written from the sources: the pages of docs/reference, and docs/sallyport.schema.json, the configuration's
 // JSON Schema. A test holds the files to what this writes.
+
 import { join } from "node:path";
 import { KNOWN_NAMES } from "../src/app/names.ts";
 import { configJsonSchemaText, JSON_SCHEMA_FILE } from "../src/config/json-schema.ts";

@@ -1,4 +1,5 @@
 // The page of commands, from the list that the program runs.
+
 import type { Command } from "../../src/cli/command.ts";
 import { COMMON_OPTIONS, type CommandOption } from "../../src/cli/flags.ts";
 import { COMMANDS, DEFAULT_COMMAND } from "../../src/cli/index.ts";

@@ -1,4 +1,5 @@
 // The page of configuration keys, from the schema that the reader itself uses.
+
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import { KNOWN_NAMES } from "../../src/app/names.ts";
 import type { Annotations } from "../../src/config/fields.ts";

@@ -1,4 +1,5 @@
 // The page of error codes, from the one table of them.
+
 import { ERROR_HELP } from "../../src/base/error-help.ts";
 import { ERRORS, type ErrorCode } from "../../src/base/errors.ts";
 import { table } from "../../src/docs/table.ts";

@@ -1,4 +1,5 @@
 // The page of the HTTP API, printed from the OpenAPI document.
+
 import { openApi } from "../../src/app/endpoints.ts";
 import { anchorOf, groupsOf, operationMarkdown } from "../../src/docs/http-api.ts";
 import { table } from "../../src/docs/table.ts";

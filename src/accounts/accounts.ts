@@ -1,5 +1,6 @@
 // What can be done with accounts and sign-ins, for the API's routes and the dashboard alike. Builds the parts of this room
 // once over the store.
+
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";

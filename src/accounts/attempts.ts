@@ -1,5 +1,6 @@
 // Limits password guessing. An attempt counts from its start until its window has passed, unless it succeeded: however
 // many attempts are sent at once, no more than the limit are checked.
+
 import { isIPv6 } from "node:net";
 import type { Clock } from "../base/clock.ts";
 

@@ -1,4 +1,5 @@
 // The client of a security event, for the session list and the audit log.
+
 import { exchangeOf } from "../http/exchange.ts";
 
 /** A browser or program at an address. */

@@ -1,4 +1,5 @@
 // Reads the few text fields of account request bodies; everything else in a body is ignored.
+
 import { ApiError } from "../base/errors.ts";
 import { isStorable } from "../base/storable.ts";
 

@@ -1,5 +1,6 @@
 // The keys that sign access tokens. When the secret changes, by a reload or between two runs, the old one still
 // verifies until the last token it signed has expired.
+
 import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { sha256Hex } from "../base/ids.ts";

@@ -1,4 +1,5 @@
 // The account as its owner sees it (docs/reference/http-api.md#get-v1authme).
+
 import type { Account } from "../store/access/accounts.ts";
 import type { Identity } from "../store/access/identities.ts";
 

@@ -1,5 +1,6 @@
 // The first sign-up: while there is no account, it needs a secret link, so that a stranger who finds a new gateway
 // cannot become its admin.
+
 import { timingSafeEqual } from "node:crypto";
 import { sha256Hex } from "../base/ids.ts";
 

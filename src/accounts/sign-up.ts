@@ -1,5 +1,6 @@
 // Sign-up in the dashboard: who may, and what an account starts with. A taken address is not given as the reason, takes
 // the same work as a free one, and its owner is notified by mail.
+
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { sha256Hex } from "../base/ids.ts";

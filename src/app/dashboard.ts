@@ -1,4 +1,5 @@
 // Hands the dashboard what it needs of the rest of the program. Wiring only, beside app/start.ts.
+
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../base/clock.ts";
 import { VERSION } from "../base/version.ts";

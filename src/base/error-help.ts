@@ -1,4 +1,5 @@
 // What to do about each public error code: one or two sentences, shown in the reference.
+
 import type { ErrorCode } from "./errors.ts";
 
 type WebFeature = "search" | "scrape" | "crawl" | "map" | "extract" | "llmstxt";

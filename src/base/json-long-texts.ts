@@ -1,5 +1,6 @@
 // Parses JSON that may hold texts of megabytes, in turns: the event loop continues meanwhile, and a text without
 // escapes is not copied out of the whole. The value, and what is refused, is what JSON.parse gives.
+
 import type { LargeJsonLook, Span } from "./json-scan.ts";
 
 /** Characters that are looked through in one turn. */

@@ -1,4 +1,5 @@
 // `sallyport account …`: the operator's way to make and manage accounts, also beside a running server.
+
 import { emailFault, planStart, usernameFault } from "../accounts/new-account.ts";
 import { hashPassword, passwordFault } from "../accounts/passwords/passwords.ts";
 import { randomText } from "../base/ids.ts";

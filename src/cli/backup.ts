@@ -1,4 +1,5 @@
 // `sallyport backup FILE.tar` and `sallyport restore FILE.tar`.
+
 import { existsSync } from "node:fs";
 import { restoreBackup, writeBackup } from "../store/engine/backup.ts";
 import type { Command } from "./command.ts";

@@ -1,4 +1,5 @@
 // What the commands that set budgets share: reading an amount and a period, and saying which models no budget holds.
+
 import { parseDurationMs } from "../base/quantity.ts";
 import { catalogProviders, configuredModels } from "../catalog/from-config.ts";
 import { loadMetadata } from "../catalog/metadata.ts";

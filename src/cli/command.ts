@@ -1,5 +1,6 @@
 // What a command of the program is, and what it is handed. A command prints through its context only, reads no
 // environment and returns its exit code; a wrong argument is a UsageError (exit 2), a failure a CommandError (exit 1).
+
 import type { LiveConfig } from "../config/live.ts";
 import type { Survey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";

@@ -1,4 +1,5 @@
 // `sallyport crawl`: a site as Markdown, to stdout or as files. Ends with the program; the server's crawls survive it.
+
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../base/ids.ts";

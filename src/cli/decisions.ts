@@ -1,5 +1,6 @@
 // `sallyport decisions …`: the versions of decision models and where their aliases point. A running server follows within a
 // second.
+
 import { PromotionRefused, promoteVersion } from "../decisions/models/promote.ts";
 import { isOutdatedVersion } from "../decisions/models/versions.ts";
 import { decisionStore } from "../store/decisions/decisions.ts";

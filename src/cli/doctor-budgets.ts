@@ -1,4 +1,5 @@
 // Budgets that do not hold: models without prices, which an account or a key with a budget may use.
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";

@@ -1,5 +1,6 @@
 // What an operator should fix in decision models: calibration files that cannot be read, entries that were changed
 // under their id, versions that are outdated. Reads the database and changes nothing in it.
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";

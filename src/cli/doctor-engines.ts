@@ -1,5 +1,6 @@
 // `sallyport doctor --engines`: asks search engines live, each once, and says which are broken and since when. Reads what a
 // server wrote down about them, and changes nothing.
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { whyOff } from "../search/chosen.ts";

@@ -1,4 +1,5 @@
 // Asks a provider for its list of models: the cheapest question that shows address and key to be right.
+
 import { findPreset } from "../config/presets.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import { configureProvider } from "../upstream/configure.ts";

@@ -1,4 +1,5 @@
 // A proxy in front of the gateway that the configuration does not name.
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";

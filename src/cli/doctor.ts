@@ -1,5 +1,6 @@
 // `sallyport doctor`: looks at everything the gateway stands on and says what to do. Changes nothing but a database of an
 // older version, which it brings up to date as any start would.
+
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkSmtp, OUTBOX_DIR } from "../accounts/mail/transport.ts";

@@ -1,5 +1,6 @@
 // `sallyport extract`: pages into data from a terminal, without a server or a key. The model is that of a provider in the
 // configuration or the environment; what pages say of themselves in structured form is found without one.
+
 import { ApiError } from "../base/errors.ts";
 import { EXAMPLE } from "../config/presets.ts";
 import { JobTimeout } from "../jobs/kind.ts";

@@ -1,4 +1,5 @@
 // The account a new gateway begins with: an admin on the highest plan with one key. Made once, while there is no account.
+
 import { planStart } from "../accounts/new-account.ts";
 import { hashPassword } from "../accounts/passwords/passwords.ts";
 import { randomText } from "../base/ids.ts";

@@ -1,4 +1,5 @@
 // Reads a command's arguments against its options. Every mistake is a UsageError of one line that names the argument.
+
 import { UsageError } from "./failure.ts";
 
 /** One `--name` of a command. */

@@ -1,4 +1,5 @@
 // `sallyport healthcheck`: for containers that have no other HTTP client.
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";

@@ -1,4 +1,5 @@
 // The texts of `--help`.
+
 import type { Command, CommandGroup } from "./command.ts";
 import { COMMON_OPTIONS, type CommandOption } from "./flags.ts";
 import { DEFAULT_COMMAND, type Listed } from "./index.ts";

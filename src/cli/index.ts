@@ -1,5 +1,6 @@
 // The list of commands: one line each. Code is imported only when its command runs, so that `serve` starts without the
 // code of the others.
+
 import type { Command, CommandGroup } from "./command.ts";
 
 /** A command as the list knows it, before its code is loaded. */

@@ -1,4 +1,5 @@
 // `sallyport init`: from nothing to a configuration file, an admin account and a key. What is there already is kept.
+
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { emailFault, usernameFault } from "../accounts/new-account.ts";

@@ -1,4 +1,5 @@
 // The process's own streams as a command sees them.
+
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import type { Io } from "./command.ts";

@@ -1,4 +1,5 @@
 // `sallyport key …`: API keys. A running server notices a new or revoked key within a second.
+
 import { type Account, accountStore } from "../store/access/accounts.ts";
 import { type KeyInfo, keyStore } from "../store/access/keys.ts";
 import type { Store } from "../store/engine/open.ts";

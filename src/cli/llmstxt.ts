@@ -1,4 +1,5 @@
 // `sallyport llmstxt`: a site as llms.txt, for models to read. Ends with the program; the server's jobs survive it.
+
 import { systemClock } from "../base/clock.ts";
 import { JobTimeout } from "../jobs/kind.ts";
 import { LLMSTXT_URLS, LLMSTXT_URLS_MAX, readLlmstxt } from "../web/llmstxt/jobs.ts";

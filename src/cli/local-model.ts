@@ -1,5 +1,6 @@
 // A model for a command, without a server or a key: one of the providers that the configuration and the environment
 // name, called directly. No one is billed and nothing is written down.
+
 import { systemClock } from "../base/clock.ts";
 import { secretsOf } from "../config/load.ts";
 import type { Caller } from "../gateway/caller.ts";

@@ -1,4 +1,5 @@
 // `sallyport map`: the addresses of a site, one a line.
+
 import { mapSite } from "../web/map.ts";
 import type { Command } from "./command.ts";
 import { progressLine, withWebTools } from "./web-tools.ts";

@@ -1,4 +1,5 @@
 // `sallyport openapi`: the document that a running gateway serves at /openapi.json.
+
 import { openApi } from "../app/endpoints.ts";
 import type { Command } from "./command.ts";
 

@@ -1,4 +1,5 @@
 // `sallyport scrape`: one page from a terminal, without a server or a key.
+
 import type { Explanation } from "../web/page-view.ts";
 import { scrape as scrapePage } from "../web/scrape.ts";
 import type { Command } from "./command.ts";

@@ -1,4 +1,5 @@
 // `sallyport search`: asks the search engines, without a server or a key.
+
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { CATEGORIES } from "../search/engine.ts";

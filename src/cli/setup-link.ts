@@ -1,4 +1,5 @@
 // `sallyport setup-link`: the one-time link of the first sign-up.
+
 import { setupLink, setupToken } from "../accounts/setup.ts";
 import type { Config } from "../config/schema.ts";
 import { linkOf } from "../http/listen.ts";

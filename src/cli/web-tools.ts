@@ -1,4 +1,5 @@
 // What `scrape`, `crawl`, `map` and `search` share: the same tools as the server's, for as long as the command runs.
+
 import { systemClock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { asWebError, type WebFeature } from "../web/failure.ts";

@@ -1,4 +1,5 @@
 // What the commands that work on the data directory share: the open database, and how they read times and print rows.
+
 import { systemClock } from "../base/clock.ts";
 import { EXAMPLE } from "../config/presets.ts";
 import type { Config } from "../config/schema.ts";

@@ -1,4 +1,5 @@
 // What one key cannot know alone: names that must exist elsewhere, ids that must be unique, keys that need each other.
+
 import { kindByName } from "../vendors/model-kind.ts";
 import type { Problem } from "./read.ts";
 import type { ReadConfig } from "./schema.ts";

@@ -1,6 +1,7 @@
 // The vocabulary of the configuration schema: TypeBox nodes whose annotations say how a value is read (read.ts), and the
 // type-level rule from the file's form (snake_case, `15s`, `20MiB`) to the form the program uses (camelCase, `…Ms`,
 // `…Bytes`), so that no key is written down twice.
+
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { FormatName } from "./formats.ts";
 

@@ -1,4 +1,5 @@
 // The texts the configuration knows beside durations and sizes: what each must look like, and how a message names it.
+
 import { isIP } from "node:net";
 
 interface Format {

@@ -1,5 +1,6 @@
 // The configuration's file form as JSON Schema for editors. It is a little wider than the reader: where a value may be
 // interpolated, any text with `${` passes.
+
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import type { Annotations, KnownNames } from "./fields.ts";
 import { ConfigFile } from "./schema.ts";

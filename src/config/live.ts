@@ -1,4 +1,5 @@
 // The configuration of a running program. A reload replaces it as a whole or not at all.
+
 import type { LoadResult } from "./load.ts";
 import type { Config } from "./schema.ts";
 

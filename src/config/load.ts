@@ -1,5 +1,6 @@
 // The only reader of the environment. Finds the file, lays the overrides over it, reads it against the schema and gives
 // either a whole configuration or every problem there is, one line each, without a secret in it.
+
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { crossCheck } from "./check.ts";

@@ -1,5 +1,6 @@
 // Configuration keys that nothing uses yet. They are accepted, so that a file written for a later version loads, and
 // `doctor` reports them. A key leaves this list with the commit that uses it.
+
 import { loadConfig } from "./load.ts";
 import type { Config } from "./schema.ts";
 

@@ -1,5 +1,6 @@
 // Words from outside the file that win over it: SALLYPORT_<SECTION>_<KEY> variables and command-line options. They are
 // laid into the parsed file before it is read, so they are checked like everything in it.
+
 import type { TSchema } from "@sinclair/typebox";
 import type { Annotations } from "./fields.ts";
 import { ExternalText, parseJson } from "./read.ts";

@@ -1,4 +1,5 @@
 // From a provider entry as written to a provider as used: the preset applied, keys gathered, disabled entries left out.
+
 import { isEmbedded, USUAL_KIND } from "../vendors/protocols.ts";
 import { findPreset, PRESET_NAMES, presetFacts } from "./presets.ts";
 import type { Problem } from "./read.ts";

@@ -1,5 +1,6 @@
 // Reads a parsed file against the schema: interpolates, applies defaults, checks, and turns it into the program's form
 // (fields.ts). Every problem is collected; a value that has one is read as its default so that reading can go on.
+
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import { parseDurationMs, parseSizeBytes } from "../base/quantity.ts";
 import type { Annotations, KnownNames } from "./fields.ts";

@@ -1,5 +1,6 @@
 // The commented configuration that `sallyport init` writes, made from the schema: every key with its default and what it
 // does, commented out. A key added to the schema is in the sample by itself.
+
 import type { TSchema } from "@sinclair/typebox";
 import type { Annotations } from "./fields.ts";
 import { JSON_SCHEMA_FILE } from "./json-schema.ts";

@@ -1,4 +1,5 @@
 // The keys of `auth` and `email`.
+
 import { age, choice, duration, element, flag, formatted, integer, list, map, section, text } from "./fields.ts";
 
 /** `auth.oauth.SLUG` */

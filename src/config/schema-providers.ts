@@ -1,4 +1,5 @@
 // The keys of `providers`, `models` and `decisions`.
+
 import { Type } from "@sinclair/typebox";
 import { MODEL_KINDS } from "../vendors/model-kind.ts";
 import { PROVIDER_KINDS, type ProviderKind, USUAL_KIND } from "../vendors/protocols.ts";

@@ -1,4 +1,5 @@
 // The keys of `server`, `log`, `usage`, `health`, `responses`, `compaction` and `tiers`.
+
 import { Type } from "@sinclair/typebox";
 import {
   age,

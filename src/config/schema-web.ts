@@ -1,4 +1,5 @@
 // The keys of `web` and `search`.
+
 import { Type } from "@sinclair/typebox";
 import {
   age,

@@ -1,5 +1,6 @@
 // The whole configuration: its file form as a TypeBox schema, and the form the program uses, derived from it. Keys are
 // declared in the schema-*.ts files; a new key is one line there.
+
 import type { ProviderKind } from "../vendors/protocols.ts";
 import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
 import { AuthSection, EmailSection } from "./schema-accounts.ts";

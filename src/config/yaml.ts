@@ -1,4 +1,5 @@
 // Parses the text of a configuration file: YAML, of which JSON is a part.
+
 import { kindOfValue } from "./show.ts";
 
 /** The value of a text, or what is wrong with it and where. */

@@ -1,4 +1,5 @@
 // A peer that sent proxy headers and is not in `server.trusted_proxies`: the operator may have forgotten to list it.
+
 import type { Clock } from "../base/clock.ts";
 import { TrustedProxies } from "../http/peer.ts";
 import { type SettingsStore, UNTRUSTED_PROXY_SETTING } from "../store/settings.ts";

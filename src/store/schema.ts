@@ -1,5 +1,6 @@
 // The tables of accounts, keys, usage and settings. Times are whole milliseconds since the epoch, money whole
 // micro-dollars, so that sums are exact. After a change here: `bun run migration`, then list the new file in migrate.ts.
+
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { TierId } from "../config/schema.ts";

@@ -1,5 +1,6 @@
 // The gateway's own secrets, made on first use and kept in data_dir/secrets.json (0600): the one place in the data
 // directory that holds secrets in the clear, so that it can be guarded and left out of what is shared.
+
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { randomText } from "../base/ids.ts";

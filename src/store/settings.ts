@@ -1,4 +1,5 @@
 // Named JSON values that outlive a restart.
+
 import { eq, sql } from "drizzle-orm";
 import type { Store } from "./engine/open.ts";
 import { settings } from "./schema.ts";

@@ -1,4 +1,5 @@
 // Everything that expires, for upkeep: a table with an end is named here, or it grows for ever.
+
 import { auditStore } from "./access/audit.ts";
 import { codeStore } from "./access/codes.ts";
 import { sessionStore } from "./access/sessions.ts";

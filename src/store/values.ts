@@ -1,5 +1,6 @@
 // What verbs accept for storing: whole milliseconds and texts that every database can store. Anything else is a
 // caller's bug and would be stored differently by each engine, so it is refused here.
+
 import { customType } from "drizzle-orm/sqlite-core";
 import { isStorable } from "../base/storable.ts";
 

@@ -1,5 +1,6 @@
 // Every verb of the store, by domain: what the rest of the program may ask for, and what an engine has to offer. The contract
 // suite (test/store/contract) walks this list on every engine.
+
 import { type AccountBudgetStore, accountBudgetStore } from "./access/account-budgets.ts";
 import { type AccountStore, accountStore } from "./access/accounts.ts";
 import { type AuditStore, auditStore } from "./access/audit.ts";

@@ -2,8 +2,7 @@
 // is read as the newest that one knows; a name of no family as a plain model that takes what the protocol has.
 
 import { FAMILIES } from "./index.ts";
-import type { Effort, ModelFamily, ModelRule, ModelTraits } from "./model-family.ts";
-import { version } from "./model-family.ts";
+import { type Effort, type ModelFamily, type ModelRule, type ModelTraits, version } from "./model-family.ts";
 
 const COMMON: readonly Effort[] = ["none", "minimal", "low", "medium", "high"];
 

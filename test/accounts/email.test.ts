@@ -1,4 +1,5 @@
 // Verification codes and forgotten passwords through the HTTP edge, with mails in the outbox.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { auditStore } from "../../src/store/access/audit.ts";

@@ -1,4 +1,5 @@
 // What clients send as names, addresses and notes is refused where not every database could keep it, naming the field.
+
 import { expect, test } from "bun:test";
 import { optionalText, requiredText } from "../../src/accounts/fields.ts";
 import { ApiError } from "../../src/base/errors.ts";

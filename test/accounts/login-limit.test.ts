@@ -1,4 +1,5 @@
 // Guessing: what counts, for whom, for how long; and that an unknown user costs the same work as a known one.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { addressName, countAttempts } from "../../src/accounts/attempts.ts";

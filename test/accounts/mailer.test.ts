@@ -1,4 +1,5 @@
 // The mailer over a real SMTP server and over files: what arrives, what is tried again, what is given up.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

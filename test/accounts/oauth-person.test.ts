@@ -1,5 +1,6 @@
 // Whom a provider names: nothing that it did not sign, no one without a name of their own, and no link for who was
 // thrown out.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { identityStore } from "../../src/store/access/identities.ts";
 import { sessionStore } from "../../src/store/access/sessions.ts";

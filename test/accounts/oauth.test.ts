@@ -1,4 +1,5 @@
 // Signing in and linking through providers, end to end: a fake GitHub and an OpenID issuer on loopback.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/base/ids.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";

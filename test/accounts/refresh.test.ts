@@ -1,4 +1,5 @@
 // Refresh rotation against a model: any sequence of refreshes, logouts, waits and thefts, with and without a grace.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

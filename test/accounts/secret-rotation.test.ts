@@ -1,4 +1,5 @@
 // A new signing secret: tokens of the old one are good until they expire, over a reload and over a restart.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";

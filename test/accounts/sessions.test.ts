@@ -1,4 +1,5 @@
 // The list of sessions, ending them, and the audit log, through the HTTP edge.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { countAttempts } from "../../src/accounts/attempts.ts";
 import { changePassword } from "../../src/accounts/passwords/change.ts";

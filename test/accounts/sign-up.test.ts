@@ -1,4 +1,5 @@
 // Who may make an account, and what it begins with.
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

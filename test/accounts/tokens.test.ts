@@ -1,4 +1,5 @@
 // Token, profile, refresh, logout and deletion through the HTTP edge: each documented status, as a table.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SignJWT } from "jose";
 import { auditStore } from "../../src/store/access/audit.ts";

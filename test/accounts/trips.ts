@@ -1,4 +1,5 @@
 // A person's way to a sign-in provider and back, as a client without a browser goes it.
+
 import { expect } from "bun:test";
 import type { AccountsApp, Answer, Ask } from "./support.ts";
 

@@ -1,4 +1,5 @@
 // The pages that are written from the sources are what the sources say now.
+
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { GENERATED } from "../../scripts/reference.ts";

@@ -52,6 +52,14 @@ const plants: Plant[] = [
   ],
   ["a file imports its own room", "has no floor", { "src/attic/a.ts": 'import { x } from "../base/ids.ts";' }],
   ["relative imports stay", "outside src", { "src/base/a.ts": 'import { x } from "../../test/support/x.ts";' }],
+  ["imports stand", "one blank line", { "src/base/a.ts": '// H.\nimport { x } from "./ids.ts";\n' }],
+  [
+    "imports stand",
+    "twice",
+    { "src/base/a.ts": '// H.\n\nimport type { X } from "./b.ts";\nimport { x } from "./b.ts";\n' },
+  ],
+  ["imports stand", "only types", { "src/base/a.ts": '// H.\n\nimport { type A, type B } from "./ids.ts";\n' }],
+  ["imports stand", "one block", { "test/base/a.ts": 'import { x } from "./x.ts";\n\nimport { y } from "./y.ts";\n' }],
   ["relative imports stay", "no extension", { "src/base/a.ts": 'import { x } from "./ids";' }],
   [
     "no two files stand in a circle",
@@ -161,21 +169,21 @@ describe("a planted violation", () => {
 
 describe("what is allowed", () => {
   test.each([
-    ["a lower floor", { "src/gateway/a.ts": '// H.\nimport type { D } from "../upstream/dialect.ts";\n' }],
+    ["a lower floor", { "src/gateway/a.ts": '// H.\n\nimport type { D } from "../upstream/dialect.ts";\n' }],
     ["a comment about time", { "src/base/a.ts": "// Date.now() is not asked here.\nlet a = 1; // not new Date()\n" }],
     ["a date from a number", { "src/base/a.ts": "// H.\nexport const at = (ms: number) => new Date(ms);\n" }],
     ["net's own fetch", { "src/pages/a.ts": "// H.\nconst r = await deps.fetch(url); await fetchPage(url);\n" }],
-    ["routes with Elysia", { "src/web/routes.ts": '// H.\nimport { Elysia } from "elysia";\n' }],
+    ["routes with Elysia", { "src/web/routes.ts": '// H.\n\nimport { Elysia } from "elysia";\n' }],
     ["a long list of tests", { "test/base/a.test.ts": `describe("a", () => {\n${"  test.todo();\n".repeat(90)}});\n` }],
     [
       "a name that means something else further down",
       { "src/app/a.ts": "// H.\nexport const a = () => {\n  list.map((one) => one.id);\n  const one = 1;\n};\n" },
     ],
-    ["a list", { "src/wire/index.ts": '// H.\nimport { a } from "./a.ts";\nexport const FORMATS = [a];\n' }],
-    ["the UI's contract", { "src/dashboard/ui/a.tsx": '// H.\nimport type { C } from "../contract.ts";\n' }],
+    ["a list", { "src/wire/index.ts": '// H.\n\nimport { a } from "./a.ts";\nexport const FORMATS = [a];\n' }],
+    ["the UI's contract", { "src/dashboard/ui/a.tsx": '// H.\n\nimport type { C } from "../contract.ts";\n' }],
     ["a protocol of a vendor's name", { "src/upstream/dialects/gemini/a.ts": '// H.\nconst NAME = "gemini";\n' }],
     ["a vendor in a text", { "src/http/a.ts": '// H.\nconst WHY = "Ask openai or groq.";\n' }],
-    ["cli and app in one room", { "src/cli/serve.ts": '// H.\nimport { buildApp } from "../app/start.ts";\n' }],
+    ["cli and app in one room", { "src/cli/serve.ts": '// H.\n\nimport { buildApp } from "../app/start.ts";\n' }],
   ])("%s", (_name, files) => {
     const violations = RULES.flatMap((rule) => rule.check(planted(files)).violations);
     expect(violations).toEqual([]);

@@ -2,6 +2,7 @@
 
 import { posix } from "node:path";
 import { functionsOf, usesBeforeDeclaration } from "./functions.ts";
+import { importStyle } from "./import-rules.ts";
 import { codeOf, type FileMap, type Import, importsOf } from "./source.ts";
 import { vendorNames } from "./vendor-names.ts";
 
@@ -336,6 +337,7 @@ const barrels: Rule = {
 export const RULES: readonly Rule[] = [
   floors,
   inside,
+  importStyle,
   circles,
   wireMeetsUpstream,
   sql,

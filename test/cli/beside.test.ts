@@ -1,4 +1,5 @@
 // The commands beside a running server: real processes on one data directory.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
 // `sallyport extract`: the web tools and a provider of the configuration, without a server or a key.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

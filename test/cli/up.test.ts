@@ -1,4 +1,5 @@
 // `sallyport up` and `serve` as processes: what a start that fails leaves behind, and what it says.
+
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

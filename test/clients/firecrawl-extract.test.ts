@@ -1,4 +1,5 @@
 // Firecrawl's own client (the v1 API) extracts with the running program, unchanged but for its address.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import FirecrawlApp from "@mendable/firecrawl-js";
 import { type FakeSite, startFakeSite } from "../support/fake-site.ts";

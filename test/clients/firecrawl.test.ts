@@ -1,4 +1,5 @@
 // Firecrawl's own client (the v1 API) against the running program, unchanged but for its address.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import FirecrawlApp from "@mendable/firecrawl-js";
 import { startTestApp } from "../support/app.ts";

@@ -1,5 +1,6 @@
 // Every page in a real browser under axe's rules (WCAG 2.2 A and AA), light and dark, phone and desktop; and the first
 // account, made with the link that the server prints.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { secretStore } from "../../src/store/secrets.ts";

@@ -1,4 +1,5 @@
 // The account's own settings in the dashboard, through the HTTP edge.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { sessionStore } from "../../src/store/access/sessions.ts";

@@ -1,4 +1,5 @@
 // The operators' pages in a real browser under axe's rules, with something on each of them.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { faults } from "../support/axe.ts";

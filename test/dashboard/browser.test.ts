@@ -1,4 +1,5 @@
 // People at the dashboard, in a real browser: phone and desktop, light and dark.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";

@@ -1,4 +1,5 @@
 // Decision models as a gateway has them after some months: several versions, one of them worse, one adrift.
+
 import { measurementOf } from "../../src/decisions/calibration/measurement.ts";
 import { type AnsweredRow, measureRows, reliability, seeded } from "../../src/decisions/calibration/metrics.ts";
 import { decisionStore } from "../../src/store/decisions/decisions.ts";

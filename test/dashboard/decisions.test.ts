@@ -1,4 +1,5 @@
 // Decision models in the dashboard's admin area, through the HTTP edge and in a real browser.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { decisionStore } from "../../src/store/decisions/decisions.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";

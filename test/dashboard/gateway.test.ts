@@ -1,4 +1,5 @@
 // The gateway at a glance, through the HTTP edge and in a real browser.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rememberProxy } from "../../src/status/untrusted-proxy.ts";
 import { settingsStore } from "../../src/store/settings.ts";

@@ -1,4 +1,5 @@
 // API keys in the dashboard, through the HTTP edge.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";

@@ -1,4 +1,5 @@
 // The catalog in the dashboard's admin area, through the HTTP edge and in a real browser.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";

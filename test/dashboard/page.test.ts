@@ -1,4 +1,5 @@
 // The page and its files: headers, caching, what they are made of.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AccountsApp, startAccountsApp } from "../accounts/support.ts";
 

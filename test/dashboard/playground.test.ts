@@ -1,4 +1,5 @@
 // Chat completions of who is signed in, through the HTTP edge: a plan and a rate limit hold here as they do for keys.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
 import { keyStore } from "../../src/store/access/keys.ts";

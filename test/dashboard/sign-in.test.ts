@@ -1,4 +1,5 @@
 // Getting into the dashboard and out of it, through the HTTP edge.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/base/ids.ts";
 import { codeStore } from "../../src/store/access/codes.ts";

@@ -1,6 +1,6 @@
 // Requests of other days, as if they had been made.
-import type { UsageRecord } from "../../src/store/usage/record.ts";
-import { UsageTally } from "../../src/store/usage/record.ts";
+
+import { type UsageRecord, UsageTally } from "../../src/store/usage/record.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";
 import type { AccountsApp } from "../accounts/support.ts";
 import { usageRecord } from "../store/records.ts";

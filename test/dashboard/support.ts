@@ -1,4 +1,5 @@
 // A client that keeps the dashboard's cookie, as a browser does.
+
 import { type AccountsApp, type Answer, freshAddress } from "../accounts/support.ts";
 
 /** A browser without pages. */

@@ -1,4 +1,5 @@
 // An account's own conversations in the dashboard's API, through the HTTP edge.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { say } from "../support/fake-model.ts";

@@ -1,4 +1,5 @@
 // What the usage page is told, by real requests and by rows of other days.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type UsageRecord, UsageTally } from "../../src/store/usage/record.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";

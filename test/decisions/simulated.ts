@@ -1,8 +1,7 @@
 // A chat model with known habits behind an OpenAI-compatible endpoint: it believes in options by a rule of the test, likes
 // positions by known gains, and is too sure by a known factor. What calibration should undo is therefore known.
 
-import type { Fake } from "./support.ts";
-import { startFake } from "./support.ts";
+import { type Fake, startFake } from "./support.ts";
 
 export interface Habits {
   /** True log-weights of the options' texts for a state; need not be normalised. */

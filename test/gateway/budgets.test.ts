@@ -1,4 +1,5 @@
 // Budgets through the HTTP edge: what a request may cost is reserved while it is in progress, on every path.
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
 import { keyStore } from "../../src/store/access/keys.ts";

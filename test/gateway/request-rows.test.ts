@@ -1,4 +1,5 @@
 // Every counted request leaves a row its owner can see, however it ended; requests without a valid key leave none.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openStore } from "../../src/store/engine/open.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";

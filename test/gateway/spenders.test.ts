@@ -1,4 +1,5 @@
 // What is remembered of a budget is what the database says of it, whatever is spent and however long it takes.
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createSpenders } from "../../src/gateway/budgets.ts";

@@ -1,4 +1,5 @@
 // What an account may keep, through the running program: uploads, stored answers and crawls share one limit.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";

@@ -1,4 +1,5 @@
 // Keys that are looked up once and remembered: at once when known, never beyond what made them stale.
+
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import type { Caller } from "../../src/gateway/caller.ts";

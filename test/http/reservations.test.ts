@@ -1,4 +1,5 @@
 // Requests that run side by side over budgets: whatever their order, a budget is overdrawn by one request at most.
+
 import "../support/seed.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,4 +1,5 @@
 // A proxy that no one named is told of once, when it speaks for its clients.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openStore } from "../../src/store/engine/open.ts";
 import { settingsStore, UNTRUSTED_PROXY_SETTING } from "../../src/store/settings.ts";

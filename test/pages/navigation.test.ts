@@ -1,4 +1,5 @@
 // Where the links of a page stand, and what a sitemap says of the weight of its pages.
+
 import { expect, test } from "bun:test";
 import { extractPage } from "../../src/pages/convert/extract.ts";
 import { parseSitemap } from "../../src/pages/convert/sitemap-text.ts";

@@ -1,4 +1,5 @@
 // What one search leaves for the next: answers, turns, tokens; and where engines' addresses may lead.
+
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Parsed } from "../../src/search/engine.ts";
 import { SearchError } from "../../src/search/failure.ts";

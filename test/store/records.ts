@@ -1,4 +1,5 @@
 // Made-up rows; apart from support.ts because child processes of tests use it outside the test runner.
+
 import type { UsageRecord } from "../../src/store/usage/record.ts";
 
 /** A usage record with unremarkable values. */

@@ -1,4 +1,5 @@
 // The sum of what an account keeps is the true one after whatever happens to its rows, and it is held to the limit.
+
 import { expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { MIGRATIONS } from "../../src/store/engine/migrate.ts";

@@ -1,4 +1,5 @@
 // A fresh database in a directory of its own, gone with the test.
+
 import { onTestFinished } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

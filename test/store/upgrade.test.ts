@@ -1,4 +1,5 @@
 // A database of an older version: what an upgrade keeps, and what stops it.
+
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";

@@ -1,4 +1,5 @@
 // axe's rules (WCAG 2.2 A and AA, and its best practices) over a page in a real browser.
+
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 

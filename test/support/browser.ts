@@ -1,4 +1,5 @@
 // A real Chromium for tests of pages, and what its console had to say.
+
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { findBrowser } from "../../src/pages/browser/browser.ts";
 

@@ -1,8 +1,7 @@
 // One scripted answer in the words of every upstream protocol, whole and streamed, written by hand from the protocols'
 // documentation: what a provider would send for the same model output.
 
-import type { Received } from "./upstream.ts";
-import { sse } from "./upstream.ts";
+import { type Received, sse } from "./upstream.ts";
 
 type Json = Record<string, unknown>;
 

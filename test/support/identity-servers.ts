@@ -1,4 +1,5 @@
 // Identity providers on loopback: one that speaks OAuth 2 as GitHub does, and an OpenID Connect issuer.
+
 import { createHash } from "node:crypto";
 import { OAuth2Server } from "oauth2-mock-server";
 

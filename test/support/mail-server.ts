@@ -1,4 +1,5 @@
 // An SMTP server on loopback that wants STARTTLS and a password, and keeps what it was sent, parsed.
+
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
 import { TEST_CERT, TEST_KEY } from "./tls.ts";

@@ -1,4 +1,5 @@
 // Reads the mails of a program that has no mail server.
+
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ParsedMail, simpleParser } from "mailparser";

@@ -1,4 +1,5 @@
 // A command line without a process: what was printed is kept, stdin and answers are scripted.
+
 import type { Io } from "../../src/cli/command.ts";
 
 /** An `Io` that remembers. */

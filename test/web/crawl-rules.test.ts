@@ -1,4 +1,5 @@
 // What an operator sets and what a site forbids, as crawls, maps and scrapes keep to it.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findBrowser } from "../../src/pages/browser/browser.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";

@@ -1,5 +1,6 @@
 // The accuracy of the whole way, page to data, with a model that reads rightly: twenty pages written by hand, each with its
 // schema, what there is to find, and the words that say so. What describes itself is found without a model.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // What becomes of a model's answers: right, wrong, broken, too much, slow, and in the service of the page.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { say } from "../support/fake-model.ts";

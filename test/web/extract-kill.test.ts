@@ -1,4 +1,5 @@
 // A server killed in the middle of extractions, and the next one on the same data: real processes.
+
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,5 @@
 // What bounds an extraction: its account's jobs, storage and time, its key's budget.
+
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { keyStore } from "../../src/store/access/keys.ts";

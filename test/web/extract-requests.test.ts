@@ -1,4 +1,5 @@
 // What an extraction may be asked for, and what it answers: the specification's rows.
+
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";

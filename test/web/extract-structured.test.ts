@@ -1,4 +1,5 @@
 // Pages that say of themselves what is asked for need no model; with one, it is shown what they say.
+
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, startFakeSite } from "../support/fake-site.ts";

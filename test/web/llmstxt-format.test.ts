@@ -1,4 +1,5 @@
 // The written file as readers of the format find it, whatever the pages say of themselves.
+
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import LlmsTextParser from "llms-txt-parser";

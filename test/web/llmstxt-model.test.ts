@@ -1,4 +1,5 @@
 // Descriptions by a model: which pages it is asked about, what is taken of its answers, and that nothing fails with it.
+
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { say } from "../support/fake-model.ts";

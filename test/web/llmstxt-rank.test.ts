@@ -1,4 +1,5 @@
 // Which pages come first, by what is known of them before they are read.
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Candidate, rankPages, typeOf } from "../../src/web/llmstxt/rank.ts";

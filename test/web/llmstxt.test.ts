@@ -1,4 +1,5 @@
 // llms.txt by the specification's rows: parameters, limits, states, errors, and whose a job is.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";

@@ -1,4 +1,5 @@
 // Several crawls on one machine, and one crawl on one host: who waits for whom.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";

@@ -1,4 +1,5 @@
 // Pages that lead to another host: that host is asked in its turn, and only for what its robots.txt allows.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { CHROMIUM } from "../support/browser.ts";

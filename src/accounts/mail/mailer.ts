@@ -1,5 +1,6 @@
 // Sends mail off the request's path: a bounded queue, a few deliveries at once, and more tries when one fails. Its
 // state is shown in /health; lost mails are logged, without their text.
+
 import { backoffMs } from "../../base/retry.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { isHopeless, type Mail, type MailTransport } from "./transport.ts";

@@ -1,4 +1,5 @@
 // What the mails say, as text and as HTML. Plain on purpose: no image, no tracking, nothing that loads.
+
 import type { Mail } from "./transport.ts";
 
 /** The code that proves an address. */

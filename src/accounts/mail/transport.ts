@@ -1,5 +1,6 @@
 // Delivers a mail: to an SMTP server, or as an .eml file to the outbox in the data directory. One attempt; the mailer
 // retries.
+
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 // Proves that an account's address is its owner's: six digits by mail, ten minutes, five tries, one mail a minute.
+
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";

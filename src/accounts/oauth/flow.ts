@@ -1,5 +1,6 @@
 // Signing in through a provider and linking one to an account (docs/accounts.md). A state works once and for ten
 // minutes, in the browser that began; the code that a client exchanges for tokens is ours, and works once for a minute.
+
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";

@@ -1,4 +1,5 @@
 // The address at which a sign-in begins and ends, as the request sees it, and the cookie of the round trip.
+
 import { exchangeOf } from "../../http/exchange.ts";
 import type { Onward, ServiceAddress } from "./flow.ts";
 

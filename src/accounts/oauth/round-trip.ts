@@ -1,5 +1,6 @@
 // The secrets of a sign-in round trip. All are derived from one random id, which only the state carries: the database
 // holds its hash and nothing that would let a reader of it finish someone's sign-in.
+
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { randomText, sha256Hex } from "../../base/ids.ts";
 

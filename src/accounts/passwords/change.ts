@@ -1,4 +1,5 @@
 // Changing a known password. The current one is required and counts as a sign-in attempt; every other session ends.
+
 import { ApiError } from "../../base/errors.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";

@@ -1,5 +1,6 @@
 // Limits how many passwords are hashed at once and how many wait, so that a flood of sign-ins takes neither every core
 // nor the memory that argon2id needs for each.
+
 import { availableParallelism } from "node:os";
 import { ApiError } from "../../base/errors.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";

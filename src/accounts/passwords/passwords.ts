@@ -1,4 +1,5 @@
 // Password hashes. argon2id; the hash holds its parameters, so that they can change later.
+
 import { COMMON_PASSWORDS } from "./common-passwords.ts";
 
 /** Shorter passwords are refused (NIST SP 800-63B asks for at least 8; a gateway key is worth more than that). */

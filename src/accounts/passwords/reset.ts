@@ -1,6 +1,7 @@
 // Forgotten passwords: a mailed link that works once, for half an hour. The answer is the same for every address; the
 // work for a known one happens after the answer. Setting the new password ends every session, and of an account whose
 // address no one had proved all other ways in.
+
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";

@@ -1,5 +1,6 @@
 // The dashboard's sign-ins: a random value in a cookie, stored here only as a hash. An unknown, ended or expired value
 // means not signed in.
+
 import type { Clock } from "../../base/clock.ts";
 import { randomText, sha256Hex } from "../../base/ids.ts";
 import type { Account, AccountStore } from "../../store/access/accounts.ts";

@@ -1,4 +1,5 @@
 // Where an account is signed in and what happened to it, as its owner sees it.
+
 import type { AuditStore } from "../../store/access/audit.ts";
 import type { Session } from "../../store/access/sessions.ts";
 

@@ -1,8 +1,8 @@
 // Signing in with a password. An unknown name and a wrong password get the same answer after the same work, and an
 // attempt counts before its password is hashed.
+
 import { ApiError } from "../../base/errors.ts";
-import type { Account, AccountStore } from "../../store/access/accounts.ts";
-import { foldName } from "../../store/access/accounts.ts";
+import { type Account, type AccountStore, foldName } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
 import { type Attempts, addressName } from "../attempts.ts";
 import type { Client } from "../client.ts";

@@ -1,5 +1,6 @@
 // Token pairs: a short-lived access token and a refresh token that works once. Reuse of a refresh token ends its
 // session, unless it comes within the configured grace period: then it gets the same new pair.
+
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";

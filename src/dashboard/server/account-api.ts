@@ -1,4 +1,5 @@
 // The signed-in account's own settings: password, sessions, linked providers, what happened to it, deletion.
+
 import type { Accounts } from "../../accounts/accounts.ts";
 import { requiredText } from "../../accounts/fields.ts";
 import { ApiError } from "../../base/errors.ts";

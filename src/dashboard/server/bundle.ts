@@ -1,5 +1,6 @@
 // Builds the pages' script and style from ui/ when the program runs from its sources, and again when they change. The
 // executable has this file replaced by what scripts/build.ts built: there nothing is built at run time.
+
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BASE } from "../contract.ts";

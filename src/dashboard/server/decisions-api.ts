@@ -1,4 +1,5 @@
 // Decision models for operators: every version with what it rests on and was measured at, and moving aliases.
+
 import { requiredText } from "../../accounts/fields.ts";
 import { ApiError } from "../../base/errors.ts";
 import type {

@@ -1,4 +1,5 @@
 // Reads numbers and times of the dashboard's forms; a refusal names the field.
+
 import { optionalText } from "../../accounts/fields.ts";
 import { ApiError } from "../../base/errors.ts";
 

@@ -1,4 +1,5 @@
 // The gateway as a whole, for operators: how its parts are now, and what everybody has used day by day.
+
 import type { Clock } from "../../base/clock.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
 import { dayOf, type UsageSums } from "../../store/usage/record.ts";

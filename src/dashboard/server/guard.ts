@@ -1,4 +1,5 @@
 // Who a request of a browser speaks for, and whether a page of ours sent it. API keys and access tokens open nothing here.
+
 import type { Accounts } from "../../accounts/accounts.ts";
 import type { SignedIn } from "../../accounts/own-account.ts";
 import { ApiError } from "../../base/errors.ts";

@@ -1,4 +1,5 @@
 // An account's own API keys: list, make, revoke. A key is shown once, in the answer that makes it.
+
 import { requiredText } from "../../accounts/fields.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";

@@ -1,4 +1,5 @@
 // The whole catalog for operators, hidden models included: plans, prices, and the routes with how their providers are.
+
 import type { CatalogModel } from "../../catalog/models.ts";
 import type { AdminModelView, Listing } from "../contract.ts";
 import { admin, type Endpoint } from "./endpoint.ts";

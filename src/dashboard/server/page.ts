@@ -1,4 +1,5 @@
 // The one HTML page and the files it loads, with headers that let a browser run nothing but them.
+
 import { noEndpoint } from "../../http/errors.ts";
 import { BASE, type Boot } from "../contract.ts";
 import type { Bundle } from "./bundle.ts";

@@ -1,5 +1,6 @@
 // Accounts and invitations for operators: find accounts, set their plan, revoke their keys, delete them; make and withdraw
 // invitations. What an operator does is written to the operator's own log.
+
 import type { Accounts } from "../../accounts/accounts.ts";
 import { optionalText, requiredText } from "../../accounts/fields.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -1,5 +1,6 @@
 // Trying a model from the dashboard: a chat completion or a decision of the signed-in account, subject to its plan and
 // rate limit like any other and counted under an internal key that never authenticates.
+
 import { ApiError } from "../../base/errors.ts";
 import { isTierId, tierIncludes } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";

@@ -1,5 +1,6 @@
 // The dashboard under /dashboard: the page, its files and its API. The session cookie is the only credential here, and a
 // write must come from a page of ours.
+
 import { Elysia } from "elysia";
 import { clientOf } from "../../accounts/client.ts";
 import { isSecure, placeOf } from "../../accounts/oauth/place.ts";

@@ -1,4 +1,5 @@
 // Getting in and out: sign-up, sign-in, providers, forgotten passwords, verification, logout.
+
 import type { Accounts } from "../../accounts/accounts.ts";
 import { optionalText, requiredText } from "../../accounts/fields.ts";
 import { COOKIE_SECONDS, cookieOf, type PlaceDeps, placeOf } from "../../accounts/oauth/place.ts";

@@ -1,4 +1,5 @@
 // An account's own conversations: list, look at one, delete.
+
 import { ApiError } from "../../base/errors.ts";
 import type { OwnedThreads } from "../../gateway/threads/owned-threads.ts";
 import type { ThreadKind, ThreadRow, ThreadView } from "../contract-threads.ts";

@@ -1,4 +1,5 @@
 // What an account has used: sums by day, model and key from the roll-ups, and its latest requests one by one.
+
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { KeyStore } from "../../store/access/keys.ts";

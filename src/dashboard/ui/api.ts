@@ -1,4 +1,5 @@
 // The one way to the server. Refusals are thrown as `Refused`, with the field they are about.
+
 import { API, type ErrorAnswer } from "../contract.ts";
 
 /** What the server, or the way to it, said instead of an answer. */

@@ -6,6 +6,7 @@
 // that routes.ts mounts, and in the page `useLoad<T>("/path")` to read, `call("POST", "/path", body)` to write, `useForm`
 // for forms, `say` and `confirmed` to speak. Big pages load when they are opened: `lazy(() => import("./pages/x.tsx"), "X")`.
 // Styles are the classes in style/; nothing is written into style attributes but sizes that are data.
+
 import { useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";

@@ -1,4 +1,5 @@
 // Reads a streamed chat completion as it comes: text, reasoning, what it used, how long it took.
+
 import { Refused, refusalOf, send } from "./api.ts";
 
 /** What the playground asks. */

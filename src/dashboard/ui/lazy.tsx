@@ -1,4 +1,5 @@
 // Pages that few people open are loaded when someone does.
+
 import { useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";

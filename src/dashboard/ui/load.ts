@@ -1,5 +1,6 @@
 // Reads a listing from the API when a page is opened, again when something changed, when the reader comes back to the tab,
 // and by itself once a server that could not be reached is back.
+
 import { type Signal, useSignal } from "@preact/signals";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { call, Refused } from "./api.ts";

@@ -1,4 +1,5 @@
 // Starts the pages. What there is to see stands in app.tsx.
+
 import { render } from "preact";
 import "./style/base.css";
 import "./style/shell.css";

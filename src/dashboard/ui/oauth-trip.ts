@@ -1,5 +1,6 @@
 // Sign-in round trips to providers. An answer is accepted only if its sign-in was begun in this tab: else a link could
 // sign a user in to another person's account.
+
 import { call, Refused } from "./api.ts";
 import { safeNext } from "./router.ts";
 

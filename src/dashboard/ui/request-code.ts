@@ -1,4 +1,5 @@
 // A question of the playground as a command line, in each of the formats that the gateway speaks, and as a program.
+
 import type { PlaygroundPrompt } from "./chat-stream.ts";
 
 /** A format and the command for it. */

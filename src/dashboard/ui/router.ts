@@ -1,4 +1,5 @@
 // Which page is shown: the address below /dashboard. Links are plain links, so that opening one in a new tab works.
+
 import { signal } from "@preact/signals";
 import { BASE } from "../contract.ts";
 

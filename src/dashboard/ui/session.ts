@@ -1,4 +1,5 @@
 // Who is signed in, as the page was told when it was loaded and after every change.
+
 import { computed, signal } from "@preact/signals";
 import type { Boot } from "../contract.ts";
 import { call } from "./api.ts";

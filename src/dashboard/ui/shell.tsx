@@ -1,10 +1,10 @@
 // What stands around a page: for members the menu, at the side or behind a button on narrow screens; for guests the mark.
+
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "./api.ts";
-import type { IconName } from "./parts/icon.tsx";
-import { Icon, Mark } from "./parts/icon.tsx";
+import { Icon, type IconName, Mark } from "./parts/icon.tsx";
 import { say } from "./parts/notice.tsx";
 import { hrefOf, navigate, path } from "./router.ts";
 import { forgetSession, profile, session } from "./session.ts";

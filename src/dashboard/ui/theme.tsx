@@ -1,4 +1,5 @@
 // Light, dark, or as the system has it. The choice is a cookie, so that the server's HTML is right from its first frame.
+
 import { useSignal } from "@preact/signals";
 import { BASE } from "../contract.ts";
 

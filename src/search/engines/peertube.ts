@@ -1,8 +1,7 @@
 // One PeerTube server, asked for what the index it uses knows. Sepia Search asks such an index itself, so this one is for
 // operators who name a server of their own.
 
-import type { SearchEngine } from "../engine.ts";
-import { TIME_RANGES } from "../engine.ts";
+import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
 import { VIDEO_SELECTORS, videoDraft, videoRequest } from "./sepiasearch.ts";
 

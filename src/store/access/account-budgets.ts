@@ -1,4 +1,5 @@
 // What accounts may spend, all their keys together: the operator's own word for an account, else its plan's budget.
+
 import { eq, sql } from "drizzle-orm";
 import type { Store } from "../engine/open.ts";
 import { accountBudgets } from "../schema.ts";

@@ -1,5 +1,6 @@
 // Accounts. User names and e-mail addresses are unique without regard to case; deleting an account takes everything of
 // its own along and leaves its token counts in the totals, unattributed.
+
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, sql } from "drizzle-orm";

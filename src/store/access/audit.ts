@@ -1,4 +1,5 @@
 // The audit log: what happened to an account's security. Kept for a year.
+
 import { and, desc, eq, lt } from "drizzle-orm";
 import { storable } from "../../base/storable.ts";
 import type { Store } from "../engine/open.ts";

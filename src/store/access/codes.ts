@@ -1,5 +1,6 @@
 // Secrets that prove something once: e-mail verification codes, one-time tickets and invitations. All are stored as
 // hashes and judged in one transaction, so that parallel guesses share one count and a ticket is taken by one caller.
+
 import { and, desc, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
 import { byBytes } from "../engine/byte-order.ts";

@@ -1,5 +1,6 @@
 // Which account a person at an identity provider is here. One account has at most one identity per provider, and its last
 // way to sign in is never taken away.
+
 import { and, asc, count, eq } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";

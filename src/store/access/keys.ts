@@ -1,5 +1,6 @@
 // API keys. A key is shown once, when it is made; only its SHA-256 is kept. The look-up on the request path is one
 // prepared query.
+
 import { and, asc, count, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
 import type { TierId } from "../../config/schema.ts";

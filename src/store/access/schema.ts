@@ -1,5 +1,6 @@
 // The tables of signing in: sessions and their refresh tokens, provider identities, codes, one-time tickets, invites and
 // the audit log. Every secret is stored as a hash; everything of an account goes with it.
+
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { accounts } from "../schema.ts";
 import { wholeMs } from "../values.ts";

@@ -1,5 +1,6 @@
 // Sessions: refresh-token families and dashboard cookies. Rotation is a state machine in one transaction, so of two
 // concurrent refreshes exactly one wins. Tokens and cookies are known here by their hashes only.
+
 import { and, desc, eq, gt, inArray, isNull, ne, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
 import { storable } from "../../base/storable.ts";

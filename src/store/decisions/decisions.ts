@@ -1,4 +1,5 @@
 // Versions of decision models, their aliases, and what was seen to answer for them.
+
 import { and, asc, eq } from "drizzle-orm";
 import { storable } from "../../base/storable.ts";
 import { byBytes } from "../engine/byte-order.ts";

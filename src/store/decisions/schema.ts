@@ -1,5 +1,6 @@
 // The tables of typed decisions: versions that never change, the aliases that move between them, and which upstream models
 // were seen to answer for them.
+
 import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { wholeMs } from "../values.ts";
 

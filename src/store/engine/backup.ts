@@ -1,6 +1,7 @@
 // Backups: one tar file with a consistent copy of the database, the secrets and the uploaded files, made while a server
 // runs; and the way back into an empty data directory. A backup appears under its name only when it is whole, and a
 // restore that fails leaves the directory as empty as it was.
+
 import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream, existsSync } from "node:fs";

@@ -1,6 +1,7 @@
 // How text is ordered: by its bytes, whatever the database's own idea of an alphabet is. Every comparison of text for
 // greater or less, and every sorting of it, goes through here, so that two engines page through the same rows in the same
 // order.
+
 import { type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 

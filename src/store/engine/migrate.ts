@@ -1,5 +1,6 @@
 // Brings a database to this program's schema. The numbered files are embedded in the executable; all that are missing are
 // applied together or not at all, exactly once, also when two processes start together. A database of a newer program is refused.
+
 import type { Database } from "bun:sqlite";
 import init from "../migrations/0000_init.sql" with { type: "text" };
 import accessAndWork from "../migrations/0001_access_and_work.sql" with { type: "text" };

@@ -1,5 +1,6 @@
 // Opens the database of a data directory: created and migrated when needed, private to its owner, safe beside other
 // processes. It hands out the connection that the verbs in this room are built on; nothing outside this room speaks SQL.
+
 import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // One server per data directory. The lock is an exclusive SQLite transaction on a file of its own: the operating system
 // releases it with the process, however that ends, so there is never a stale lock to clean up.
+
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";

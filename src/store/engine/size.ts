@@ -1,4 +1,5 @@
 // How much room the database takes.
+
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DATABASE_FILE, type Store } from "./open.ts";

@@ -1,5 +1,6 @@
 // Brings the database of an older version to this one's schema, after a backup of all of it. Steps are applied together or
 // not at all: whatever ends the process on the way, the older version can still open its database.
+
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // Keeps the disk bounded while the server runs: what has expired is deleted in small steps that let requests in between,
 // freed pages go back to the file system, and the write-ahead log is emptied.
+
 import type { Store } from "./open.ts";
 
 /** One kind of row to delete: deletes some and returns how many; 0 when none is left. */

@@ -1,4 +1,5 @@
 // The rate limiter's windows as last saved, so that a restart does not refill them.
+
 import { eq, gte, lt } from "drizzle-orm";
 import type { Store } from "../engine/open.ts";
 import { apiKeys, rateWindows } from "../schema.ts";

@@ -1,4 +1,5 @@
 // One request as the gateway reports it, served or not, and the sums that roll-ups are made of.
+
 import { isStorable, storable } from "../../base/storable.ts";
 import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { latencyBucket } from "./latency.ts";

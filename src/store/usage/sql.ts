@@ -1,4 +1,5 @@
 // The statements behind a flush of usage: one row per request and the roll-ups it belongs to, prepared once.
+
 import type { Store } from "../engine/open.ts";
 import { requireStorable, requireWhole } from "../values.ts";
 import { AMOUNTS, dayOfHour, TEXT_COLUMNS, type UsageDelta, type UsageRecord } from "./record.ts";

@@ -1,5 +1,6 @@
 // Reads usage: the totals and rankings come from roll-ups and cost the same at a thousand rows as at ten million. Old
 // rows are deleted in small steps, without loading them; their sums stay.
+
 import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";

@@ -1,5 +1,6 @@
 // What sites answered to a job, kept from the moment it has arrived until its page is stored: a program that dies while
 // it converts a page need not ask for it again. Small and short-lived: only pages in progress have any.
+
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { and, asc, eq } from "drizzle-orm";

@@ -1,5 +1,6 @@
 // Uploaded files: a row each, and the bytes under uploads/ACCOUNT/ID in the data directory, private to the owner of the
 // process. A row appears only when its bytes are whole on disk.
+
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { and, desc, eq, lt } from "drizzle-orm";

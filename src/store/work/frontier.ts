@@ -1,5 +1,6 @@
 // What a crawl has found and what it has still to visit. A page and the links found on it are written in one
 // transaction, so a kill between two pages loses none and fetches none twice.
+
 import { and, asc, count, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
 import type { Store } from "../engine/open.ts";

@@ -1,5 +1,6 @@
 // Jobs: claimed by lease, so that one whose process died is taken up again, and finished once: a state that is final
 // never changes. A job past its time to live does not exist, whenever it is swept.
+
 import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { byBytes } from "../engine/byte-order.ts";

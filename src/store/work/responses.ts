@@ -1,4 +1,5 @@
 // Stored answers of the Responses API. Each keeps its own input only; a conversation is the chain of them.
+
 import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
 import { byBytes } from "../engine/byte-order.ts";

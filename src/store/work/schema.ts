@@ -1,5 +1,6 @@
 // The tables of work done for an account: stored responses, threads, uploaded files, and jobs with their pages and
 // frontier. Everything goes with its account.
+
 import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { accounts } from "../schema.ts";
 import { wholeMs } from "../values.ts";

@@ -1,5 +1,6 @@
 // How much an account may keep here. The sum is kept by triggers of the database (migration 0006); here it is held to the
 // limit: of responses and threads the oldest go, and what a client asks to keep is refused when that makes no room.
+
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { and, asc, eq, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";

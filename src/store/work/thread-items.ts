@@ -1,5 +1,6 @@
 // The items of conversations that are held here. Appended together or not at all, in the order in which requests end, so that
 // of two at once neither is lost and none stands between the items of the other.
+
 import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
 import type { Store } from "../engine/open.ts";
 import { requireStorable } from "../values.ts";

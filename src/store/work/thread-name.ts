@@ -1,4 +1,5 @@
 // How a conversation that is kept is named.
+
 import type { threads } from "./schema.ts";
 
 /** Which thread is meant. */

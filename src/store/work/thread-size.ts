@@ -1,4 +1,5 @@
 // How much a thread takes with all that goes with it.
+
 import { type SQL, sql } from "drizzle-orm";
 
 /** Bytes of a thread of a query on `threads`: its own, its summaries' and its items'. */

@@ -1,5 +1,6 @@
 // Conversations that are kept, and the summaries that stand for their earlier parts. A thread belongs to one account; what it
 // says is sealed by the gateway, and here no more than bytes.
+
 import { and, asc, desc, eq, gt } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";

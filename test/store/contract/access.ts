@@ -1,4 +1,5 @@
 // Keys and sessions.
+
 import { expect } from "bun:test";
 import { sha256Hex } from "../../../src/base/ids.ts";
 import { type Contract, TEXTS, UNSTORABLE, type World } from "./world.ts";

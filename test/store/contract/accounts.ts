@@ -1,4 +1,5 @@
 // Accounts, what they may spend, and who they are at identity providers.
+
 import { expect } from "bun:test";
 import { BY_BYTES, type Contract, made, TEXTS, UNSTORABLE, type World } from "./world.ts";
 

@@ -1,4 +1,5 @@
 // What proves something once: verification codes, tickets and invitations.
+
 import { expect } from "bun:test";
 import { type Contract, made, TEXTS, UNSTORABLE, type World } from "./world.ts";
 

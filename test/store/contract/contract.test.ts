@@ -1,5 +1,6 @@
 // One contract for the store, held against every engine. A verb that the store has and no case covers fails here, and so
 // does a case that never calls its verb.
+
 import { describe, expect, test } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { accessContract } from "./access.ts";

@@ -1,4 +1,5 @@
 // The engines that the contract is held against. Another one is one more entry: how it is opened, and whether it is there.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

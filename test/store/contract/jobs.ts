@@ -1,4 +1,5 @@
 // Jobs, the pages that they find, and the answers of sites that are kept meanwhile.
+
 import { expect } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { type Contract, TEXTS, type World } from "./world.ts";

@@ -1,4 +1,5 @@
 // The audit log, settings, secrets, and versions of decision models.
+
 import { expect } from "bun:test";
 import { BY_BYTES, type Contract, TEXTS, type World } from "./world.ts";
 

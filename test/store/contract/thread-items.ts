@@ -1,4 +1,5 @@
 // The items of conversations that are held.
+
 import { expect } from "bun:test";
 import type { Contract, World } from "./world.ts";
 

@@ -1,4 +1,5 @@
 // Usage, its sums, and the rate windows that outlive a restart.
+
 import { expect } from "bun:test";
 import { dayOf, hourOf, type UsageRecord, UsageTally } from "../../../src/store/usage/record.ts";
 import type { Verbs } from "../../../src/store/verbs.ts";

@@ -1,4 +1,5 @@
 // Responses, threads, files, and how much of them an account may keep.
+
 import { expect } from "bun:test";
 import type { StoredResponse } from "../../../src/store/work/responses.ts";
 import { STORAGE_BYTES } from "./engines.ts";

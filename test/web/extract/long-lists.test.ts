@@ -1,4 +1,5 @@
 // Lists as long as hostile pages make them: what they cost grows with their length, and not with its square.
+
 import { expect, test } from "bun:test";
 import { validateNow } from "../../../src/web/extract/ajv.ts";
 import { quotesIn } from "../../../src/web/extract/quotes.ts";

@@ -1,4 +1,5 @@
 // What is read in a page's words: orders to models, values that stand in their quotes, links that fit a prompt.
+
 import { describe, expect, test } from "bun:test";
 import { siftOrders } from "../../../src/web/extract/injected.ts";
 import { rankedLinks } from "../../../src/web/extract/links.ts";

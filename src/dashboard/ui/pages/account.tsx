@@ -1,4 +1,5 @@
 // The account: who it is, how it is signed in to, where it is signed in, what happened to it, and its end.
+
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { EventView, Listing, SessionView } from "../../contract.ts";

@@ -1,4 +1,5 @@
 // Trying a decision model: one situation, a question of each type, and how probable each answer is.
+
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import type { DecisionChoice } from "../../contract.ts";

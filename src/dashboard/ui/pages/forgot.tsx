@@ -1,4 +1,5 @@
 // A forgotten password: asks for the mail, and with the link in it sets a new one.
+
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { call } from "../api.ts";

@@ -1,4 +1,5 @@
 // The start page: what the account has, and how a program uses the gateway, in lines that can be pasted as they are.
+
 import type { KeyView, Listing, ModelChoice } from "../../contract.ts";
 import { useLoad } from "../load.ts";
 import { Code, CopyButton } from "../parts/copy.tsx";

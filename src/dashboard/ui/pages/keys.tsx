@@ -1,4 +1,5 @@
 // API keys: make one (it is shown once), see what is there, revoke.
+
 import { useSignal } from "@preact/signals";
 import type { CreatedKey, KeyView, Listing, NewKeyForm } from "../../contract.ts";
 import { call } from "../api.ts";

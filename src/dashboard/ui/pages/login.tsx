@@ -1,4 +1,5 @@
 // Signing in with a password or through a provider.
+
 import { call } from "../api.ts";
 import { Field, Submit, useForm } from "../parts/form.tsx";
 import { Notice } from "../parts/notice.tsx";

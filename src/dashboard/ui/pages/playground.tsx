@@ -1,4 +1,5 @@
 // Trying models: a conversation that streams, what each answer used and cost, and the same request as a command line.
+
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";

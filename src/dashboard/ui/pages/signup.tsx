@@ -1,4 +1,5 @@
 // Making an account: the form, then the verification code. Someone sent here by a provider needs no password.
+
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { PendingPerson } from "../../contract.ts";

@@ -1,4 +1,5 @@
 // What the account has used: by day, model and key, and the latest requests.
+
 import { useSignal } from "@preact/signals";
 import { Fragment } from "preact";
 import type { Listing } from "../../contract.ts";

@@ -1,4 +1,5 @@
 // Budgets as people read them.
+
 import type { BudgetView } from "../../contract.ts";
 import { usd, When } from "./time.tsx";
 

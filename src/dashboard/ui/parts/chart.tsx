@@ -1,5 +1,6 @@
 // Bars by day, stacked by series. Drawn as SVG, so that it scales, prints and follows the colours of the page; the same
 // figures stand in a table for who cannot see it.
+
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { dayText } from "./time.tsx";

@@ -1,4 +1,5 @@
 // Asks before something that cannot be undone.
+
 import { signal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 

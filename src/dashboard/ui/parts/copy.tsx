@@ -1,4 +1,5 @@
 // Copying. Over plain HTTP browsers offer no clipboard, so there the old command copies a selection.
+
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Icon } from "./icon.tsx";

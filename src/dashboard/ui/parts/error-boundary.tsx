@@ -1,4 +1,5 @@
 // Keeps a mistake in one page from leaving an empty window.
+
 import { Component, type ComponentChildren } from "preact";
 import { Notice } from "./notice.tsx";
 

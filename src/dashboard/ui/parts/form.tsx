@@ -1,5 +1,6 @@
 // Forms: one field for each input, and one place for what went wrong. A refusal that names a field stands under that field,
 // which gets the focus; any other stands above the button and is read out.
+
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";

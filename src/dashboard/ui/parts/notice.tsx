@@ -1,4 +1,5 @@
 // What the page tells its reader: notices in place, short messages at the edge, and what stands where there is nothing yet.
+
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 

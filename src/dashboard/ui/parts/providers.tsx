@@ -1,4 +1,5 @@
 // Ways to sign in or up through someone else.
+
 import { beginSignIn } from "../oauth-trip.ts";
 import { session } from "../session.ts";
 

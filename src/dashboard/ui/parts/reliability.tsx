@@ -1,4 +1,5 @@
 // A reliability diagram, drawn from its bins as SVG; the same figures stand in a table beneath.
+
 import type { ReliabilityBin } from "../../contract.ts";
 import { percent } from "./time.tsx";
 

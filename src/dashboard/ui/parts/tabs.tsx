@@ -1,4 +1,5 @@
 // Tabs, as the keyboard and screen readers expect them: one stop, arrow keys between.
+
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";

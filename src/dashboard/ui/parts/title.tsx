@@ -1,5 +1,6 @@
 // A page's heading. It names the window too, and takes the focus when another page is opened, so that screen readers
 // begin there.
+
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 

@@ -1,4 +1,5 @@
 // Proves the e-mail address with the six digits that were mailed. Asks for the mail when it is shown.
+
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { call, Refused } from "../api.ts";

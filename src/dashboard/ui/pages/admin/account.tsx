@@ -1,4 +1,5 @@
 // One account, for operators: who it is, its plan, its keys, its end.
+
 import type { AccountView, PlanForm } from "../../../contract.ts";
 import { call } from "../../api.ts";
 import { useLoad } from "../../load.ts";

@@ -1,4 +1,5 @@
 // Every account, the newest first, found by how its name or address begins; and invitations.
+
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { AccountRow, Listing } from "../../../contract.ts";

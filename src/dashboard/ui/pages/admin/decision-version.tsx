@@ -1,4 +1,5 @@
 // One version of a decision model: what it is, what its calibration was measured at and made of, and moving an alias to it.
+
 import type { DecisionVersionView, PromotionForm } from "../../../contract.ts";
 import { call } from "../../api.ts";
 import { useLoad } from "../../load.ts";

@@ -1,4 +1,5 @@
 // Every version of every decision model: where aliases point, how good it was measured to be, and what is wrong with it.
+
 import type { DecisionVersionRow, Listing } from "../../../contract.ts";
 import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";

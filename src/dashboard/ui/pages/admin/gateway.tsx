@@ -1,4 +1,5 @@
 // The gateway at a glance: how providers, models and its own parts are now, and what everybody has used.
+
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { GatewayView } from "../../../contract.ts";

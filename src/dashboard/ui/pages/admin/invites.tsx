@@ -1,4 +1,5 @@
 // Invitations: make one (its link is shown once), see what became of them, withdraw.
+
 import { useSignal } from "@preact/signals";
 import { BASE, type InviteView, type Listing, type NewInvite, type NewInviteForm } from "../../../contract.ts";
 import { call } from "../../api.ts";

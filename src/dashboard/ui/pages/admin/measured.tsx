@@ -1,4 +1,5 @@
 // What a fitted version was measured at: figures before and after, and for each type of question a reliability diagram.
+
 import type { DecisionMetrics, DecisionReport, DecisionVersionView } from "../../../contract.ts";
 import { Reliability } from "../../parts/reliability.tsx";
 import { percent } from "../../parts/time.tsx";

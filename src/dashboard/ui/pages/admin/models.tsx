@@ -1,4 +1,5 @@
 // The whole catalog: who may use a model, what it costs, and by which ways it is reached.
+
 import { useSignal } from "@preact/signals";
 import type { AdminModelView, Listing } from "../../../contract.ts";
 import { useLoad } from "../../load.ts";
