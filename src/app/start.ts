@@ -105,7 +105,10 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   );
   add("models", {
     routes: catalogRoutes({
-      authenticate: async (request) => (await authenticate(request)).account,
+      authenticate: async (request) => {
+        const { account, models } = await authenticate(request);
+        return { tier: account.tier, models };
+      },
       catalog: fleet.catalog,
       tiers: grants,
     }),

@@ -86,6 +86,7 @@ export const ERRORS = {
   subscription_inactive: row(402, "billing_error"),
   budget_exceeded: row(402, "billing_error"),
   tier_required: row(403, "permission_error"),
+  permission_denied: row(403, "permission_error"),
   storage_not_allowed: row(403, "permission_error"),
   email_not_verified: row(403, "permission_error"),
   signup_closed: row(403, "permission_error"),

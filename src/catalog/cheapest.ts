@@ -1,13 +1,13 @@
 // Chooses a model where none is configured: the cheapest that meets the requirements.
 
-import type { TierId } from "../config/schema.ts";
+import { keyMayUse } from "./key-models.ts";
 import type { Catalog, CatalogModel } from "./models.ts";
 import { costMicros } from "./prices.ts";
+import type { ModelAccess } from "./resolve.ts";
 import { tierIncludes } from "./tiers.ts";
 
 /** What is asked of a model. */
-export interface Wanted {
-  readonly tier: TierId;
+export interface Wanted extends ModelAccess {
   /** Tokens that its context must hold. */
   readonly contextMin: number;
   /** Providers whose models are not chosen. */
@@ -18,12 +18,16 @@ export interface Wanted {
 const TYPICAL_USAGE = { inputTokens: 10_000, outputTokens: 500 };
 
 /** The cheapest listed chat model with known prices; the first of those that cost the same. */
-export function cheapestChatModel(catalog: Catalog, { tier, contextMin, isLeftOut }: Wanted): CatalogModel | undefined {
+export function cheapestChatModel(
+  catalog: Catalog,
+  { tier, models, contextMin, isLeftOut }: Wanted,
+): CatalogModel | undefined {
   let best: { model: CatalogModel; micros: number } | undefined;
   for (const model of catalog.models) {
     const { kind, visibility, prices, contextLength, routes } = model;
     if (kind !== "chat" || visibility !== "list" || prices === undefined || contextLength < contextMin) continue;
-    if (!tierIncludes(tier, model.tier) || routes.some(({ provider }) => isLeftOut(provider))) continue;
+    if (!tierIncludes(tier, model.tier) || !keyMayUse(models, model)) continue;
+    if (routes.some(({ provider }) => isLeftOut(provider))) continue;
     const micros = costMicros(prices, TYPICAL_USAGE);
     if (best === undefined || micros < best.micros) best = { model, micros };
   }

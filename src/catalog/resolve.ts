@@ -5,6 +5,7 @@
 import { ApiError } from "../base/errors.ts";
 import type { TierId } from "../config/schema.ts";
 import type { ModelKind } from "../vendors/model-kind.ts";
+import { type KeyModels, keyMayUse } from "./key-models.ts";
 import { KINDS } from "./kinds.ts";
 import type { Catalog, CatalogModel, NameIndex, ResolvedModel } from "./models.ts";
 import { tierIncludes } from "./tiers.ts";
@@ -15,9 +16,15 @@ export function resolveModel(catalog: Catalog, id: string): ResolvedModel | unde
   return lookUp(catalog.plain, id, lower) ?? lookUp(catalog.prefixed, id, lower);
 }
 
-/** Who asks, and how the catalog's other family is known. */
-export interface ModelUse {
+/** What decides which models a caller sees and may use. */
+export interface ModelAccess {
   readonly tier: TierId;
+  /** Absent: the key has no limit. */
+  readonly models?: KeyModels;
+}
+
+/** Who asks, and how the catalog's other family is known. */
+export interface ModelUse extends ModelAccess {
   /** True for ids and aliases of decision models, which live behind their own endpoint. */
   readonly isDecisionModel: (id: string) => boolean;
   /** What the endpoint takes; absent: chat models. */
@@ -25,8 +32,8 @@ export interface ModelUse {
 }
 
 /**
- * The model a caller wants to use. Throws 404 for unknown ids and for hidden models above the caller's tier, 400 for models
- * of another kind and decision models, 403 for listed models above the tier.
+ * The model a caller wants to use. Throws 404 for unknown ids, for models that the key may not use and for hidden models
+ * above the caller's tier, 400 for models of another kind and decision models, 403 for listed models above the tier.
  */
 export function requireModel(catalog: Catalog, id: string, use: ModelUse): ResolvedModel {
   const found = resolveModel(catalog, id);
@@ -41,6 +48,7 @@ export function requireModel(catalog: Catalog, id: string, use: ModelUse): Resol
     throw modelNotFound(id);
   }
   const { model } = found;
+  if (!keyMayUse(use.models, model)) throw keyMayNotUse(id);
   if (!tierIncludes(use.tier, model.tier)) {
     if (model.visibility !== "list") throw modelNotFound(id);
     throw new ApiError(
@@ -61,12 +69,22 @@ function wrongKind({ id, kind }: CatalogModel): ApiError {
   return new ApiError("wrong_model_family", `${quoted(id)} is ${called} model. ${instead}`, { param: "model" });
 }
 
-/** The model as the catalog endpoint may show it to a caller of this tier: listed ones always, hidden ones within the tier. */
-export function requireVisibleModel(catalog: Catalog, id: string, tier: TierId): CatalogModel {
+/** The model as the catalog endpoint may show it to a caller: listed ones always, hidden ones within the tier. */
+export function requireVisibleModel(catalog: Catalog, id: string, { tier, models }: ModelAccess): CatalogModel {
   const found = resolveModel(catalog, id);
   if (found === undefined) throw modelNotFound(id);
   if (found.model.visibility !== "list" && !tierIncludes(tier, found.model.tier)) throw modelNotFound(id);
+  if (!keyMayUse(models, found.model)) throw keyMayNotUse(id);
   return found.model;
+}
+
+/** The 404 `model_not_found` for a model that is there and that the key may not use. */
+export function keyMayNotUse(id: string): ApiError {
+  return new ApiError(
+    "model_not_found",
+    `The model ${quoted(id)} is not among those that this key may use; GET /v1/key names them.`,
+    { param: "model" },
+  );
 }
 
 /** The 404 `model_not_found`. */

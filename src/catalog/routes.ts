@@ -2,16 +2,18 @@
 // and open to accounts whose plan has ended; a key is needed all the same.
 
 import { Elysia } from "elysia";
+import type { AtOnce } from "../base/at-once.ts";
 import type { TierId } from "../config/schema.ts";
+import { keyMayUse } from "./key-models.ts";
 import { modelInfo } from "./model-info.ts";
 import type { Catalog } from "./models.ts";
-import { modelNotFound, requireVisibleModel } from "./resolve.ts";
+import { type ModelAccess, modelNotFound, requireVisibleModel } from "./resolve.ts";
 import { type TierGrant, tiersView } from "./tiers.ts";
 import { modelListView, modelView, type ViewOptions } from "./view.ts";
 
 export interface CatalogRoutesDeps {
   /** Throws `ApiError` 401 when the request carries no live key. */
-  authenticate(request: Request): Promise<{ readonly tier: TierId }> | { readonly tier: TierId };
+  authenticate(request: Request): AtOnce<ModelAccess>;
   /** The catalog of this moment. */
   catalog(): Catalog;
   tiers(): Readonly<Record<TierId, TierGrant>>;
@@ -26,23 +28,28 @@ const MODEL_PATH = "/v1/models/";
 export function catalogRoutes(deps: CatalogRoutesDeps) {
   return new Elysia()
     .get("/v1/models", async ({ request }) => {
-      await deps.authenticate(request);
-      return Response.json(modelListView(deps.catalog().models, viewOptions(request)));
+      const caller = await deps.authenticate(request);
+      return Response.json(modelListView(allowed(deps.catalog(), caller), viewOptions(request)));
     })
     .get("/v1/models/*", async ({ request }) => {
       const caller = await deps.authenticate(request);
-      const model = requireVisibleModel(deps.catalog(), idFromUrl(request.url), caller.tier);
+      const model = requireVisibleModel(deps.catalog(), idFromUrl(request.url), caller);
       return Response.json(modelView(model, viewOptions(request)));
     })
     .get("/v1/model/info", async ({ request }) => {
-      await deps.authenticate(request);
-      return Response.json(modelInfo(deps.catalog().models));
+      const caller = await deps.authenticate(request);
+      return Response.json(modelInfo(allowed(deps.catalog(), caller)));
     })
     .get("/v1/tiers", async ({ request }) => {
       const caller = await deps.authenticate(request);
-      const listed = deps.catalog().models.filter((model) => model.visibility === "list");
+      const listed = allowed(deps.catalog(), caller).filter((model) => model.visibility === "list");
       return Response.json(tiersView(deps.tiers(), listed, caller.tier));
     });
+}
+
+/** The models that the key may use. */
+function allowed({ models }: Catalog, caller: ModelAccess): Catalog["models"] {
+  return caller.models == null ? models : models.filter((model) => keyMayUse(caller.models, model));
 }
 
 function viewOptions({ headers }: Request): ViewOptions {

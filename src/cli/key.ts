@@ -1,5 +1,7 @@
 // `sallyport key …`: API keys. A running server notices a new or revoked key within a second.
 
+import { ApiError } from "../base/errors.ts";
+import { type KeyModels, keyModelsOf } from "../catalog/key-models.ts";
 import { type Account, accountStore } from "../store/access/accounts.ts";
 import { type KeyInfo, keyStore } from "../store/access/keys.ts";
 import type { Store } from "../store/engine/open.ts";
@@ -15,7 +17,8 @@ const ACCOUNT: CommandOption = { name: "account", value: "EMAIL", summary: "the 
 
 const create: Command = {
   summary: "create a key; it is shown once",
-  usage: "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--no-store]",
+  usage:
+    "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--passthrough] [--no-store]",
   options: [
     ACCOUNT,
     { name: "name", value: "N", summary: "what the key is for" },
@@ -27,6 +30,13 @@ const create: Command = {
       value: "TIME",
       summary: "the budget renews after each period, such as 30d (default: never)",
     },
+    {
+      name: "models",
+      value: "GLOB",
+      multiple: true,
+      summary: "models that it may use, such as gpt-*; may be given again (default: all of the plan)",
+    },
+    { name: "passthrough", summary: "its requests may go to any path of a provider, below /v1/upstream/PROVIDER/" },
     { name: "no-store", summary: "keep nothing that its requests say: no responses, threads, conversations or files" },
   ],
   async run(context) {
@@ -37,10 +47,15 @@ const create: Command = {
     const rpm = flags.integer("rpm", 1) ?? null;
     const expiresAtMs = futureFlag(flags, "expires") ?? null;
     const budget = budgetOf(flags);
-    const noStore = flags.has("no-store");
+    const limits = {
+      ...{ rpm, expiresAtMs, ...budget },
+      models: modelsOf(flags),
+      noStore: flags.has("no-store"),
+      passthrough: flags.has("passthrough"),
+    };
     const made = await withStore(context, { create: false }, async (store, config) => {
       const { id, tier } = await accountOf(store, email);
-      const key = await keyStore(store).createKey({ accountId: id, name, rpm, expiresAtMs, noStore, ...budget });
+      const key = await keyStore(store).createKey({ accountId: id, name, ...limits });
       if (budget.budgetMicros !== null) await noteUnpriced(context, config, tier);
       return key;
     });
@@ -85,6 +100,15 @@ async function accountOf(store: Store, email: string): Promise<Account> {
   return account;
 }
 
+function modelsOf(flags: Flags): KeyModels {
+  try {
+    return keyModelsOf(flags.all("models"), "--models");
+  } catch (error) {
+    if (error instanceof ApiError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
 function budgetOf(flags: Flags): { budgetMicros: number | null; budgetPeriodMs: number | null } {
   const usd = flags.text("budget");
   const period = flags.text("budget-period");
@@ -110,5 +134,7 @@ function shown(row: KeyInfo): Readonly<Record<string, unknown>> {
     created_at: isoTime(row.createdAtMs),
     last_used_at: isoTime(row.lastUsedAtMs),
     no_store: row.noStore,
+    models: row.models,
+    passthrough: row.passthrough,
   };
 }

@@ -18,6 +18,8 @@ const OPERATOR: Caller = {
   rpm: null,
   expiresAtMs: null,
   noStore: true,
+  models: null,
+  passthrough: false,
   account: { tier: "premium", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: true },
 };
 

@@ -85,6 +85,10 @@ export interface KeyView {
   readonly last_used_at: string | null;
   /** Nothing that its requests say is kept. */
   readonly no_store: boolean;
+  /** Patterns of the models that it may use; null: all of the plan. */
+  readonly models: readonly string[] | null;
+  /** Its requests may go to any path of a provider. */
+  readonly passthrough: boolean;
 }
 
 /** Body of `POST keys`. */
@@ -98,6 +102,10 @@ export interface NewKeyForm {
   readonly budget_period_days?: number | undefined;
   /** Nothing that its requests say is kept. */
   readonly no_store?: boolean | undefined;
+  /** Patterns of the models that it may use, such as `gpt-*`; absent or empty: all of the plan. */
+  readonly models?: readonly string[] | undefined;
+  /** Its requests may go to any path of a provider; only an admin may ask for it. */
+  readonly passthrough?: boolean | undefined;
 }
 
 /** Answer of `POST keys`. */

@@ -3,6 +3,7 @@
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
+import type { KeyModels } from "../catalog/key-models.ts";
 import type { Prices } from "../catalog/prices.ts";
 import type { Config, TierId } from "../config/schema.ts";
 import type { AttemptDeps } from "../gateway/attempts.ts";
@@ -31,7 +32,7 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   chatProvider(name: string): Provider | undefined;
   /** What is known of a chat model's prices. */
   chatPrices(provider: string, model: string): Prices | undefined;
-  authenticate(request: Request): AtOnce<{ readonly account: { readonly tier: TierId } }>;
+  authenticate(request: Request): AtOnce<{ readonly account: { readonly tier: TierId }; readonly models: KeyModels }>;
   admit(request: Request, exchange: Exchange): AtOnce<DecisionCaller>;
   budgets: Pick<Budgets, "reserve">;
   bodyLimits(): BodyLimits;

@@ -55,6 +55,7 @@ export function createCompact(deps: CompactDeps): (request: Request) => Promise<
     }
     const { model, routes } = requireModel(deps.catalog(), body["model"], {
       tier: caller.account.tier,
+      models: caller.models,
       isDecisionModel: deps.isDecisionModel,
     });
     exchange.log["model"] = model.id;

@@ -51,6 +51,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     const chat = decodeCountTokens(body, options);
     const { model, routes } = requireModel(deps.catalog(), chat.model, {
       tier: caller.account.tier,
+      models: caller.models,
       isDecisionModel: deps.isDecisionModel,
     });
     exchange.log["model"] = model.id;

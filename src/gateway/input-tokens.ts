@@ -34,6 +34,7 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
     const chat = responsesFormat.decode(body, options);
     const { model, routes } = requireModel(deps.catalog(), chat.model, {
       tier: caller.account.tier,
+      models: caller.models,
       isDecisionModel: deps.isDecisionModel,
     });
     exchange.log["model"] = model.id;

@@ -48,6 +48,7 @@ export function createModelEndpoint(deps: EndpointDeps) {
     endpoint.check(body);
     const { model, routes } = requireModel(deps.catalog(), id, {
       tier: caller.account.tier,
+      models: caller.models,
       isDecisionModel: deps.isDecisionModel,
       kind: endpoint.kind,
     });

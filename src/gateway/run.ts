@@ -115,6 +115,7 @@ function wishesOf(deps: GatewayDeps, format: WireFormat, body: Record<string, un
 function modelFor(deps: GatewayDeps, chat: ChatRequest, caller: Caller) {
   return requireModel(deps.catalog(), chat.model, {
     tier: caller.account.tier,
+    models: caller.models,
     isDecisionModel: deps.isDecisionModel,
   });
 }

@@ -69,7 +69,7 @@ export function createWebModels(deps: WebModelDeps): FindWebModel {
 }
 
 function cheapest({ catalog, isDemo }: WebModelDeps, caller: Caller): ResolvedModel | undefined {
-  const wanted = { tier: caller.account.tier, contextMin: CONTEXT_MIN, isLeftOut: isDemo };
+  const wanted = { tier: caller.account.tier, models: caller.models, contextMin: CONTEXT_MIN, isLeftOut: isDemo };
   const model = cheapestChatModel(catalog(), wanted);
   return model && { model, routes: model.routes };
 }
@@ -77,5 +77,6 @@ function cheapest({ catalog, isDemo }: WebModelDeps, caller: Caller): ResolvedMo
 /** One that the operator names and that is not there is no fault of the caller's. */
 function configured({ catalog }: WebModelDeps, id: string, caller: Caller): ResolvedModel | undefined {
   if (resolveModel(catalog(), id)?.model.kind !== "chat") return undefined;
-  return requireModel(catalog(), id, { tier: caller.account.tier, isDecisionModel: () => false });
+  const { account, models } = caller;
+  return requireModel(catalog(), id, { tier: account.tier, models, isDecisionModel: () => false });
 }

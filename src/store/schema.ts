@@ -53,6 +53,10 @@ export const apiKeys = sqliteTable(
     lastUsedAtMs: wholeMs("last_used_at"),
     /** Nothing that its requests say is kept. */
     noStore: integer("no_store", { mode: "boolean" }).notNull().default(false),
+    /** Patterns of the models that it may use; null: all. */
+    models: text("models", { mode: "json" }).$type<readonly string[]>(),
+    /** Its requests may go to any path of a provider. */
+    passthrough: integer("passthrough", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [uniqueIndex("api_keys_hash").on(t.hash), index("api_keys_account").on(t.accountId, t.createdAtMs)],
 );

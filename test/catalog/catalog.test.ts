@@ -201,7 +201,7 @@ describe("resolving", () => {
     ["pro", "secret", "ok"],
     ["free", "decide-latest", "404 model_not_found"],
   ] as const)("looking as %s: %s is %s", (tier, id, want) => {
-    expect(code(() => requireVisibleModel(catalog, id, tier))).toBe(want);
+    expect(code(() => requireVisibleModel(catalog, id, { tier }))).toBe(want);
   });
 
   test("the message of a refusal names what helps", () => {

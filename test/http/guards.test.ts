@@ -11,6 +11,8 @@ const CALLER: Caller = {
   rpm: null,
   expiresAtMs: null,
   noStore: false,
+  models: null,
+  passthrough: false,
   account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: false },
 };
 

@@ -56,6 +56,8 @@ test("a live key brings its limits and its account's plan", async () => {
     expiresAtMs: null,
     budgetMicros: 100,
     noStore: false,
+    models: null,
+    passthrough: false,
     account: { tier: "pro", trialEndsAtMs: 5, subscriptionUntilMs: null, emailVerified: true, admin: false },
   });
   expect(await keys.findLiveKey(sha256Hex("sk-other"))).toBeUndefined();

@@ -24,6 +24,13 @@ export function optionalSwitch(body: Readonly<Record<string, unknown>>, name: st
   throw new ApiError("invalid_request", `${name}: expected true or false.`, { param: name });
 }
 
+/** The texts under `name`; none when it is missing. */
+export function optionalTexts(body: Readonly<Record<string, unknown>>, name: string): readonly string[] {
+  const value = body[name] ?? [];
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
+  throw new ApiError("invalid_request", `${name}: expected a list of texts.`, { param: name });
+}
+
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /** The time under `name`, in milliseconds since the epoch; undefined when it is missing. */

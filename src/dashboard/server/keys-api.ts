@@ -3,6 +3,7 @@
 import { requiredText } from "../../accounts/fields.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
+import { keyModelsOf } from "../../catalog/key-models.ts";
 import { isTierId, type TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { AccountBudget } from "../../store/access/account-budgets.ts";
@@ -10,7 +11,7 @@ import type { Account } from "../../store/access/accounts.ts";
 import { HOUSE_KEY, type KeyInfo, type KeyStore, type NewKey } from "../../store/access/keys.ts";
 import type { BudgetView, KeyView } from "../contract.ts";
 import { type Endpoint, type MemberRequest, member } from "./endpoint.ts";
-import { optionalNumber, optionalSwitch, optionalTime } from "./form.ts";
+import { optionalNumber, optionalSwitch, optionalTexts, optionalTime } from "./form.ts";
 
 /** What the dashboard itself writes to an account's log. */
 type NotedEvent =
@@ -108,10 +109,22 @@ function newKeyOf(
     name,
     rpm: rpm ?? null,
     noStore: optionalSwitch(body, "no_store"),
+    models: keyModelsOf(optionalTexts(body, "models"), "models"),
+    passthrough: passthroughOf(body, account),
     expiresAtMs: expiresAtMs ?? null,
     budgetMicros: budgetUsd === undefined ? null : Math.round(budgetUsd * MICROS_PER_USD),
     budgetPeriodMs: days === undefined ? null : days * DAY_MS,
   };
+}
+
+/** Requests by passthrough can do whatever the operator's own credentials can. */
+function passthroughOf(body: Readonly<Record<string, unknown>>, { admin }: Pick<Account, "admin">): boolean {
+  const wanted = optionalSwitch(body, "passthrough");
+  if (wanted && !admin) {
+    const message = "Only an administrator may make a key that reaches every path of a provider.";
+    throw new ApiError("permission_denied", message, { param: "passthrough" });
+  }
+  return wanted;
 }
 
 const usd = (micros: number | null) => (micros === null ? null : micros / MICROS_PER_USD);
@@ -154,6 +167,8 @@ function keyView(row: KeyInfo, unpriced: readonly string[]): KeyView {
     created_at: new Date(row.createdAtMs).toISOString(),
     last_used_at: isoTime(row.lastUsedAtMs),
     no_store: row.noStore,
+    models: row.models,
+    passthrough: row.passthrough,
   };
 }
 

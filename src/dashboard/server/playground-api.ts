@@ -39,6 +39,8 @@ export function playgroundApi({ keys, chat, decide, decisionChoices, budgetsOf }
       rpm: key.rpm,
       expiresAtMs: null,
       noStore: false,
+      models: null,
+      passthrough: false,
       budgets: await budgetsOf({
         keyId: key.id,
         accountId: account.id,

@@ -6,6 +6,7 @@ import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, ERRORS } from "../../base/errors.ts";
+import { type KeyModels, keyMayUse } from "../../catalog/key-models.ts";
 import type { TierId } from "../../config/schema.ts";
 import { headerText } from "../../gateway/accounting.ts";
 import type { Budgets, Spender } from "../../gateway/budgets.ts";
@@ -30,6 +31,7 @@ export interface DecisionCaller extends Spender {
   readonly keyId: string;
   readonly accountId: string;
   readonly account: { readonly tier: TierId };
+  readonly models: KeyModels;
 }
 
 /** What the edge knows of the request and takes back. */
@@ -51,7 +53,7 @@ export interface DecisionExchange {
 export interface DecisionRoutesDeps {
   exchangeOf(request: Request): DecisionExchange;
   /** Key alone; throws 401. */
-  authenticate(request: Request): AtOnce<unknown>;
+  authenticate(request: Request): AtOnce<{ readonly models: KeyModels }>;
   /** Key, plan, rate limit and budget; throws 401, 402, 403 or 429. */
   admit(request: Request): AtOnce<DecisionCaller>;
   /** Reserves what a request may cost of its caller's budgets. */
@@ -81,13 +83,13 @@ export interface DecisionRoutesDeps {
 export function decisionRoutes(deps: DecisionRoutesDeps) {
   return new Elysia()
     .get("/v1/systemone/models", async ({ request }) => {
-      await deps.authenticate(request);
-      const ids = (await listed(deps)).map(({ id }) => ({ id, type: "systemone" }));
+      const { models } = await deps.authenticate(request);
+      const ids = (await listed(deps, models)).map(({ id }) => ({ id, type: "systemone" }));
       return Response.json({ object: "list", data: ids });
     })
     .get("/typesafe/v1/models", async ({ request }) => {
-      await deps.authenticate(request);
-      const models = (await listed(deps)).map(({ id, version }) => ({
+      const caller = await deps.authenticate(request);
+      const models = (await listed(deps, caller.models)).map(({ id, version }) => ({
         name: id,
         description: version.description,
         release_date: new Date(version.createdAtMs ?? deps.clock.now()).toISOString(),
@@ -104,15 +106,18 @@ export function answerSystemone(request: Request, deps: DecisionRoutesDeps): Pro
   return answer(request, deps, systemoneShape);
 }
 
-/** Versions and aliases that can be asked, each once. */
-export async function listed(deps: DecisionRoutesDeps): Promise<{ id: string; version: DecisionVersion }[]> {
+/** Versions and aliases that can be asked by a key, each once. */
+export async function listed(
+  deps: DecisionRoutesDeps,
+  models: KeyModels = null,
+): Promise<{ id: string; version: DecisionVersion }[]> {
   const { versions, aliases } = await deps.models.current();
   const out = [...versions.values()].map((version) => ({ id: version.id, version }));
   for (const [id, target] of aliases) {
     const version = versions.get(target);
     if (version !== undefined && !versions.has(id)) out.push({ id, version });
   }
-  return out.filter(({ version }) => deps.isListed(version));
+  return out.filter(({ version }) => deps.isListed(version) && keyMayUse(models, deps.models.namesOf(version)));
 }
 
 /** How a client's format is read and written. */
@@ -229,7 +234,7 @@ async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRout
       { param: "model" },
     );
   }
-  return deps.models.require(id, caller.account.tier);
+  return deps.models.require(id, { tier: caller.account.tier, models: caller.models });
 }
 
 /** Ends the calls when the client goes, when the time is up, and when the answer stands or fails. */

@@ -3,8 +3,9 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
+import { keyMayUse } from "../../catalog/key-models.ts";
+import { keyMayNotUse, type ModelAccess } from "../../catalog/resolve.ts";
 import { tierIncludes } from "../../catalog/tiers.ts";
-import type { TierId } from "../../config/schema.ts";
 import type { DecisionStore, Sighting, StoredVersion } from "../../store/decisions/decisions.ts";
 import { backendOf } from "../backends/index.ts";
 import type { Calibration } from "../calibration/calibration.ts";
@@ -119,13 +120,20 @@ export class DecisionModels {
     this.#checkedMs = Number.NEGATIVE_INFINITY;
   }
 
+  /** Every name by which a version can be asked for. */
+  namesOf({ id }: DecisionVersion): { id: string; aliases: readonly string[] } {
+    const aliases = [...this.#snapshot.aliases].flatMap(([alias, target]) => (target === id ? [alias] : []));
+    return { id, aliases };
+  }
+
   /** The version a caller asks for. Throws 404 `model_not_found` or 403 `tier_required`. */
-  async require(id: string, tier: TierId): Promise<DecisionVersion> {
+  async require(id: string, { tier, models }: ModelAccess): Promise<DecisionVersion> {
     await this.current();
     const version = this.find(id);
     if (version === undefined) {
       throw new ApiError("model_not_found", `There is no decision model ${quoted(id)}.`, { param: "model" });
     }
+    if (!keyMayUse(models, this.namesOf(version))) throw keyMayNotUse(id);
     if (!tierIncludes(tier, version.tier)) {
       const message = `The model ${quoted(version.id)} needs the ${version.tier} tier; your plan is ${tier}.`;
       throw new ApiError("tier_required", message, { param: "model" });

@@ -39,8 +39,7 @@ export function ownKeyView(
     spent: spent / MICROS_PER_USD,
     resets_at: isoTime(resetsAtMs(row, clock)),
     expires_at: isoTime(row.expiresAtMs),
-    // No key is limited to some models: the plan decides.
-    models: ["*"],
+    models: row.models ?? ["*"],
   };
 }
 

@@ -21,6 +21,10 @@ export interface NewKey {
   readonly expiresAtMs?: number | null;
   /** Nothing that its requests say is kept. */
   readonly noStore?: boolean;
+  /** Patterns of the models that it may use; null: all. */
+  readonly models?: readonly string[] | null;
+  /** Its requests may go to any path of a provider. */
+  readonly passthrough?: boolean;
 }
 
 /** A key as listings show it. */
@@ -36,6 +40,10 @@ export interface LiveKey {
   readonly budgetMicros: number | null;
   /** Nothing that its requests say is kept. */
   readonly noStore: boolean;
+  /** Patterns of the models that it may use; null: all. */
+  readonly models: readonly string[] | null;
+  /** Its requests may go to any path of a provider. */
+  readonly passthrough: boolean;
   readonly account: {
     readonly tier: TierId;
     readonly trialEndsAtMs: number | null;
@@ -70,6 +78,8 @@ const INFO = {
   createdAtMs: apiKeys.createdAtMs,
   lastUsedAtMs: apiKeys.lastUsedAtMs,
   noStore: apiKeys.noStore,
+  models: apiKeys.models,
+  passthrough: apiKeys.passthrough,
 };
 
 /** Not the key of an account's own use of the program, of which there is one for each. */
@@ -90,6 +100,8 @@ function keyLookups({ db, clock }: Store) {
         expiresAtMs: apiKeys.expiresAtMs,
         budgetMicros: apiKeys.budgetMicros,
         noStore: apiKeys.noStore,
+        models: apiKeys.models,
+        passthrough: apiKeys.passthrough,
         account: {
           tier: accounts.tier,
           trialEndsAtMs: accounts.trialEndsAtMs,
@@ -161,6 +173,8 @@ function keyMaking({ db, clock }: Store) {
           budgetWindowStartMs: input.budgetMicros == null ? null : nowMs,
           expiresAtMs: input.expiresAtMs ?? null,
           noStore: input.noStore ?? false,
+          models: input.models ?? null,
+          passthrough: input.passthrough ?? false,
           createdAtMs: nowMs,
         })
         .run();

@@ -13,6 +13,7 @@ import responsesOrder from "../migrations/0007_responses_order.sql" with { type:
 import threadSummaries from "../migrations/0008_thread_summaries.sql" with { type: "text" };
 import threadItems from "../migrations/0009_thread_items.sql" with { type: "text" };
 import keysWithoutStore from "../migrations/0010_keys_without_store.sql" with { type: "text" };
+import keyModels from "../migrations/0011_key_models.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered step. */
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0008_thread_summaries", sql: threadSummaries },
   { name: "0009_thread_items", sql: threadItems },
   { name: "0010_keys_without_store", sql: keysWithoutStore },
+  { name: "0011_key_models", sql: keyModels },
 ];
 
 /** The names of the steps that a database lacks; of a new one all. Throws StoreError for a newer version's database. */

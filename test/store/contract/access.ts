@@ -11,7 +11,15 @@ const keys: Contract<"keys"> = {
   findLiveKey: {
     "basics: with its limits and its account's plan": async ({ verbs, account }) => {
       const accountId = await account();
-      const { id, key } = await verbs.keys.createKey({ accountId, name: "k", rpm: 7, budgetMicros: 5, noStore: true });
+      const { id, key } = await verbs.keys.createKey({
+        accountId,
+        name: "k",
+        rpm: 7,
+        budgetMicros: 5,
+        noStore: true,
+        models: ["gpt-*"],
+        passthrough: true,
+      });
       expect(await verbs.keys.findLiveKey(sha256Hex(key))).toEqual({
         keyId: id,
         accountId,
@@ -19,6 +27,8 @@ const keys: Contract<"keys"> = {
         expiresAtMs: null,
         budgetMicros: 5,
         noStore: true,
+        models: ["gpt-*"],
+        passthrough: true,
         account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: false, admin: false },
       });
       for (const hash of ["", "x", sha256Hex(key).toUpperCase(), "a\u0000"])

@@ -7,7 +7,7 @@ import { useLoad } from "../load.ts";
 import { periodText } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { CopyButton } from "../parts/copy.tsx";
-import { Choice, Field, Submit, useForm } from "../parts/form.tsx";
+import { Choice, Field, Submit, Switch, useForm } from "../parts/form.tsx";
 import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
 import { usd, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
@@ -115,20 +115,33 @@ function CreateKey({ made }: { made: () => Promise<void> }) {
             placeholder="No limit"
           />
           <Choice name="budget_period_days" label="Budget for" options={PERIODS} />
+          <Field
+            form={form}
+            name="models"
+            label="Models it may use"
+            placeholder="All of your plan"
+            hint="Ids or patterns, such as gpt-* openai/*"
+          />
         </div>
+        <Switch name="no_store" label="Keep nothing that its requests say" />
+        {profile.value?.admin && <Switch name="passthrough" label="May call every path of a provider" />}
       </details>
     </form>
   );
 }
 
 function newKeyForm(values: Readonly<Record<string, string>>): NewKeyForm {
-  const { name = "", rpm = "", expires = "", budget_usd: budget = "", budget_period_days: period = "" } = values;
+  const { name = "", rpm = "", expires = "", models = "" } = values;
+  const { budget_usd: budget = "", budget_period_days: period = "" } = values;
   return {
     name,
     ...(rpm === "" ? {} : { rpm: Number(rpm) }),
     ...(expires === "" ? {} : { expires_at: new Date(Date.now() + Number(expires) * DAY_MS).toISOString() }),
     ...(budget === "" ? {} : { budget_usd: Number(budget) }),
     ...(budget === "" || period === "" ? {} : { budget_period_days: Number(period) }),
+    ...(models.trim() === "" ? {} : { models: models.split(/[\s,]+/).filter((pattern) => pattern !== "") }),
+    ...(values["no_store"] === undefined ? {} : { no_store: true }),
+    ...(values["passthrough"] === undefined ? {} : { passthrough: true }),
   };
 }
 
@@ -208,6 +221,9 @@ function limitsOf(key: KeyView): string {
   if (key.budget_usd !== null) {
     limits.push(`${usd(key.spent_usd ?? 0)} of ${usd(key.budget_usd)}${periodText(key.budget_period_days)}`);
   }
+  if (key.models !== null) limits.push(`only ${key.models.join(", ")}`);
+  if (key.no_store) limits.push("keeps nothing");
+  if (key.passthrough) limits.push("every provider path");
   return limits.join(" · ") || "Plan limit";
 }
 

@@ -127,6 +127,15 @@ export function Field({ form, name, label, hint, type = "text", value, list, aut
   );
 }
 
+/** A labelled box to tick; its value is "on", or absent. */
+export function Switch({ name, label }: { name: string; label: string }) {
+  return (
+    <label class="switch">
+      <input type="checkbox" name={name} /> {label}
+    </label>
+  );
+}
+
 /** A labelled choice. */
 export function Choice(props: {
   name: string;

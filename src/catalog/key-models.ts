@@ -1,0 +1,66 @@
+// Which models a key may use: its patterns are compared with every name by which a model can be asked for.
+
+import { ApiError } from "../base/errors.ts";
+
+/** Patterns such as `gpt-*` or `openai/*`; null: no limit. `*` stands for any characters, `/` among them. */
+export type KeyModels = readonly string[] | null;
+
+/** The names of a model, as far as patterns are compared with them. */
+export interface ModelNames {
+  readonly id: string;
+  readonly aliases?: readonly string[] | undefined;
+  readonly ownedBy?: string | undefined;
+}
+
+const PATTERNS_MAX = 100;
+const PATTERN_CHARS_MAX = 200;
+
+/** True when one pattern matches the id, an alias or `owned_by/id`, in any letter case. */
+export function keyMayUse(patterns: KeyModels | undefined, { id, aliases = [], ownedBy }: ModelNames): boolean {
+  if (patterns == null) return true;
+  const names = [id, ...aliases, ...(ownedBy === undefined ? [] : [`${ownedBy}/${id}`])].map((name) =>
+    name.toLowerCase(),
+  );
+  return patterns.some((pattern) => {
+    const lower = pattern.toLowerCase();
+    return names.some((name) => matches(lower, name));
+  });
+}
+
+/** Checks patterns that a person wrote, and drops repeats. Throws `ApiError` 400 naming `field`; no pattern at all: null. */
+export function keyModelsOf(patterns: readonly string[], field: string): KeyModels {
+  const wanted = [...new Set(patterns.map((pattern) => pattern.trim()))];
+  const wrong = (message: string) => new ApiError("invalid_request", message, { param: field });
+  if (wanted.length > PATTERNS_MAX) throw wrong(`'${field}' takes at most ${PATTERNS_MAX} patterns.`);
+  for (const pattern of wanted) {
+    if (pattern === "" || pattern.length > PATTERN_CHARS_MAX || /[\p{Cc}\p{Cs}]/u.test(pattern)) {
+      throw wrong(
+        `Each of '${field}' is a model id or a pattern such as "gpt-*", of 1 to ${PATTERN_CHARS_MAX} characters.`,
+      );
+    }
+  }
+  return wanted.length === 0 ? null : wanted;
+}
+
+/** Compares without going back further than the last `*`, so the time is bounded by the product of both lengths. */
+function matches(pattern: string, name: string): boolean {
+  let at = 0;
+  let star = -1;
+  let resumeAt = 0;
+  for (let here = 0; here < name.length; ) {
+    if (pattern[at] === "*") {
+      star = at;
+      at += 1;
+      resumeAt = here;
+    } else if (pattern[at] === name[here]) {
+      at += 1;
+      here += 1;
+    } else if (star >= 0) {
+      resumeAt += 1;
+      here = resumeAt;
+      at = star + 1;
+    } else return false;
+  }
+  while (pattern[at] === "*") at += 1;
+  return at === pattern.length;
+}
