@@ -210,6 +210,7 @@ test("a key is made with its limits, listed without its secret, and revoked", as
   const { json, look } = commandLine();
   await json(ANN);
   const limits = ["--rpm", "7", "--expires", "2031-01-01", "--budget", "2.50", "--budget-period", "30d", "--no-store"];
+  limits.push("--models", "gpt-*", "--models", "acme/*", "--passthrough");
   const made = await json(["key", "create", "--account", "ann@x.example", "--name", "laptop", ...limits]);
   expect(Object.keys(made)).toEqual(["id", "key"]);
   const live = await look((store) => keyStore(store).findLiveKey(sha256Hex(made.key)));
@@ -217,6 +218,8 @@ test("a key is made with its limits, listed without its secret, and revoked", as
     keyId: made.id,
     rpm: 7,
     noStore: true,
+    models: ["gpt-*", "acme/*"],
+    passthrough: true,
     budgetMicros: 2_500_000,
     expiresAtMs: Date.UTC(2031, 0, 1),
   });
@@ -229,6 +232,8 @@ test("a key is made with its limits, listed without its secret, and revoked", as
     budget_usd: 2.5,
     budget_period_seconds: 2_592_000,
     no_store: true,
+    models: ["gpt-*", "acme/*"],
+    passthrough: true,
     revoked_at: null,
   });
   expect(JSON.stringify(row)).not.toContain(made.key);

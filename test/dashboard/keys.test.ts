@@ -47,7 +47,8 @@ test("a key is shown once, works, and ends at once when it is revoked", async ()
 
 test("limits are kept as they were given", async () => {
   const expires_at = new Date(app.clock.now() + 86_400_000).toISOString();
-  const wanted = { name: "limited", rpm: 3, expires_at, budget_usd: 1.5, budget_period_days: 30, no_store: true };
+  const limits = { rpm: 3, expires_at, budget_usd: 1.5, budget_period_days: 30 };
+  const wanted = { name: "limited", ...limits, no_store: true, models: ["demo-*"], passthrough: false };
   const { json } = await client.post("/keys", wanted);
   const { data } = (await client.get("/keys")).json;
   const listed = data.find(({ id }: { id: string }) => id === json.id);
@@ -65,11 +66,24 @@ test.each([
   ["an expiry that is over", { name: "k", expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
   ["no time", { name: "k", expires_at: "tomorrow" }, "expires_at"],
   ["a word for a switch", { name: "k", no_store: "yes" }, "no_store"],
+  ["a text for models", { name: "k", models: "gpt-*" }, "models"],
+  ["an empty pattern", { name: "k", models: [" "] }, "models"],
+  ["a pattern that is too long", { name: "k", models: ["x".repeat(201)] }, "models"],
+  ["too many patterns", { name: "k", models: Array.from({ length: 101 }, (_, n) => `m${n}`) }, "models"],
   ["a negative budget", { name: "k", budget_usd: -1 }, "budget_usd"],
   ["a period without a budget", { name: "k", budget_period_days: 3 }, "budget_usd"],
 ])("%s is refused with its field", async (_what, body, param) => {
   const { status, json } = await client.post("/keys", body);
   expect([status, json.error.code, json.error.param]).toEqual([400, "invalid_request", param]);
+});
+
+test("only an administrator makes a key that reaches every path of a provider", async () => {
+  const { status, json } = await client.post("/keys", { name: "k", passthrough: true });
+  expect([status, json.error.code, json.error.param]).toEqual([403, "permission_denied", "passthrough"]);
+  const boss = await signedIn("boss");
+  const made = (await boss.post("/keys", { name: "all", passthrough: true })).json;
+  const rows = (await boss.get("/keys")).json.data;
+  expect(rows.find(({ id }: { id: string }) => id === made.id)).toMatchObject({ passthrough: true, models: null });
 });
 
 test("an operator may go beyond the plan", async () => {

@@ -3,7 +3,7 @@
 import { requiredText } from "../../accounts/fields.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
-import { keyModelsOf } from "../../catalog/key-models.ts";
+import { keyMayUse, keyModelsOf } from "../../catalog/key-models.ts";
 import { isTierId, type TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { AccountBudget } from "../../store/access/account-budgets.ts";
@@ -69,7 +69,8 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
       }
       const made = await keys.createKey({ accountId: account.id, ...wanted });
       await deps.note("key_created", visit, { key_id: made.id, name: wanted.name });
-      return { ...made, unpriced: wanted.budgetMicros === null ? [] : deps.unpriced(account.tier) };
+      const unpriced = wanted.budgetMicros === null ? [] : deps.unpriced(account.tier);
+      return { ...made, unpriced: unpriced.filter((id) => keyMayUse(wanted.models, { id })) };
     }),
 
     member("DELETE", "/keys/:id", async (visit) => {
@@ -148,7 +149,10 @@ export function keyViewer(deps: Pick<KeysApiDeps, "unpriced">, { tier }: Pick<Ac
   return (row: KeyInfo): KeyView => {
     if (row.budgetMicros === null) return keyView(row, []);
     unpriced ??= deps.unpriced(tier);
-    return keyView(row, unpriced);
+    return keyView(
+      row,
+      unpriced.filter((id) => keyMayUse(row.models, { id })),
+    );
   };
 }
 
