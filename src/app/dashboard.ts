@@ -3,9 +3,11 @@
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../base/clock.ts";
 import { VERSION } from "../base/version.ts";
+import { resolveModel } from "../catalog/resolve.ts";
 import { isTierId, type TierGrant } from "../catalog/tiers.ts";
 import { unpricedModels } from "../catalog/unpriced.ts";
 import type { Config, TierId } from "../config/schema.ts";
+import { LiveViews } from "../dashboard/server/log-live.ts";
 import { type DashboardDeps, dashboardRoutes } from "../dashboard/server/routes.ts";
 import type { createDecisions } from "../decisions/assemble.ts";
 import type { createSpenders } from "../gateway/budgets.ts";
@@ -50,7 +52,12 @@ export interface DashboardServiceDeps {
 
 /** The dashboard as a service. */
 export function createDashboard(deps: DashboardServiceDeps) {
-  return { routes: dashboardRoutes(dashboardDeps(deps)) };
+  const liveViews = new LiveViews();
+  return {
+    routes: dashboardRoutes({ ...dashboardDeps(deps), liveViews }),
+    /** To be stopped before the edge, which waits for open answers. */
+    liveViews: { stop: () => liveViews.close() },
+  };
 }
 
 function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config, ...more }: DashboardServiceDeps) {
@@ -101,5 +108,6 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     },
     oauthProviders: () => [...config().auth.oauth.keys()],
     models: () => fleet.catalog().models.filter(({ visibility, kind }) => visibility === "list" && kind === "chat"),
-  } satisfies DashboardDeps;
+    isPriced: (id) => resolveModel(fleet.catalog(), id)?.model.prices !== undefined,
+  } satisfies Omit<DashboardDeps, "liveViews">;
 }

@@ -144,7 +144,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
 async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeof addFeatures>>) {
   const { add, verbs, callers, chat, decisions } = features;
   const watch = add("model health", createWatch({ ...features, probe: chat.probe }));
-  add(
+  const dashboard = add(
     "dashboard",
     createDashboard({
       ...features,
@@ -165,5 +165,7 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
       publicUrl: (request) => features.config().server.publicUrl || new URL(request.url).origin,
     }),
   });
-  return add("edge", createEdgeService({ ...features, routes: lifecycle.routes(), direct: chat.direct }));
+  const edge = add("edge", createEdgeService({ ...features, routes: lifecycle.routes(), direct: chat.direct }));
+  add("live views", dashboard.liveViews);
+  return edge;
 }

@@ -38,6 +38,7 @@ export function spend(
         startedMs: exchange.startedMs,
         nowMs: deps.clock.now(),
         failedRoutes: exchange.failedRoutes,
+        askedMs: turn.startedMs,
       },
     ),
   );

@@ -30,7 +30,11 @@ export interface UsageOwner {
   startedMs: number;
   nowMs: number;
   failedRoutes?: readonly FailedRoute[];
+  /** When the route that answered was asked. */
+  askedMs?: number;
 }
+
+const NO_ROUTES: readonly FailedRoute[] = [];
 
 /** The row of one upstream call. */
 export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord {
@@ -56,7 +60,9 @@ export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord 
     ttfbMs: spent.ttfbMs === null ? null : Math.round(spent.ttfbMs),
     stream: account.stream,
     createdAtMs: account.nowMs,
-    ...(account.failedRoutes === undefined ? {} : { attempts: account.failedRoutes }),
+    attempts: account.failedRoutes ?? NO_ROUTES,
+    arrivedMs: account.startedMs,
+    ...(account.askedMs === undefined ? {} : { askedMs: account.askedMs }),
     ...(spent.isCall === true ? { isCall: true } : {}),
   };
 }

@@ -124,7 +124,7 @@ async function askRoute(deps: EndpointDeps, turn: RouteAttempt, asked: Asked, si
       {
         ...{ requestId: exchange.requestId, accountId: caller.accountId, keyId: caller.keyId, endpoint: exchange.path },
         ...{ stream: false, startedMs: exchange.startedMs, nowMs: deps.clock.now() },
-        failedRoutes: exchange.failedRoutes,
+        ...{ failedRoutes: exchange.failedRoutes, askedMs: turn.startedMs },
       },
     ),
   );

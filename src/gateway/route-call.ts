@@ -57,7 +57,8 @@ export class RouteAttempt {
   readonly permit: Permit;
   readonly #parts: AttemptParts;
   readonly #span: TraceSpan | undefined;
-  readonly #startedMs = performance.now();
+  /** `performance.now()` when it began. */
+  readonly startedMs = performance.now();
   #over = false;
 
   constructor(parts: AttemptParts) {
@@ -74,7 +75,7 @@ export class RouteAttempt {
     if (this.#over) return;
     this.#over = true;
     const { permit, called, provider, route, trace } = this.#parts;
-    const ms = performance.now() - this.#startedMs;
+    const ms = performance.now() - this.startedMs;
     permit.settle(outcome);
     called?.(provider.name, label, ms / 1000);
     if (label !== "ok" && label !== "abandoned") {
@@ -84,6 +85,7 @@ export class RouteAttempt {
         kind: label,
         status,
         ms: Math.round(ms),
+        startedMs: this.startedMs,
       });
     }
     const span = this.#span;

@@ -31,5 +31,6 @@ export function unansweredRow(exchange: Exchange, end: { status: number; tookMs:
     stream: exchange.streaming,
     createdAtMs: end.nowMs,
     attempts: failedRoutes,
+    arrivedMs: exchange.startedMs,
   };
 }

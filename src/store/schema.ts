@@ -79,7 +79,7 @@ export const accountBudgets = sqliteTable("account_budgets", {
   spentMicros: integer("spent_micros").notNull().default(0),
 });
 
-/** One row per request that reached an upstream, kept for `usage.rollup_after`. No foreign key: an insert must not fail. */
+/** One row per counted request, kept for `usage.rollup_after`. No foreign key: an insert must not fail. */
 export const usage = sqliteTable(
   "usage",
   {
@@ -117,6 +117,7 @@ export const usage = sqliteTable(
     index("usage_created").on(t.createdAtMs),
     // The row id rides along in every index, so this one pages an account's requests newest first.
     index("usage_account").on(t.accountId),
+    index("usage_request").on(t.requestId),
   ],
 );
 

@@ -61,7 +61,15 @@ const chat = (model: string, more: object = {}) => ({
   messages: [{ role: "user", content: "hello" }],
   ...more,
 });
-const failed = { provider: "bad", model: "b", kind: "unavailable", status: 503, ms: expect.any(Number) };
+const failed = {
+  provider: "bad",
+  model: "b",
+  kind: "unavailable",
+  status: 503,
+  ms: expect.any(Number),
+  at: expect.any(Number),
+};
+const answered = { ...failed, provider: "good", model: "g", kind: "ok", status: 200 };
 
 test("one row each, with the route that failed and why", async () => {
   await app.post("/v1/chat/completions", chat("well"), { "x-request-id": "same" });
@@ -110,7 +118,7 @@ test("one row each, with the route that failed and why", async () => {
   expect(seen).toEqual([
     served,
     { ...completions, ...down },
-    { ...served, model: "second", attempts: [failed] },
+    { ...served, model: "second", attempts: [failed, answered] },
     { ...completions, model: "", status: 404, errorCode: "model_not_found" },
     { ...completions, model: "", status: 400, errorCode: "invalid_request" },
     { ...completions, ...down, endpoint: "/v1/messages" },

@@ -40,6 +40,7 @@ const PAGES: readonly RegExp[] = [
   "forgot",
   "keys",
   "usage",
+  "log",
   "playground",
   "account",
   "admin",

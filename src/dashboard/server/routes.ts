@@ -21,6 +21,7 @@ import { type DashboardRequest, type Endpoint, member } from "./endpoint.ts";
 import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
 import { hasSessionCookie, refuseForeignOrigin, visitorOf } from "./guard.ts";
 import { budgetView, type KeysApiDeps, keysApi } from "./keys-api.ts";
+import { type LogApiDeps, logApi } from "./log-api.ts";
 import { modelsApi } from "./models-api.ts";
 import { assetFile, htmlPage, safeHeaders } from "./page.ts";
 import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
@@ -34,11 +35,12 @@ export interface DashboardDeps
     Pick<PlaygroundApiDeps, "chat" | "decide" | "decisionChoices" | "budgetsOf">,
     DecisionsApiDeps,
     ThreadsApiDeps,
+    Pick<LogApiDeps, "liveViews" | "isPriced">,
     Pick<GatewayApiDeps, "gateway">,
     Pick<PeopleApiDeps, "people" | "invites">,
     Omit<SignInApiDeps, "profile" | "boot"> {
   readonly version: string;
-  readonly usage: UsageApiDeps["usage"] & GatewayApiDeps["usage"] & PeopleApiDeps["usage"];
+  readonly usage: UsageApiDeps["usage"] & LogApiDeps["usage"] & GatewayApiDeps["usage"] & PeopleApiDeps["usage"];
   readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"] & PeopleApiDeps["keys"];
   /** What an account keeps here, and how much it may. */
   storageOf(accountId: string): Promise<{ readonly usedBytes: number; readonly limitBytes: number }>;
@@ -71,6 +73,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...signInApi({ ...deps, profile, boot }),
     ...keysApi(deps),
     ...usageApi(deps),
+    ...logApi({ ...deps, isSignedIn: async (request) => (await visitorOf(request, accounts)) !== undefined }),
     ...accountApi(deps),
     ...threadsApi(deps),
     ...playgroundApi(deps),

@@ -302,6 +302,7 @@ function book(decision: DecisionCost | undefined, used: Used, deps: DecisionRout
     stream: false,
     createdAtMs: deps.clock.now(),
     attempts: exchange.failedRoutes,
+    arrivedMs: exchange.startedMs,
   });
   exchange.recorded = true;
 }

@@ -14,6 +14,7 @@ import threadSummaries from "../migrations/0008_thread_summaries.sql" with { typ
 import threadItems from "../migrations/0009_thread_items.sql" with { type: "text" };
 import keysWithoutStore from "../migrations/0010_keys_without_store.sql" with { type: "text" };
 import keyModels from "../migrations/0011_key_models.sql" with { type: "text" };
+import requestLog from "../migrations/0012_request_log.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered step. */
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0009_thread_items", sql: threadItems },
   { name: "0010_keys_without_store", sql: keysWithoutStore },
   { name: "0011_key_models", sql: keyModels },
+  { name: "0012_request_log", sql: requestLog },
 ];
 
 /** The names of the steps that a database lacks; of a new one all. Throws StoreError for a newer version's database. */

@@ -1,7 +1,7 @@
 // One request as the gateway reports it, served or not, and the sums that roll-ups are made of.
 
 import { isStorable, storable } from "../../base/storable.ts";
-import type { FailedRoute } from "../../telemetry/attempt.ts";
+import { ANSWERED, type FailedRoute, type KeptTry } from "../../telemetry/attempt.ts";
 import { latencyBucket } from "./latency.ts";
 
 /** The error code of a request that its client aborted, which is not a failure. */
@@ -38,6 +38,9 @@ export interface UsageRecord {
   readonly createdAtMs: number;
   /** The routes that failed before the one that answered, or all of them. */
   readonly attempts?: readonly FailedRoute[];
+  /** `performance.now()` at the request's arrival, and when the route that answered was asked; needed beside `attempts`. */
+  readonly arrivedMs?: number;
+  readonly askedMs?: number;
   /** True for an upstream call that cost tokens and failed: its request has a record of its own. */
   readonly isCall?: true;
 }
@@ -79,6 +82,18 @@ export function withStorableNames(record: UsageRecord): UsageRecord {
   if (TEXT_COLUMNS.every((name) => isStorable(record[name] ?? ""))) return record;
   const names = TEXT_COLUMNS.map((name) => [name, record[name] === null ? null : storable(record[name])]);
   return { ...record, ...Object.fromEntries(names) };
+}
+
+/** What is kept of a request's tries; undefined for nearly all: the first route answered. */
+export function triesOf(record: UsageRecord): KeptTry[] | undefined {
+  const { attempts = [], arrivedMs, askedMs, provider, upstreamModel: model, latencyMs } = record;
+  const first = attempts[0];
+  if (first === undefined) return undefined;
+  const since = (ms: number) => Math.max(0, Math.round(ms - (arrivedMs ?? first.startedMs)));
+  const tries = attempts.map(({ startedMs, ...attempt }) => ({ ...attempt, at: since(startedMs) }));
+  if (askedMs === undefined || isFailure(record)) return tries;
+  const at = since(askedMs);
+  return [...tries, { provider, model, kind: ANSWERED, status: 200, ms: Math.max(0, latencyMs - at), at }];
 }
 
 /** Whether the request failed. A request that its client aborted did not fail. */

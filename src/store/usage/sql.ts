@@ -2,7 +2,7 @@
 
 import type { Store } from "../engine/open.ts";
 import { requireStorable, requireWhole } from "../values.ts";
-import { AMOUNTS, dayOfHour, TEXT_COLUMNS, type UsageDelta, type UsageRecord } from "./record.ts";
+import { AMOUNTS, dayOfHour, TEXT_COLUMNS, triesOf, type UsageDelta, type UsageRecord } from "./record.ts";
 
 /** The columns that every roll-up of usage adds up. */
 export const SUMS = [
@@ -111,6 +111,7 @@ function rowStatement({ sqlite }: Store) {
   );
   /** A row; one whose id is there already adds its repeats to it. */
   return ({ record: r, uid, repeats }: UsageRow): void => {
+    const tries = triesOf(r);
     row.run(
       r.requestId.slice(0, REQUEST_ID_CHARS),
       r.accountId,
@@ -133,7 +134,7 @@ function rowStatement({ sqlite }: Store) {
       r.stream,
       r.createdAtMs,
       uid,
-      r.attempts === undefined || r.attempts.length === 0 ? null : JSON.stringify(r.attempts),
+      tries === undefined ? null : JSON.stringify(tries),
       repeats,
     );
   };

@@ -5,6 +5,7 @@ import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
 import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
+import { requestLog } from "./log.ts";
 import type { UsageSums } from "./record.ts";
 import { writingUsage } from "./sql.ts";
 
@@ -65,6 +66,7 @@ export function usageStore(store: Store) {
     ...sumsOfAccounts(store),
     ...sumsOfModels(store),
     ...requestRows(store),
+    ...requestLog(store),
     ...deletingUsage(store),
     ...writingUsage(store),
   };

@@ -4,6 +4,7 @@ import { expect } from "bun:test";
 import { dayOf, hourOf, type UsageRecord, UsageTally } from "../../../src/store/usage/record.ts";
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { usageRecord } from "../records.ts";
+import { requestLogContract } from "./request-log.ts";
 import { BY_BYTES, type Contract, TEXTS, UNSTORABLE, type World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -235,6 +236,7 @@ const usage: Contract<"usage"> = {
       expect([...first, ...rest].map(({ requestId }) => requestId)).toEqual(["r5", "r4", "r3", "r2", "r1"]);
     },
   },
+  ...requestLogContract,
   deleteHourlyBefore: {
     "time: what is older than that hour, in steps till nothing is left": async ({ verbs, account }) => {
       const accountId = await account();

@@ -1,0 +1,75 @@
+// Rows of the request log as pages and exports show them.
+
+import type { LogRow } from "../../store/usage/log.ts";
+import { STOPPED } from "../../store/usage/record.ts";
+import type { UsageStore } from "../../store/usage/usage.ts";
+import { ANSWERED } from "../../telemetry/attempt.ts";
+import type { LogRowView, TryView } from "../contract-log.ts";
+
+const MICROS_PER_USD = 1_000_000;
+
+export interface LogViewDeps {
+  readonly usage: Pick<UsageStore, "namesOfKeys">;
+  /** Whether a price of the model is known. */
+  isPriced(model: string): boolean;
+}
+
+/** The rows, with the names of their keys and, where `named`, of their accounts. */
+export async function logRowViews(
+  { usage, isPriced }: LogViewDeps,
+  rows: readonly LogRow[],
+  { named }: { named: boolean },
+): Promise<LogRowView[]> {
+  const names = await usage.namesOfKeys([...new Set(rows.map(({ keyId }) => keyId))]);
+  return rows.map((row): LogRowView => {
+    const key = names.get(row.keyId);
+    return {
+      id: row.id,
+      request_id: row.requestId,
+      created_at: new Date(row.createdAtMs).toISOString(),
+      model: row.model,
+      endpoint: row.endpoint,
+      key: key?.name ?? "",
+      key_id: row.keyId,
+      account: named ? (key?.username ?? "") : "",
+      status: row.status,
+      error: row.errorCode === STOPPED ? null : row.errorCode,
+      stopped: row.errorCode === STOPPED,
+      provider: row.provider,
+      upstream_model: row.upstreamModel,
+      tries: triesOf(row),
+      repeats: row.repeats,
+      input_tokens: row.inputTokens,
+      output_tokens: row.outputTokens,
+      cached_tokens: row.cachedTokens,
+      reasoning_tokens: row.reasoningTokens,
+      estimated: row.estimated,
+      cost_usd: costOf(row, isPriced),
+      latency_ms: row.latencyMs,
+      ttft_ms: row.ttfbMs,
+      stream: row.stream,
+    };
+  });
+}
+
+/** Nothing was spent is a cost; what tokens without a price cost is not known. */
+function costOf({ costMicros, inputTokens, outputTokens, model }: LogRow, isPriced: (model: string) => boolean) {
+  const unknown = costMicros === 0 && inputTokens + outputTokens > 0 && !isPriced(model);
+  return unknown ? null : costMicros / MICROS_PER_USD;
+}
+
+function triesOf({ attempts, provider, upstreamModel, errorCode, latencyMs }: LogRow): TryView[] {
+  // A row of an older version does not say when its tries began: they are shown one after the other.
+  const kept = attempts === null ? [] : (JSON.parse(attempts) as (Omit<TryView, "at"> & { at?: number })[]);
+  let after = 0;
+  const tries = kept.map((one): TryView => {
+    const at = one.at ?? after;
+    after = at + one.ms;
+    return { ...one, at };
+  });
+  const failed = errorCode !== null && errorCode !== STOPPED;
+  const isWhole = provider === "" || tries.some(({ kind }) => kind === ANSWERED) || (failed && tries.length > 0);
+  if (isWhole) return tries;
+  const kind = failed ? errorCode : ANSWERED;
+  return [...tries, { provider, model: upstreamModel, kind, status: 0, ms: Math.max(0, latencyMs - after), at: after }];
+}

@@ -1,0 +1,1 @@
+CREATE INDEX `usage_request` ON `usage` (`request_id`);

@@ -1,0 +1,58 @@
+// Follows the request log: each row once, none left out. Where several programs write, a row may become visible after one
+// with a higher id; so what was seen of late is asked for again, and left out.
+
+import type { Clock } from "../../base/clock.ts";
+import type { LogFilter, LogRow } from "./log.ts";
+import type { UsageStore } from "./usage.ts";
+
+/** A transaction that writes rows lasts a small part of this. */
+const SETTLED_MS = 10_000;
+/** Rows that are asked for again, at most. */
+const RECENT_MAX = 400;
+const BATCH = 200;
+
+/** One reader of the log. */
+export class LogFollower {
+  readonly #usage: Pick<UsageStore, "followLog">;
+  readonly #clock: Clock;
+  readonly #filter: LogFilter;
+  /** Nothing at or below it is asked for again. */
+  #floor: number;
+  /** Ids above the floor that were handed out, and when. */
+  readonly #recent = new Map<number, number>();
+
+  constructor(deps: { usage: Pick<UsageStore, "followLog">; clock: Clock }, filter: LogFilter, afterId: number) {
+    this.#usage = deps.usage;
+    this.#clock = deps.clock;
+    this.#filter = filter;
+    this.#floor = afterId;
+  }
+
+  /** The rows that came since the last call, oldest first; at most a few hundred, the rest with the next call. */
+  async next(): Promise<LogRow[]> {
+    this.#settle();
+    const fresh: LogRow[] = [];
+    let after = this.#floor;
+    for (;;) {
+      const rows = await this.#usage.followLog(this.#filter, after, BATCH);
+      for (const row of rows) {
+        if (this.#recent.has(row.id)) continue;
+        this.#recent.set(row.id, this.#clock.now());
+        fresh.push(row);
+      }
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < BATCH || fresh.length > 0) return fresh;
+      after = last.id;
+    }
+  }
+
+  #settle(): void {
+    const settledMs = this.#clock.now() - SETTLED_MS;
+    const ids = [...this.#recent].sort(([a], [b]) => a - b);
+    for (const [index, [id, seenMs]] of ids.entries()) {
+      if (seenMs > settledMs && ids.length - index <= RECENT_MAX) break;
+      this.#recent.delete(id);
+      this.#floor = id;
+    }
+  }
+}

@@ -1,0 +1,145 @@
+// The request log: rows of single requests, by what they were and how they ended. However rare a match is, one question
+// reads a bounded number of rows, so that no search holds up the requests that are being served.
+
+import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, ne, or, type SQL } from "drizzle-orm";
+import type { Store } from "../engine/open.ts";
+import { accounts, apiKeys, usage } from "../schema.ts";
+import { STOPPED } from "./record.ts";
+
+/** How requests end, in the terms of the log. */
+export const OUTCOMES = ["ok", "failed", "4xx", "5xx", "stopped"] as const;
+
+/** Which requests are asked for; every member that is given must match. */
+export interface LogFilter {
+  readonly accountId?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly outcome?: (typeof OUTCOMES)[number] | undefined;
+  readonly errorCode?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly sinceMs?: number | undefined;
+}
+
+/** A row of the log. */
+export type LogRow = typeof usage.$inferSelect;
+
+/** A page of the log, newest first. */
+export interface LogPage {
+  readonly rows: readonly LogRow[];
+  /** Older rows are those before this one; null when there are none. A page may be short, or empty, and not the last. */
+  readonly nextBeforeId: number | null;
+}
+
+/** Rows that one question reads at most: some twenty milliseconds. */
+const SCAN_MAX = 20_000;
+const PAGE_MAX = 1000;
+const CLIENT_ERROR = 400;
+const SERVER_ERROR = 500;
+
+/** Builds the verbs. */
+export function requestLog({ db }: Store) {
+  return {
+    /** The newest matching rows, older than the row `beforeId`. */
+    async listLog(
+      filter: LogFilter,
+      { beforeId, limit = 50, scanMax = SCAN_MAX }: { beforeId?: number; limit?: number; scanMax?: number } = {},
+    ): Promise<LogPage> {
+      const most = Math.min(limit, PAGE_MAX);
+      const range = and(selected(filter), beforeId === undefined ? undefined : lt(usage.id, beforeId));
+      const near = db.select().from(usage).where(range).orderBy(desc(usage.id)).limit(scanMax).as("near");
+      const found = db
+        .select()
+        .from(near)
+        .where(matches(filter, near as unknown as typeof usage))
+        .orderBy(desc(near.id))
+        .limit(most + 1)
+        .all();
+      const rows = found.slice(0, most);
+      if (found.length > most) return { rows, nextBeforeId: rows.at(-1)?.id ?? null };
+      const end = db
+        .select({ id: usage.id, createdAtMs: usage.createdAtMs })
+        .from(usage)
+        .where(range)
+        .orderBy(desc(usage.id))
+        .limit(1)
+        .offset(scanMax - 1)
+        .get();
+      const isPast = end !== undefined && filter.sinceMs !== undefined && end.createdAtMs < filter.sinceMs - SLACK_MS;
+      return { rows, nextBeforeId: end === undefined || isPast ? null : end.id };
+    },
+
+    /** Matching rows that were written after the row `afterId`, oldest first. */
+    async followLog(filter: LogFilter, afterId: number, limit = 200): Promise<LogRow[]> {
+      return db
+        .select()
+        .from(usage)
+        .where(and(selected(filter), gt(usage.id, afterId), matches(filter, usage)))
+        .orderBy(asc(usage.id))
+        .limit(Math.min(limit, PAGE_MAX))
+        .all();
+    },
+
+    /** One row; only the given account's, where one is given. */
+    async findLogRow(id: number, accountId?: string): Promise<LogRow | undefined> {
+      return db
+        .select()
+        .from(usage)
+        .where(and(eq(usage.id, id), accountId === undefined ? undefined : eq(usage.accountId, accountId)))
+        .get();
+    },
+
+    /** The id of the row that was written last; 0 where there is none. */
+    async lastLogId(): Promise<number> {
+      return db.select({ id: usage.id }).from(usage).orderBy(desc(usage.id)).limit(1).get()?.id ?? 0;
+    },
+
+    /** What these keys are called, and whose they are. */
+    async namesOfKeys(keyIds: readonly string[]): Promise<ReadonlyMap<string, { name: string; username: string }>> {
+      const rows = db
+        .select({ id: apiKeys.id, name: apiKeys.name, username: accounts.username })
+        .from(apiKeys)
+        .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+        .where(inArray(apiKeys.id, [...keyIds]))
+        .all();
+      return new Map(rows.map(({ id, ...names }) => [id, names]));
+    },
+  };
+}
+
+/** Rows are written when their requests end, in batches: a row may be this much older than the one before it. */
+const SLACK_MS = 3_600_000;
+
+/** What an index finds: an account's rows, or those with one request id. */
+function selected({ accountId, requestId }: LogFilter): SQL | undefined {
+  return and(
+    accountId === undefined ? undefined : eq(usage.accountId, accountId),
+    requestId === undefined ? undefined : eq(usage.requestId, requestId),
+  );
+}
+
+/** The rest, row by row. */
+function matches({ keyId, model, outcome, errorCode, sinceMs }: LogFilter, row: typeof usage): SQL | undefined {
+  return and(
+    keyId === undefined ? undefined : eq(row.keyId, keyId),
+    model === undefined ? undefined : eq(row.model, model),
+    errorCode === undefined ? undefined : eq(row.errorCode, errorCode),
+    sinceMs === undefined ? undefined : gte(row.createdAtMs, sinceMs),
+    outcome === undefined ? undefined : outcomeIs(outcome, row),
+  );
+}
+
+function outcomeIs(outcome: (typeof OUTCOMES)[number], { status, errorCode }: typeof usage): SQL | undefined {
+  const went = or(isNull(errorCode), ne(errorCode, STOPPED));
+  switch (outcome) {
+    case "ok":
+      return and(isNull(errorCode), lt(status, CLIENT_ERROR));
+    case "failed":
+      return and(went, or(isNotNull(errorCode), gte(status, CLIENT_ERROR)));
+    case "4xx":
+      return and(went, gte(status, CLIENT_ERROR), lt(status, SERVER_ERROR));
+    case "5xx":
+      return and(went, gte(status, SERVER_ERROR));
+    case "stopped":
+      return eq(errorCode, STOPPED);
+  }
+}
