@@ -66,16 +66,6 @@ export class Flags {
     const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
     throw new UsageError(`--${name}: expected a whole number ${range}, got "${text}"`);
   }
-
-  /** The option as one of `choices`. */
-  choice<const C extends string>(name: string, choices: readonly C[]): C | undefined {
-    const text = this.text(name);
-    const found = choices.find((choice) => choice === text);
-    if (text !== undefined && found === undefined) {
-      throw new UsageError(`--${name}: expected one of ${choices.join(", ")}, got "${text}"`);
-    }
-    return found;
-  }
 }
 
 /** What an argument list says. */

@@ -12,14 +12,10 @@ export type ReloadResult =
     }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Told the new and the old configuration. */
-export type ConfigListener = (config: Config, before: Config) => void;
-
-/** Holds the present configuration and tells who asked when it changes. */
+/** Holds the present configuration. */
 export class LiveConfig {
   #config: Config;
   readonly #load: () => LoadResult;
-  readonly #listeners = new Set<ConfigListener>();
 
   /** `load` gives the next configuration; it is called at each reload. */
   constructor(config: Config, load: () => LoadResult) {
@@ -45,28 +41,13 @@ export class LiveConfig {
     };
   }
 
-  /** Takes the new configuration if it is right. Throws what listeners threw, after all of them were told. */
+  /** Takes the new configuration if it has no problems. */
   reload(): ReloadResult {
     const result = this.#load();
     if (!result.ok) return { ok: false, problems: result.problems };
     const before = this.#config;
     this.#config = result.config;
-    const failures: unknown[] = [];
-    for (const listener of this.#listeners) {
-      try {
-        listener(result.config, before);
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw new AggregateError(failures, "A service failed to apply the new configuration.");
     return { ok: true, needRestart: changedFixtures(before, result.config) };
-  }
-
-  /** Calls `listener` after each change; gives the function that ends it. */
-  onChange(listener: ConfigListener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 }
 

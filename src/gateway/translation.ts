@@ -76,9 +76,6 @@ export class Translation implements FrameRelay {
     if (this.#usage === undefined || this.finished || this.#output.chars === 0) return this.#usage;
     return this.#counted();
   }
-  get outputChars(): number {
-    return this.#output.chars;
-  }
   outputText(): string {
     return this.#output.toString();
   }

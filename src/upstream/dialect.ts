@@ -108,8 +108,6 @@ export interface FrameRelay {
   /** True when the answer was ended here while the upstream goes on. */
   readonly cutShort?: boolean;
   readonly usage: Usage | undefined;
-  /** Characters of output (text, reasoning, arguments) seen, for estimates when no usage came. */
-  readonly outputChars: number;
   /** The output text, bounded; for token counts when no usage came. */
   outputText(): string;
   /** The whole answer as the client got it, once it is complete; only protocols whose stream ends with it have one. */

@@ -19,11 +19,9 @@ const echo: Command = {
   options: [
     { name: "port", value: "N", summary: "a port" },
     { name: "include", value: "G", summary: "globs", multiple: true },
-    { name: "kind", value: "K", summary: "kind" },
     { name: "full", summary: "all of it" },
   ],
   async run({ args, flags, out }) {
-    const kind = flags.choice("kind", ["a", "b"]);
     out(
       JSON.stringify({
         args,
@@ -31,7 +29,6 @@ const echo: Command = {
         include: flags.all("include"),
         full: flags.has("full"),
         config: flags.text("config"),
-        ...(kind === undefined ? {} : { kind }),
       }),
     );
     return 0;
@@ -86,7 +83,6 @@ describe("arguments reach the command", () => {
     [["--config=x.yaml", "--full"], { args: [], include: [], full: true, config: "x.yaml" }],
     [["serve", "--include", "a", "--include=b=c"], { args: [], include: ["a", "b=c"], full: false }],
     [["serve", "--", "--port", "-x"], { args: ["--port", "-x"], include: [], full: false }],
-    [["serve", "-", "--kind", "b"], { args: ["-"], include: [], full: false, kind: "b" }],
   ];
   test.each(cases)("%j", async (argv, expected) => {
     const { code, stdout, stderr } = await run(...argv);
@@ -129,7 +125,6 @@ describe("bad arguments: exit 2, one line that says what is wrong", () => {
     [["--port", ""], 'expected a whole number from 0 to 65535, got ""'],
     [["--port", "1", "--port", "2"], "--port was given twice"],
     [["--full=1"], "--full takes no value"],
-    [["--kind", "c"], '--kind: expected one of a, b, got "c"'],
     [["serve", "a", "b", "c"], 'serve: unexpected argument "c"'],
     [["thing"], "thing needs a verb: make, need, fail, burst, three"],
     [["thing", "--json"], "thing needs a verb"],

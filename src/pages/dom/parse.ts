@@ -25,8 +25,6 @@ export interface PageDocument {
   readonly scriptChars: number;
   /** The first inline scripts, short ones whole: some only send the reader elsewhere. */
   readonly scripts: readonly string[];
-  /** True when a limit cut the page short. */
-  readonly truncated: boolean;
 }
 
 /** Deeper elements become siblings at this depth: real pages stay under 100. */
@@ -260,7 +258,6 @@ class Builder {
       scripts: this.#scripts,
       rootAttributes: this.#rootAttributes,
       scriptChars: this.#scriptChars,
-      truncated: this.isFull,
     };
   }
 

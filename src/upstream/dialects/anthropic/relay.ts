@@ -65,9 +65,6 @@ export class AnthropicRelay implements FrameRelay {
     const { outputTokens } = this.#identity.estimate(this.outputText());
     return { ...usage, outputTokens: Math.max(usage.outputTokens, outputTokens), estimated: true };
   }
-  get outputChars(): number {
-    return this.#output.chars;
-  }
   outputText(): string {
     return this.#output.toString();
   }

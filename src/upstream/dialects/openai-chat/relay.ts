@@ -65,9 +65,6 @@ export class OpenaiChatRelay implements FrameRelay {
   get usage(): Usage | undefined {
     return this.#held.usage;
   }
-  get outputChars(): number {
-    return this.#output.chars;
-  }
   outputText(): string {
     return this.#output.toString();
   }

@@ -57,9 +57,6 @@ export class ResponsesRelay implements FrameRelay {
   get usage(): Usage | undefined {
     return this.#usage;
   }
-  get outputChars(): number {
-    return this.#output.chars;
-  }
   outputText(): string {
     return this.#output.toString();
   }
