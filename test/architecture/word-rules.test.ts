@@ -3,9 +3,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { readFiles } from "./source.ts";
-import { coinedWords, namesDeclaredTwice } from "./word-rules.ts";
+import { coinedWords, namesDeclaredTwice, numberedTests } from "./word-rules.ts";
 
-const sources = await readFiles(join(import.meta.dir, "../.."), ["src"]);
+const root = join(import.meta.dir, "../..");
+const sources = await readFiles(root, ["src"]);
 
 test("an exported name is declared in one file", () => {
   const { looked, violations } = namesDeclaredTwice(sources);
@@ -35,5 +36,26 @@ test("a coined word is noticed in a comment and a name, and not in a text", () =
   expect(coinedWords(planted).violations.map((one) => one.split(": say")[0])).toEqual([
     'src/http/a.ts:1: "of the house"',
     'src/http/a.ts:2: "politeness"',
+  ]);
+});
+
+test("no test is named by its number in a list", async () => {
+  const { looked, violations } = numberedTests(await readFiles(root, ["test"]));
+  expect(looked).toBeGreaterThan(1000);
+  expect(violations).toEqual([]);
+});
+
+test("a numbered test is noticed, and a number that says something is not", () => {
+  const planted = new Map([
+    ["test/a/a.test.ts", 'test("case 3", () => {});\ntest.each(rows)("%# of the table", () => {});\n'],
+    [
+      "test/a/b.test.ts",
+      'for (const index of [1]) test(`spelling ${index}`, () => {});\ntest("a row of 7", () => {});\n',
+    ],
+  ]);
+  expect(numberedTests(planted).violations.map((one) => one.split(": name")[0])).toEqual([
+    'test/a/a.test.ts: "case 3"',
+    'test/a/a.test.ts: "%# of the table"',
+    "test/a/b.test.ts: `spelling ${index}`",
   ]);
 });

@@ -56,3 +56,24 @@ export function coinedWords(files: FileMap): Finding {
   }
   return { looked, violations };
 }
+
+/** The names of tests: what is handed to `test`, `describe` and their tables. */
+const TEST_NAME =
+  /\b(?:test|it|describe)(?:\.(?:each|only|skip|todo|skipIf|if)\b[^"'`\n]*)?\(\s*("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)/g;
+/** A running number, as Bun inserts it or as a loop's variable. */
+const RUNNING_NUMBER =
+  /%#|\$#|\b(?:case|row|example|sample|variant|spelling|test|number|no\.?)\s*#?\s*(?:\d+\b|\$\{(?:i|n|at|index|nth|row|number)(?: \+ 1)?\})/i;
+
+/** Tests that are named by their number in a list instead of by what they show. */
+export function numberedTests(files: FileMap): Finding {
+  let looked = 0;
+  const violations: string[] = [];
+  for (const [path, text] of files) {
+    if (!path.endsWith(".test.ts") || path === "test/architecture/word-rules.test.ts") continue;
+    for (const [, name = ""] of text.matchAll(TEST_NAME)) {
+      looked += 1;
+      if (RUNNING_NUMBER.test(name)) violations.push(`${path}: ${name}: name what the case shows`);
+    }
+  }
+  return { looked, violations };
+}

@@ -160,7 +160,7 @@ test.each([
   ["/v1/models/nobody", null, 401, "missing_api_key"],
   ["/v1/models", null, 401, "missing_api_key"],
   ["/v1/tiers", null, 401, "missing_api_key"],
-])("GET %s as %s", async (path, tier, status, want) => {
+])("GET %s as %p", async (path, tier, status, want) => {
   const got = await get(path, tier);
   expect(got.status).toBe(status);
   const body = got.body as { id?: string; error?: { code: string } };

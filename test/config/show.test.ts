@@ -120,7 +120,7 @@ describe("naming a place and a value", () => {
     ["API_KEY", ["api_key"], "api_key"],
     ["zzz", ["port", "host"], undefined],
     ["timeouts", ["timeout", "retry"], "timeout"],
-  ] as const)("the nearest to %s of %j is %s", (word, candidates, expected) => {
+  ] as const)("the nearest to %s of %j is %p", (word, candidates, expected) => {
     expect(nearest(word, candidates)).toBe(expected);
   });
 });

@@ -156,7 +156,7 @@ const CASES = (["chat", "messages"] as const).flatMap((format) =>
 );
 
 describe.each(CASES)("before the first content, %s, stream %p", (format, stream) => {
-  test.each(EARLY.map((failure) => [failure.name, failure] as const))("%s", async (_name, failure) => {
+  test.each(EARLY.map((failure) => [failure.name, failure] as const))("failing: %s", async (_name, failure) => {
     const name = slug(failure.name);
     const [callsBefore, failuresBefore] = [callsOf(name), await failuresOf(name)];
     const alone = await ask(format, `${name}.one`, stream);
@@ -210,7 +210,7 @@ describe.each(CASES)("before the first content, %s, stream %p", (format, stream)
 });
 
 describe.each(["chat", "messages"] as const)("after the first content, %s", (format) => {
-  test.each(LATE.map((one) => [one.name, one] as const))("%s", async (_name, late) => {
+  test.each(LATE.map((one) => [one.name, one] as const))("failing: %s", async (_name, late) => {
     const name = slug(late.name);
     const [callsBefore, failuresBefore, goodBefore] = [callsOf(name), await failuresOf(name), good.received.length];
     content = Promise.withResolvers<void>();

@@ -111,7 +111,7 @@ describe.each(CELLS)("$dialect to $format, stream $stream", ({ dialect, of, stre
     expect((await failuresOf(dialect)) - before > 0).toBe(one.counts);
   }
 
-  test.each(HTTP_FAULTS.map((one) => [one.name, one] as const))("%s", async (_name, one) => {
+  test.each(HTTP_FAULTS.map((one) => [one.name, one] as const))("the upstream answers %s", async (_name, one) => {
     const { words, headers = {} } = one;
     up.answer(() => Response.json(faultBody(dialect, words), { status: words.status, headers }));
     await expectCounted(one, async () => expectRefusal(await ask(of, dialect, stream), toldOf(one, dialect), of));

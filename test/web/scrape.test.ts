@@ -194,7 +194,7 @@ describe("POST /v1/scrape", () => {
     ["what robots.txt forbids", "/secret", 422, "scrape_failed"],
     ["a redirect into a private network", "/to-private", 400, "url_not_allowed"],
     ["a page that does not come", "/slow", 504, "scrape_timeout"],
-  ])("%s", async (_, path, status, code) => {
+  ])("%s fails with its own status and code", async (_, path, status, code) => {
     const response = await scrape({ url: to(path), ...(status === 504 && { timeout_ms: 1000 }) });
     expect(response.status).toBe(status);
     expect(((await response.json()) as Answer).error.code).toBe(code);

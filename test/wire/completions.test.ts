@@ -109,7 +109,7 @@ function gather(text: string): { choices: Json[]; usage: unknown } {
   return { choices, usage };
 }
 
-test.each([false, true])("any legal answer streams what the whole answer says, echo %s", (echo) => {
+test.each([false, true])("any legal answer streams what the whole answer says, echo %p", (echo) => {
   const echoing = exchangeFor(completionsFormat, { ...body, echo });
   fc.assert(
     fc.property(legalAnswer, (events) => {
