@@ -41,12 +41,14 @@ export function createEdgeService(deps: EdgeServiceDeps) {
       log.error("the peer could not be remembered", { error }),
     );
   };
+  // Preflights are answered, and are no endpoints.
+  const endpoints = (): readonly RoutePattern[] => routes.routes.filter(({ method }) => method !== "OPTIONS");
   const proxies = live.derive(({ server }) => new TrustedProxies(server.trustedProxies, sawProxy));
   const edge = createEdge({
     paths: PATHS,
     handle: (request) => routes.fetch(request),
     direct: deps.direct,
-    routes: () => routes.routes,
+    routes: endpoints,
     makeRequestId: uuid,
     maintenance: () => {
       const { enabled, retryAfterMs, message } = live.get().server.maintenance;
@@ -65,7 +67,7 @@ export function createEdgeService(deps: EdgeServiceDeps) {
   });
   return {
     /** Every route there is, as `GET /v1/models/*`. */
-    patterns: (): readonly RoutePattern[] => routes.routes,
+    patterns: endpoints,
     async start(): Promise<void> {
       listener.serve(edge);
       await settings.writeSetting(LISTENING_SETTING, listener.link);

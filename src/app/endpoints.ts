@@ -9,6 +9,7 @@ import { openApiDocument } from "../docs/document.ts";
 import { DOCS_ENDPOINTS } from "../docs/openapi.ts";
 import { GATEWAY_ENDPOINTS } from "../gateway/openapi/index.ts";
 import type { ApiEndpoint } from "../http/endpoint.ts";
+import { MCP_ENDPOINTS } from "../mcp/openapi.ts";
 import { STATUS_ENDPOINTS } from "../status/openapi.ts";
 import { WEB_ENDPOINTS } from "../web/openapi.ts";
 import { PATHS } from "./paths.ts";
@@ -19,6 +20,7 @@ export const ENDPOINTS: readonly ApiEndpoint[] = [
   ...CATALOG_ENDPOINTS,
   ...DECISION_ENDPOINTS,
   ...WEB_ENDPOINTS,
+  ...MCP_ENDPOINTS,
   ...ACCOUNT_ENDPOINTS,
   ...STATUS_ENDPOINTS,
   ...DOCS_ENDPOINTS,

@@ -6,7 +6,7 @@ import type { PathRules } from "../http/edge.ts";
 import { aliasOf } from "./aliases.ts";
 
 /** What maintenance closes: the API, and the models behind the dashboard's playground. */
-const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/searxng\/|^\/dashboard\/api\/playground(?:\/|$)/;
+const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/mcp$|^\/searxng\/|^\/dashboard\/api\/playground(?:\/|$)/;
 
 /** Paths that answer under maintenance too; moderations always answer that there are none. */
 const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|$)/;

@@ -10,7 +10,7 @@ import { catalogRoutes } from "../catalog/routes.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { docsRoutes } from "../docs/routes.ts";
 import { ownKeyRoutes } from "../gateway/own-key/routes.ts";
-import { createWebModels } from "../gateway/web-model.ts";
+import { createWebModels, type WebModelChoice } from "../gateway/web-model.ts";
 import type { RoutePattern } from "../http/edge.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
@@ -21,6 +21,7 @@ import { createEdgeService } from "./edge.ts";
 import { addFoundation, type Foundation } from "./foundation.ts";
 import { createWatch } from "./health-watch.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
+import { createMcpService } from "./mcp.ts";
 import { createStatus } from "./status.ts";
 import { addUpstreams } from "./upstreams.ts";
 
@@ -116,6 +117,11 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
 
   add("own key", { routes: ownKeyRoutes({ authenticate, keys: verbs.keys, grants, clock }) });
 
+  const webModels: WebModelChoice = {
+    catalog: fleet.catalog,
+    isDemo: (name) => config().providers.some((provider) => provider.name === name && isEmbedded(provider)),
+    setting: () => config().web.model,
+  };
   const web = add(
     "web",
     createWeb({
@@ -129,13 +135,12 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       anonymousRpm: () => grants().free.rpm,
       findModel: createWebModels({
         ask: { ...calls, provider: fleet.provider },
-        catalog: fleet.catalog,
-        isDemo: (name) => config().providers.some((provider) => provider.name === name && isEmbedded(provider)),
-        setting: () => config().web.model,
+        ...webModels,
         callerOf: callers.callerOf,
       }),
     }),
   );
+  add("mcp", createMcpService({ ...base, observer, web, decisions, webModels }));
 
   return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web };
 }

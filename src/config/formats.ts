@@ -10,6 +10,10 @@ interface Format {
 /** Every format, by the name a schema node uses. */
 export const VALUE_FORMATS = {
   url: { expected: "a URL", accepts: (text) => isUrl(text, ["http:", "https:"]) },
+  page_origin: {
+    expected: "an origin such as https://app.example.com",
+    accepts: (text) => isUrl(text, ["http:", "https:"]) && new URL(text).origin === text,
+  },
   smtp: {
     expected: "a URL such as smtp://host:587 or smtps://host",
     accepts: (text) => isUrl(text, ["smtp:", "smtps:"]),

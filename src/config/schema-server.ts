@@ -50,6 +50,10 @@ export const ServerSection = section("How the gateway listens and answers.", {
     retry_after: duration("The Retry-After header of these answers.", "60s", 1000),
     message: text("Message for clients. Empty: a default sentence."),
   }),
+  allowed_origins: list(
+    "Origins of pages, such as https://app.example.com, that may call /mcp beside the gateway's own.",
+    element("page_origin"),
+  ),
   trusted_proxies: list("Networks whose X-Forwarded-For header is trusted.", element("cidr")),
   metrics: section("GET /metrics, Prometheus text.", {
     enabled: flag("Offers /metrics.", true),

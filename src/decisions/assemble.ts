@@ -83,8 +83,9 @@ export function createDecisions(deps: DecisionsDeps) {
     routes: decisionRoutes(routesDeps),
     /** Answers a request in the shape of `/v1/systemone`; `admit` decides whom it is from. */
     answer: (request: Request) => answerSystemone(request, routesDeps),
-    /** What can be asked, by id and alias. */
-    choices: async () => (await listed(routesDeps)).map(({ id, version }) => ({ id, tier: version.tier })),
+    /** What can be asked, by id and alias; by a key that is limited to some models, where it is. */
+    choices: async (models?: KeyModels) =>
+      (await listed(routesDeps, models)).map(({ id, version }) => ({ id, tier: version.tier })),
     /** True for ids and aliases of decision models. */
     has: (id: string) => models.has(id),
     health: () => watch.health(),

@@ -1,5 +1,5 @@
 // What the edge must know of the client formats' endpoints: how their errors look, and where a key may be sent as
-// `x-api-key`. Everything comes from the list of formats.
+// `x-api-key`. Nearly everything comes from the list of formats.
 
 import { pathOf } from "../http/path.ts";
 import type { EdgeTraits } from "../wire/format.ts";
@@ -14,9 +14,13 @@ export function edgeTraits(path: string): EdgeTraits | undefined {
   return undefined;
 }
 
+/** Beside the formats': clients of the Model Context Protocol are used to it. */
+const MCP_PATH = "/mcp";
+
 /** Whether `x-api-key` counts as a key does. */
 export function takesXApiKey(request: Request): boolean {
   const path = pathOf(request.url);
+  if (path === MCP_PATH) return true;
   return keyPaths.some(
     ({ path: root, with: header }) => isAt(path, root) && (header === undefined || request.headers.has(header)),
   );

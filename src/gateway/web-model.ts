@@ -30,13 +30,17 @@ export interface WebPayer {
 /** Finds the model of a caller; "none" where the operator wants none, undefined where there is none that fits. */
 export type FindWebModel = (payer: WebPayer) => Promise<WebModel | "none" | undefined>;
 
-export interface WebModelDeps {
-  readonly ask: ModelCallDeps;
+/** What a model is chosen by. */
+export interface WebModelChoice {
   catalog(): Catalog;
   /** The embedded demo: it is never chosen. */
   isDemo(provider: string): boolean;
   /** `web.model`. */
   setting(): string;
+}
+
+export interface WebModelDeps extends WebModelChoice {
+  readonly ask: ModelCallDeps;
   /** Who holds a key; undefined once it is revoked or expired. */
   callerOf(keyId: string): Promise<Caller | undefined>;
 }
@@ -52,10 +56,8 @@ export function createWebModels(deps: WebModelDeps): FindWebModel {
     const caller = await deps.callerOf(keyId);
     if (caller === undefined)
       throw new ApiError("invalid_api_key", "The API key that this was asked with was revoked or has expired.");
-    const setting = deps.setting();
-    if (setting === "none") return "none";
-    const found = setting === "" ? cheapest(deps, caller) : configured(deps, setting, caller);
-    if (found === undefined) return undefined;
+    const found = choose(deps, caller);
+    if (found === "none" || found === undefined) return found;
     const { model, routes } = found;
     const payer = { caller, requestId, endpoint };
     return {
@@ -68,14 +70,34 @@ export function createWebModels(deps: WebModelDeps): FindWebModel {
   };
 }
 
-function cheapest({ catalog, isDemo }: WebModelDeps, caller: Caller): ResolvedModel | undefined {
+/** Whether there is a model for a caller. */
+export function hasWebModel(deps: WebModelChoice, caller: Subscribed): boolean {
+  try {
+    return typeof choose(deps, caller) === "object";
+  } catch (error) {
+    // The configured one is above the caller's plan.
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
+}
+
+/** What of a caller a model is chosen by. */
+type Subscribed = Pick<Caller, "models"> & { readonly account: Pick<Caller["account"], "tier"> };
+
+function choose(deps: WebModelChoice, caller: Subscribed): ResolvedModel | "none" | undefined {
+  const setting = deps.setting();
+  if (setting === "none") return "none";
+  return setting === "" ? cheapest(deps, caller) : configured(deps, setting, caller);
+}
+
+function cheapest({ catalog, isDemo }: WebModelChoice, caller: Subscribed): ResolvedModel | undefined {
   const wanted = { tier: caller.account.tier, models: caller.models, contextMin: CONTEXT_MIN, isLeftOut: isDemo };
   const model = cheapestChatModel(catalog(), wanted);
   return model && { model, routes: model.routes };
 }
 
 /** One that the operator names and that is not there is no fault of the caller's. */
-function configured({ catalog }: WebModelDeps, id: string, caller: Caller): ResolvedModel | undefined {
+function configured({ catalog }: WebModelChoice, id: string, caller: Subscribed): ResolvedModel | undefined {
   if (resolveModel(catalog(), id)?.model.kind !== "chat") return undefined;
   const { account, models } = caller;
   return requireModel(catalog(), id, { tier: account.tier, models, isDecisionModel: () => false });

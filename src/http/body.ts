@@ -74,6 +74,15 @@ function withModel({ text, body }: JsonBody, model: string): JsonBody {
 }
 
 async function readObject(request: Request, limits: BodyLimits): Promise<JsonBody> {
+  const { text, value } = await readJsonValue(request, limits);
+  return { text, body: asObject(value) };
+}
+
+/** A JSON body of any kind, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content type. */
+export async function readJsonValue(
+  request: Request,
+  limits: BodyLimits,
+): Promise<{ readonly text: string; readonly value: unknown }> {
   const type = request.headers.get("content-type");
   if (type !== null && type !== "application/json" && !isJsonType(type)) {
     throw new ApiError("invalid_request", `Expected Content-Type: application/json, got "${type.slice(0, 100)}".`);
@@ -82,7 +91,7 @@ async function readObject(request: Request, limits: BodyLimits): Promise<JsonBod
   if (bytes.byteLength < STEP_BYTES_MIN) {
     const text = decoder.decode(bytes);
     refuse(jsonExcess(text, boundsOf(limits)), limits);
-    return { text, body: parseObject(text) };
+    return { text, value: parse(text) };
   }
   return oneAtATime(async () => {
     // What the one before led to has the turn that it ended in.
@@ -94,9 +103,9 @@ async function readObject(request: Request, limits: BodyLimits): Promise<JsonBod
     const { excess, longTexts } = await lookOver(text, boundsOf(limits), turn);
     refuse(excess, limits);
     await turn();
-    const body = asObject(await parseLongTexts(text, longTexts, turn).catch(() => refuseJson(text)));
+    const value = await parseLongTexts(text, longTexts, turn).catch(() => refuseJson(text));
     await turn();
-    return { text, body };
+    return { text, value };
   });
 }
 
@@ -133,11 +142,10 @@ function refuse(excess: keyof LargeJsonBounds | undefined, limits: BodyLimits): 
   }
 }
 
-function parseObject(text: string): Record<string, unknown> {
+function parse(text: string): unknown {
   try {
-    return asObject(JSON.parse(text));
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
+    return JSON.parse(text);
+  } catch {
     return refuseJson(text);
   }
 }

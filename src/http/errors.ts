@@ -15,14 +15,21 @@ const MESSAGE_CHARS_MAX = 2000;
 /** A year: larger numbers come from upstreams that are confused, and would be written with an exponent. */
 const RETRY_SECONDS_MAX = 31_536_000;
 
-/** The response of an error. `envelope` writes the body in the client's format; absent: the plain envelope. */
-export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => Record<string, unknown>): Response {
-  const { retryAfterSeconds, headers, body } = error.detail;
+/** The body of an error's response. `envelope` writes it in the client's format; absent: the plain envelope. */
+export function errorJson(
+  error: ApiError,
+  envelope?: (body: ErrorBody) => Record<string, unknown>,
+): Record<string, unknown> {
   const said = error.body();
   if (said.message.length > MESSAGE_CHARS_MAX) said.message = `${said.message.slice(0, MESSAGE_CHARS_MAX)}…`;
   if (said.param !== null) said.param = said.param.slice(0, MESSAGE_CHARS_MAX);
-  const json = { ...(envelope === undefined ? { error: said } : envelope(said)), ...body };
-  const response = Response.json(json, { status: error.status });
+  return { ...(envelope === undefined ? { error: said } : envelope(said)), ...error.detail.body };
+}
+
+/** The response of an error. `envelope` writes the body in the client's format; absent: the plain envelope. */
+export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => Record<string, unknown>): Response {
+  const { retryAfterSeconds, headers } = error.detail;
+  const response = Response.json(errorJson(error, envelope), { status: error.status });
   for (const [name, value] of Object.entries(headers ?? {})) response.headers.set(name, value);
   if (retryAfterSeconds !== undefined) {
     response.headers.set("retry-after", String(Math.min(RETRY_SECONDS_MAX, Math.max(1, Math.ceil(retryAfterSeconds)))));

@@ -166,6 +166,9 @@ function routesDeps(
     search: { search, pages: tools },
     map: { ...tools, userAgent: () => deps.config().web.userAgent },
     publicUrl: (request) => deps.config().server.publicUrl || new URL(request.url).origin,
+    jobStarted: (request, id) => {
+      exchangeOf(request).log["job_id"] = id;
+    },
     clientGone: (request) => {
       exchangeOf(request).log["client_gone"] = true;
     },

@@ -46,6 +46,8 @@ export interface WebRoutesDeps {
   /** As in logs and usage. */
   requestId(request: Request): string;
   readonly llmstxts: LlmstxtJobsDeps;
+  /** A job began, for which the request may wait. */
+  jobStarted(request: Request, id: string): void;
   /** The client left before its answer. */
   clientGone(request: Request): void;
   /** An error no one expected. */
@@ -67,6 +69,8 @@ type Answer<From = Asker> = (body: Body, from: From) => Promise<object>;
 interface KeyAsker extends Asker {
   readonly keyId: string;
   readonly requestId: string;
+  /** Told the id of the job that it asks for. */
+  started(id: string): void;
 }
 
 /** Pages have megabytes, and streams do not wait for them. */
@@ -224,7 +228,8 @@ function createAnswering(deps: WebRoutesDeps) {
     async ({ request }: { request: Request }) => {
       const { accountId, keyId } = await admit(request);
       const body = await deps.readJson(request);
-      const from = { signal: request.signal, accountId, keyId, requestId: deps.requestId(request) };
+      const started = (id: string) => deps.jobStarted(request, id);
+      const from = { signal: request.signal, accountId, keyId, requestId: deps.requestId(request), started };
       return finish(feature, request, () => answer(body, from), body);
     };
   return { answering, finish };

@@ -49,6 +49,8 @@ export interface NewWaitedJob {
   readonly waitMs: number;
   /** Aborts when its starter leaves. */
   readonly signal: AbortSignal;
+  /** Told the job's id as soon as it is queued. */
+  started?(id: string): void;
 }
 
 /** Kinds whose starter waits. */
@@ -70,6 +72,7 @@ export async function startWaited(kind: WaitedKind, job: NewWaitedJob, deps: Wai
   const ref = { id: prefixedId(`${kind}_`), accountId };
   const deadlineAtMs = deps.clock.now() + deps.limits().jobTimeoutMs;
   await deps.jobs.createJob({ ...ref, kind, input, deadlineAtMs });
+  job.started?.(ref.id);
   const endsMs = performance.now() + job.waitMs;
   const left = gone(signal);
   for (;;) {

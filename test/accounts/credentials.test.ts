@@ -49,6 +49,7 @@ const MATRIX: readonly [RegExp, Opens][] = [
   // Its own session cookie: never a key, never a token.
   [/^\w+ \/dashboard\/api\/.+$/, "cookie"],
   [/^GET \/searxng\/search$/, "key"],
+  [/^POST \/mcp$/, "key"],
   [/^\w+ \/(v1|typesafe\/v1|api\/v1)\//, "key"],
 ];
 
@@ -113,7 +114,7 @@ test("with require_verified_email a key of an unverified account opens nothing",
 });
 
 /** Where `x-api-key` is a key too (contract §3 "x-api-key"), and where only beside an `anthropic-version` header. */
-const X_API_KEY = /^\/v1\/(messages|models)(\/|$)/;
+const X_API_KEY = /^\/v1\/(messages|models)(\/|$)|^\/mcp$/;
 const VERSIONED_X_API_KEY = /^\/v1\/files(\/|$)/;
 
 test("x-api-key opens what Anthropic's clients use, and is as if absent elsewhere", async () => {

@@ -11,6 +11,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   program: 6,
   decisions: 5,
   web: 5,
+  mcp: 5,
   status: 5,
   dashboard: 5,
   docs: 5,

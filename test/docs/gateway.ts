@@ -150,6 +150,13 @@ async function signIn(app: TestApp): Promise<string> {
   return String((await tokens(app))["access_token"]);
 }
 
+/** Headers of an endpoint as its examples have them. */
+function headersOf({ parameters = [] }: ApiEndpoint, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    parameters.flatMap(({ name, example }) => (names.includes(name) ? [[name, String(example)]] : [])),
+  );
+}
+
 async function tokens(app: TestApp): Promise<Json> {
   const response = await fetch(`${app.url}/v1/auth/token`, {
     method: "POST",
@@ -211,6 +218,7 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     addConversationItems: async () => ({ path: `${await conversation()}/items` }),
     getConversationItem: async () => ({ path: await item() }),
     deleteConversationItem: async () => ({ path: await item() }),
+    callMcp: async () => ({ headers: headersOf(endpointOf("callMcp"), ["MCP-Protocol-Version", "Mcp-Method"]) }),
     getCrawl: async () => ({ path: await crawl() }),
     cancelCrawl: async () => ({ path: await crawl() }),
     getManualPage: async () => ({ path: "/docs/guides/start" }),

@@ -33,6 +33,8 @@ export interface ExtractAsker {
   readonly keyId: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
+  /** Told the job's id as soon as it is queued. */
+  started?(id: string): void;
 }
 
 const KIND = "extract";
@@ -42,7 +44,7 @@ export async function startExtract(
   body: Body,
   { deps, ...from }: ExtractAsker & { deps: ExtractJobsDeps },
 ): Promise<Record<string, unknown>> {
-  const { accountId, keyId, requestId, signal } = from;
+  const { keyId, requestId, signal } = from;
   const { input, waitMs } = readExtract(body);
   await checkAddresses(input.urls, { deps, signal });
   if (input.schema !== null) {
@@ -55,7 +57,7 @@ export async function startExtract(
     if (typeof model !== "object") throw modelMissing(model, []);
   }
   const stored: StoredExtract = { ...input, keyId, requestId };
-  const job = await startWaited(KIND, { accountId, input: { ...stored }, waitMs, signal }, deps);
+  const job = await startWaited(KIND, { ...from, input: { ...stored }, waitMs }, deps);
   return viewOf(job, deps);
 }
 

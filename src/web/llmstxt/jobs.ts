@@ -25,6 +25,8 @@ export interface LlmstxtAsker {
   readonly keyId: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
+  /** Told the job's id as soon as it is queued. */
+  started?(id: string): void;
 }
 
 const KIND = "llmstxt";
@@ -49,7 +51,7 @@ export async function startLlmstxt(
   body: Body,
   { deps, ...from }: LlmstxtAsker & { deps: LlmstxtJobsDeps },
 ): Promise<Record<string, unknown>> {
-  const { accountId, keyId, requestId, signal } = from;
+  const { keyId, requestId, signal } = from;
   const input = readLlmstxt(body);
   const waitSeconds = readInteger(body, ["timeout_seconds", "timeoutSeconds"], WAIT_SECONDS_RANGE) ?? WAIT_SECONDS;
   // A root that may never be asked is told at once; one that cannot be read now fails the job.
@@ -58,7 +60,7 @@ export async function startLlmstxt(
     if (apiCode === "url_not_allowed" || apiCode === "invalid_request") throw error;
   });
   const stored: StoredLlmstxt = { ...input, keyId, requestId };
-  const job = await startWaited(KIND, { accountId, input: { ...stored }, waitMs: waitSeconds * 1000, signal }, deps);
+  const job = await startWaited(KIND, { ...from, input: { ...stored }, waitMs: waitSeconds * 1000 }, deps);
   return viewOf(job, deps);
 }
 

@@ -1,0 +1,66 @@
+// Hands the tools for agents what they need of the rest: the endpoints that do their work, and what there is for a key.
+// Wiring only.
+
+import type { AnyElysia } from "elysia";
+import { tierIncludes } from "../catalog/tiers.ts";
+import { hasWebModel, type WebModelChoice } from "../gateway/web-model.ts";
+import { createInnerCalls, type InnerCallDeps } from "../http/inner-call.ts";
+import { joinRoutes } from "../http/join-routes.ts";
+import { createMcp } from "../mcp/routes.ts";
+import type { Resources } from "../mcp/tool.ts";
+import type { createWeb } from "../web/assemble.ts";
+import type { Foundation } from "./foundation.ts";
+import type { addUpstreams } from "./upstreams.ts";
+
+type Decisions = ReturnType<typeof addUpstreams>["decisions"];
+
+export interface McpServiceDeps extends Pick<Foundation, "config" | "callers" | "observer" | "bodyLimits" | "log"> {
+  readonly web: Pick<ReturnType<typeof createWeb>, "routes" | "engines">;
+  readonly decisions: Pick<Decisions, "routes" | "choices">;
+  readonly webModels: WebModelChoice;
+}
+
+/** `POST /mcp` as a service. */
+export function createMcpService(deps: McpServiceDeps) {
+  const { config, callers, observer, log, bodyLimits } = deps;
+  return createMcp({
+    origins: () => config().server,
+    authenticate: callers.authenticate,
+    bodyLimits,
+    endpoints: describedEndpoints,
+    resources: resourcesOf(deps),
+    call: createInnerCalls({
+      handle: toolEndpoints([deps.web.routes, deps.decisions.routes]),
+      via: "mcp",
+      finished: observer.finished,
+      unexpected: (exchange, cause) => log.error("unexpected error", { request_id: exchange.requestId, error: cause }),
+    }),
+    unexpected: (error) => log.error("a tool failed unexpectedly", { error }),
+  });
+}
+
+/** Loaded when the first list is asked for: a start has no use for them. */
+export const describedEndpoints = async () => (await import("./endpoints.ts")).ENDPOINTS;
+
+/** The endpoints that do the tools' work, joined when the first is called. */
+export function toolEndpoints(parts: readonly AnyElysia[]): InnerCallDeps["handle"] {
+  let routes: AnyElysia | undefined;
+  return (request) => {
+    routes ??= joinRoutes(parts);
+    return routes.fetch(request);
+  };
+}
+
+/** What there is beside the web. */
+export function resourcesOf({
+  web,
+  decisions,
+  webModels,
+}: Pick<McpServiceDeps, "web" | "decisions" | "webModels">): Resources {
+  return {
+    hasEngine: () => web.engines().some(({ whyOff }) => whyOff === undefined),
+    hasModel: (caller) => hasWebModel(webModels, caller),
+    decisionModels: async ({ account, models }) =>
+      (await decisions.choices(models)).filter(({ tier }) => tierIncludes(account.tier, tier)).map(({ id }) => id),
+  };
+}

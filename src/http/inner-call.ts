@@ -1,0 +1,139 @@
+// Calls of the program's own endpoints for someone who came by another way than a request to them: the same admission,
+// limits, answers, usage row and log line as a request over HTTP has, without a connection.
+
+import type { TraceSpan } from "../telemetry/span.ts";
+import { asApiError } from "./errors.ts";
+import { bindExchange, type Exchange } from "./exchange.ts";
+
+/** For whom an endpoint is called. */
+export interface InnerCaller {
+  readonly requestId: string;
+  /** The `Authorization` header. */
+  readonly authorization: string;
+  readonly address: string;
+  readonly secure: boolean;
+  readonly isUnnamedProxy: boolean;
+  /** Scheme and host under which the client reaches the gateway. */
+  readonly origin: string;
+  readonly span?: TraceSpan | undefined;
+}
+
+/** What is asked. */
+export interface InnerRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** With its query. */
+  readonly path: string;
+  /** The pattern of the path, where it has parameters. */
+  readonly route?: string;
+  readonly body?: unknown;
+  /** Ends the work. */
+  readonly signal: AbortSignal;
+  /** Part of a call that has a log line already: it gets none, and counts nowhere. */
+  readonly isQuiet?: boolean;
+}
+
+/** A call in progress. */
+export interface InnerRun {
+  /** The answer's JSON. Rejects with `ApiError`, or with the signal's reason. */
+  readonly answer: Promise<Record<string, unknown>>;
+  /** What is put on the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Fields of the log line, as they come. */
+  readonly log: Readonly<Record<string, unknown>>;
+}
+
+/** Calls an endpoint. */
+export type CallEndpoint = (caller: InnerCaller, request: InnerRequest) => InnerRun;
+
+/** What calling them needs. */
+export interface InnerCallDeps {
+  /** The endpoints; what they throw is left on the exchange. */
+  handle(request: Request): Response | Promise<Response>;
+  /** Which way the calls come, for their log lines. */
+  readonly via: string;
+  finished(exchange: Exchange, status: number): void;
+  /** An error no one expected. */
+  unexpected(exchange: Exchange, cause: unknown): void;
+}
+
+/** In logs and metrics only: by what web servers commonly write there. */
+const CLIENT_GONE = 499;
+
+/** Builds it. */
+export function createInnerCalls(deps: InnerCallDeps): CallEndpoint {
+  return (caller, asked) => {
+    const { method, path, body, signal } = asked;
+    const request = new Request(caller.origin + path, {
+      method,
+      headers: { authorization: caller.authorization, "content-type": "application/json" },
+      signal,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const exchange = openExchange(caller, asked, deps);
+    bindExchange(request, exchange);
+    return { answer: answerOf(request, exchange, deps), headers: exchange.headers, log: exchange.log };
+  };
+}
+
+async function answerOf(request: Request, exchange: Exchange, deps: InnerCallDeps): Promise<Record<string, unknown>> {
+  let status = CLIENT_GONE;
+  try {
+    const response = await deps.handle(request);
+    if (exchange.thrown !== undefined) throw exchange.thrown;
+    request.signal.throwIfAborted();
+    status = response.status;
+    return (await response.json()) as Record<string, unknown>;
+  } catch (thrown) {
+    if (request.signal.aborted) {
+      exchange.log["client_gone"] = true;
+      throw request.signal.reason;
+    }
+    const error = asApiError(thrown);
+    status = error.status;
+    if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
+    exchange.log["error"] = error.apiCode;
+    if (error.status < 500 && error.detail.cause === undefined) exchange.log["reason"] = error.message;
+    throw error;
+  } finally {
+    exchange.finish(status);
+  }
+}
+
+/** Its body came with a request whose bytes are held already. */
+const HELD = { shrinkTo: () => undefined, release: () => undefined };
+
+function openExchange(caller: InnerCaller, asked: InnerRequest, deps: InnerCallDeps): Exchange {
+  const { method, path, route = path, isQuiet = false } = asked;
+  const name = `${method} ${route}`;
+  let finished = false;
+  const atEnd: (() => void)[] = [];
+  const exchange: Exchange = {
+    requestId: caller.requestId,
+    startedMs: performance.now(),
+    method,
+    path: path.split("?", 1)[0] as string,
+    route,
+    span: caller.span?.child(name, { "http.request.method": method, "http.route": route }),
+    address: caller.address,
+    secure: caller.secure,
+    isUnnamedProxy: caller.isUnnamedProxy,
+    headers: {},
+    holder: undefined,
+    holdBody: () => HELD,
+    log: { via: deps.via },
+    recorded: false,
+    failedRoutes: [],
+    streaming: false,
+    atEnd(work) {
+      if (finished) work();
+      else atEnd.push(work);
+    },
+    finish(status) {
+      if (finished) return;
+      finished = true;
+      for (const work of atEnd) work();
+      if (!isQuiet) deps.finished(exchange, status);
+    },
+  };
+  return exchange;
+}

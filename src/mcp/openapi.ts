@@ -1,0 +1,85 @@
+// What the document says of the tools' endpoint. The tools themselves are listed by the endpoint, for each key its own.
+
+import { Type } from "@sinclair/typebox";
+import { type ApiEndpoint, anyObject } from "../http/endpoint.ts";
+
+const PROTOCOL_VERSION = "2026-07-28";
+
+const ID = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
+
+const MESSAGE = Type.Object(
+  {
+    jsonrpc: Type.Literal("2.0"),
+    id: Type.Optional(ID),
+    method: Type.String({ description: "As `tools/list` or `tools/call`." }),
+    params: Type.Optional(anyObject("Parameters of the method.")),
+  },
+  { $id: "McpRequest", additionalProperties: true, description: "A JSON-RPC request or notification." },
+);
+
+const ANSWER = Type.Object(
+  {
+    jsonrpc: Type.Literal("2.0"),
+    id: Type.Optional(ID),
+    result: Type.Optional(anyObject("What the method gives.")),
+    error: Type.Optional(
+      Type.Object(
+        { code: Type.Integer(), message: Type.String(), data: Type.Optional(Type.Unknown()) },
+        { $id: "McpError", description: "An error of the protocol. Failures of tools are results with `isError`." },
+      ),
+    ),
+  },
+  { $id: "McpResponse", additionalProperties: true },
+);
+
+const header = (name: string, description: string, example: string) => ({
+  name,
+  in: "header" as const,
+  schema: Type.String({ description }),
+  example,
+});
+
+const MCP: ApiEndpoint = {
+  method: "POST",
+  path: "/mcp",
+  id: "callMcp",
+  group: "Web",
+  summary: "The web tools for agents (Model Context Protocol)",
+  description:
+    "Streamable HTTP without sessions, for revision 2026-07-28 and those from 2024-11-05 to 2025-11-25. `tools/list` names " +
+    "the tools that work for the key. A `tools/call` counts as a request to the endpoint that does the tool's work, and its " +
+    "failure is a result with `isError` that holds that endpoint's error. Errors of the protocol are JSON-RPC errors, with " +
+    "numbers as their codes. A request from a page of another origin is refused unless `server.allowed_origins` has it.",
+  access: "key",
+  parameters: [
+    header("Accept", "Both types: an answer may be either.", "application/json, text/event-stream"),
+    header("MCP-Protocol-Version", "The revision; absent: 2025-03-26.", PROTOCOL_VERSION),
+    header("Mcp-Method", "The same as `method`, from revision 2026-07-28 on.", "tools/list"),
+    header("Mcp-Name", "The tool's name in `tools/call`, from revision 2026-07-28 on.", "scrape"),
+  ],
+  body: {
+    schema: MESSAGE,
+    examples: {
+      tools: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/list",
+        params: {
+          _meta: {
+            "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+          },
+        },
+      },
+    },
+  },
+  answer: {
+    description: "The answer, or a stream of events that ends with it.",
+    schema: ANSWER,
+    events: { description: "Progress, then the answer.", schema: ANSWER },
+  },
+  errors: ["origin_not_allowed"],
+};
+
+/** The endpoints. */
+export const MCP_ENDPOINTS: readonly ApiEndpoint[] = [MCP];

@@ -1,0 +1,55 @@
+// What a tool's answer and its failure look like to MCP clients.
+
+import type { ApiError } from "../base/errors.ts";
+import { errorJson } from "../http/errors.ts";
+import { ANSWER_CHARS_MAX, sizedData, sizedText } from "./sized.ts";
+import type { JsonRecord, ToolAnswer } from "./tool.ts";
+
+/** The result of a call, as the protocol has it. */
+export type ToolResult = {
+  content: ({ type: "text"; text: string } | { type: "image"; data: string; mimeType: string })[];
+  structuredContent?: JsonRecord;
+  isError?: true;
+};
+
+/** Characters of all pictures of an answer: more than that many agents refuse. */
+const IMAGE_CHARS_MAX = 5_000_000;
+
+/** The result of a call that went well. */
+export function toolResult({ text, data, images = [] }: ToolAnswer): ToolResult {
+  const sized = sizedData(data);
+  const said = text ?? JSON.stringify(sized.data);
+  const pictures = fitting(images);
+  const notes = [
+    ...(text === undefined && sized.isCut
+      ? [`[Too long: what is beyond ${ANSWER_CHARS_MAX} characters is left out. Ask for less at once.]`]
+      : []),
+    ...(pictures.length < images.length ? ["[A screenshot is too large to be shown.]"] : []),
+  ];
+  return {
+    content: [
+      { type: "text", text: [sizedText(said), ...notes].join("\n\n") },
+      ...pictures.map((picture) => ({ type: "image" as const, data: picture, mimeType: "image/png" })),
+    ],
+    structuredContent: sized.data,
+  };
+}
+
+function fitting(images: readonly string[]): readonly string[] {
+  let left = IMAGE_CHARS_MAX;
+  return images.filter(({ length }) => {
+    if (length > left) return false;
+    left -= length;
+    return true;
+  });
+}
+
+/** The result of a call that failed: the error as the endpoint's own answer has it. */
+export function failureResult(error: ApiError): ToolResult {
+  const { retryAfterSeconds } = error.detail;
+  const retry =
+    retryAfterSeconds === undefined ? {} : { retry_after_seconds: Math.max(1, Math.ceil(retryAfterSeconds)) };
+  const text = JSON.stringify({ ...errorJson(error), status: error.status, ...retry });
+  // No structured content: clients hold it against the schema of good answers.
+  return { content: [{ type: "text", text: sizedText(text) }], isError: true };
+}

@@ -1,0 +1,203 @@
+// POST /mcp: the tools over HTTP, for both eras of the protocol and without sessions. A request is checked (page, name,
+// key) and read here; the SDK answers it. GET and DELETE, which only servers with sessions take, are 405.
+
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
+import { Elysia } from "elysia";
+import type { AtOnce } from "../base/at-once.ts";
+import { ApiError } from "../base/errors.ts";
+import { type BodyLimits, readJsonValue } from "../http/body.ts";
+import { type Exchange, exchangeOf } from "../http/exchange.ts";
+import type { CallEndpoint, InnerCaller } from "../http/inner-call.ts";
+import { sseResponse } from "../http/sse-response.ts";
+import { checkOrigin, type OriginRules } from "./origins.ts";
+import { RunningCalls } from "./running-calls.ts";
+import { createServer, type McpClient, type McpSdk, type ServerDeps } from "./server.ts";
+import type { McpCaller } from "./tool.ts";
+
+/** What the endpoint needs. */
+export interface McpRoutesDeps extends ServerDeps {
+  origins(): OriginRules;
+  /** Key alone; throws 401. */
+  authenticate(request: Request): AtOnce<McpCaller>;
+  bodyLimits(): BodyLimits;
+  readonly call: CallEndpoint;
+}
+
+/** Larger messages are refused: arguments are short, and what a decision may be about is less than a tenth of it. */
+const BODY_BYTES_MAX = 4 * 1024 * 1024;
+/** Messages of one request, where the revision of the protocol has that. Each may be a call. */
+const BATCH_MAX = 20;
+const USER_AGENT_CHARS = 200;
+
+/** The rate headers that an answer has where one call is its whole reason. */
+const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+
+/** The endpoint, and how it ends. */
+export function createMcp(deps: McpRoutesDeps) {
+  const running = new RunningCalls();
+  let loading: Promise<McpHttpHandler> | undefined;
+  const load = async (): Promise<McpHttpHandler> => {
+    const sdk: McpSdk = await import("@modelcontextprotocol/server");
+    return sdk.createMcpHandler(({ authInfo }) => createServer(sdk, deps, authInfo?.extra?.["client"] as McpClient), {
+      // Ours, below, which look after clients that do not read.
+      keepAliveMs: 0,
+      // Nothing is ever told on them.
+      maxSubscriptions: 0,
+    });
+  };
+  const answer = async (request: Request): Promise<Response> => {
+    const exchange = exchangeOf(request);
+    const origin = checkOrigin(request, deps.origins());
+    if (origin !== undefined) Object.assign(exchange.headers, corsHeaders(origin));
+    const caller = await authenticated(request, deps);
+    exchange.log["key_id"] = caller.keyId;
+    const body = await readMessage(request, deps);
+    if (body instanceof Response) return body;
+    const name = clientName(request, caller, exchange);
+    for (const message of Array.isArray(body.value) ? body.value : [body.value])
+      noteMessage(message, { exchange, running, name });
+    loading ??= load();
+    const handler = await loading;
+    const client = clientOf(request, { caller, name, running, call: deps.call });
+    const authInfo = { token: "", clientId: caller.keyId, scopes: [], extra: { client } };
+    const response = await handler.fetch(request, { authInfo, parsedBody: body.value });
+    return isStream(response) ? streamed(response, request, exchange) : response;
+  };
+  return {
+    routes: new Elysia()
+      .post("/mcp", ({ request }) => answer(request), { parse: "none" })
+      .options("/mcp", ({ request }) => preflight(request, deps)),
+    stop: async () => {
+      await (await loading)?.close();
+    },
+  };
+}
+
+/** 401 as clients of the protocol expect it. No authorization server is named: there is none to ask for a token. */
+async function authenticated(request: Request, deps: McpRoutesDeps): Promise<McpCaller> {
+  try {
+    return await deps.authenticate(request);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    const headers = { ...error.detail.headers, "www-authenticate": 'Bearer error="invalid_token"' };
+    throw new ApiError(error.apiCode, error.message, { ...error.detail, headers });
+  }
+}
+
+/** The message or messages; or the protocol's own answer to what is none. */
+async function readMessage(request: Request, deps: McpRoutesDeps): Promise<Response | { readonly value: unknown }> {
+  const limits = deps.bodyLimits();
+  const type = request.headers.get("content-type");
+  // The SDK refuses it before it looks at a body.
+  if (type === null || !/^\s*application\/json\s*(?:;|$)/i.test(type)) return { value: {} };
+  try {
+    const { value } = await readJsonValue(request, { ...limits, maxBytes: Math.min(BODY_BYTES_MAX, limits.maxBytes) });
+    if (Array.isArray(value) && value.length > BATCH_MAX) {
+      return protocolError(-32600, `A batch may have at most ${BATCH_MAX} messages.`);
+    }
+    return { value };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.apiCode !== "invalid_json") throw error;
+    return protocolError(-32700, error.message);
+  }
+}
+
+function protocolError(code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status: 400 });
+}
+
+/** As whom a client is known between its requests, while it has calls in progress. */
+function clientName(request: Request, { keyId }: McpCaller, { address }: Exchange): string {
+  return JSON.stringify([keyId, address, (request.headers.get("user-agent") ?? "").slice(0, USER_AGENT_CHARS)]);
+}
+
+/** Writes down what is asked, and ends the call that a client has cancelled. */
+function noteMessage(
+  message: unknown,
+  { exchange, running, name }: { exchange: Exchange; running: RunningCalls; name: string },
+): void {
+  if (typeof message !== "object" || message === null) return;
+  const { method, params } = message as { method?: unknown; params?: { requestId?: unknown } | null };
+  if (typeof method === "string") exchange.log["mcp_method"] = method.slice(0, 100);
+  if (method === "notifications/cancelled") running.cancel(name, params?.requestId);
+}
+
+/** The client of a request: what it calls is called in its name. */
+function clientOf(
+  request: Request,
+  { caller, name, running, call }: { caller: McpCaller; name: string; running: RunningCalls; call: CallEndpoint },
+): McpClient {
+  const exchange = exchangeOf(request);
+  const { requestId, address, secure, isUnnamedProxy, span } = exchange;
+  const authorization = request.headers.get("authorization") ?? `Bearer ${request.headers.get("x-api-key")?.trim()}`;
+  const { origin } = new URL(request.url);
+  const from: InnerCaller = { requestId, authorization, address, secure, isUnnamedProxy, origin, span };
+  return {
+    caller,
+    signal: request.signal,
+    call: (asked) => {
+      const run = call(from, asked);
+      const copy = () => {
+        for (const header of RATE_HEADERS) {
+          if (run.headers[header] !== undefined) exchange.headers[header] = run.headers[header];
+        }
+      };
+      run.answer.then(copy, copy);
+      return run;
+    },
+    begin: (id) => running.begin(name, id),
+    called: (tool) => {
+      exchange.log["tool"] = tool;
+    },
+  };
+}
+
+function isStream(response: Response): boolean {
+  return response.headers.get("content-type")?.startsWith("text/event-stream") === true && response.body !== null;
+}
+
+/** A stream with keepalives, which ends when its client leaves or stops reading; then the exchange is finished. */
+function streamed(response: Response, request: Request, exchange: Exchange): Response {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  exchange.streaming = true;
+  const finish = () => exchange.finish(response.status);
+  const source = {
+    async next(): Promise<string | undefined> {
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
+      if (!done) return decoder.decode(value, { stream: true });
+      finish();
+      return undefined;
+    },
+    cancel(): void {
+      exchange.log["client_gone"] = true;
+      // What failed meanwhile needs no cancelling.
+      reader.cancel().catch(() => undefined);
+      finish();
+    },
+  };
+  return sseResponse(source, { keepalive: ": keepalive\n\n", signal: request.signal });
+}
+
+/** What pages that may ask are told of the answers. */
+function corsHeaders(origin: string): Record<string, string> {
+  return {
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers":
+      "WWW-Authenticate, X-Request-ID, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset",
+    vary: "Origin",
+  };
+}
+
+function preflight(request: Request, deps: McpRoutesDeps): Response {
+  const origin = checkOrigin(request, deps.origins());
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...(origin === undefined ? {} : corsHeaders(origin)),
+      "access-control-allow-methods": "POST, OPTIONS",
+      "access-control-allow-headers": request.headers.get("access-control-request-headers") ?? "*",
+      "access-control-max-age": "600",
+    },
+  });
+}

@@ -1,0 +1,40 @@
+// Calls in progress of clients that cancel by a message of its own, which older revisions of the protocol do over HTTP.
+// Without sessions a client is known by its key, address and program, and a call by the client's number for it; where two
+// calls look alike neither is ended.
+
+/** A call that can be ended. */
+interface RunningCall {
+  readonly name: string;
+  readonly stop: AbortController;
+}
+
+/** Remembers them. */
+export class RunningCalls {
+  readonly #calls = new Map<string, Set<RunningCall>>();
+
+  /** Notes a call: its signal aborts when its client cancels. `done` forgets it. */
+  begin(client: string, id: string | number): { readonly signal: AbortSignal; done(): void } {
+    const call = { name: nameOf(client, id), stop: new AbortController() };
+    const alike = this.#calls.get(call.name) ?? new Set();
+    this.#calls.set(call.name, alike.add(call));
+    return {
+      signal: call.stop.signal,
+      done: () => {
+        alike.delete(call);
+        if (alike.size === 0 && this.#calls.get(call.name) === alike) this.#calls.delete(call.name);
+      },
+    };
+  }
+
+  /** Ends the one call of that number. */
+  cancel(client: string, id: unknown): void {
+    if (typeof id !== "string" && typeof id !== "number") return;
+    const [call, other] = this.#calls.get(nameOf(client, id)) ?? [];
+    if (call === undefined || other !== undefined) return;
+    call.stop.abort(new Error("The client cancelled the call."));
+  }
+}
+
+function nameOf(client: string, id: string | number): string {
+  return JSON.stringify([client, id]);
+}

@@ -1,0 +1,51 @@
+// `crawl_status`: what has become of a job, and its pages. It knows the jobs of extract and llmstxt too.
+
+import { jobAsk } from "../jobs.ts";
+import type { JsonRecord, McpTool } from "../tool.ts";
+
+const PAGES = 10;
+const PAGES_MAX = 100;
+
+/** The tool. */
+export const crawlStatusTool: McpTool = {
+  name: "crawl_status",
+  title: "Read a job's results",
+  description:
+    "Returns the state of a job and what it has found so far: the pages of a crawl, or the result of an extract or llmstxt " +
+    "that answered with status `processing`. Ask again every few seconds until `status` is neither `scraping` nor " +
+    "`processing`. A crawl's pages come ten at a time: raise `offset` for the next ones. Free of the rate limit.",
+  endpoint: "GET /v1/crawl/:id",
+  readOnly: true,
+  openWorld: false,
+  omits: ["next"],
+  schemas: ({ output }) => ({
+    input: {
+      type: "object",
+      properties: {
+        job_id: { type: "string", description: "What crawl, extract or llmstxt returned." },
+        offset: { type: "integer", minimum: 0, default: 0, description: "Pages of a crawl to skip." },
+        limit: { type: "integer", minimum: 1, maximum: PAGES_MAX, default: PAGES, description: "Most pages." },
+      },
+      required: ["job_id"],
+    },
+    // What only one kind of job has is not promised.
+    output: {
+      type: "object",
+      properties: {
+        ...commonOf(output["properties"] as JsonRecord),
+        data: { description: "Pages, or what was found." },
+      },
+      required: ["job_id", "status"],
+    },
+  }),
+  async run({ job_id: id, offset = 0, limit = PAGES }, { ask }) {
+    const query = typeof id === "string" && id.startsWith("crawl_") ? { offset, limit } : {};
+    const { next: _, ...job } = await ask(jobAsk(id, query as Record<string, number>));
+    return { data: job };
+  },
+};
+
+/** What all kinds of jobs say alike. */
+function commonOf({ job_id, total, completed, creditsUsed, created_at, expires_at }: JsonRecord): JsonRecord {
+  return { job_id, status: { type: "string" }, total, completed, creditsUsed, created_at, expires_at };
+}

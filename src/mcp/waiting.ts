@@ -1,0 +1,25 @@
+// How long tools wait. Most clients give a call up after a minute, and an answer that no one reads is work for nothing:
+// where the arguments do not say, a tool answers before that.
+
+import type { JsonRecord, McpTool } from "./tool.ts";
+
+const SECONDS = 50;
+
+/** The arguments with a time limit, where they have none. */
+export function withTime(args: JsonRecord, { time }: Pick<McpTool, "time">): JsonRecord {
+  if (time === undefined) return args;
+  const { parameter, aliases = [], perSecond } = time;
+  const isGiven = [parameter, ...aliases].some((name) => args[name] !== undefined && args[name] !== null);
+  return isGiven ? args : { ...args, [parameter]: SECONDS * perSecond };
+}
+
+/** The schema with that default. */
+export function withTimeDefault(input: JsonRecord, { time }: Pick<McpTool, "time">): JsonRecord {
+  if (time === undefined) return input;
+  const { parameter, perSecond } = time;
+  const properties = input["properties"] as Record<string, JsonRecord>;
+  return {
+    ...input,
+    properties: { ...properties, [parameter]: { ...properties[parameter], default: SECONDS * perSecond } },
+  };
+}
