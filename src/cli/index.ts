@@ -103,6 +103,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./openapi.ts")).openapi,
   },
   {
+    name: "import",
+    summary: "make a configuration from that of another gateway",
+    load: async () => (await import("./import.ts")).importCommand,
+  },
+  {
     name: "healthcheck",
     summary: "exit 0 if the gateway answers",
     load: async () => (await import("./healthcheck.ts")).healthcheckCommand,

@@ -11,9 +11,11 @@ const { dialects: openaiDialects } = openai.api;
 export const azure: Vendor = {
   name: "azure",
   title: "Azure OpenAI",
+  importNames: ["azure_ai"],
   api: {
     kind: "openai",
     baseUrl: "",
+    pathBelowHost: "/openai/v1",
     domains: ["openai.azure.com", "services.ai.azure.com"],
     traceName: "azure.ai.openai",
     variable: { name: "AZURE_OPENAI_API_KEY", holds: "key", alone: false },

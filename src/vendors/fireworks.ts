@@ -8,6 +8,7 @@ import type { Vendor } from "./vendor.ts";
 export const fireworks: Vendor = {
   name: "fireworks",
   title: "Fireworks AI",
+  importNames: ["fireworks_ai"],
   api: {
     kind: "openai",
     baseUrl: "https://api.fireworks.ai/inference/v1",

@@ -7,6 +7,7 @@ import type { Vendor } from "./vendor.ts";
 export const lmstudio: Vendor = {
   name: "lmstudio",
   title: "LM Studio",
+  importNames: ["lm_studio"],
   api: {
     kind: "openai",
     baseUrl: "http://127.0.0.1:1234/v1",

@@ -8,6 +8,7 @@ import type { Vendor } from "./vendor.ts";
 export const ollama: Vendor = {
   name: "ollama",
   title: "Ollama",
+  importNames: ["ollama_chat"],
   api: {
     kind: "openai",
     baseUrl: "http://127.0.0.1:11434/v1",

@@ -197,6 +197,7 @@ export const OPENAI_ONLY = [
 export const openai = {
   name: "openai",
   title: "OpenAI",
+  importNames: ["text-completion-openai"],
   families: [gptOss, codex, gpt, oSeries],
   api: {
     kind: "openai",

@@ -6,6 +6,7 @@ import type { Vendor } from "./vendor.ts";
 export const together: Vendor = {
   name: "together",
   title: "Together AI",
+  importNames: ["together_ai"],
   api: {
     kind: "openai",
     baseUrl: "https://api.together.xyz/v1",

@@ -12,6 +12,8 @@ export interface Vendor {
   readonly name: string;
   /** The name as the vendor writes it. */
   readonly title: string;
+  /** Its prefixes in a LiteLLM configuration, where they differ from its name (docs.litellm.ai/docs/providers). */
+  readonly importNames?: readonly string[];
   readonly api?: VendorApi;
   /** Its families of models, wherever they are served. The first family whose pattern fits a name applies. */
   readonly families?: readonly ModelFamily[];
@@ -23,6 +25,8 @@ export interface VendorApi {
   readonly kind: ProviderKind;
   /** With its version segment, as the vendor's own SDK takes it; "" where only the operator can know it. */
   readonly baseUrl: string;
+  /** Where only the operator knows the host: the path below it. */
+  readonly pathBelowHost?: string;
   /** The domains of the API; absent for servers that people run themselves. */
   readonly domains?: readonly string[];
   /** `gen_ai.provider.name` in traces of calls to these domains; the OpenTelemetry name where there is one. */

@@ -7,6 +7,7 @@ import type { Vendor } from "./vendor.ts";
 export const vllm: Vendor = {
   name: "vllm",
   title: "vLLM",
+  importNames: ["hosted_vllm"],
   api: {
     kind: "openai",
     baseUrl: "http://127.0.0.1:8000/v1",

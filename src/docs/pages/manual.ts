@@ -10,6 +10,7 @@ import deployment from "../../../docs/guides/deployment.md" with { type: "text" 
 import judged from "../../../docs/guides/how-it-is-judged.md" with { type: "text" };
 import limits from "../../../docs/guides/limits-and-errors.md" with { type: "text" };
 import metrics from "../../../docs/guides/metrics.md" with { type: "text" };
+import moving from "../../../docs/guides/moving.md" with { type: "text" };
 import notOffered from "../../../docs/guides/not-offered.md" with { type: "text" };
 import providersGuide from "../../../docs/guides/providers.md" with { type: "text" };
 import sdks from "../../../docs/guides/sdks.md" with { type: "text" };
@@ -38,6 +39,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/agents.md", text: agents },
     { file: "guides/applications.md", text: applications },
     { file: "guides/providers.md", text: providersGuide },
+    { file: "guides/moving.md", text: moving },
     { file: "guides/deployment.md", text: deployment },
     { file: "guides/upgrade-and-backup.md", text: upgrade },
     { file: "guides/metrics.md", text: metrics },

@@ -1,0 +1,178 @@
+// The models of a LiteLLM configuration: deployments of one name are the routes of one model, and its fallbacks are further
+// routes behind them.
+
+import { lookUp } from "../../base/look-up.ts";
+import { type Deployment, providerKeyOf, providerNames } from "./litellm-providers.ts";
+import { listOf, type Mapping, mappingOf, type Notes, textsOf } from "./reading.ts";
+
+interface Route {
+  readonly provider: string;
+  readonly model: string;
+  readonly priority: number;
+  readonly weight?: number;
+}
+
+/** Members of `model_info` that are carried over. */
+const CARRIED = new Set([
+  "mode",
+  "id",
+  "max_tokens",
+  "max_input_tokens",
+  "max_output_tokens",
+  "supports_function_calling",
+  "supports_vision",
+  "supports_reasoning",
+  "input_cost_per_token",
+  "output_cost_per_token",
+  "cache_read_input_token_cost",
+  "cache_creation_input_token_cost",
+]);
+
+/** The `models` of the file. */
+export function modelEntries(
+  deployments: readonly Deployment[],
+  { router, library }: { router: Mapping; library: Mapping },
+  notes: Notes,
+): Mapping[] {
+  const groups = Map.groupBy(
+    deployments.filter(({ name, model }) => !name.includes("*") && !model.endsWith("*")),
+    ({ name }) => name,
+  );
+  const names = providerNames(deployments);
+  const own = new Map([...groups].map(([name, members]) => [name, routesOf(members, names)]));
+  const further = fallbacksOf([router, library], notes);
+  const byDefault = [...textsOf(router["default_fallbacks"]), ...textsOf(library["default_fallbacks"])];
+  const aliases = aliasesOf(router, notes);
+  const out: Mapping[] = [];
+  for (const [name, members] of groups) {
+    const wanted = (further.get(name) ?? byDefault).filter((one) => one !== name);
+    const alsoKnownAs = aliases.get(name) ?? [];
+    aliases.delete(name);
+    for (const { at, info } of members) {
+      for (const key of Object.keys(info)) if (!CARRIED.has(key)) notes.add(`${at}.model_info.${key}`);
+    }
+    out.push({
+      id: name,
+      ...facts(members),
+      ...(alsoKnownAs.length === 0 ? {} : { aliases: alsoKnownAs }),
+      routes: withFallbacks(own.get(name) ?? [], wanted, { own, name, notes }),
+    });
+  }
+  for (const [target, alsoKnownAs] of aliases) {
+    notes.add("router_settings.model_group_alias", `${alsoKnownAs.join(", ")}: there is no model "${target}"`);
+  }
+  for (const name of further.keys()) {
+    if (!groups.has(name)) notes.add("fallbacks", `there is no model "${name}"`);
+  }
+  return out;
+}
+
+function routesOf(members: readonly Deployment[], names: ReadonlyMap<string, string>): Route[] {
+  return members.map((deployment) => {
+    const { order, weight } = deployment.params;
+    return {
+      provider: names.get(providerKeyOf(deployment))!,
+      model: deployment.model,
+      priority: typeof order === "number" && Number.isInteger(order) && order >= 1 ? order : 1,
+      ...(typeof weight === "number" && weight > 0 ? { weight } : {}),
+    };
+  });
+}
+
+function withFallbacks(
+  routes: readonly Route[],
+  wanted: readonly string[],
+  { own, name, notes }: { own: ReadonlyMap<string, readonly Route[]>; name: string; notes: Notes },
+): Route[] {
+  const out = [...routes];
+  for (const fallback of wanted) {
+    const next = own.get(fallback);
+    if (next === undefined) notes.add(`fallbacks of ${name}`, `there is no model "${fallback}"`);
+    const last = Math.max(...out.map(({ priority }) => priority));
+    for (const route of next ?? []) {
+      const isThere = out.some(({ provider, model }) => provider === route.provider && model === route.model);
+      if (!isThere) out.push({ ...route, priority: last + route.priority });
+    }
+  }
+  return out;
+}
+
+/** `fallbacks: [{a: [b, c]}]`, from both places where it may stand. */
+function fallbacksOf(places: readonly Mapping[], notes: Notes): ReadonlyMap<string, readonly string[]> {
+  const out = new Map<string, readonly string[]>();
+  for (const entry of places.flatMap((place) => listOf(place["fallbacks"]) ?? [])) {
+    for (const [name, wanted] of Object.entries(mappingOf(entry) ?? {})) {
+      const texts = textsOf(wanted);
+      out.set(name, [...(out.get(name) ?? []), ...texts]);
+      if (texts.length !== (listOf(wanted)?.length ?? 1)) {
+        notes.add(`fallbacks of ${name}`, "a fallback with parameters of its own has no counterpart here");
+      }
+    }
+  }
+  return out;
+}
+
+/** `model_group_alias: {alias: model}`, by model. */
+function aliasesOf(router: Mapping, notes: Notes): Map<string, string[]> {
+  const out = new Map<string, string[]>();
+  for (const [alias, target] of Object.entries(mappingOf(router["model_group_alias"]) ?? {})) {
+    const model = typeof target === "string" ? target : mappingOf(target)?.["model"];
+    if (typeof model === "string") out.set(model, [...(out.get(model) ?? []), alias]);
+    else notes.add(`router_settings.model_group_alias.${alias}`, "expected the name of a model");
+  }
+  return out;
+}
+
+/** What the first deployment that says something says of the model. */
+function facts(members: readonly Deployment[]): Mapping {
+  const of = (key: string) =>
+    members.map(({ info, params }) => info[key] ?? params[key]).find((one) => one !== undefined);
+  const whole = (...keys: string[]) =>
+    keys.map(of).find((one) => typeof one === "number" && Number.isInteger(one) && one > 0);
+  const flag = (key: string) => [of(key)].find((one) => typeof one === "boolean");
+  const kind = kindOf(of("mode"));
+  return Object.fromEntries(
+    Object.entries({
+      kind,
+      context_length: whole("max_input_tokens", "max_tokens"),
+      max_output_tokens: whole("max_output_tokens"),
+      supports_tools: flag("supports_function_calling"),
+      supports_vision: flag("supports_vision"),
+      supports_reasoning: flag("supports_reasoning"),
+      prices: pricesOf(of),
+    }).filter(([, value]) => value !== undefined),
+  );
+}
+
+/** LiteLLM's names of kinds. */
+const KINDS: Readonly<Record<string, string>> = {
+  embedding: "embedding",
+  rerank: "rerank",
+  audio_transcription: "transcription",
+  audio_speech: "speech",
+  image_generation: "image",
+};
+
+/** Absent for chat, which is the default, and for names that no one knows. */
+function kindOf(mode: unknown): string | undefined {
+  return typeof mode === "string" ? lookUp(KINDS, mode) : undefined;
+}
+
+/** Dollars per token become dollars per million; both must be there. */
+function pricesOf(of: (key: string) => unknown): Mapping | undefined {
+  const price = (key: string) => {
+    const value = of(key);
+    return typeof value === "number" && value >= 0 ? Number((value * 1_000_000).toPrecision(12)) : undefined;
+  };
+  const input = price("input_cost_per_token");
+  const output = price("output_cost_per_token");
+  if (input === undefined || output === undefined) return undefined;
+  const cacheRead = price("cache_read_input_token_cost");
+  const cacheWrite = price("cache_creation_input_token_cost");
+  return {
+    input,
+    output,
+    ...(cacheRead === undefined ? {} : { cache_read: cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite }),
+  };
+}

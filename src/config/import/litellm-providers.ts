@@ -1,0 +1,208 @@
+// The providers of a LiteLLM configuration. There each deployment carries address and key; here those that share them are
+// one provider.
+
+import { VENDORS } from "../../vendors/index.ts";
+import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up.ts";
+import { modelByName } from "../../vendors/model-facts.ts";
+import { EXAMPLE } from "../presets.ts";
+import { type Mapping, mappingOf, type Notes } from "./reading.ts";
+
+/** One entry of `model_list`, as far as it could be read. */
+export interface Deployment {
+  /** The name that clients ask for. */
+  readonly name: string;
+  /** The upstream's name of the model; ends in `*` where any model is meant. */
+  readonly model: string;
+  /** The settings of its provider; deployments with equal ones share it. */
+  readonly provider: Mapping;
+  /** What its provider is called where nothing else has that name. */
+  readonly wantedName: string;
+  readonly params: Mapping;
+  readonly info: Mapping;
+  /** Its place in the file. */
+  readonly at: string;
+}
+
+export interface DeploymentPlace {
+  readonly at: string;
+  readonly credentials: ReadonlyMap<string, Mapping>;
+  readonly notes: Notes;
+}
+
+/** Members of `litellm_params` that are carried over, here or with the model. */
+const CARRIED = new Set([
+  "model",
+  "api_key",
+  "api_base",
+  "base_url",
+  "custom_llm_provider",
+  "extra_headers",
+  "headers",
+  "organization",
+  "timeout",
+  "weight",
+  "order",
+  "input_cost_per_token",
+  "output_cost_per_token",
+  "cache_read_input_token_cost",
+  "cache_creation_input_token_cost",
+  "litellm_credential_name",
+]);
+
+/** Reads one entry; undefined, with a note, where nothing can be made of it. */
+export function readDeployment(entry: Mapping | undefined, options: DeploymentPlace): Deployment | undefined {
+  const { at, credentials, notes } = options;
+  const given = mappingOf(entry?.["litellm_params"]);
+  const name = entry?.["model_name"];
+  const whole = given?.["model"];
+  if (entry === undefined || given === undefined || typeof name !== "string" || typeof whole !== "string") {
+    notes.add(at, "expected model_name and litellm_params with a model");
+    return undefined;
+  }
+  const credential = given["litellm_credential_name"];
+  const params = { ...(typeof credential === "string" ? credentials.get(credential) : {}), ...given };
+  const found = vendorOf(whole, params);
+  if (found === undefined) {
+    notes.add(`${at} (${name})`, `the provider of "${whole}" is not known here: add it with kind and base_url`);
+    return undefined;
+  }
+  for (const key of Object.keys(given)) if (!CARRIED.has(key)) notes.add(`${at}.litellm_params.${key}`, reasonOf(key));
+  const info = mappingOf(entry["model_info"]) ?? {};
+  const provider = settingsOf(found, params, options);
+  return { name, model: found.model, provider, wantedName: found.vendor?.name ?? found.prefix, params, info, at };
+}
+
+function reasonOf(key: string): string | undefined {
+  if (key === "rpm" || key === "tpm") return "limits are set per plan and key; share load with weight";
+  if (key === "api_version") return "the v1 path of the API needs none";
+  return undefined;
+}
+
+interface FoundVendor {
+  /** Undefined: an API that is compatible with OpenAI's, at an address of the operator's. */
+  readonly vendor: CallableVendor | undefined;
+  readonly prefix: string;
+  readonly model: string;
+}
+
+/** `provider/model`, or a model whose name tells the provider. */
+function vendorOf(whole: string, params: Mapping): FoundVendor | undefined {
+  const told = params["custom_llm_provider"];
+  const slash = whole.indexOf("/");
+  const prefix = typeof told === "string" ? told : slash < 0 ? "" : whole.slice(0, slash);
+  const model = whole.startsWith(`${prefix}/`) ? whole.slice(prefix.length + 1) : whole;
+  const named = CALLABLE.find(({ name, importNames = [] }) => name === prefix || importNames.includes(prefix));
+  if (named !== undefined) return { vendor: named, prefix, model };
+  if (addressOf(params) !== undefined && prefix !== "") return { vendor: undefined, prefix, model };
+  if (prefix !== "") return undefined;
+  const { family } = modelByName(whole);
+  const maker = VENDORS.find(({ families }) => families?.some((one) => one.name === family));
+  return { vendor: findVendor(maker?.name) ?? findVendor(EXAMPLE.preset), prefix, model };
+}
+
+function addressOf(params: Mapping): string | undefined {
+  const address = params["api_base"] ?? params["base_url"];
+  return typeof address === "string" && address !== "" ? address : undefined;
+}
+
+/** What an API speaks that is compatible with the best known one. */
+const COMPATIBLE = findVendor(EXAMPLE.preset)?.api.kind;
+
+/** The provider's entry, in the form of the configuration file. */
+function settingsOf({ vendor }: FoundVendor, params: Mapping, { at, notes }: DeploymentPlace): Mapping {
+  const address = addressOf(params);
+  const key = params["api_key"];
+  const headers = headersOf(params);
+  const { timeout } = params;
+  if (typeof key === "string" && referenceOf(key) === undefined) {
+    notes.add(`${at}.litellm_params.api_key`, "written into the file as it is: a variable such as ${NAME} is safer");
+  }
+  return {
+    ...(vendor === undefined ? { kind: COMPATIBLE } : { preset: vendor.name }),
+    ...(address === undefined ? {} : { base_url: baseUrlOf(address, vendor) }),
+    ...(typeof key === "string" ? { api_key: textOf(key) } : {}),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(typeof timeout === "number" && timeout > 0
+      ? { timeout: { first_byte: `${Math.ceil(timeout * 1000)}ms` } }
+      : {}),
+  };
+}
+
+function headersOf(params: Mapping): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const [name, value] of Object.entries({
+    ...mappingOf(params["headers"]),
+    ...mappingOf(params["extra_headers"]),
+  })) {
+    if (typeof value === "string") out[name] = textOf(value);
+  }
+  const { organization } = params;
+  if (typeof organization === "string") out["OpenAI-Organization"] = textOf(organization);
+  return out;
+}
+
+/** `os.environ/NAME` names a variable. */
+function referenceOf(text: string): string | undefined {
+  return /^os\.environ\/([A-Za-z_]\w*)$/.exec(text.trim())?.[1];
+}
+
+/** The value as this program's file writes it. */
+function textOf(text: string): string {
+  const name = referenceOf(text);
+  return name === undefined ? text : `\${${name}}`;
+}
+
+/** LiteLLM takes the address without the version segment where the vendor's SDK adds it; here it belongs to it. */
+function baseUrlOf(address: string, vendor: CallableVendor | undefined): string {
+  const name = referenceOf(address);
+  if (name !== undefined) return `\${${name}}`;
+  if (!URL.canParse(address)) return address;
+  const url = new URL(address);
+  const usual = vendor?.api.pathBelowHost ?? (vendor?.api.baseUrl ? new URL(vendor.api.baseUrl).pathname : "");
+  const path = url.pathname.replace(/\/+$/, "");
+  return `${url.origin}${path === "" ? usual : path}`;
+}
+
+/** The `providers` of the file, each named once. */
+export function providerEntries(
+  deployments: readonly Deployment[],
+  attempts: number | undefined,
+): readonly [name: string, entry: Mapping][] {
+  const names = providerNames(deployments);
+  const out = new Map<string, Mapping>();
+  for (const deployment of deployments) {
+    const name = names.get(providerKeyOf(deployment))!;
+    // Models are configured one by one unless a pattern asks for all.
+    const discover = deployments.some(
+      (other) => other.model.endsWith("*") && providerKeyOf(other) === providerKeyOf(deployment),
+    );
+    const retry = attempts === undefined ? {} : { retry: { attempts } };
+    out.set(name, { ...deployment.provider, discover, ...retry });
+  }
+  return [...out];
+}
+
+/** The name of each deployment's provider, by `providerKeyOf`. */
+export function providerNames(deployments: readonly Deployment[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const deployment of deployments) {
+    const key = providerKeyOf(deployment);
+    if (names.has(key)) continue;
+    const wanted =
+      deployment.wantedName
+        .toLowerCase()
+        .replace(/[^a-z0-9-]+/g, "-")
+        .replace(/^-+|-+$/g, "") || "provider";
+    let name = wanted;
+    for (let n = 2; taken.has(name); n++) name = `${wanted}-${n}`;
+    taken.add(name);
+    names.set(key, name);
+  }
+  return names;
+}
+
+/** What makes two deployments share a provider. */
+export function providerKeyOf({ provider }: Deployment): string {
+  return JSON.stringify(provider);
+}

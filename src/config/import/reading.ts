@@ -1,0 +1,43 @@
+// Reads values of another program's configuration, whose shape nobody has checked.
+
+/** The members of a mapping. */
+export type Mapping = Readonly<Record<string, unknown>>;
+
+/** The value as a mapping; undefined where it is none. */
+export function mappingOf(value: unknown): Mapping | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Mapping) : undefined;
+}
+
+/** The value as a list; undefined where it is none. */
+export function listOf(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
+}
+
+/** The texts of a list, or the one text. */
+export function textsOf(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return (listOf(value) ?? []).filter((one) => typeof one === "string");
+}
+
+/** More lines would not be read; a hostile file could ask for any number. */
+const NOTES_MAX = 500;
+
+/** What could not be carried over. */
+export class Notes {
+  readonly #lines: string[] = [];
+
+  /** Notes a place of the file, and the reason where there is one to tell. */
+  add(place: string, reason = "has no counterpart here"): void {
+    if (this.#lines.length < NOTES_MAX) this.#lines.push(`${oneLine(place)}: ${oneLine(reason)}`);
+  }
+
+  get lines(): readonly string[] {
+    return this.#lines;
+  }
+}
+
+/** Names come from the file: they must not end the comment that they are written into. */
+function oneLine(text: string): string {
+  const plain = text.replace(/\p{Cc}+/gu, " ");
+  return plain.length > 300 ? `${plain.slice(0, 300)}…` : plain;
+}
