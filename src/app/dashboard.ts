@@ -33,7 +33,7 @@ export interface DashboardServiceDeps {
   readonly decisions: Pick<ReturnType<typeof createDecisions>, "overview" | "promote" | "choices">;
   readonly watch: Pick<ReturnType<typeof createWatch>, "subsystems" | "modelHealth">;
   readonly observer: Pick<Observer, "lastFaults">;
-  readonly web: Pick<ReturnType<typeof createWeb>, "figures" | "count">;
+  readonly web: Pick<ReturnType<typeof createWeb>, "figures" | "count" | "ownJobs">;
   uptimeSeconds(): number;
   config(): Config;
   grants(): Readonly<Record<TierId, TierGrant>>;
@@ -91,6 +91,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
     threads: more.threads,
+    jobs: more.web.ownJobs,
     unpriced: (tier) => (isTierId(tier) ? unpricedModels(fleet.catalog().models, config(), tier) : []),
     budgetOf: ({ id, tier }) => budgets.findAccountBudget(id, isTierId(tier) ? more.grants()[tier].budget : undefined),
     budgetsOf: more.budgetsOf,

@@ -63,6 +63,7 @@ export const ERRORS = {
   key_not_found: row(404, "not_found_error"),
   account_not_found: row(404, "not_found_error"),
   invite_not_found: row(404, "not_found_error"),
+  job_not_found: row(404, "not_found_error"),
   crawl_job_not_found: row(404, "not_found_error"),
   extract_job_not_found: row(404, "not_found_error"),
   llmstxt_job_not_found: row(404, "not_found_error"),

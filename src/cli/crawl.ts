@@ -2,19 +2,15 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sha256Hex } from "../base/ids.ts";
-import { percentDecoded } from "../base/percent.ts";
 import { JobTimeout } from "../jobs/kind.ts";
 import { crawlKind } from "../web/crawl.ts";
 import { CRAWL_LIMIT, CRAWL_LIMIT_MAX, readCrawl } from "../web/crawl-jobs.ts";
 import { type MemoryCrawlStore, memoryCrawlStore, type VisitedPage } from "../web/memory-crawl-store.ts";
+import { createPageNames, markdownOf } from "../web/page-files.ts";
 import type { Command, Context } from "./command.ts";
 import { Interrupted } from "./failure.ts";
 import { progressLine, withWebTools } from "./web-tools.ts";
 import { failure, nowMs } from "./workspace.ts";
-
-/** Longer file names are cut and told apart by a hash: file systems take 255 bytes, and a letter may be three. */
-const NAME_CHARS_MAX = 80;
 
 /** Prints the pages, or writes one Markdown file for each as it comes. */
 export const crawlCommand: Command = {
@@ -123,35 +119,15 @@ function jsonOf(store: MemoryCrawlStore): Record<string, unknown> {
   };
 }
 
-function markdownOf({ url, body }: VisitedPage): string {
-  return `<!-- ${url} -->\n\n${body["markdown"]}\n`;
-}
-
 /** Writes pages into a folder and gives the path of each. */
 function pageFiles(folder: string): { write(page: VisitedPage): string } {
   mkdirSync(folder, { recursive: true });
-  const names = new Set<string>();
+  const nameOf = createPageNames();
   return {
     write: (page) => {
-      let name = fileName(page.url);
-      // Lower case: file systems may not tell /A from /a.
-      if (names.has(name.toLowerCase())) name = `${name.slice(0, -3)}-${sha256Hex(page.url).slice(0, 8)}.md`;
-      names.add(name.toLowerCase());
-      const path = join(folder, name);
+      const path = join(folder, nameOf(page.url));
       writeFileSync(path, markdownOf(page));
       return path;
     },
   };
-}
-
-/** A name that no address can lead out of the folder. */
-function fileName(address: string): string {
-  const url = new URL(address);
-  const plain = percentDecoded(`${url.pathname}${url.search}`)
-    .replace(/[^\p{L}\p{N}]+/gu, "-")
-    .replace(/^-+|-+$/g, "");
-  const name = plain === "" ? "index" : plain;
-  return name.length <= NAME_CHARS_MAX
-    ? `${name}.md`
-    : `${name.slice(0, NAME_CHARS_MAX - 9)}-${sha256Hex(address).slice(0, 8)}.md`;
 }

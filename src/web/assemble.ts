@@ -20,6 +20,7 @@ import { crawlKind } from "./crawl.ts";
 import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
 import { llmstxtKind } from "./llmstxt/kind.ts";
+import { createOwnedJobs } from "./owned-jobs.ts";
 import { type KeyHolder, type WebCaller, webRoutes } from "./routes.ts";
 import { createWebTools } from "./tools.ts";
 
@@ -95,12 +96,15 @@ export function createWeb(deps: WebDeps) {
     rpm: deps.anonymousRpm,
     rejected: deps.metrics.rateLimited,
   });
-  const routes = webRoutes(routesDeps(deps, { tools, search, store, runner, anonymous, extract }));
+  const endpoints = routesDeps(deps, { tools, search, store, runner, anonymous, extract });
+  const routes = webRoutes(endpoints);
   let queued = 0;
   return {
     routes,
     tools,
     runner,
+    /** What accounts see of their own jobs. */
+    ownJobs: createOwnedJobs({ ...endpoints, lists: store, pages: store }),
     /** Every search engine: whether it runs, how it does, whether it is left alone. */
     engines: () => search.engines(),
     start: () => {

@@ -68,7 +68,7 @@ function stillToCome({ input, progress }: StoredJob, ahead: number): number {
   return Math.min(known, Math.max(0, Number(input["limit"]) - fetched));
 }
 
-/** What tells pages apart is ours. */
-function withoutKeys({ keys: _, ...body }: Body): Body {
+/** A page as it is shown: what tells pages apart is ours. */
+export function withoutKeys({ keys: _, ...body }: Body): Body {
   return body;
 }

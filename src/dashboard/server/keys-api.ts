@@ -22,6 +22,7 @@ type NotedEvent =
   | "plan_set"
   | "account_removed"
   | "account_key_revoked"
+  | "job_cancelled"
   | "invite_created"
   | "invite_withdrawn";
 

@@ -42,6 +42,8 @@ const PAGES: readonly RegExp[] = [
   "usage",
   "log",
   "playground",
+  "jobs",
+  "jobs/*",
   "account",
   "admin",
   "admin/*",

@@ -20,6 +20,7 @@ import { type DecisionsApiDeps, decisionsApi } from "./decisions-api.ts";
 import { type DashboardRequest, type Endpoint, member } from "./endpoint.ts";
 import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
 import { hasSessionCookie, refuseForeignOrigin, visitorOf } from "./guard.ts";
+import { type JobsApiDeps, jobsApi } from "./jobs-api.ts";
 import { budgetView, type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { type LogApiDeps, logApi } from "./log-api.ts";
 import { modelsApi } from "./models-api.ts";
@@ -36,6 +37,7 @@ export interface DashboardDeps
     DecisionsApiDeps,
     ThreadsApiDeps,
     Pick<LogApiDeps, "liveViews" | "isPriced">,
+    JobsApiDeps,
     Pick<GatewayApiDeps, "gateway">,
     Pick<PeopleApiDeps, "people" | "invites">,
     Omit<SignInApiDeps, "profile" | "boot"> {
@@ -76,6 +78,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...logApi({ ...deps, isSignedIn: async (request) => (await visitorOf(request, accounts)) !== undefined }),
     ...accountApi(deps),
     ...threadsApi(deps),
+    ...jobsApi(deps),
     ...playgroundApi(deps),
     ...decisionsApi(deps),
     ...gatewayApi(deps),

@@ -53,6 +53,13 @@ const ROUTES: readonly Route[] = [
     nav: ["Playground", "chat", "/playground"],
   },
   {
+    path: /^\/jobs$/,
+    page: lazy(() => import("./pages/jobs.tsx"), "JobsPage"),
+    as: "member",
+    nav: ["Jobs", "list", "/jobs"],
+  },
+  { path: /^\/jobs\/[^/]+$/, page: lazy(() => import("./pages/jobs.tsx"), "OneJobPage"), as: "member" },
+  {
     path: /^\/account$/,
     page: lazy(() => import("./pages/account.tsx"), "AccountPage"),
     as: "member",
@@ -74,6 +81,12 @@ const ROUTES: readonly Route[] = [
     path: /^\/admin\/accounts\/[^/]+$/,
     page: lazy(() => import("./pages/admin/account.tsx"), "AdminAccountPage"),
     as: "admin",
+  },
+  {
+    path: /^\/admin\/jobs$/,
+    page: lazy(() => import("./pages/admin/jobs.tsx"), "OpenJobsPage"),
+    as: "admin",
+    nav: ["Running jobs", "list", "/admin/jobs"],
   },
   {
     path: /^\/admin\/models$/,

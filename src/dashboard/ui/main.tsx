@@ -6,6 +6,7 @@ import "./style/shell.css";
 import "./style/parts.css";
 import "./style/pages.css";
 import "./style/playground.css";
+import "./style/work.css";
 import "./style/admin.css";
 import { Dashboard } from "./app.tsx";
 

@@ -36,7 +36,13 @@ document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
     return;
   const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
-  if (!(link instanceof HTMLAnchorElement) || link.target !== "" || link.origin !== location.origin) return;
+  if (
+    !(link instanceof HTMLAnchorElement) ||
+    link.target !== "" ||
+    link.download !== "" ||
+    link.origin !== location.origin
+  )
+    return;
   if (link.pathname !== BASE && !link.pathname.startsWith(`${BASE}/`)) return;
   event.preventDefault();
   if (link.href === location.href) return;

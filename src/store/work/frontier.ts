@@ -21,6 +21,12 @@ export interface JobPage {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** A page of a job by its address alone. */
+export type JobPageHead = Pick<JobPage, "url" | "failed"> & {
+  /** What is stored of it. */
+  readonly bytes: number;
+};
+
 /** Which pages of a job. */
 export interface PageWindow {
   readonly failed?: boolean;
@@ -233,6 +239,17 @@ function readingPages({ db }: Store) {
         .from(jobPages)
         .where(and(own, gte(jobPages.seq, first), lte(jobPages.seq, last)))
         .orderBy(asc(jobPages.seq))
+        .all();
+    },
+
+    /** The addresses of a job's pages in the order they came, without what they hold. */
+    async listPageHeads(jobId: string): Promise<JobPageHead[]> {
+      return db
+        .select({ url: jobPages.url, failed: jobPages.failed, bytes: sql<number>`octet_length(${jobPages.body})` })
+        .from(jobPages)
+        .where(eq(jobPages.jobId, jobId))
+        .orderBy(asc(jobPages.seq))
+        .limit(PAGE_MAX)
         .all();
     },
 

@@ -5,6 +5,8 @@ import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL, sql } from
 import { alias } from "drizzle-orm/sqlite-core";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/open.ts";
+import { jobLists } from "./job-lists.ts";
+import { OPEN_STATES } from "./job-states.ts";
 import { jobAnswers, jobs } from "./schema.ts";
 
 /** A job as stored. */
@@ -34,12 +36,11 @@ export type JobStore = ReturnType<typeof jobStore>;
 
 // A job may own thousands of pages, which go with it.
 const DELETE_BATCH = 5;
-const OPEN_STATES = ["queued", "running"] as const;
 
 /** Builds the verbs. */
 export function jobStore(store: Store) {
   const parts = jobParts(store);
-  return { ...openJobs(store, parts), ...leasingJobs(store, parts), ...endingJobs(store, parts) };
+  return { ...openJobs(store, parts), ...leasingJobs(store, parts), ...endingJobs(store, parts), ...jobLists(store) };
 }
 
 /** Conditions and steps that several verbs share. */

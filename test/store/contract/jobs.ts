@@ -2,10 +2,10 @@
 
 import { expect } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
-import { type Contract, TEXTS, type World } from "./world.ts";
+import { claim, entry, queued, running, withPages } from "./job-hands.ts";
+import { jobLists } from "./job-lists.ts";
+import { type Contract, TEXTS } from "./world.ts";
 
-const claim = (verbs: Verbs, owner: string) => verbs.jobs.claimJob({ owner, leaseMs: 100, kinds: ["crawl"] });
-const entry = (urlKey: string, depth = 0) => ({ urlKey, url: `http://x/${urlKey}`, depth });
 const answer = (asked: string) => ({
   asked,
   url: asked,
@@ -13,26 +13,6 @@ const answer = (asked: string) => ({
   headers: new Headers({ a: "ä" }),
   body: new Uint8Array([0, 255]),
 });
-
-/** Queues a job; gives its account. */
-async function queued({ verbs, clock, account }: World, id = "j", owner?: string): Promise<string> {
-  const accountId = owner ?? (await account());
-  await verbs.jobs.createJob({
-    id,
-    kind: "crawl",
-    accountId,
-    input: { texts: TEXTS },
-    deadlineAtMs: clock.now() + 1000,
-  });
-  return accountId;
-}
-
-/** A job that someone works on. */
-async function running(world: World): Promise<string> {
-  const accountId = await queued(world);
-  await claim(world.verbs, "me");
-  return accountId;
-}
 
 const jobs: Contract<"jobs"> = {
   createJob: {
@@ -152,6 +132,7 @@ const jobs: Contract<"jobs"> = {
       expect(await world.verbs.jobs.countQueued()).toBe(1);
     },
   },
+  ...jobLists,
   deleteExpiredJobs: {
     "time: with all that they hold": async (world) => {
       const accountId = await running(world);
@@ -171,16 +152,6 @@ const jobs: Contract<"jobs"> = {
     },
   },
 };
-
-/** Stores pages of these addresses, every second one failed. */
-async function withPages(world: World, urls: readonly string[]): Promise<string> {
-  const accountId = await running(world);
-  for (const [n, url] of urls.entries()) {
-    const page = { url, failed: n % 2 === 1, body: { text: "é", keys: [`key-${url}`] } };
-    await world.verbs.frontier.saveVisit("j", { urlKey: url, page, frontierMax: 9 });
-  }
-  return accountId;
-}
 
 const frontier: Contract<"frontier"> = {
   addFrontier: {
@@ -314,6 +285,16 @@ const frontier: Contract<"frontier"> = {
       const page = { url: "http://x/ä", failed: false, body: { texts: [...TEXTS, "a\u0000b"] } };
       await world.verbs.frontier.saveVisit("j", { urlKey: "a", page, frontierMax: 9 });
       expect(await world.verbs.frontier.listPages("j")).toEqual([page]);
+    },
+  },
+  listPageHeads: {
+    "order: as they came, measured in bytes": async (world) => {
+      await withPages(world, ["b", "a"]);
+      const bytes = Buffer.byteLength(JSON.stringify({ text: "é", keys: ["key-b"] }));
+      expect(await world.verbs.frontier.listPageHeads("j")).toEqual([
+        { url: "b", failed: false, bytes },
+        { url: "a", failed: true, bytes },
+      ]);
     },
   },
   listPageKeys: {

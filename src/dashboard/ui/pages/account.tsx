@@ -233,6 +233,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   identity_unlinked: "Provider unlinked",
   refresh_reused: "A used token was presented again: its session was ended",
   plan_set: "Plan of an account set",
+  job_cancelled: "Job of an account cancelled",
   account_removed: "Account deleted by you",
   account_key_revoked: "Key of an account revoked",
   invite_created: "Invitation made",

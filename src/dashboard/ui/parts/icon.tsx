@@ -18,6 +18,7 @@ const PATHS = {
   menu: "M4 7h16M4 12h16M4 17h16",
   close: "M6 6l12 12M18 6L6 18",
   plus: "M12 5v14M5 12h14",
+  list: "M4 6h2m3 0h11M4 12h2m3 0h11M4 18h2m3 0h11",
   stop: "M7 7h10v10H7z",
   book: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",
 } as const;

@@ -1,0 +1,107 @@
+// Jobs as people look at them: an account's own, latest first, and those of everybody that have not ended. What a job gave
+// is left out of lists: it may be megabytes.
+
+import { and, count, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
+import { byBytes } from "../engine/byte-order.ts";
+import type { Store } from "../engine/open.ts";
+import { accounts } from "../schema.ts";
+import { OPEN_STATES } from "./job-states.ts";
+import { jobPages, jobs } from "./schema.ts";
+
+/** A job in a list. */
+export interface ListedJob {
+  readonly id: string;
+  readonly kind: string;
+  readonly accountId: string;
+  readonly state: (typeof jobs.$inferSelect)["state"];
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly progress: Readonly<Record<string, unknown>>;
+  readonly error: Readonly<Record<string, unknown>> | null;
+  /** Addresses that it knows. */
+  readonly frontierSize: number;
+  /** What its pages take. */
+  readonly heldBytes: number;
+  /** Pages that could not be read. */
+  readonly failedPages: number;
+  readonly createdAtMs: number;
+  readonly deadlineAtMs: number;
+  readonly finishedAtMs: number | null;
+  readonly expiresAtMs: number | null;
+}
+
+/** A place in an account's list. */
+export interface JobPlace {
+  readonly createdAtMs: number;
+  readonly id: string;
+}
+
+/** Builds the verbs. */
+export function jobLists({ db, clock }: Store) {
+  const failedPages = db
+    .select({ n: count() })
+    .from(jobPages)
+    .where(and(eq(jobPages.jobId, jobs.id), eq(jobPages.failed, true)));
+  const listed = {
+    id: jobs.id,
+    kind: jobs.kind,
+    accountId: jobs.accountId,
+    state: jobs.state,
+    input: jobs.input,
+    progress: jobs.progress,
+    error: jobs.error,
+    frontierSize: jobs.frontierSize,
+    heldBytes: jobs.heldBytes,
+    failedPages: sql<number>`(${failedPages})`.mapWith(Number),
+    createdAtMs: jobs.createdAtMs,
+    deadlineAtMs: jobs.deadlineAtMs,
+    finishedAtMs: jobs.finishedAtMs,
+    expiresAtMs: jobs.expiresAtMs,
+  };
+  const exists = () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now()));
+  return {
+    /** An account's jobs, latest first; `before`: the last one of the page above. */
+    async listJobs(accountId: string, { before, limit }: { before?: JobPlace; limit: number }): Promise<ListedJob[]> {
+      const further =
+        before === undefined
+          ? undefined
+          : or(
+              lt(jobs.createdAtMs, before.createdAtMs),
+              and(eq(jobs.createdAtMs, before.createdAtMs), lt(byBytes(jobs.id), before.id)),
+            );
+      return db
+        .select(listed)
+        .from(jobs)
+        .where(and(eq(jobs.accountId, accountId), exists(), further))
+        .orderBy(desc(jobs.createdAtMs), desc(byBytes(jobs.id)))
+        .limit(limit)
+        .all();
+    },
+
+    /** One job of an account, of whatever kind. */
+    async findListedJob(accountId: string, id: string): Promise<ListedJob | undefined> {
+      const own = and(eq(jobs.id, id), eq(jobs.accountId, accountId));
+      return db.select(listed).from(jobs).where(and(own, exists())).get();
+    },
+
+    /** Jobs of all accounts that have not ended, latest first, each with its account's name. */
+    async listOpenJobs(limit: number): Promise<(ListedJob & { readonly username: string })[]> {
+      return db
+        .select({ ...listed, username: accounts.username })
+        .from(jobs)
+        .innerJoin(accounts, eq(accounts.id, jobs.accountId))
+        .where(inArray(jobs.state, [...OPEN_STATES]))
+        .orderBy(desc(jobs.createdAtMs), desc(byBytes(jobs.id)))
+        .limit(limit)
+        .all();
+    },
+
+    /** Whose a job is, and of what kind. */
+    async findJobOwner(id: string): Promise<{ kind: string; accountId: string } | undefined> {
+      return db
+        .select({ kind: jobs.kind, accountId: jobs.accountId })
+        .from(jobs)
+        .where(and(eq(jobs.id, id), exists()))
+        .get();
+    },
+  };
+}
