@@ -11,8 +11,8 @@ import type { RouteAttempt } from "./route-call.ts";
 /** Writes down what one upstream call cost. `isCall`: it failed, and the request goes on. */
 export function spend(
   deps: GatewayDeps,
-  job: AdmittedRequest,
-  turn: RouteAttempt,
+  admitted: AdmittedRequest,
+  attempt: RouteAttempt,
   spent: {
     usage: Usage;
     status: number;
@@ -21,24 +21,24 @@ export function spend(
     isCall?: true;
   },
 ): void {
-  const { exchange, caller, model } = job;
+  const { exchange, caller, model } = admitted;
   if (spent.isCall !== true) exchange.recorded = true;
   exchange.log["input_tokens"] = spent.usage.inputTokens;
   exchange.log["output_tokens"] = spent.usage.outputTokens;
-  exchange.log["provider"] = turn.route.provider;
+  exchange.log["provider"] = attempt.route.provider;
   deps.record(
     usageRecord(
-      { model, route: turn.route, ...spent },
+      { model, route: attempt.route, ...spent },
       {
         requestId: exchange.requestId,
         accountId: caller.accountId,
         keyId: caller.keyId,
         endpoint: exchange.path,
-        stream: job.chat.stream,
+        stream: admitted.chat.stream,
         startedMs: exchange.startedMs,
         nowMs: deps.clock.now(),
         failedRoutes: exchange.failedRoutes,
-        askedMs: turn.startedMs,
+        askedMs: attempt.startedMs,
       },
     ),
   );
@@ -47,15 +47,15 @@ export function spend(
 /** Stores a finished answer where it is to be stored. The client has paid for it: a failure to store does not take it away. */
 export async function keepAnswer(
   deps: GatewayDeps,
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   answer: Readonly<Record<string, unknown>>,
   { provider, hidden }: { provider: Provider; hidden: boolean },
 ): Promise<void> {
   const { dialect, minter } = provider;
   try {
-    await job.keep?.(dialect.name === job.format.dialect ? storedAnswer(answer, { minter, hidden }) : answer);
+    await admitted.keep?.(dialect.name === admitted.format.dialect ? storedAnswer(answer, { minter, hidden }) : answer);
   } catch (error) {
-    deps.keepFailed?.(error, job.exchange.requestId);
+    deps.keepFailed?.(error, admitted.exchange.requestId);
   }
 }
 
@@ -75,16 +75,16 @@ export async function holdAnswer(
 }
 
 /** Tells the client which route answered and what could not be said to it. */
-export function noteRoute(job: AdmittedRequest, turn: RouteAttempt, dropped: readonly string[]): void {
-  const { headers } = job.exchange;
-  headers["x-sallyport-route"] = headerText(`${turn.route.provider}/${turn.route.model}`);
-  const all = new Set([...(job.dropped ?? []), ...dropped]);
+export function noteRoute(admitted: AdmittedRequest, attempt: RouteAttempt, dropped: readonly string[]): void {
+  const { headers } = admitted.exchange;
+  headers["x-sallyport-route"] = headerText(`${attempt.route.provider}/${attempt.route.model}`);
+  const all = new Set([...(admitted.dropped ?? []), ...dropped]);
   if (all.size > 0) headers["x-sallyport-dropped"] = headerText([...all].join(", "));
 }
 
 /** Response headers of the provider's that clients of the same family act on. */
-export function forwardHeaders(job: AdmittedRequest, provider: Provider, upstream: Headers): void {
-  Object.assign(job.exchange.headers, provider.dialect.familyHeaders?.(upstream));
+export function forwardHeaders(admitted: AdmittedRequest, provider: Provider, upstream: Headers): void {
+  Object.assign(admitted.exchange.headers, provider.dialect.familyHeaders?.(upstream));
 }
 
 /** Header values hold visible ASCII only; anything else is percent-encoded. */

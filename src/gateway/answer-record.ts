@@ -10,15 +10,15 @@ import { type AdmittedRequest, dressOf } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 
 /** Answers with a record. */
-export async function answerRecord(deps: GatewayDeps, request: Request, job: AdmittedRequest): Promise<Response> {
-  const events = recordEvents(deps, job);
-  if (!job.chat.stream) {
+export async function answerRecord(deps: GatewayDeps, request: Request, admitted: AdmittedRequest): Promise<Response> {
+  const events = recordEvents(deps, admitted);
+  if (!admitted.chat.stream) {
     const { said, usage } = await events;
-    const body = job.format.encode(fold(said), dressFor(job, usage));
-    await keep(deps, job, body);
+    const body = admitted.format.encode(fold(said), dressFor(admitted, usage));
+    await keep(deps, admitted, body);
     return Response.json(body);
   }
-  const { exchange, format } = job;
+  const { exchange, format } = admitted;
   // It is examined when the client reads.
   events.catch(() => undefined);
   exchange.streaming = true;
@@ -39,12 +39,12 @@ export async function answerRecord(deps: GatewayDeps, request: Request, job: Adm
           return format.keepalive;
         }
         if (state === "over") return undefined;
-        let writer = format.writer(dressOf(job, undefined));
+        let writer = format.writer(dressOf(admitted, undefined));
         try {
           const { said, usage } = await events;
-          writer = format.writer(dressFor(job, usage));
+          writer = format.writer(dressFor(admitted, usage));
           const text = said.map((event) => writer.push(event)).join("") + writer.end();
-          if (writer.answer !== undefined) await keep(deps, job, writer.answer);
+          if (writer.answer !== undefined) await keep(deps, admitted, writer.answer);
           settle();
           return text;
         } catch (error) {
@@ -60,18 +60,21 @@ export async function answerRecord(deps: GatewayDeps, request: Request, job: Adm
 }
 
 /** A record that stands before an answer has its cost told beside the answer's own, which is nothing yet. */
-function dressFor(job: AdmittedRequest, usage: Usage) {
-  const dress = dressOf(job, undefined);
+function dressFor(admitted: AdmittedRequest, usage: Usage) {
+  const dress = dressOf(admitted, undefined);
   return dress.edited === undefined ? dress : { ...dress, edited: { ...dress.edited, usage } };
 }
 
-async function recordEvents(deps: GatewayDeps, job: AdmittedRequest): Promise<{ said: ChatEvent[]; usage: Usage }> {
+async function recordEvents(
+  deps: GatewayDeps,
+  admitted: AdmittedRequest,
+): Promise<{ said: ChatEvent[]; usage: Usage }> {
   const { conversations } = deps;
-  const { entries, name } = job.format;
+  const { entries, name } = admitted.format;
   if (conversations === undefined || entries === undefined) throw new Error("Compaction is not there.");
-  const { text, sealed, usage } = await conversations.record(job);
+  const { text, sealed, usage } = await conversations.record(admitted);
   const value = entries.record({ id: prefixedId("cmp_"), text, sealed });
-  const own = job.conversation?.edited === undefined ? usage : { inputTokens: 0, outputTokens: 0 };
+  const own = admitted.conversation?.edited === undefined ? usage : { inputTokens: 0, outputTokens: 0 };
   const said: ChatEvent[] = [
     { type: "start" },
     { type: "opaque", choice: 0, origin: name, value },
@@ -80,10 +83,14 @@ async function recordEvents(deps: GatewayDeps, job: AdmittedRequest): Promise<{ 
   return { said, usage };
 }
 
-async function keep(deps: GatewayDeps, job: AdmittedRequest, answer: Readonly<Record<string, unknown>>): Promise<void> {
+async function keep(
+  deps: GatewayDeps,
+  admitted: AdmittedRequest,
+  answer: Readonly<Record<string, unknown>>,
+): Promise<void> {
   try {
-    await job.keep?.(answer);
+    await admitted.keep?.(answer);
   } catch (error) {
-    deps.keepFailed?.(error, job.exchange.requestId);
+    deps.keepFailed?.(error, admitted.exchange.requestId);
   }
 }

@@ -23,7 +23,7 @@ import {
 } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { rememberBeginning, rememberRecord } from "./first-turn.ts";
-import { fitJob } from "./fit.ts";
+import { fitRequest } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { type LiveAnswer, openLive } from "./open-stream.ts";
 import { kindOfCode } from "./policy.ts";
@@ -37,7 +37,11 @@ const PEEK_MS = 10_000;
 const CONTENT_GRACE_MS = 1000;
 
 /** Answers with a stream, once the upstream has begun or after the longest wait. */
-export async function answerStreaming(deps: GatewayDeps, request: Request, job: AdmittedRequest): Promise<Response> {
+export async function answerStreaming(
+  deps: GatewayDeps,
+  request: Request,
+  admitted: AdmittedRequest,
+): Promise<Response> {
   // While its body was read or its model looked up: that event has been.
   if (request.signal.aborted) throw clientGone();
   const abort = new AbortController();
@@ -50,20 +54,20 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
   const begun = () => {
     grace ??= limit(CONTENT_GRACE_MS, () => late.resolve(undefined));
   };
-  const opening = tryRoutes(job.routes, deps, {
+  const opening = tryRoutes(admitted.routes, deps, {
     signal: abort.signal,
     remainingMs: () => deadlineMs - performance.now(),
-    attempt: (turn) =>
-      liveFrom(deps, { request, turn, job, signal: abort.signal, begun }).catch((error: unknown) => {
+    attempt: (attempt) =>
+      liveFrom(deps, { request, attempt, admitted, signal: abort.signal, begun }).catch((error: unknown) => {
         // The next route has its own first event.
         grace?.cancel();
         grace = undefined;
         throw error;
       }),
-    trace: job.trace,
-    chat: job.chat,
-    family: job.format.dialect,
-    first: job.stay?.first,
+    trace: admitted.trace,
+    chat: admitted.chat,
+    family: admitted.format.dialect,
+    first: admitted.stay?.first,
   });
   let live: LiveJobAnswer | undefined;
   try {
@@ -76,28 +80,29 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, job: 
     grace?.cancel();
   }
   if (live !== undefined) {
-    noteRoute(job, live.turn, live.request.dropped);
-    if (isLossless(job, live.turn.provider)) forwardHeaders(job, live.turn.provider, live.responseHeaders);
+    noteRoute(admitted, live.attempt, live.request.dropped);
+    if (isLossless(admitted, live.attempt.provider))
+      forwardHeaders(admitted, live.attempt.provider, live.responseHeaders);
   }
-  return pump(deps, { request, job, opening, live, abort });
+  return pump(deps, { request, admitted, opening, live, abort });
 }
 
-/** A stream that has begun, and the job as it went up. */
+/** A stream that has begun, and the request as it went up. */
 interface LiveJobAnswer extends LiveAnswer {
-  job: AdmittedRequest;
+  admitted: AdmittedRequest;
 }
 
 interface Flow {
   request: Request;
-  job: AdmittedRequest;
+  admitted: AdmittedRequest;
   opening: Promise<LiveJobAnswer>;
   live: LiveJobAnswer | undefined;
   abort: AbortController;
 }
 
 function pump(deps: GatewayDeps, flow: Flow): Response {
-  const { job, request } = flow;
-  return sseResponse(new AnswerPump(deps, flow), { keepalive: job.format.keepalive, signal: request.signal });
+  const { admitted, request } = flow;
+  return sseResponse(new AnswerPump(deps, flow), { keepalive: admitted.format.keepalive, signal: request.signal });
 }
 
 /** Returns the client what the upstream says, and writes down what it came to: once, however it ends. */
@@ -117,25 +122,26 @@ class AnswerPump implements SseSource {
   readonly #sentHeaders: ReadonlySet<string>;
 
   constructor(deps: GatewayDeps, flow: Flow) {
-    const { job, live } = flow;
+    const { admitted, live } = flow;
     this.#deps = deps;
     this.#flow = flow;
     this.#live = live;
     this.#opened = live !== undefined;
-    const isRead = job.conversation !== undefined || job.held !== undefined || job.stay?.begun !== undefined;
+    const isRead =
+      admitted.conversation !== undefined || admitted.held !== undefined || admitted.stay?.begun !== undefined;
     this.#heard = isRead ? [] : undefined;
-    job.exchange.streaming = true;
-    this.#sentHeaders = new Set(Object.keys(job.exchange.headers));
+    admitted.exchange.streaming = true;
+    this.#sentHeaders = new Set(Object.keys(admitted.exchange.headers));
     deps.streamOpened?.();
   }
 
   async next(): Promise<string | undefined> {
     if (this.#failed) return undefined;
-    const { job, opening } = this.#flow;
+    const { admitted, opening } = this.#flow;
     if (!this.#opened) {
       this.#opened = true;
       // The headers go out with the first bytes, and the longest wait is over.
-      return job.format.keepalive;
+      return admitted.format.keepalive;
     }
     if (this.#live === undefined) {
       try {
@@ -143,26 +149,26 @@ class AnswerPump implements SseSource {
       } catch (error) {
         return this.#settled ? undefined : this.#fail(error);
       }
-      noteRoute(job, this.#live.turn, this.#live.request.dropped);
-      this.#late = lateHeaders(job.exchange.headers, this.#sentHeaders);
+      noteRoute(admitted, this.#live.attempt, this.#live.request.dropped);
+      this.#late = lateHeaders(admitted.exchange.headers, this.#sentHeaders);
     }
     const live = this.#live;
     const text = await live.next();
     // Before the client has the end: it may ask for the answer at once.
-    if (!this.#kept && job.keep !== undefined && live.relay.answer !== undefined) {
+    if (!this.#kept && admitted.keep !== undefined && live.relay.answer !== undefined) {
       this.#kept = true;
       const hidden = live.request.hidesEncrypted === true;
-      await keepAnswer(this.#deps, job, live.relay.answer, { provider: live.turn.provider, hidden });
+      await keepAnswer(this.#deps, admitted, live.relay.answer, { provider: live.attempt.provider, hidden });
     }
     if (text !== undefined) this.#heard?.push(text);
     // Before the client has the end here too: it may continue at once.
     if (text === undefined && live.relay.fault === undefined && this.#heard !== undefined) {
       const heard = this.#heard.join("");
-      await holdAnswer(this.#deps, live.job, { text: heard, usage: live.relay.usage });
-      rememberBeginning(live.job, heard);
+      await holdAnswer(this.#deps, live.admitted, { text: heard, usage: live.relay.usage });
+      rememberBeginning(live.admitted, heard);
     }
     if (text === undefined) this.#settle(false);
-    else this.#ttfbMs ??= performance.now() - job.exchange.startedMs;
+    else this.#ttfbMs ??= performance.now() - admitted.exchange.startedMs;
     if (text === undefined || this.#late === "") return text;
     const late = this.#late;
     this.#late = "";
@@ -170,15 +176,15 @@ class AnswerPump implements SseSource {
   }
 
   cancel(): void {
-    const { job, opening, abort } = this.#flow;
+    const { admitted, opening, abort } = this.#flow;
     abort.abort(clientGone());
     this.#live?.cancel();
     // An upstream answer that starts at this moment has no reader, but its usage still counts.
     if (this.#live === undefined) {
-      const hold = job.hold?.share();
+      const hold = admitted.hold?.share();
       const abandon = (live: LiveJobAnswer) => {
         live.cancel();
-        settleLive(this.#deps, { job, live, gone: true, ttfbMs: this.#ttfbMs });
+        settleLive(this.#deps, { admitted, live, gone: true, ttfbMs: this.#ttfbMs });
       };
       void opening.then(abandon, () => undefined).finally(() => hold?.release());
     }
@@ -187,28 +193,30 @@ class AnswerPump implements SseSource {
 
   /** No route gave an answer, and the headers have gone out. */
   #fail(error: unknown): string {
-    const { job } = this.#flow;
-    const { exchange, format } = job;
+    const { admitted } = this.#flow;
+    const { exchange, format } = admitted;
     this.#failed = true;
     exchange.log["error"] = asApiError(error).apiCode;
     this.#settle(false);
-    return format.writer(dressOf(job, undefined)).fail({ ...asApiError(error).body(), request_id: exchange.requestId });
+    return format
+      .writer(dressOf(admitted, undefined))
+      .fail({ ...asApiError(error).body(), request_id: exchange.requestId });
   }
 
   #settle(gone: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
-    const { job } = this.#flow;
+    const { admitted } = this.#flow;
     const live = this.#live;
     this.#deps.streamClosed?.();
-    if (gone) job.exchange.log["client_gone"] = true;
+    if (gone) admitted.exchange.log["client_gone"] = true;
     if (live !== undefined) {
-      settleLive(this.#deps, { job, live, gone, ttfbMs: this.#ttfbMs });
+      settleLive(this.#deps, { admitted, live, gone, ttfbMs: this.#ttfbMs });
       if (!gone && live.relay.fault === undefined && this.#heard !== undefined) {
-        this.#deps.conversations?.answered(live.job, { text: this.#heard.join(""), usage: live.relay.usage });
+        this.#deps.conversations?.answered(live.admitted, { text: this.#heard.join(""), usage: live.relay.usage });
       }
     }
-    job.exchange.finish(200);
+    admitted.exchange.finish(200);
   }
 }
 
@@ -220,32 +228,32 @@ function lateHeaders(headers: Readonly<Record<string, string>>, sent: ReadonlySe
 
 interface LiveParts {
   request: Request;
-  turn: RouteAttempt;
-  job: AdmittedRequest;
+  attempt: RouteAttempt;
+  admitted: AdmittedRequest;
   signal: AbortSignal;
   begun(): void;
 }
 
 async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAnswer> {
-  const { request, turn, signal, begun } = parts;
-  const { provider, route } = turn;
-  const job = await fitJob(deps, parts.job, { provider, signal });
+  const { request, attempt, signal, begun } = parts;
+  const { provider, route } = attempt;
+  const admitted = await fitRequest(deps, parts.admitted, { provider, signal });
   const short = request.headers.get("x-sallyport-event-types") === "short";
-  const passes = isRelayed(job, provider) && !short;
-  const build = () => buildRequest(deps, job, { provider, route });
+  const passes = isRelayed(admitted, provider) && !short;
+  const build = () => buildRequest(deps, admitted, { provider, route });
   const asked = build();
   // A translated answer shows every seal, whatever protocol it is of.
   const built = passes ? asked : { ...asked, hidesEncrypted: false };
-  const identity = identityOf(deps, job, { provider, request: built });
+  const identity = identityOf(deps, admitted, { provider, request: built });
   const translation = (reader: EventReader) =>
     new Translation({
       reader,
-      writer: job.format.writer(dressOf(job, provider, short)),
+      writer: admitted.format.writer(dressOf(admitted, provider, short)),
       // Names that went up as they came are not restored.
-      request: passes ? { ...job.chat, tools: [], messages: [] } : job.chat,
+      request: passes ? { ...admitted.chat, tools: [], messages: [] } : admitted.chat,
       requestId: identity.requestId,
-      opening: openingOf(job),
-      notes: answerNotesOf(deps, job, provider),
+      opening: openingOf(admitted),
+      notes: answerNotesOf(deps, admitted, provider),
       estimate: identity.estimate,
       say: identity.say,
       cutAt: built.cutAt,
@@ -255,14 +263,14 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
   const whole = (events: readonly ChatEvent[]) =>
     translation({ push: () => undefined, end: (out) => void out.push(...events) });
   try {
-    const open = (secret: string) => openLive(turn, built, relay, { signal, secret, begun, whole });
-    const live = await withKey(provider, deps.clock, open, job.stay?.choice(route));
-    rememberRecord(job);
-    return Object.assign(live, { job });
+    const open = (secret: string) => openLive(attempt, built, relay, { signal, secret, begun, whole });
+    const live = await withKey(provider, deps.clock, open, admitted.stay?.choice(route));
+    rememberRecord(admitted);
+    return Object.assign(live, { admitted });
   } catch (error) {
     // A failed attempt that cost tokens counts once, under the model that spent them.
     if (relay.usage !== undefined)
-      spend(deps, job, turn, {
+      spend(deps, admitted, attempt, {
         usage: relay.usage,
         status: 502,
         errorCode: "provider_unavailable",
@@ -270,22 +278,27 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<LiveJobAns
         isCall: true,
       });
     const refused = { error, route, provider, built: asked, rebuild: build };
-    if (job.refusedReasoning.mayAskAgain(refused, deps.reasoning)) return liveFrom(deps, { ...parts, job });
-    const shorter = await deps.conversations?.atWall(job, error);
-    if (shorter !== undefined) return liveFrom(deps, { ...parts, job: shorter });
+    if (admitted.refusedReasoning.mayAskAgain(refused, deps.reasoning)) return liveFrom(deps, { ...parts, admitted });
+    const shorter = await deps.conversations?.atWall(admitted, error);
+    if (shorter !== undefined) return liveFrom(deps, { ...parts, admitted: shorter });
     throw error;
   }
 }
 
 function settleLive(
   deps: GatewayDeps,
-  { job, live, gone, ttfbMs }: { job: AdmittedRequest; live: LiveJobAnswer; gone: boolean; ttfbMs: number | null },
+  {
+    admitted,
+    live,
+    gone,
+    ttfbMs,
+  }: { admitted: AdmittedRequest; live: LiveJobAnswer; gone: boolean; ttfbMs: number | null },
 ): void {
-  const { relay, turn } = live;
-  const usage = relay.usage ?? estimateUsage(live.job.chat, relay.outputText());
-  turn.end({ ...endOf(relay.fault, gone), usage });
-  if (relay.fault !== undefined) job.exchange.log["error"] = relay.fault.code;
-  spend(deps, job, turn, {
+  const { relay, attempt } = live;
+  const usage = relay.usage ?? estimateUsage(live.admitted.chat, relay.outputText());
+  attempt.end({ ...endOf(relay.fault, gone), usage });
+  if (relay.fault !== undefined) admitted.exchange.log["error"] = relay.fault.code;
+  spend(deps, admitted, attempt, {
     usage,
     status: 200,
     errorCode: relay.fault?.code ?? (gone ? STOPPED : null),

@@ -23,85 +23,86 @@ import {
 } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { rememberBeginning, rememberRecord } from "./first-turn.ts";
-import { fitJob } from "./fit.ts";
+import { fitRequest } from "./fit.ts";
 import { estimateUsage } from "./meter.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import { withinDeadline } from "./request-deadline.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
 /** Answers without a stream: the first route that gives a whole, readable answer. */
-export function answerWhole(deps: GatewayDeps, request: Request, job: AdmittedRequest): Promise<Response> {
+export function answerWhole(deps: GatewayDeps, request: Request, admitted: AdmittedRequest): Promise<Response> {
   return withinDeadline(request, deps.requestTimeoutMs(), ({ signal, remainingMs }) =>
-    tryRoutes(job.routes, deps, {
+    tryRoutes(admitted.routes, deps, {
       signal,
       remainingMs,
-      attempt: (turn) => wholeFrom(deps, turn, job, signal),
-      trace: job.trace,
-      chat: job.chat,
-      family: job.format.dialect,
-      first: job.stay?.first,
+      attempt: (attempt) => wholeFrom(deps, attempt, admitted, signal),
+      trace: admitted.trace,
+      chat: admitted.chat,
+      family: admitted.format.dialect,
+      first: admitted.stay?.first,
     }),
   );
 }
 
 async function wholeFrom(
   deps: GatewayDeps,
-  turn: RouteAttempt,
+  attempt: RouteAttempt,
   given: AdmittedRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { provider, route } = turn;
-  const job = await fitJob(deps, given, { provider, signal });
-  const build = () => buildRequest(deps, job, { provider, route });
+  const { provider, route } = attempt;
+  const admitted = await fitRequest(deps, given, { provider, signal });
+  const build = () => buildRequest(deps, admitted, { provider, route });
   const built = build();
   const mayAskAgain = (error: unknown) =>
-    job.refusedReasoning.mayAskAgain({ error, route, provider, built, rebuild: build }, deps.reasoning);
+    admitted.refusedReasoning.mayAskAgain({ error, route, provider, built, rebuild: build }, deps.reasoning);
   let asked: ProviderAnswer;
   try {
     asked = await fetchAnswer(provider, built, {
       clock: deps.clock,
       signal,
-      headers: turn.headers,
-      choice: job.stay?.choice(route),
+      headers: attempt.headers,
+      choice: admitted.stay?.choice(route),
     });
   } catch (error) {
-    if (mayAskAgain(error)) return wholeFrom(deps, turn, job, signal);
-    const shorter = await deps.conversations?.atWall(job, error);
-    if (shorter !== undefined) return wholeFrom(deps, turn, shorter, signal);
+    if (mayAskAgain(error)) return wholeFrom(deps, attempt, admitted, signal);
+    const shorter = await deps.conversations?.atWall(admitted, error);
+    if (shorter !== undefined) return wholeFrom(deps, attempt, shorter, signal);
     throw error;
   }
-  const ttfbMs = performance.now() - job.exchange.startedMs;
-  const read = readWhole(deps, provider, job, { text: asked.text, built });
+  const ttfbMs = performance.now() - admitted.exchange.startedMs;
+  const read = readWhole(deps, provider, admitted, { text: asked.text, built });
   const finish = read.events.findLast((event) => event.type === "finish");
   let written: WrittenAnswer;
   try {
-    written = writeWhole(job, provider, read);
+    written = writeWhole(admitted, provider, read);
   } catch (error) {
     // A failed attempt that cost tokens counts once, under the model that spent them.
     const failed = read.events.findLast((event) => event.type === "error");
     const usage = finish?.usage ?? failed?.usage;
     const errorCode = error instanceof ApiError ? error.apiCode : "provider_unavailable";
-    if (usage !== undefined) spend(deps, job, turn, { usage, status: 502, errorCode, ttfbMs, isCall: true });
-    if (mayAskAgain(error)) return wholeFrom(deps, turn, job, signal);
-    const shorter = await deps.conversations?.atWall(job, error);
-    if (shorter !== undefined) return wholeFrom(deps, turn, shorter, signal);
+    if (usage !== undefined) spend(deps, admitted, attempt, { usage, status: 502, errorCode, ttfbMs, isCall: true });
+    if (mayAskAgain(error)) return wholeFrom(deps, attempt, admitted, signal);
+    const shorter = await deps.conversations?.atWall(admitted, error);
+    if (shorter !== undefined) return wholeFrom(deps, attempt, shorter, signal);
     throw error;
   }
-  const usage = finish?.usage ?? estimateUsage(job.chat, outputText(read.events));
-  turn.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
-  noteRoute(job, turn, built.dropped);
+  const usage = finish?.usage ?? estimateUsage(admitted.chat, outputText(read.events));
+  attempt.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
+  noteRoute(admitted, attempt, built.dropped);
   if (read.lossless === undefined) {
-    if (finish?.rawReason !== undefined) job.exchange.headers["x-sallyport-stop-reason"] = headerText(finish.rawReason);
-  } else forwardHeaders(job, provider, asked.headers);
-  spend(deps, job, turn, { usage, status: 200, errorCode: null, ttfbMs });
+    if (finish?.rawReason !== undefined)
+      admitted.exchange.headers["x-sallyport-stop-reason"] = headerText(finish.rawReason);
+  } else forwardHeaders(admitted, provider, asked.headers);
+  spend(deps, admitted, attempt, { usage, status: 200, errorCode: null, ttfbMs });
   if (written.body !== undefined) {
     const hidden = read.lossless !== undefined && built.hidesEncrypted === true;
-    await keepAnswer(deps, job, written.body, { provider, hidden });
+    await keepAnswer(deps, admitted, written.body, { provider, hidden });
   }
-  await holdAnswer(deps, job, { text: written.text, usage });
-  rememberBeginning(job, written.text);
-  rememberRecord(job);
-  if (job.conversation !== undefined) deps.conversations?.answered(job, { text: written.text, usage });
+  await holdAnswer(deps, admitted, { text: written.text, usage });
+  rememberBeginning(admitted, written.text);
+  rememberRecord(admitted);
+  if (admitted.conversation !== undefined) deps.conversations?.answered(admitted, { text: written.text, usage });
   return new Response(written.text, { headers: { "content-type": "application/json" } });
 }
 
@@ -117,27 +118,32 @@ interface WholeAnswer {
 function readWhole(
   deps: GatewayDeps,
   provider: Provider,
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   { text, built }: { text: string; built: UpstreamRequest },
 ): WholeAnswer {
   try {
-    if (isRelayed(job, provider)) {
-      const result = provider.dialect.lossless.result(text, identityOf(deps, job, { provider, request: built }));
-      noteAnswer(deps, job, provider, result.events);
+    if (isRelayed(admitted, provider)) {
+      const result = provider.dialect.lossless.result(text, identityOf(deps, admitted, { provider, request: built }));
+      noteAnswer(deps, admitted, provider, result.events);
       return { events: result.events, lossless: result.text, answer: result.answer };
     }
     const events = cutEvents(provider.dialect.events(JSON.parse(text)), built.cutAt ?? []);
-    noteAnswer(deps, job, provider, events);
-    const opening = openingOf(job);
+    noteAnswer(deps, admitted, provider, events);
+    const opening = openingOf(admitted);
     if (opening !== undefined) events.splice(events[0]?.type === "start" ? 1 : 0, 0, opening);
-    return { events: restoreTools(job.chat, events, provider.dialect.toolNames), lossless: undefined };
+    return { events: restoreTools(admitted.chat, events, provider.dialect.toolNames), lossless: undefined };
   } catch (error) {
     throw faultOfReading(error);
   }
 }
 
-function noteAnswer(deps: GatewayDeps, job: AdmittedRequest, provider: Provider, events: readonly ChatEvent[]): void {
-  const notes = answerNotesOf(deps, job, provider);
+function noteAnswer(
+  deps: GatewayDeps,
+  admitted: AdmittedRequest,
+  provider: Provider,
+  events: readonly ChatEvent[],
+): void {
+  const notes = answerNotesOf(deps, admitted, provider);
   if (notes !== undefined) for (const event of events) notes.push(event);
 }
 
@@ -149,20 +155,21 @@ interface WrittenAnswer {
 
 /** The client's text of it. Throws for an answer that reports a failure or cannot be said. */
 function writeWhole(
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   provider: Provider,
   { events, lossless, answer }: WholeAnswer,
 ): WrittenAnswer {
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
   if (lossless !== undefined) {
-    const body = job.keep === undefined ? undefined : (answer ?? (JSON.parse(lossless) as Record<string, unknown>));
+    const body =
+      admitted.keep === undefined ? undefined : (answer ?? (JSON.parse(lossless) as Record<string, unknown>));
     return { text: lossless, body };
   }
   try {
     const result = fold(events);
-    result.usage ??= estimateUsage(job.chat, outputText(events));
-    const body = job.format.encode(result, dressOf(job, provider));
+    result.usage ??= estimateUsage(admitted.chat, outputText(events));
+    const body = admitted.format.encode(result, dressOf(admitted, provider));
     return { text: JSON.stringify(body), body };
   } catch (error) {
     throw faultOfReading(error);

@@ -83,7 +83,7 @@ export async function askModel(
     return await tryRoutes(routes, deps, {
       signal,
       remainingMs: () => deadlineMs - performance.now(),
-      attempt: (turn) => answerOf(deps, turn, { chat, model, signal, payer }),
+      attempt: (attempt) => answerOf(deps, attempt, { chat, model, signal, payer }),
       chat,
     });
   } finally {
@@ -105,11 +105,11 @@ function messagesOf({ system, user, turns = [] }: Prompt): ChatMessage[] {
 
 async function answerOf(
   deps: ModelCallDeps,
-  turn: RouteAttempt,
+  attempt: RouteAttempt,
   { chat, model, signal, payer }: { chat: ChatRequest; model: CatalogModel; signal: AbortSignal; payer: Payer },
 ): Promise<ModelAnswer> {
   const startedMs = performance.now();
-  const { provider, route } = turn;
+  const { provider, route } = attempt;
   const request = provider.dialect.request(
     { ...chat, model: route.model },
     {
@@ -126,7 +126,7 @@ async function answerOf(
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
   const usage = events.findLast((event) => event.type === "finish")?.usage ?? estimateUsage(chat, outputText(events));
-  turn.end({ outcome: "ok", label: "ok", usage });
+  attempt.end({ outcome: "ok", label: "ok", usage });
   const { caller, requestId, endpoint } = payer;
   deps.record(
     usageRecord(

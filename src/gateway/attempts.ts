@@ -31,8 +31,8 @@ export interface AttemptDeps {
 export interface TryOptions<T> {
   signal: AbortSignal;
   remainingMs(): number;
-  /** The turn is ended by `tryRoutes` when this throws; else by whoever sees the answer's end. */
-  attempt(turn: RouteAttempt): Promise<T>;
+  /** The attempt is ended by `tryRoutes` when this throws; else by whoever sees the answer's end. */
+  attempt(attempt: RouteAttempt): Promise<T>;
   trace?: CallTrace;
   /** The route that is tried first while its provider is well. */
   first?: Pick<ModelRoute, "provider" | "model"> | undefined;
@@ -101,16 +101,16 @@ async function tryCandidate<T>(
       break;
     }
     if (last !== undefined) deps.retried?.(last.provider);
-    const turn = new RouteAttempt({ route, provider, permit, trace: options.trace, called: deps.called });
+    const attempt = new RouteAttempt({ route, provider, permit, trace: options.trace, called: deps.called });
     try {
-      return { answer: await options.attempt(turn) };
+      return { answer: await options.attempt(attempt) };
     } catch (error) {
       if (!(error instanceof UpstreamFault)) {
         const late = error instanceof ApiError && error.apiCode === "provider_timeout";
-        turn.end(late ? { outcome: "failed", label: "timeout" } : { outcome: "unknown", label: "abandoned" });
+        attempt.end(late ? { outcome: "failed", label: "timeout" } : { outcome: "unknown", label: "abandoned" });
         throw error;
       }
-      turn.end({ outcome: outcomeOfFault(error.kind), label: error.kind, status: error.status });
+      attempt.end({ outcome: outcomeOfFault(error.kind), label: error.kind, status: error.status });
       deps.failed?.(route, error);
       if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub, options.family);
       last = { fault: error, provider: provider.name };

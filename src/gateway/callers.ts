@@ -4,7 +4,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { TierGrant } from "../catalog/tiers.ts";
 import type { TierId } from "../config/schema.ts";
-import { createKeyAuthenticator } from "../http/guards.ts";
+import { createKeyAuthenticator } from "../http/key-authenticator.ts";
 import { memoryReservations } from "../http/reservations.ts";
 import type { RateLimiter } from "../http/rpm.ts";
 import type { AccountBudgetStore } from "../store/access/account-budgets.ts";

@@ -78,11 +78,11 @@ export interface AdmittedRequest {
   /** Present: a record of the conversation is the answer, and is made here. */
   readonly asksRecord?: { readonly wish: string | undefined } | undefined;
   /** Present: the conversation may be shortened. */
-  readonly conversation?: ConversationJob | undefined;
+  readonly conversation?: ConversationState | undefined;
 }
 
 /** A conversation that may be shortened. */
-export interface ConversationJob {
+export interface ConversationState {
   /** The client's name for it; undefined: nothing of it is kept. */
   readonly threadId: string | undefined;
   /** What is kept: summaries of a conversation that is held here, or nothing; undefined: all of a thread. */
@@ -93,19 +93,19 @@ export interface ConversationJob {
   readonly edits?: readonly ContextEdit[];
   /** What was done of that for this attempt. */
   readonly edited?: EditedContext & {
-    /** The job as it was before. */
-    readonly job: AdmittedRequest;
+    /** The request as it was before. */
+    readonly original: AdmittedRequest;
     /** It was refused as too long before: it is not tried again. */
     readonly atWall: boolean;
   };
   /** It was shortened for this attempt. */
-  readonly shortened?: ShortenedJob;
+  readonly shortened?: ShortenedConversation;
 }
 
 /** What is known of a shortened conversation. */
-export interface ShortenedJob {
-  /** The job with all of the client's messages. */
-  readonly job: AdmittedRequest;
+export interface ShortenedConversation {
+  /** The request with all of the client's messages. */
+  readonly original: AdmittedRequest;
   /** Calls that lost the reasoning behind them. */
   readonly strippedCalls: ReadonlySet<string>;
   /** Tokens counted here of what goes up, before any correction. */
@@ -144,14 +144,14 @@ export function answerId(format: WireFormat): string {
 }
 
 /** True when the client's bytes may go up as they are: same protocol on both sides. */
-export function isLossless(job: AdmittedRequest, provider: Provider): boolean {
-  return job.format.dialect === provider.dialect.name && job.members !== undefined;
+export function isLossless(admitted: AdmittedRequest, provider: Provider): boolean {
+  return admitted.format.dialect === provider.dialect.name && admitted.members !== undefined;
 }
 
 /** True when the answer goes back as it came: nothing is to be told in it that its provider does not know of. */
-export function isRelayed(job: AdmittedRequest, provider: Provider): boolean {
-  const { cleared = [], record } = job.conversation?.edited ?? {};
-  return cleared.length === 0 && record === undefined && isLossless(job, provider);
+export function isRelayed(admitted: AdmittedRequest, provider: Provider): boolean {
+  const { cleared = [], record } = admitted.conversation?.edited ?? {};
+  return cleared.length === 0 && record === undefined && isLossless(admitted, provider);
 }
 
 /** What an answer begins with before its provider has said anything. */
@@ -169,30 +169,30 @@ interface ReasoningDeps {
 /** The request for one route of a provider. Throws `ApiError` 400 for what it cannot express. */
 export function buildRequest(
   deps: ReasoningDeps,
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   { provider, route }: { provider: Provider; route: ModelRoute },
 ): UpstreamRequest {
-  const refused = job.refusedReasoning.has(route);
-  const reader = readerOf(deps, job, { provider, route, refused });
-  const request = requestFor(job, {
+  const refused = admitted.refusedReasoning.has(route);
+  const reader = readerOf(deps, admitted, { provider, route, refused });
+  const request = requestFor(admitted, {
     provider,
     model: route.model,
     reader,
-    storesAnswer: job.keep !== undefined && deps.reasoning.maySeal(provider.minter, route.model),
+    storesAnswer: admitted.keep !== undefined && deps.reasoning.maySeal(provider.minter, route.model),
   });
-  return refused ? withoutReasoning(request, job.format) : request;
+  return refused ? withoutReasoning(request, admitted.format) : request;
 }
 
 /** Who reads the history: reasoning behind calls of a shortened one stays away where it is bound to what went before. */
 function readerOf(
   deps: ReasoningDeps,
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   { provider, route, refused }: { provider: Provider; route: ModelRoute; refused: boolean },
 ): HistoryReader {
-  const { accountId } = job.caller;
-  const messages = wholeMessages(job);
+  const { accountId } = admitted.caller;
+  const messages = wholeMessages(admitted);
   const reader = historyReader(provider, route.model, { ...deps, accountId, messages, refused });
-  const stripped = job.conversation?.shortened?.strippedCalls;
+  const stripped = admitted.conversation?.shortened?.strippedCalls;
   if (stripped === undefined || stripped.size === 0) return reader;
   return {
     ...reader,
@@ -206,50 +206,58 @@ function readerOf(
 
 /** The client's messages, also where fewer go up. */
 function wholeMessages({ chat, conversation }: AdmittedRequest): readonly ChatMessage[] {
-  return conversation?.shortened?.job.chat.messages ?? chat.messages;
+  return conversation?.shortened?.original.chat.messages ?? chat.messages;
 }
 
 function requestFor(
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   target: { provider: Provider; model: string; reader: HistoryReader; storesAnswer: boolean },
 ): UpstreamRequest {
   const { provider, model: upstreamModel, reader, storesAnswer } = target;
   const ctx: RequestContext = {
     model: upstreamModel,
-    stream: job.chat.stream,
+    stream: admitted.chat.stream,
     quirks: provider.quirks,
-    supportsReasoning: job.model.supportsReasoning,
-    maxOutputTokens: job.model.maxOutputTokens,
-    clientCaches: job.format.marksCaches === true,
-    clientHeaders: job.clientHeaders,
+    supportsReasoning: admitted.model.supportsReasoning,
+    maxOutputTokens: admitted.model.maxOutputTokens,
+    clientCaches: admitted.format.marksCaches === true,
+    clientHeaders: admitted.clientHeaders,
     storesAnswer,
   };
-  const defaults = allowedDefaults(job.defaults, ctx, job.model);
-  if (isLossless(job, provider)) {
-    const opened = openHistory({ text: job.text, body: job.body, members: job.members ?? {} }, job.format, reader);
+  const defaults = allowedDefaults(admitted.defaults, ctx, admitted.model);
+  if (isLossless(admitted, provider)) {
+    const opened = openHistory(
+      { text: admitted.text, body: admitted.body, members: admitted.members ?? {} },
+      admitted.format,
+      reader,
+    );
     const members: Record<string, unknown> = { ...opened.members };
     if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
     if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
     const { text, body, removed } = opened;
-    const left = provider.quirks.compaction === false ? compactionMembers(body, members, job.format) : [];
+    const left = provider.quirks.compaction === false ? compactionMembers(body, members, admitted.format) : [];
     for (const name of left) members[name] = undefined;
     const request = provider.dialect.lossless.request(
       text,
-      job.chat,
-      { ...ctx, body, reasoningRemoved: removed || job.conversation?.shortened !== undefined },
+      admitted.chat,
+      { ...ctx, body, reasoningRemoved: removed || admitted.conversation?.shortened !== undefined },
       members,
     );
     return left.length === 0 ? request : { ...request, dropped: [...request.dropped, ...left] };
   }
-  const terms = { format: job.format, body: job.body, isOurs: (name: string) => isOwnDefault(name, job) };
+  const terms = {
+    format: admitted.format,
+    body: admitted.body,
+    isOurs: (name: string) => isOwnDefault(name, admitted),
+  };
   return inClientTerms(terms, () => {
-    refuseUntranslatable(job.chat, job.format, provider);
-    const whole = job.format.losesReasoning === true ? withThoughts(job.chat, reader) : job.chat;
+    refuseUntranslatable(admitted.chat, admitted.format, provider);
+    const whole = admitted.format.losesReasoning === true ? withThoughts(admitted.chat, reader) : admitted.chat;
     const own = withoutForeignSeals(whole, reader);
     const chat = provider.dialect.takesToolGroups === true ? own : flattenTools(own, provider.dialect.toolNames);
     const { store, ...plain } = { ...chat, ...defaults };
     // Answers of the responses format are stored here; the upstream is not asked to.
-    const stored = job.format.storesAnswers === true || store === undefined ? {} : { store };
+    const stored = admitted.format.storesAnswers === true || store === undefined ? {} : { store };
     return provider.dialect.request({ ...plain, ...stored }, ctx);
   });
 }
@@ -257,25 +265,25 @@ function requestFor(
 /** The values of ours in an answer. */
 export function identityOf(
   deps: ReasoningDeps & { threads: UpstreamThreads; scrub(text: string): string },
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   { provider, request }: { provider: Provider; request: Pick<UpstreamRequest, "hidesEncrypted"> },
 ): RelayIdentity {
-  const echo = job.format.storesAnswers === true ? echoOf(job.body) : undefined;
-  const { accountId } = job.caller;
+  const echo = admitted.format.storesAnswers === true ? echoOf(admitted.body) : undefined;
+  const { accountId } = admitted.caller;
   return {
-    id: job.id,
-    ...(job.thread === undefined
+    id: admitted.id,
+    ...(admitted.thread === undefined
       ? {}
       : { keepsId: (id: string) => deps.threads.answered(id, { accountId, provider: provider.name }) }),
-    model: job.model.id,
+    model: admitted.model.id,
     ...(echo === undefined ? {} : { echo }),
-    includeUsage: job.chat.includeUsage,
+    includeUsage: admitted.chat.includeUsage,
     ...(request.hidesEncrypted === true ? { hidesEncrypted: true } : {}),
-    requestId: job.exchange.requestId,
-    createdSeconds: job.createdSeconds,
+    requestId: admitted.exchange.requestId,
+    createdSeconds: admitted.createdSeconds,
     sealed: (value) => deps.reasoning.minted(value, provider.minter),
-    listener: answerNotesOf(deps, job, provider),
-    estimate: (outputText): Usage => estimateUsage(job.chat, outputText),
+    listener: answerNotesOf(deps, admitted, provider),
+    estimate: (outputText): Usage => estimateUsage(admitted.chat, outputText),
     say: (fault) => textOfAnswerFault(fault, deps.scrub),
   };
 }
@@ -294,32 +302,32 @@ function echoOf(body: Readonly<Record<string, unknown>>): Record<string, unknown
  */
 export function answerNotesOf(
   { reasoning, clock }: ReasoningDeps,
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   provider: Provider,
 ): AnswerNotes | undefined {
-  if (job.format.losesReasoning !== true) return undefined;
-  if (isLossless(job, provider) && provider.quirks.return_reasoning_content !== true) return undefined;
-  const { accountId } = job.caller;
+  if (admitted.format.losesReasoning !== true) return undefined;
+  if (isLossless(admitted, provider) && provider.quirks.return_reasoning_content !== true) return undefined;
+  const { accountId } = admitted.caller;
   return new AnswerNotes(provider.minter, (callIds, thought) => {
-    const names = new CallNames(wholeMessages(job));
+    const names = new CallNames(wholeMessages(admitted));
     const own = callIds.map((callId) => names.next(callId));
     reasoning.calls.keep(accountId, own, thought, clock.now());
   });
 }
 
 /** What the format's writers dress an answer in. `provider` is who answers, where someone does. */
-export function dressOf(job: AdmittedRequest, provider: Provider | undefined, shortEventTypes = false) {
+export function dressOf(admitted: AdmittedRequest, provider: Provider | undefined, shortEventTypes = false) {
   return {
-    id: job.id,
-    model: job.model.id,
-    createdSeconds: job.createdSeconds,
-    nowSeconds: job.nowSeconds,
-    requestId: job.exchange.requestId,
-    request: job.chat,
-    defaultTemperature: job.defaults.temperature,
-    body: job.body,
+    id: admitted.id,
+    model: admitted.model.id,
+    createdSeconds: admitted.createdSeconds,
+    nowSeconds: admitted.nowSeconds,
+    requestId: admitted.exchange.requestId,
+    request: admitted.chat,
+    defaultTemperature: admitted.defaults.temperature,
+    body: admitted.body,
     ...(provider === undefined ? {} : { source: { protocol: provider.dialect.name, minter: provider.minter } }),
     ...(shortEventTypes ? { shortEventTypes } : {}),
-    ...(job.conversation?.edited === undefined ? {} : { edited: job.conversation.edited }),
+    ...(admitted.conversation?.edited === undefined ? {} : { edited: admitted.conversation.edited }),
   };
 }

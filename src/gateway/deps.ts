@@ -13,7 +13,7 @@ import type { Affinity } from "./affinity.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
-import type { AdmittedRequest, ConversationJob, Keep } from "./chat-exchange.ts";
+import type { AdmittedRequest, ConversationState, Keep } from "./chat-exchange.ts";
 import type { Conversations } from "./compaction/conversations.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 import type { HeldRequest } from "./threads/held.ts";
@@ -47,8 +47,8 @@ export interface GatewayDeps extends AttemptDeps {
     Conversations,
     "of" | "fit" | "atWall" | "answered" | "record" | "asked" | "pausing" | "editsOf"
   >;
-  /** Makes a job fit one provider: images it cannot take by URL are fetched. */
-  fitImages?(job: AdmittedRequest, provider: Provider, signal: AbortSignal): Promise<AdmittedRequest>;
+  /** Makes a request fit one provider: images it cannot take by URL are fetched. */
+  fitImages?(admitted: AdmittedRequest, provider: Provider, signal: AbortSignal): Promise<AdmittedRequest>;
   /** An answer could not be stored; the client gets it all the same. */
   keepFailed?(error: unknown, requestId: string): void;
   streamOpened?(): void;
@@ -79,7 +79,7 @@ export interface Prepared {
   /** The conversation is held here: takes the answer when it is complete, before the client has its end. */
   held?: HeldRequest;
   /** It continues with a conversation that is held here, which may have to be shortened; and what is kept of that. */
-  holding?: { id: string; keeps: ConversationJob["keeps"] };
+  holding?: { id: string; keeps: ConversationState["keeps"] };
   /** The routes that are left, where only some can take what was sent. */
   routes?: readonly ModelRoute[];
   /** Keeps the finished answer, in the client's format; called before the client has all of it. */

@@ -5,14 +5,16 @@ import type { Provider } from "../upstream/provider.ts";
 import type { AdmittedRequest } from "./chat-exchange.ts";
 import type { GatewayDeps } from "./deps.ts";
 
-/** The job as this provider can take it. */
-export async function fitJob(
+/** The request as this provider can take it. */
+export async function fitRequest(
   deps: Pick<GatewayDeps, "conversations" | "fitImages">,
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   { provider, signal }: { provider: Provider; signal: AbortSignal },
 ): Promise<AdmittedRequest> {
   const { conversations } = deps;
   const short =
-    job.conversation === undefined || conversations === undefined ? job : await conversations.fit(job, provider);
+    admitted.conversation === undefined || conversations === undefined
+      ? admitted
+      : await conversations.fit(admitted, provider);
   return (await deps.fitImages?.(short, provider, signal)) ?? short;
 }

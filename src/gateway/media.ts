@@ -2,8 +2,8 @@
 // the provider takes them, and are fetched (through the guard alone) where it does not.
 
 import { ApiError } from "../base/errors.ts";
+import { BlockedAddress } from "../net/address-guard.ts";
 import { FetchError, type GuardedFetch } from "../net/fetch.ts";
-import { BlockedAddress } from "../net/guard.ts";
 import type { FileStore } from "../store/work/files.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { type Media, mediaReferences, replaceMedia } from "../wire/media-references.ts";
@@ -38,30 +38,30 @@ export async function withFiles(store: FileStore, accountId: string, body: Field
   return replaceMedia(body, { file: (id) => files.get(id) });
 }
 
-/** Makes jobs fit providers; each job's images are fetched once, however many routes are tried. */
+/** Makes requests fit providers; each request's images are fetched once, however many routes are tried. */
 export function createImageFetch(fetch: () => GuardedFetch) {
   const fetched = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
 
-  /** The job as this provider can take it. Throws 400 for images that cannot be fetched. */
+  /** The request as this provider can take it. Throws 400 for images that cannot be fetched. */
   return async function fitImages(
-    job: AdmittedRequest,
+    admitted: AdmittedRequest,
     provider: Provider,
     signal: AbortSignal,
   ): Promise<AdmittedRequest> {
-    if (provider.quirks.image_urls !== false) return job;
-    let fitted = fetched.get(job);
+    if (provider.quirks.image_urls !== false) return admitted;
+    let fitted = fetched.get(admitted);
     if (fitted === undefined) {
-      fitted = inlined(job, fetch(), signal);
-      fetched.set(job, fitted);
+      fitted = inlined(admitted, fetch(), signal);
+      fetched.set(admitted, fitted);
     }
     return fitted;
   };
 }
 
-async function inlined(job: AdmittedRequest, fetch: GuardedFetch, signal: AbortSignal): Promise<AdmittedRequest> {
-  const body = { ...job.body, ...job.members };
+async function inlined(admitted: AdmittedRequest, fetch: GuardedFetch, signal: AbortSignal): Promise<AdmittedRequest> {
+  const body = { ...admitted.body, ...admitted.members };
   const { urls } = mediaReferences(body);
-  if (urls.size === 0) return job;
+  if (urls.size === 0) return admitted;
   if (urls.size > IMAGES_MAX) throw tooMany();
   const images = new Map<string, Media>();
   let left = FETCHED_BYTES_MAX;
@@ -75,10 +75,10 @@ async function inlined(job: AdmittedRequest, fetch: GuardedFetch, signal: AbortS
   }
   const sources = { url: (url: string) => images.get(url) };
   const replaced = replaceMedia(body, sources);
-  const members: Record<string, unknown> = { ...job.members };
+  const members: Record<string, unknown> = { ...admitted.members };
   for (const key of ["messages", "input"]) if (replaced[key] !== body[key]) members[key] = replaced[key];
-  const chat = inlineChat(job.chat, (url) => images.get(url));
-  return { ...job, chat, members: job.members === undefined ? undefined : members };
+  const chat = inlineChat(admitted.chat, (url) => images.get(url));
+  return { ...admitted, chat, members: admitted.members === undefined ? undefined : members };
 }
 
 function inlineChat(chat: AdmittedRequest["chat"], find: (url: string) => Media | undefined): AdmittedRequest["chat"] {

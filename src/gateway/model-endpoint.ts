@@ -88,7 +88,7 @@ function answer(deps: EndpointDeps, request: Request, routes: readonly ModelRout
     tryRoutes(routes, deps, {
       signal,
       remainingMs,
-      attempt: (turn) => askRoute(deps, turn, asked, signal),
+      attempt: (attempt) => askRoute(deps, attempt, asked, signal),
       trace: {
         span: exchange.span,
         headers: exchange.span === undefined ? traceHeaders(request.headers) : {},
@@ -100,9 +100,14 @@ function answer(deps: EndpointDeps, request: Request, routes: readonly ModelRout
   );
 }
 
-async function askRoute(deps: EndpointDeps, turn: RouteAttempt, asked: Asked, signal: AbortSignal): Promise<Response> {
+async function askRoute(
+  deps: EndpointDeps,
+  attempt: RouteAttempt,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<Response> {
   const { endpoint, exchange, caller, model, inputTokens } = asked;
-  const { provider, route } = turn;
+  const { provider, route } = attempt;
   const words = otherWords(endpoint, provider);
   const path = words?.path(route.model) ?? endpoint.upstreamPath;
   const body =
@@ -110,11 +115,11 @@ async function askRoute(deps: EndpointDeps, turn: RouteAttempt, asked: Asked, si
       ? spliceMembers(asked.text, { model: route.model })
       : JSON.stringify(words.body(asked.body, route.model));
   const call = { path, headers: {}, body, dropped: [] };
-  const { text } = await fetchAnswer(provider, call, { clock: deps.clock, signal, headers: turn.headers });
+  const { text } = await fetchAnswer(provider, call, { clock: deps.clock, signal, headers: attempt.headers });
   const ttfbMs = performance.now() - exchange.startedMs;
   const { read, said } = readAnswer(text, asked, words);
   const usage = endpoint.usage(read) ?? { inputTokens, outputTokens: 0, estimated: true };
-  turn.end({ outcome: "ok", label: "ok", usage });
+  attempt.end({ outcome: "ok", label: "ok", usage });
   exchange.headers["x-sallyport-route"] = headerText(`${route.provider}/${route.model}`);
   exchange.recorded = true;
   Object.assign(exchange.log, { input_tokens: usage.inputTokens, output_tokens: 0, provider: route.provider });
@@ -124,7 +129,7 @@ async function askRoute(deps: EndpointDeps, turn: RouteAttempt, asked: Asked, si
       {
         ...{ requestId: exchange.requestId, accountId: caller.accountId, keyId: caller.keyId, endpoint: exchange.path },
         ...{ stream: false, startedMs: exchange.startedMs, nowMs: deps.clock.now() },
-        ...{ failedRoutes: exchange.failedRoutes, askedMs: turn.startedMs },
+        ...{ failedRoutes: exchange.failedRoutes, askedMs: attempt.startedMs },
       },
     ),
   );

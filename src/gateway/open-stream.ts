@@ -15,7 +15,7 @@ const OPENING_CHARS_MAX = 256 * 1024;
 
 /** An upstream stream that has begun. */
 export interface LiveAnswer {
-  turn: RouteAttempt;
+  attempt: RouteAttempt;
   relay: FrameRelay;
   request: UpstreamRequest;
   responseHeaders: Headers;
@@ -35,13 +35,13 @@ export interface OpenOptions {
 
 /** Calls the provider and waits for content or an end. Throws `UpstreamFault` when it fails before content. */
 export async function openLive(
-  turn: RouteAttempt,
+  attempt: RouteAttempt,
   request: UpstreamRequest,
   streamed: FrameRelay,
   options: OpenOptions,
 ): Promise<LiveAnswer> {
-  const { provider } = turn;
-  const response = await callProvider(provider, request, { ...options, headers: turn.headers });
+  const { provider } = attempt;
+  const response = await callProvider(provider, request, { ...options, headers: attempt.headers });
   const body = new BodyReader(response, provider.timeoutsMs.idle);
   const intake = new Intake(streamed, options.begun);
   try {
@@ -61,7 +61,7 @@ export async function openLive(
   if (intake.ended) letGo(relay, body);
 
   return {
-    turn,
+    attempt,
     relay,
     request,
     responseHeaders: response.headers,

@@ -33,7 +33,7 @@ export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSigna
     const found = resolveModel(deps.catalog(), id);
     if (found === undefined) return false;
     const deadlineMs = performance.now() + PROBE_MS;
-    const attempt = (turn: RouteAttempt) => ask(deps, turn, { model: found.model, signal });
+    const attempt = (attempt: RouteAttempt) => ask(deps, attempt, { model: found.model, signal });
     await tryRoutes(found.model.routes, deps, {
       signal,
       remainingMs: () => deadlineMs - performance.now(),
@@ -46,11 +46,11 @@ export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSigna
 
 async function ask(
   deps: ProbeDeps,
-  turn: RouteAttempt,
+  attempt: RouteAttempt,
   { model, signal }: { model: Catalog["models"][number]; signal: AbortSignal },
 ): Promise<void> {
   const startedMs = performance.now();
-  const { provider, route } = turn;
+  const { provider, route } = attempt;
   const maxTokens = provider.dialect.maxTokensMin ?? 1;
   const chat: ChatRequest = { ...QUESTION, model: route.model, maxTokens };
   const request = provider.dialect.request(chat, {
@@ -66,7 +66,7 @@ async function ask(
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
   const usage = events.findLast((event) => event.type === "finish")?.usage ?? estimateUsage(chat, "");
-  turn.end({ outcome: "ok", label: "ok", usage });
+  attempt.end({ outcome: "ok", label: "ok", usage });
   deps.record(
     usageRecord(
       { model, route, usage, status: 200, errorCode: null, ttfbMs: null },

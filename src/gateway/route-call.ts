@@ -47,7 +47,7 @@ export interface AttemptParts {
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** One route's turn. */
+/** One call of a request on one route. */
 export class RouteAttempt {
   readonly route: ModelRoute;
   readonly provider: Provider;

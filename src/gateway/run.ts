@@ -17,7 +17,7 @@ import type { Caller } from "./caller.ts";
 import {
   type AdmittedRequest,
   answerId,
-  type ConversationJob,
+  type ConversationState,
   decodeOptions,
   forwardedHeaders,
 } from "./chat-exchange.ts";
@@ -124,26 +124,26 @@ async function answerOne(deps: GatewayDeps, read: Omit<Read, "chat" | "options">
   const { request, format, body } = read;
   const options = decodeOptions(request);
   const chat = format.decode(body, options);
-  const job = await makeJob(deps, { ...read, chat, options });
-  const due = deps.conversations?.pausing(job);
+  const admitted = await admittedRequest(deps, { ...read, chat, options });
+  const due = deps.conversations?.pausing(admitted);
   const pausing = due === undefined ? undefined : await due;
   if (pausing !== undefined) return answerRecord(deps, request, pausing);
-  if (job.asksRecord !== undefined) return answerRecord(deps, request, job);
+  if (admitted.asksRecord !== undefined) return answerRecord(deps, request, admitted);
   const answer = (one: AdmittedRequest) =>
     chat.stream ? answerStreaming(deps, request, one) : answerWhole(deps, request, one);
-  if (job.thread === undefined || job.thread.previousId !== undefined) return answer(job);
+  if (admitted.thread === undefined || admitted.thread.previousId !== undefined) return answer(admitted);
   try {
-    return await answer(job);
+    return await answer(admitted);
   } catch (error) {
     if (!refusesThread(error)) throw error;
-    const again = await makeJob(deps, { ...read, chat, options, hold: job.hold, holdsThread: true });
+    const again = await admittedRequest(deps, { ...read, chat, options, hold: admitted.hold, holdsThread: true });
     // With compaction off nothing is held here: the refusal is all there is to say.
     if (again.held === undefined) throw error;
     return answer(again);
   }
 }
 
-async function makeJob(deps: GatewayDeps, read: Read): Promise<AdmittedRequest> {
+async function admittedRequest(deps: GatewayDeps, read: Read): Promise<AdmittedRequest> {
   const { request, exchange, caller, format, text, body, options, nowSeconds } = read;
   const { model, routes: all } = modelFor(deps, read.chat, caller);
   const { wishes } = read;
@@ -231,7 +231,7 @@ function conversationOf(
     holding: Prepared["holding"];
     routes: readonly ModelRoute[];
   },
-): ConversationJob | undefined {
+): ConversationState | undefined {
   const named = holding === undefined ? chat : { ...chat, threadId: holding.id };
   const thread = deps.conversations?.of(named, format);
   const edits = deps.conversations?.editsOf(body, { format, routes });

@@ -2,8 +2,8 @@
 // checked again and connected to by its checked address; size (before and after decompression) and time are bounded.
 
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
+import { type AddressGuard, BlockedAddress, type Purpose } from "./address-guard.ts";
 import { WireError, type WireFault } from "./byte-reader.ts";
-import { type AddressGuard, BlockedAddress, type Purpose } from "./guard.ts";
 import { exchange, REDIRECTS, type WireResponse } from "./http1.ts";
 import { UnknownHost } from "./resolve.ts";
 

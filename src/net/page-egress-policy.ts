@@ -2,7 +2,7 @@
 // is at or is being sent to. It knows whether the main document was ever sent where it may not go.
 
 import type { Socket } from "node:net";
-import { type AddressGuard, BlockedAddress, type CheckedUrl } from "./guard.ts";
+import { type AddressGuard, BlockedAddress, type CheckedUrl } from "./address-guard.ts";
 
 /** A page's side of its way out. */
 export interface PageWay {

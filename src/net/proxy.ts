@@ -4,7 +4,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";
-import { type AddressGuard, BlockedAddress } from "./guard.ts";
+import { type AddressGuard, BlockedAddress } from "./address-guard.ts";
 import { type PageWay, Way } from "./page-egress-policy.ts";
 
 /** A page's own proxy. */

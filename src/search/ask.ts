@@ -2,8 +2,8 @@
 
 import type { Clock } from "../base/clock.ts";
 import { pause } from "../base/retry.ts";
+import { BlockedAddress } from "../net/address-guard.ts";
 import { FetchError, type GuardedFetch } from "../net/fetch.ts";
-import { BlockedAddress } from "../net/guard.ts";
 import { PoolFull } from "../workers/pool.ts";
 import type { AnswerReader } from "./answers/read.ts";
 import type { ChosenEngine } from "./chosen.ts";

@@ -2,8 +2,8 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
+import { createAddressGuard } from "../net/address-guard.ts";
 import { createFetch, type GuardedFetch } from "../net/fetch.ts";
-import { createAddressGuard } from "../net/guard.ts";
 import { createResolve } from "../net/resolve.ts";
 import { createAnswerReader } from "./answers/read.ts";
 import { askEngine, EngineMemory } from "./ask.ts";

@@ -3,7 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { prefixedId } from "../base/ids.ts";
-import type { AddressGuard } from "../net/guard.ts";
+import type { AddressGuard } from "../net/address-guard.ts";
 import { compileGlob } from "../pages/globs.ts";
 import { STORAGE_USED_UP } from "./crawl.ts";
 import type { CrawlInput } from "./crawl-scope.ts";

@@ -1,8 +1,8 @@
 // What a client is told when a page or a search cannot be obtained (docs/reference/errors.md).
 
 import { ApiError, type ErrorCode } from "../base/errors.ts";
+import { BlockedAddress } from "../net/address-guard.ts";
 import { FetchError } from "../net/fetch.ts";
-import { BlockedAddress } from "../net/guard.ts";
 import { UnknownHost } from "../net/resolve.ts";
 import { PageError } from "../pages/page-error.ts";
 import { SearchError, type SearchFault } from "../search/failure.ts";

@@ -1,7 +1,7 @@
 // The addresses of a site: from robots.txt and sitemaps, and from the links of the root page when those are too few.
 // No other page is fetched.
 
-import type { AddressGuard } from "../net/guard.ts";
+import type { AddressGuard } from "../net/address-guard.ts";
 import type { Converter } from "../pages/convert/convert.ts";
 import type { LoadedPage, LoadPage } from "../pages/load.ts";
 import { PageError, type PageFault } from "../pages/page-error.ts";

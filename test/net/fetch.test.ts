@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
 import { createFetch, FetchError, type FetchOptions } from "../../src/net/fetch.ts";
-import { BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { startFakeDns } from "../support/fake-dns.ts";
 import { TEST_CERT, TEST_KEY } from "../support/tls.ts";

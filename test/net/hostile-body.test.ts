@@ -2,8 +2,8 @@
 
 import { expect, spyOn, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
+import { createAddressGuard } from "../../src/net/address-guard.ts";
 import { createFetch, type FetchError } from "../../src/net/fetch.ts";
-import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 
 const get = createFetch(createAddressGuard({ allowPrivateNetworks: true, allowHosts: [], ports: [] }, createResolve()));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseAddress } from "../../src/net/address.ts";
-import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
+import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
 
 const CLOSED: AddressPolicy = { allowPrivateNetworks: false, allowHosts: [], ports: [] };
 /** Names lead to the machine. */

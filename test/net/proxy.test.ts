@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type AddressPolicy, createAddressGuard } from "../../src/net/guard.ts";
+import { type AddressPolicy, createAddressGuard } from "../../src/net/address-guard.ts";
 import { type OwnProxy, type SharedProxy, startProxy, startSharedProxy } from "../../src/net/proxy.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { startFakeDns } from "../support/fake-dns.ts";

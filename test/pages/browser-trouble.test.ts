@@ -1,7 +1,7 @@
 // A browser that stops answering, and readers who leave while their page is being opened.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createAddressGuard } from "../../src/net/guard.ts";
+import { createAddressGuard } from "../../src/net/address-guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser, type SharedBrowser } from "../../src/pages/browser/browser.ts";
 import { LOCAL_EGRESS } from "../../src/pages/browser/egress.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
+import { BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
 import { createFetch } from "../../src/net/fetch.ts";
-import { BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import type { Rendered } from "../../src/pages/browser/render.ts";
 import { createConverter } from "../../src/pages/convert/convert.ts";

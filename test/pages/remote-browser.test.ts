@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserServer, chromium } from "playwright-core";
-import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
+import { type AddressPolicy, BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
 import { type BrowserEgress, createRemoteEgress } from "../../src/pages/browser/egress.ts";

@@ -1,7 +1,7 @@
 // Pages that take all the memory that the machine has.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createAddressGuard } from "../../src/net/guard.ts";
+import { createAddressGuard } from "../../src/net/address-guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
 import { LOCAL_EGRESS } from "../../src/pages/browser/egress.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createSocket } from "node:dgram";
 import type { BrowserContext, Page } from "playwright-core";
-import { BlockedAddress, createAddressGuard } from "../../src/net/guard.ts";
+import { BlockedAddress, createAddressGuard } from "../../src/net/address-guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser, type SharedBrowser } from "../../src/pages/browser/browser.ts";
 import { LOCAL_EGRESS } from "../../src/pages/browser/egress.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
+import { type AddressGuard, createAddressGuard } from "../../src/net/address-guard.ts";
 import { createFetch } from "../../src/net/fetch.ts";
-import { type AddressGuard, createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createBrowser } from "../../src/pages/browser/browser.ts";
 import { LOCAL_EGRESS } from "../../src/pages/browser/egress.ts";

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { createAddressGuard } from "../../src/net/address-guard.ts";
 import { createFetch } from "../../src/net/fetch.ts";
-import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import { createAnswerReader } from "../../src/search/answers/read.ts";
 import { askEngine, type EngineCallDeps, EngineMemory } from "../../src/search/ask.ts";

@@ -4,8 +4,8 @@
 import { FakeClock } from "../../src/base/clock.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Config } from "../../src/config/schema.ts";
+import { createAddressGuard } from "../../src/net/address-guard.ts";
 import { createFetch } from "../../src/net/fetch.ts";
-import { createAddressGuard } from "../../src/net/guard.ts";
 import { createResolve } from "../../src/net/resolve.ts";
 import type { Hit, Parsed, SearchEngine } from "../../src/search/engine.ts";
 import { createSearch, type Search, type SearchRequest } from "../../src/search/run.ts";

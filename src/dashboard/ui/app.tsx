@@ -12,7 +12,7 @@ import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import { signedOut } from "./api.ts";
 import { lazy } from "./lazy.tsx";
-import { finishTrip, isReturn } from "./oauth-trip.ts";
+import { finishTrip, isReturn } from "./oauth-sign-in.ts";
 import { ForgotPage } from "./pages/forgot.tsx";
 import { HomePage } from "./pages/home.tsx";
 import { KeysPage } from "./pages/keys.tsx";

@@ -13,7 +13,7 @@ import { sealList } from "./items.ts";
 import type { MeasuredElement, TokenMemory } from "./measure.ts";
 import { recordOf } from "./record.ts";
 import type { Sealer } from "./seal.ts";
-import { doesNotFit, lengthOf, note, withCountedUsage, withList, withoutMember } from "./short-job.ts";
+import { doesNotFit, lengthOf, note, withCountedUsage, withList, withoutMember } from "./shortened-request.ts";
 import { type Space, spaceAbove, spaceOf } from "./space.ts";
 
 export interface ContextEditingDeps {
@@ -21,9 +21,9 @@ export interface ContextEditingDeps {
   tokens: TokenMemory;
   sealer: Sealer;
   /** What the model's window allows; undefined where no one knows it. */
-  spaceOf(job: AdmittedRequest): Space | undefined;
+  spaceOf(admitted: AdmittedRequest): Space | undefined;
   /** The conversation of a request; undefined where its format has no list. */
-  conversationOf(job: AdmittedRequest, space: Space): Conversation | undefined;
+  conversationOf(admitted: AdmittedRequest, space: Space): Conversation | undefined;
 }
 
 /** By length alone a request is known to be short only where it is so by this much. */
@@ -36,7 +36,7 @@ const NEW_SHARE = 0.5;
 
 /** A request that was measured and cleared. */
 interface Measure {
-  job: AdmittedRequest;
+  admitted: AdmittedRequest;
   format: EntryFormat;
   conversation: Conversation;
   clearing: Clearing;
@@ -58,96 +58,100 @@ export class ContextEditing {
   }
 
   /** The request as it may go up to a provider that knows nothing of edits. */
-  fit(job: AdmittedRequest): AdmittedRequest | Promise<AdmittedRequest> {
-    const space = this.#space(job);
-    if (this.#isShort(job, space)) return withoutWish(job, { done: NOTHING_DONE, atWall: false });
-    let edited = this.#edited.get(job);
+  fit(admitted: AdmittedRequest): AdmittedRequest | Promise<AdmittedRequest> {
+    const space = this.#space(admitted);
+    if (this.#isShort(admitted, space)) return withoutWish(admitted, { done: NOTHING_DONE, atWall: false });
+    let edited = this.#edited.get(admitted);
     if (edited === undefined) {
-      edited = this.#edit(job, space, false);
-      this.#edited.set(job, edited);
+      edited = this.#edit(admitted, space, false);
+      this.#edited.set(admitted, edited);
     }
     return edited;
   }
 
   /** The request in the room that is left where a provider refused it as too long. */
-  atWall(job: AdmittedRequest, space: Space): Promise<AdmittedRequest> {
-    return this.#edit(job, space, true);
+  atWall(admitted: AdmittedRequest, space: Space): Promise<AdmittedRequest> {
+    return this.#edit(admitted, space, true);
   }
 
   /** The request for the record that a client wants before its answer; undefined while it is not due. */
-  async pausing(job: AdmittedRequest): Promise<AdmittedRequest | undefined> {
-    const compact = compactOf(job);
-    const space = this.#space(job);
-    if (compact?.pauses !== true || this.#isShort(job, space)) return undefined;
-    const measure = await this.#measure(job, space);
+  async pausing(admitted: AdmittedRequest): Promise<AdmittedRequest | undefined> {
+    const compact = compactOf(admitted);
+    const space = this.#space(admitted);
+    if (compact?.pauses !== true || this.#isShort(admitted, space)) return undefined;
+    const measure = await this.#measure(admitted, space);
     if (measure === undefined || measure.after <= space.limit) return undefined;
     // A record and what the client put back beside it would be paused for without end.
     const said = countOf(measure.list.filter(({ entry }) => recordOf(entry) === undefined));
-    if (this.#deps.tokens.own(job.model.id, said) < space.limit * NEW_SHARE) return undefined;
+    if (this.#deps.tokens.own(admitted.model.id, said) < space.limit * NEW_SHARE) return undefined;
     const { cleared } = measure.cleared;
-    const edited = { job, atWall: false, cleared, record: undefined, usage: undefined };
+    const edited = { original: admitted, atWall: false, cleared, record: undefined, usage: undefined };
     return {
-      ...withoutMember(job, measure.format.editing?.member ?? ""),
+      ...withoutMember(admitted, measure.format.editing?.member ?? ""),
       asksRecord: { wish: compact.wish },
-      conversation: { ...job.conversation, threadId: job.conversation?.threadId, edited },
+      conversation: { ...admitted.conversation, threadId: admitted.conversation?.threadId, edited },
     };
   }
 
   /** Above what a conversation is compacted. */
-  #space(job: AdmittedRequest): Space {
-    const compact = compactOf(job);
-    if (compact === undefined && job.conversation?.threadId === undefined) return ANY_SPACE;
-    const base = this.#deps.spaceOf(job);
+  #space(admitted: AdmittedRequest): Space {
+    const compact = compactOf(admitted);
+    if (compact === undefined && admitted.conversation?.threadId === undefined) return ANY_SPACE;
+    const base = this.#deps.spaceOf(admitted);
     return compact?.above === undefined ? (base ?? ANY_SPACE) : spaceAbove(compact.above, base);
   }
 
   /** True where its length alone says that nothing is to be done. */
-  #isShort(job: AdmittedRequest, { limit }: Space): boolean {
+  #isShort(admitted: AdmittedRequest, { limit }: Space): boolean {
     let least = limit;
-    for (const edit of job.conversation?.edits ?? []) {
+    for (const edit of admitted.conversation?.edits ?? []) {
       if (edit.type === "compact") continue;
       if (edit.type === "clear-reasoning" || !("tokens" in edit.trigger)) return false;
       least = Math.min(least, edit.trigger.tokens);
     }
-    return this.#deps.tokens.guess(job.model.id, lengthOf(job)) * GUESS_MARGIN < least;
+    return this.#deps.tokens.guess(admitted.model.id, lengthOf(admitted)) * GUESS_MARGIN < least;
   }
 
-  async #measure(job: AdmittedRequest, space: Space): Promise<Measure | undefined> {
+  async #measure(admitted: AdmittedRequest, space: Space): Promise<Measure | undefined> {
     const { tokens } = this.#deps;
-    const conversation = this.#deps.conversationOf(job, space);
+    const conversation = this.#deps.conversationOf(admitted, space);
     if (conversation === undefined) return undefined;
     const { format, model } = conversation;
     const list = await tokens.measure(conversation.list, format);
     const fixed = await tokens.count(conversation.fixed);
-    const clearing = { edits: job.conversation?.edits ?? [], format, tokens, model, fixed };
+    const clearing = { edits: admitted.conversation?.edits ?? [], format, tokens, model, fixed };
     const cleared = await clear(list, clearing);
     const before = tokens.own(model, fixed + countOf(list));
     const after = tokens.own(model, fixed + countOf(cleared.list));
-    return { job, format, conversation, clearing, list, cleared, before, after };
+    return { admitted, format, conversation, clearing, list, cleared, before, after };
   }
 
-  async #edit(job: AdmittedRequest, space: Space, atWall: boolean): Promise<AdmittedRequest> {
-    const measure = await this.#measure(job, space);
-    if (measure === undefined) return job;
+  async #edit(admitted: AdmittedRequest, space: Space, atWall: boolean): Promise<AdmittedRequest> {
+    const measure = await this.#measure(admitted, space);
+    if (measure === undefined) return admitted;
     if (measure.after > space.limit) return this.#compact(measure, space, atWall);
-    return this.#clearedJob(measure, { record: undefined, atWall });
+    return this.#clearedRequest(measure, { record: undefined, atWall });
   }
 
-  #clearedJob(
-    { job, cleared, clearing: { fixed }, before, after }: Measure,
+  #clearedRequest(
+    { admitted, cleared, clearing: { fixed }, before, after }: Measure,
     { record, atWall }: { record: Element | undefined; atWall: boolean },
   ): AdmittedRequest {
     const done = { cleared: cleared.cleared, record, usage: undefined };
-    if (cleared.cleared.length === 0) return withoutWish(job, { done, atWall });
-    note(job, { action: "cleared", before, after });
+    if (cleared.cleared.length === 0) return withoutWish(admitted, { done, atWall });
+    note(admitted, { action: "cleared", before, after });
     const list = cleared.list.map(({ element }) => element);
-    return edited(job, { list, counted: fixed + countOf(cleared.list), strippedCalls: new Set() }, { done, atWall });
+    return edited(
+      admitted,
+      { list, counted: fixed + countOf(cleared.list), strippedCalls: new Set() },
+      { done, atWall },
+    );
   }
 
   /** Compacts what the client sent, which makes the better record, and clears what is left of it. */
   async #compact(measure: Measure, space: Space, atWall: boolean): Promise<AdmittedRequest> {
-    const { job, format, conversation, clearing } = measure;
-    const compact = compactOf(job);
+    const { admitted, format, conversation, clearing } = measure;
+    const compact = compactOf(admitted);
     const usage: Usage = { inputTokens: 0, outputTokens: 0 };
     conversation.demanded = compact !== undefined;
     conversation.work = { ...withCountedUsage(conversation.work, usage), wish: compact?.wish };
@@ -157,53 +161,53 @@ export class ContextEditing {
     const failed = short !== undefined && !isOfUse && measure.after <= space.most;
     if (short === undefined || failed) {
       const record = failed && compact !== undefined ? format.editing?.failedRecord : undefined;
-      return this.#clearedJob(measure, { record, atWall });
+      return this.#clearedRequest(measure, { record, atWall });
     }
-    if (short.after > space.most) throw doesNotFit(job, short, space);
+    if (short.after > space.most) throw doesNotFit(admitted, short, space);
     const { tokens } = this.#deps;
     const cleared = await clear(await tokens.measure(short.list, format), clearing);
-    note(job, { ...short, after: short.after - tokens.own(job.model.id, cleared.gone) });
+    note(admitted, { ...short, after: short.after - tokens.own(admitted.model.id, cleared.gone) });
     const done = {
       cleared: cleared.cleared,
-      record: compact === undefined ? undefined : this.#recordOf(job, format, short),
+      record: compact === undefined ? undefined : this.#recordOf(admitted, format, short),
       usage: usage.inputTokens + usage.outputTokens === 0 ? undefined : usage,
     };
     const list = cleared.list.map(({ element }) => element);
-    return edited(job, { ...short, list, counted: short.counted - cleared.gone }, { done, atWall });
+    return edited(admitted, { ...short, list, counted: short.counted - cleared.gone }, { done, atWall });
   }
 
-  #recordOf(job: AdmittedRequest, format: EntryFormat, { list, record, action }: Shortened): Element | undefined {
+  #recordOf(admitted: AdmittedRequest, format: EntryFormat, { list, record, action }: Shortened): Element | undefined {
     // What could not be summarised stays the client's to keep.
     if (record === undefined || action === "truncated") return format.editing?.failedRecord;
     const { sealer } = this.#deps;
-    const { accountId } = job.caller;
-    const sealed = sealList(list, { sealer, accountId, format: job.format.name });
+    const { accountId } = admitted.caller;
+    const sealed = sealList(list, { sealer, accountId, format: admitted.format.name });
     return format.record({ id: prefixedId("cmp_"), text: record, sealed });
   }
 }
 
 const NOTHING_DONE: EditedContext = { cleared: [], record: undefined, usage: undefined };
 
-function compactOf(job: AdmittedRequest): CompactEdit | undefined {
-  return job.conversation?.edits?.find((edit) => edit.type === "compact");
+function compactOf(admitted: AdmittedRequest): CompactEdit | undefined {
+  return admitted.conversation?.edits?.find((edit) => edit.type === "compact");
 }
 
 /** The request with its list as it is, and without the wish, which is done with. */
 function withoutWish(
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   { done, atWall }: { done: EditedContext; atWall: boolean },
 ): AdmittedRequest {
-  const bare = withoutMember(job, job.format.entries?.editing?.member ?? "");
-  const edited = { job, atWall, ...done };
-  return { ...bare, conversation: { ...job.conversation, threadId: job.conversation?.threadId, edited } };
+  const bare = withoutMember(admitted, admitted.format.entries?.editing?.member ?? "");
+  const edited = { original: admitted, atWall, ...done };
+  return { ...bare, conversation: { ...admitted.conversation, threadId: admitted.conversation?.threadId, edited } };
 }
 
 function edited(
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   short: Pick<Shortened, "list" | "strippedCalls" | "counted">,
   { done, atWall }: { done: EditedContext; atWall: boolean },
 ): AdmittedRequest {
-  const { edits } = job.conversation ?? {};
-  const more = { ...(edits === undefined ? {} : { edits }), edited: { job, atWall, ...done } };
-  return withList(withoutMember(job, job.format.entries?.editing?.member ?? ""), short, { atWall, ...more });
+  const { edits } = admitted.conversation ?? {};
+  const more = { ...(edits === undefined ? {} : { edits }), edited: { original: admitted, atWall, ...done } };
+  return withList(withoutMember(admitted, admitted.format.entries?.editing?.member ?? ""), short, { atWall, ...more });
 }

@@ -12,7 +12,7 @@ import type { Provider } from "../../upstream/provider.ts";
 import { answerElements } from "../../wire/assembled.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import type { ModelAnswer, Payer, Prompt } from "../ask.ts";
-import type { AdmittedRequest, ConversationJob } from "../chat-exchange.ts";
+import type { AdmittedRequest, ConversationState } from "../chat-exchange.ts";
 import type { KeptThreads } from "../threads/kept.ts";
 import { clear } from "./clear.ts";
 import type { Compactor, Conversation } from "./compactor.ts";
@@ -21,7 +21,7 @@ import { compactsItself, nativeRoutes } from "./items.ts";
 import type { TokenMemory } from "./measure.ts";
 import type { CompactionMemory } from "./memory.ts";
 import type { Sealer } from "./seal.ts";
-import { doesNotFit, lengthOf, note, wholeOf, withCountedUsage, withList } from "./short-job.ts";
+import { doesNotFit, lengthOf, note, wholeOf, withCountedUsage, withList } from "./shortened-request.ts";
 import { type Space, spaceOf } from "./space.ts";
 import type { SummaryWork } from "./summarise.ts";
 import type { Windows } from "./windows.ts";
@@ -74,13 +74,13 @@ export class Conversations {
     this.#deps = deps;
     this.#editing = new ContextEditing({
       ...deps,
-      spaceOf: (job) => this.#space(job),
-      conversationOf: (job, space) => this.#conversation(job, space),
+      spaceOf: (admitted) => this.#space(admitted),
+      conversationOf: (admitted, space) => this.#conversation(admitted, space),
     });
   }
 
   /** What may be done to a request; undefined where no one asked for it. */
-  of(chat: ChatRequest, format: WireFormat): ConversationJob | undefined {
+  of(chat: ChatRequest, format: WireFormat): ConversationState | undefined {
     if (chat.threadId === undefined || chat.threadId === "" || format.entries === undefined) return undefined;
     const { settings, memory } = this.#deps;
     return settings().enabled ? { threadId: chat.threadId, since: memory.mark() } : undefined;
@@ -93,7 +93,7 @@ export class Conversations {
   asked(
     body: Element,
     format: WireFormat,
-    { routes, conversation }: { routes: readonly ModelRoute[]; conversation: ConversationJob | undefined },
+    { routes, conversation }: { routes: readonly ModelRoute[]; conversation: ConversationState | undefined },
   ): { asksRecord?: AdmittedRequest["asksRecord"]; routes?: readonly ModelRoute[] } | undefined {
     const asksRecord = format.entries?.asksRecord(body);
     const pauses = conversation?.edits?.some((edit) => edit.type === "compact" && edit.pauses) === true;
@@ -105,48 +105,50 @@ export class Conversations {
   }
 
   /** The request as it may go up to a provider: the same, at once, while it is short. */
-  fit(job: AdmittedRequest, provider: Provider): AdmittedRequest | Promise<AdmittedRequest> {
-    const { conversation } = job;
+  fit(admitted: AdmittedRequest, provider: Provider): AdmittedRequest | Promise<AdmittedRequest> {
+    const { conversation } = admitted;
     if (conversation === undefined || conversation.shortened !== undefined || conversation.edited !== undefined)
-      return job;
-    if (conversation.edits !== undefined && !compactsItself(provider, job.format)) return this.#editing.fit(job);
-    if (conversation.threadId === undefined) return job;
-    const space = this.#space(job);
-    if (space === undefined) return job;
-    const chars = lengthOf(job);
-    if (this.#deps.tokens.guess(job.model.id, chars) * GUESS_MARGIN < Math.min(space.soon, space.limit)) return job;
-    let fitted = this.#fitted.get(job);
+      return admitted;
+    if (conversation.edits !== undefined && !compactsItself(provider, admitted.format))
+      return this.#editing.fit(admitted);
+    if (conversation.threadId === undefined) return admitted;
+    const space = this.#space(admitted);
+    if (space === undefined) return admitted;
+    const chars = lengthOf(admitted);
+    if (this.#deps.tokens.guess(admitted.model.id, chars) * GUESS_MARGIN < Math.min(space.soon, space.limit))
+      return admitted;
+    let fitted = this.#fitted.get(admitted);
     if (fitted === undefined) {
-      fitted = this.#shorten(job, space);
-      this.#fitted.set(job, fitted);
+      fitted = this.#shorten(admitted, space);
+      this.#fitted.set(admitted, fitted);
     }
     return fitted;
   }
 
   /** The request as it may be tried once more after a provider refused it as too long; undefined when it may not. */
-  async atWall(job: AdmittedRequest, error: unknown): Promise<AdmittedRequest | undefined> {
+  async atWall(admitted: AdmittedRequest, error: unknown): Promise<AdmittedRequest | undefined> {
     if (!(error instanceof UpstreamFault) || error.kind !== "context_length") return undefined;
     const counts = contextCounts(error.message);
-    if (counts.limit !== undefined) this.#deps.windows.tell(job.model, counts.limit);
-    const { conversation } = job;
+    if (counts.limit !== undefined) this.#deps.windows.tell(admitted.model, counts.limit);
+    const { conversation } = admitted;
     if (conversation === undefined) return undefined;
     const { edited, edits, shortened } = conversation;
     if (shortened?.atWall === true || edited?.atWall === true) return undefined;
     const compacts = edited !== undefined && edits?.some(({ type }) => type === "compact");
     if (conversation.threadId === undefined && compacts !== true) return undefined;
     const { compactor, tokens, settings } = this.#deps;
-    const whole = this.#conversation(job, NO_SPACE);
+    const whole = this.#conversation(admitted, NO_SPACE);
     if (whole === undefined) return undefined;
     const counted = shortened?.counted ?? (await compactor.counted(whole));
-    if (counts.requested !== undefined) tokens.correct(job.model.id, counts.requested, counted);
-    const sent = tokens.own(job.model.id, counted);
-    const window = this.#deps.windows.of(job.model);
+    if (counts.requested !== undefined) tokens.correct(admitted.model.id, counts.requested, counted);
+    const sent = tokens.own(admitted.model.id, counted);
+    const window = this.#deps.windows.of(admitted.model);
     const told = counts.limit === undefined ? undefined : window;
-    const known = told === undefined ? undefined : spaceOf(told, settings().threshold, job.chat.maxTokens);
+    const known = told === undefined ? undefined : spaceOf(told, settings().threshold, admitted.chat.maxTokens);
     // Without figures, or with some that what was sent would fit, half of it is sure to be less than what is too much.
     const space = known === undefined || sent <= known.limit ? halfOf(sent) : known;
-    if (edited !== undefined) return this.#editing.atWall(edited.job, space);
-    return this.#shorten(wholeOf(job), space, { atWall: true });
+    if (edited !== undefined) return this.#editing.atWall(edited.original, space);
+    return this.#shorten(wholeOf(admitted), space, { atWall: true });
   }
 
   /**
@@ -156,7 +158,7 @@ export class Conversations {
   editsOf(
     body: Element,
     { format, routes }: { format: WireFormat; routes: readonly ModelRoute[] },
-  ): ConversationJob["edits"] | undefined {
+  ): ConversationState["edits"] | undefined {
     const { editing } = format.entries ?? {};
     if (editing === undefined || body[editing.member] == null || !this.#deps.settings().enabled) return undefined;
     if (nativeRoutes(routes, format, this.#deps.provider).length === routes.length) return undefined;
@@ -179,8 +181,8 @@ export class Conversations {
   }
 
   /** The request for a record that stands in a request's place, where its client wants to see it before it goes on. */
-  pausing(job: AdmittedRequest): Promise<AdmittedRequest | undefined> | undefined {
-    return job.conversation?.edits === undefined ? undefined : this.#editing.pausing(job);
+  pausing(admitted: AdmittedRequest): Promise<AdmittedRequest | undefined> | undefined {
+    return admitted.conversation?.edits === undefined ? undefined : this.#editing.pausing(admitted);
   }
 
   /** The record that a client asked for, sealed for its account, and what it cost. Throws 400 where a call is open. */
@@ -223,42 +225,42 @@ export class Conversations {
   }
 
   /** There is an answer: counts are learned, and the thread is kept. Never throws. */
-  answered(job: AdmittedRequest, { text, usage }: { text: string; usage: Usage | undefined }): void {
-    const { conversation } = job;
+  answered(admitted: AdmittedRequest, { text, usage }: { text: string; usage: Usage | undefined }): void {
+    const { conversation } = admitted;
     if (conversation === undefined) return;
-    if (usage !== undefined && usage.estimated !== true) this.#learn(job, usage.inputTokens);
+    if (usage !== undefined && usage.estimated !== true) this.#learn(admitted, usage.inputTokens);
     const { threadId, keeps, since } = conversation;
-    const { entries } = job.format;
+    const { entries } = admitted.format;
     if (threadId === undefined || keeps !== undefined || entries === undefined) return;
-    const { accountId } = job.caller;
+    const { accountId } = admitted.caller;
     if (this.#deps.memory.isForgotten({ accountId, threadId, since, opening: "" })) return;
     const name = { accountId, kind: "thread" as const, threadId };
-    const messages = [...(this.#list(job) ?? []), ...answerElements(entries, text)];
+    const messages = [...(this.#list(admitted) ?? []), ...answerElements(entries, text)];
     const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
-    const kept = { model: job.model.id, tokens, text: { format: job.format.name, messages } };
+    const kept = { model: admitted.model.id, tokens, text: { format: admitted.format.name, messages } };
     this.#deps.threads.keep(name, kept).catch((error: unknown) => {
-      this.#deps.keepFailed(error, job.exchange.requestId);
+      this.#deps.keepFailed(error, admitted.exchange.requestId);
     });
   }
 
-  #learn(job: AdmittedRequest, reported: number): void {
-    const shortened = job.conversation?.shortened;
-    const media = job.chat.messages.some(({ content }) =>
+  #learn(admitted: AdmittedRequest, reported: number): void {
+    const shortened = admitted.conversation?.shortened;
+    const media = admitted.chat.messages.some(({ content }) =>
       content.some(({ type }) => type === "image" || type === "file"),
     );
     if (media) return;
-    const sent = shortened === undefined ? { chars: lengthOf(job) } : { counted: shortened.counted };
-    this.#deps.tokens.learn(job.model.id, reported, sent);
+    const sent = shortened === undefined ? { chars: lengthOf(admitted) } : { counted: shortened.counted };
+    this.#deps.tokens.learn(admitted.model.id, reported, sent);
   }
 
-  async #shorten(job: AdmittedRequest, space: Space, { atWall = false } = {}): Promise<AdmittedRequest> {
-    const conversation = this.#conversation(job, space);
-    if (conversation === undefined) return job;
+  async #shorten(admitted: AdmittedRequest, space: Space, { atWall = false } = {}): Promise<AdmittedRequest> {
+    const conversation = this.#conversation(admitted, space);
+    if (conversation === undefined) return admitted;
     const short = await this.#deps.compactor.shorten(conversation);
-    if (short === undefined) return job;
-    if (short.after > space.limit) throw doesNotFit(job, short, space);
-    note(job, short);
-    return withList(job, short, { atWall });
+    if (short === undefined) return admitted;
+    if (short.after > space.limit) throw doesNotFit(admitted, short, space);
+    note(admitted, short);
+    return withList(admitted, short, { atWall });
   }
 
   #space({ model, chat }: AdmittedRequest): Space | undefined {
@@ -268,28 +270,28 @@ export class Conversations {
   }
 
   /** The client's list: as it came, or as it was filled in here. */
-  #list(job: RecordSource): readonly Element[] | undefined {
-    const { body, members, format, asksRecord } = wholeOf(job);
+  #list(admitted: RecordSource): readonly Element[] | undefined {
+    const { body, members, format, asksRecord } = wholeOf(admitted);
     const whole = { ...body, ...members };
     return format.entries?.list(asksRecord === undefined ? whole : format.entries.withoutAsking(whole));
   }
 
-  #conversation(job: RecordSource, space: Space): Conversation | undefined {
-    const { entries } = job.format;
-    const list = this.#list(job);
+  #conversation(admitted: RecordSource, space: Space): Conversation | undefined {
+    const { entries } = admitted.format;
+    const list = this.#list(admitted);
     if (entries === undefined || list === undefined) return undefined;
     return {
-      accountId: job.caller.accountId,
-      threadId: job.conversation?.threadId,
-      keeps: job.conversation?.keeps,
-      since: job.conversation?.since,
-      model: job.model.id,
+      accountId: admitted.caller.accountId,
+      threadId: admitted.conversation?.threadId,
+      keeps: admitted.conversation?.keeps,
+      since: admitted.conversation?.since,
+      model: admitted.model.id,
       list,
       format: entries,
-      fixed: entries.fixed(job.body),
+      fixed: entries.fixed(admitted.body),
       space,
       keepLast: this.#deps.settings().keepLast,
-      work: this.#work(job),
+      work: this.#work(admitted),
     };
   }
 

@@ -1,7 +1,7 @@
 // How a page in the browser gets out: through a proxy of its own beside us, or, for a browser on another machine, through
 // the one address of ours that it knows.
 
-import type { AddressGuard } from "../../net/guard.ts";
+import type { AddressGuard } from "../../net/address-guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
 import { type SharedProxy, startProxy, startSharedProxy } from "../../net/proxy.ts";
 import { PageError } from "../page-error.ts";

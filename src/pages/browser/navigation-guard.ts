@@ -1,7 +1,7 @@
 // Restrains a page while it is shown: what it may ask for, where its main document may go, and what it may open.
 
 import type { BrowserContext, Frame, Page, Request, Response, Route } from "playwright-core";
-import { type AddressGuard, BlockedAddress } from "../../net/guard.ts";
+import { type AddressGuard, BlockedAddress } from "../../net/address-guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
 import { PageError } from "../page-error.ts";
 

@@ -2,7 +2,7 @@
 // asks for passes the filtering proxy; pop-ups, dialogs, downloads, service workers and pages without end are tamed.
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import type { AddressGuard } from "../../net/guard.ts";
+import type { AddressGuard } from "../../net/address-guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
 import { PageError } from "../page-error.ts";
 import { createSlots } from "../slots.ts";

@@ -2,7 +2,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import type { FindWebModel } from "../../gateway/web-model.ts";
-import type { AddressGuard } from "../../net/guard.ts";
+import type { AddressGuard } from "../../net/address-guard.ts";
 import { asWebError } from "../failure.ts";
 import type { Body } from "../params.ts";
 import {

@@ -1,6 +1,6 @@
 // Starting, polling and cancelling the making of an llms.txt, and its answers.
 
-import type { AddressGuard } from "../../net/guard.ts";
+import type { AddressGuard } from "../../net/address-guard.ts";
 import { asWebError } from "../failure.ts";
 import { type Body, readBoolean, readInteger, readUrl } from "../params.ts";
 import {

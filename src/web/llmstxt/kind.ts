@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { pageKey, siteKey } from "../../base/page-key.ts";
 import type { FindWebModel, WebModel } from "../../gateway/web-model.ts";
 import { type JobFailure, type JobKind, type JobOutcome, JobTimeout, type RunningJob } from "../../jobs/kind.ts";
-import { BlockedAddress } from "../../net/guard.ts";
+import { BlockedAddress } from "../../net/address-guard.ts";
 import type { Converter } from "../../pages/convert/convert.ts";
 import { PageError } from "../../pages/page-error.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";

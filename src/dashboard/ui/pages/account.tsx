@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import type { EventView, Listing, SessionView } from "../../contract.ts";
 import { call } from "../api.ts";
 import { useLoad } from "../load.ts";
-import { beginConnect } from "../oauth-trip.ts";
+import { beginConnect } from "../oauth-sign-in.ts";
 import { BudgetText } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { Field, Submit, useForm } from "../parts/form.tsx";

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { PendingPerson } from "../../contract.ts";
 import { call } from "../api.ts";
-import { endTrip } from "../oauth-trip.ts";
+import { endTrip } from "../oauth-sign-in.ts";
 import { Field, Submit, useForm } from "../parts/form.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { ProviderLinks } from "../parts/providers.tsx";

@@ -1,6 +1,6 @@
 // Ways to sign in or up through someone else.
 
-import { beginSignIn } from "../oauth-trip.ts";
+import { beginSignIn } from "../oauth-sign-in.ts";
 import { session } from "../session.ts";
 
 /** One link for each provider that is configured. */

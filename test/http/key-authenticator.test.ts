@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import type { Caller } from "../../src/gateway/caller.ts";
-import { createKeyAuthenticator } from "../../src/http/guards.ts";
+import { createKeyAuthenticator } from "../../src/http/key-authenticator.ts";
 
 const CALLER: Caller = {
   keyId: "k",

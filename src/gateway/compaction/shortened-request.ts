@@ -2,7 +2,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import type { Usage } from "../../chat/event.ts";
-import type { AdmittedRequest, ConversationJob } from "../chat-exchange.ts";
+import type { AdmittedRequest, ConversationState } from "../chat-exchange.ts";
 import type { Shortened } from "./compactor.ts";
 import type { Space } from "./space.ts";
 import type { SummaryWork } from "./summarise.ts";
@@ -16,9 +16,9 @@ export function lengthOf({ text, members }: AdmittedRequest): number {
 }
 
 /** The request with all of the client's messages. */
-export function wholeOf<J extends Pick<AdmittedRequest, "conversation">>(job: J): J | AdmittedRequest {
-  const { shortened, edited } = job.conversation ?? {};
-  return shortened?.job ?? edited?.job ?? job;
+export function wholeOf<J extends Pick<AdmittedRequest, "conversation">>(admitted: J): J | AdmittedRequest {
+  const { shortened, edited } = admitted.conversation ?? {};
+  return shortened?.original ?? edited?.original ?? admitted;
 }
 
 /** Says what was done, in the response header and the log. */
@@ -30,42 +30,42 @@ export function note(
   exchange.log["compaction"] = `${action} ${before}>${after}`;
 }
 
-/** The job with a shorter list of messages. `more`: what else is known of its conversation. */
+/** The request with a shorter list of messages. `more`: what else is known of its conversation. */
 export function withList(
-  job: AdmittedRequest,
+  admitted: AdmittedRequest,
   short: Pick<Shortened, "list" | "strippedCalls" | "counted">,
-  { atWall, ...more }: { atWall: boolean } & Partial<ConversationJob>,
+  { atWall, ...more }: { atWall: boolean } & Partial<ConversationState>,
 ): AdmittedRequest {
-  const { format, chat } = job;
+  const { format, chat } = admitted;
   const member = format.entries?.member ?? "messages";
-  const members = job.members === undefined ? undefined : { ...job.members, [member]: short.list };
-  const body: Record<string, unknown> = { ...job.body, ...job.members, [member]: short.list };
+  const members = admitted.members === undefined ? undefined : { ...admitted.members, [member]: short.list };
+  const body: Record<string, unknown> = { ...admitted.body, ...admitted.members, [member]: short.list };
   for (const [name, value] of Object.entries(body)) if (value === undefined) delete body[name];
-  const read = format.decode(body, job.options);
+  const read = format.decode(body, admitted.options);
   return {
-    ...job,
+    ...admitted,
     chat: { ...read, ...(chat.store === undefined ? {} : { store: chat.store }) },
     members,
     conversation: {
-      threadId: job.conversation?.threadId,
-      keeps: job.conversation?.keeps,
-      since: job.conversation?.since,
+      threadId: admitted.conversation?.threadId,
+      keeps: admitted.conversation?.keeps,
+      since: admitted.conversation?.since,
       ...more,
-      shortened: { job, strippedCalls: short.strippedCalls, counted: short.counted, atWall },
+      shortened: { original: admitted, strippedCalls: short.strippedCalls, counted: short.counted, atWall },
     },
   };
 }
 
-/** The job without a top-level member of the client's. */
-export function withoutMember(job: AdmittedRequest, name: string): AdmittedRequest {
-  const { [name]: _chat, ...extra } = job.chat.extra;
-  const members = job.members === undefined ? undefined : { ...job.members, [name]: undefined };
-  return { ...job, chat: { ...job.chat, extra }, members };
+/** The request without a top-level member of the client's. */
+export function withoutMember(admitted: AdmittedRequest, name: string): AdmittedRequest {
+  const { [name]: _chat, ...extra } = admitted.chat.extra;
+  const members = admitted.members === undefined ? undefined : { ...admitted.members, [name]: undefined };
+  return { ...admitted, chat: { ...admitted.chat, extra }, members };
 }
 
 /** The refusal of what cannot be made any shorter. */
-export function doesNotFit(job: AdmittedRequest, { after }: Shortened, { window }: Space): ApiError {
-  const message = `What has to stay of this conversation takes about ${after} tokens, and the context of "${job.model.id}" has ${window}.`;
+export function doesNotFit(admitted: AdmittedRequest, { after }: Shortened, { window }: Space): ApiError {
+  const message = `What has to stay of this conversation takes about ${after} tokens, and the context of "${admitted.model.id}" has ${window}.`;
   return new ApiError("context_length_exceeded", message, {
     details: { input_tokens: after, context_window: window },
   });
