@@ -16,8 +16,7 @@ import type { Fleet } from "../gateway/providers.ts";
 import type { OwnedThreads } from "../gateway/threads/owned-threads.ts";
 import { checkSubsystems } from "../status/health.ts";
 import { untrustedProxy } from "../status/untrusted-proxy.ts";
-import type { Store } from "../store/engine/open.ts";
-import { databaseSize } from "../store/engine/size.ts";
+import type { Store } from "../store/engine/store.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { createWeb } from "../web/assemble.ts";
 import type { createWatch } from "./health-watch.ts";
@@ -25,7 +24,7 @@ import type { Observer } from "./observe.ts";
 
 /** The parts of the program that the dashboard shows or works with. */
 export interface DashboardServiceDeps {
-  readonly store: Pick<Store, "sqlite" | "dataDir">;
+  readonly store: Pick<Store, "size">;
   readonly verbs: Verbs;
   readonly clock: Clock;
   readonly accounts: Accounts;
@@ -77,7 +76,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
       catalog: () => fleet.catalog().models,
       modelHealth: () => more.watch.modelHealth.view(),
       subsystems: () => checkSubsystems(more.watch.subsystems),
-      database: () => databaseSize(store),
+      database: () => store.size(),
       untrustedProxy: () => untrustedProxy(verbs.settings, clock, config().server.trustedProxies),
       async web() {
         await more.web.count();

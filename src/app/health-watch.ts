@@ -8,7 +8,7 @@ import type { Config } from "../config/schema.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import type { HealthDeps, SubsystemState } from "../status/health.ts";
 import { createModelHealth } from "../status/model-health.ts";
-import type { Store } from "../store/engine/open.ts";
+import type { Store } from "../store/engine/store.ts";
 import type { UsageWriter } from "../store/usage/writer.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { breakerReading } from "../telemetry/metrics.ts";
@@ -75,8 +75,8 @@ export function createWatch(deps: HealthWatchDeps) {
     listedCount: () => listed().length,
     /** What `/health` checks. */
     subsystems: {
-      database() {
-        store.ping();
+      async database() {
+        await store.ping();
         const { queued, rowsWithout, failures } = writer.state;
         return { status: "ok", usage_queued: queued, usage_rows_lost: rowsWithout, usage_write_failures: failures };
       },

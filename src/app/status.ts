@@ -4,7 +4,7 @@ import { VERSION } from "../base/version.ts";
 import type { Config } from "../config/schema.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import { type linksOf, statusRoutes } from "../status/routes.ts";
-import type { Store } from "../store/engine/open.ts";
+import type { Store } from "../store/engine/store.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { createWeb } from "../web/assemble.ts";
 import { type createWatch, isListed } from "./health-watch.ts";
@@ -40,7 +40,7 @@ export function createStatus(deps: StatusServiceDeps) {
     pseudonymSecret,
     links,
     ready: async () => {
-      store.ping();
+      await store.ping();
       return true;
     },
     listedModels: watch.listedCount,

@@ -12,7 +12,7 @@ import { codeStore } from "../store/access/codes.ts";
 import { identityStore } from "../store/access/identities.ts";
 import { keyStore } from "../store/access/keys.ts";
 import { sessionStore } from "../store/access/sessions.ts";
-import type { Store } from "../store/engine/open.ts";
+import type { Store } from "../store/engine/store.ts";
 import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";

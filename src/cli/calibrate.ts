@@ -28,7 +28,7 @@ import {
   rowOf,
 } from "../decisions/models/versions.ts";
 import { decisionStore } from "../store/decisions/decisions.ts";
-import type { Store } from "../store/engine/open.ts";
+import type { Store } from "../store/engine/store.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
 import { Breakers } from "../upstream/breaker.ts";
 import { configureProvider } from "../upstream/configure.ts";

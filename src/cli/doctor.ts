@@ -104,7 +104,7 @@ async function checkDatabase(dataDir: string): Promise<Finding> {
     await upgradeStore({ dataDir });
     const store = openStore({ dataDir, create: false });
     try {
-      store.ping();
+      await store.ping();
     } finally {
       store.close();
     }

@@ -6,7 +6,7 @@ import { randomText } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
 import { accountStore } from "../store/access/accounts.ts";
 import { keyStore } from "../store/access/keys.ts";
-import type { Store } from "../store/engine/open.ts";
+import type { Store } from "../store/engine/store.ts";
 
 /** 24 of 62 characters: 142 bits. */
 const PASSWORD_CHARS = 24;

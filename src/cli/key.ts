@@ -4,7 +4,7 @@ import { ApiError } from "../base/errors.ts";
 import { type KeyModels, keyModelsOf } from "../catalog/key-models.ts";
 import { type Account, accountStore } from "../store/access/accounts.ts";
 import { type KeyInfo, keyStore } from "../store/access/keys.ts";
-import type { Store } from "../store/engine/open.ts";
+import type { Store } from "../store/engine/store.ts";
 import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./failure.ts";

@@ -3,7 +3,7 @@
 import { systemClock } from "../base/clock.ts";
 import { EXAMPLE } from "../config/presets.ts";
 import type { Config } from "../config/schema.ts";
-import { openStore, type Store } from "../store/engine/open.ts";
+import { openStore, type SqliteStore } from "../store/engine/open.ts";
 import { upgradeStore } from "../store/engine/upgrade.ts";
 import type { Context } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
@@ -19,7 +19,7 @@ export const ONLY_DEMO = `only the demo model answers: set ${EXAMPLE.variable} o
 export async function withStore<T>(
   context: Context,
   options: { readonly create: boolean },
-  work: (store: Store, config: Config) => Promise<T>,
+  work: (store: SqliteStore, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = context.config();
   await upgradeStore({ dataDir: config.dataDir });

@@ -1,10 +1,12 @@
-// The gateway's own secrets, made on first use and kept in data_dir/secrets.json (0600): the one place in the data
-// directory that holds secrets in the clear, so that it can be guarded and left out of what is shared.
+// The gateway's own secrets, made on first use. Beside SQLite they are in data_dir/secrets.json (0600): the one place in the
+// data directory that holds secrets in the clear, so that it can be guarded and left out of what is shared. With PostgreSQL
+// they are in a table of their own, for all nodes.
 
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { randomText } from "../base/ids.ts";
-import type { Store } from "./engine/open.ts";
+import { isSqlite, type SqliteStore } from "./engine/open.ts";
+import type { Store } from "./engine/store.ts";
 import { StoreError } from "./engine/store-error.ts";
 
 /** File name within the data directory. */
@@ -20,8 +22,49 @@ export type SecretStore = ReturnType<typeof secretStore>;
 const SECRET_CHARS = 48;
 
 /** Builds the verbs. */
-export function secretStore(store: Store) {
+export function secretStore(store: Store): SecretVerbs {
+  return isSqlite(store) ? secretsInFile(store) : secretsInTable(store);
+}
+
+interface SecretVerbs {
+  /** The secret under this name, made when there is none. */
+  secret(name: SecretName): Promise<string>;
+  /** The secret under this name, if it was made. */
+  findSecret(name: SecretName): Promise<string | undefined>;
+  /** Keeps a secret that came from elsewhere. */
+  putSecret(name: SecretName, value: string): Promise<void>;
+  /** Forgets a secret. */
+  dropSecret(name: SecretName): Promise<void>;
+}
+
+function secretsInTable({ statement }: Store): SecretVerbs {
+  const find = statement<{ value: string }>("SELECT value FROM secrets WHERE name = ?");
+  const make = statement("INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING");
+  const put = statement(
+    "INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+  );
+  const drop = statement("DELETE FROM secrets WHERE name = ?");
+  const findSecret = async (name: SecretName) => (await find.get([name]))?.value;
+  return {
+    findSecret,
+    async secret(name) {
+      const kept = await findSecret(name);
+      if (kept !== undefined) return kept;
+      // Of several nodes that start together the first makes it, and the others find that one.
+      await make.run([name, randomText(SECRET_CHARS)]);
+      const made = await findSecret(name);
+      if (made === undefined) throw new StoreError(`The secret ${name} was made and is not there.`);
+      return made;
+    },
+    putSecret: async (name, value) => void (await put.run([name, value])),
+    dropSecret: async (name) => void (await drop.run([name])),
+  };
+}
+
+function secretsInFile(store: SqliteStore): SecretVerbs {
   const path = join(store.dataDir, SECRETS_FILE);
+  // The database's write lock stands in for one on the file.
+  const alone = <T>(work: () => T): T => store.sqlite.transaction(work).immediate();
 
   const read = (): Record<string, string> => {
     if (!existsSync(path)) return {};
@@ -47,12 +90,11 @@ export function secretStore(store: Store) {
   };
 
   return {
-    /** The secret under this name, made when there is none. */
     async secret(name: SecretName): Promise<string> {
       const kept = read()[name];
       if (kept !== undefined) return kept;
-      // The database's write lock stands in for one on the file: of two processes that start together one makes it.
-      return store.transaction(() => {
+      // Of two processes that start together one makes it.
+      return alone(() => {
         const secrets = read();
         const known = secrets[name];
         if (known !== undefined) return known;
@@ -62,19 +104,16 @@ export function secretStore(store: Store) {
       });
     },
 
-    /** The secret under this name, if it was made. */
     async findSecret(name: SecretName): Promise<string | undefined> {
       return read()[name];
     },
 
-    /** Keeps a secret that came from elsewhere. */
     async putSecret(name: SecretName, value: string): Promise<void> {
-      store.transaction(() => write({ ...read(), [name]: value }));
+      alone(() => write({ ...read(), [name]: value }));
     },
 
-    /** Forgets a secret. */
     async dropSecret(name: SecretName): Promise<void> {
-      store.transaction(() => {
+      alone(() => {
         const { [name]: dropped, ...rest } = read();
         if (dropped !== undefined) write(rest);
       });

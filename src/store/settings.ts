@@ -1,7 +1,7 @@
 // Named JSON values that outlive a restart.
 
 import { eq, sql } from "drizzle-orm";
-import type { Store } from "./engine/open.ts";
+import type { Store } from "./engine/store.ts";
 import { settings } from "./schema.ts";
 
 /** Where the server that runs (or ran last) listens, as `http://127.0.0.1:8787`; written by it when it is ready. */
@@ -24,12 +24,13 @@ export function settingsStore(store: Store) {
   return {
     /** The value under `name`; undefined when there is none. */
     async readSetting(name: string): Promise<unknown> {
-      return byName.get({ name })?.value;
+      return (await byName.get({ name }))?.value;
     },
     /** Stores a JSON value under `name`. */
     async writeSetting(name: string, value: unknown): Promise<void> {
       const row = { value, updatedAtMs: clock.now() };
-      db.insert(settings)
+      await db
+        .insert(settings)
         .values({ name, ...row })
         .onConflictDoUpdate({ target: settings.name, set: row })
         .run();

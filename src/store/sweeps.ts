@@ -3,7 +3,7 @@
 import { auditStore } from "./access/audit.ts";
 import { codeStore } from "./access/codes.ts";
 import { sessionStore } from "./access/sessions.ts";
-import type { Store } from "./engine/open.ts";
+import type { Store } from "./engine/store.ts";
 import type { Sweep } from "./engine/upkeep.ts";
 import { dayOf, hourOf } from "./usage/record.ts";
 import { usageStore } from "./usage/usage.ts";

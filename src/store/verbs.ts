@@ -9,7 +9,7 @@ import { type IdentityStore, identityStore } from "./access/identities.ts";
 import { type KeyStore, keyStore } from "./access/keys.ts";
 import { type SessionStore, sessionStore } from "./access/sessions.ts";
 import { type DecisionStore, decisionStore } from "./decisions/decisions.ts";
-import type { Store } from "./engine/open.ts";
+import type { Store } from "./engine/store.ts";
 import { type SecretStore, secretStore } from "./secrets.ts";
 import { type SettingsStore, settingsStore } from "./settings.ts";
 import { type RateStore, rateStore } from "./usage/rates.ts";

@@ -10,7 +10,7 @@ import { FakeClock } from "../../src/base/clock.ts";
 import { sha256Hex } from "../../src/base/ids.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { sessionStore } from "../../src/store/access/sessions.ts";
-import { openStore, type Store } from "../../src/store/engine/open.ts";
+import { openStore, type SqliteStore as Store } from "../../src/store/engine/open.ts";
 import { type AccountsApp, startAccountsApp } from "./support.ts";
 
 const TTL_MS = 1000;

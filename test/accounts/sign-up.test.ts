@@ -13,7 +13,7 @@ import type { Config } from "../../src/config/schema.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { codeStore } from "../../src/store/access/codes.ts";
 import { identityStore } from "../../src/store/access/identities.ts";
-import { openStore, type Store } from "../../src/store/engine/open.ts";
+import { openStore, type SqliteStore as Store } from "../../src/store/engine/open.ts";
 import { secretStore } from "../../src/store/secrets.ts";
 import { verbsOf } from "../../src/store/verbs.ts";
 import { mailTo } from "../support/outbox.ts";

@@ -5,7 +5,7 @@ import { hashPassword, nobodysHash } from "../../src/accounts/passwords/password
 import type { Clock } from "../../src/base/clock.ts";
 import { sha256Hex } from "../../src/base/ids.ts";
 import { type Account, accountStore, type NewAccount } from "../../src/store/access/accounts.ts";
-import { openStore, type Store } from "../../src/store/engine/open.ts";
+import { openStore, type SqliteStore as Store } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 
 /** Everybody's password. */

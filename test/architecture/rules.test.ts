@@ -81,7 +81,7 @@ const plants: Plant[] = [
   [
     "features know the store",
     "handed in",
-    { "src/accounts/a.ts": 'import type { Store } from "../store/engine/open.ts";' },
+    { "src/accounts/a.ts": 'import type { SqliteStore as Store } from "../store/engine/open.ts";' },
   ],
   ["only http, app and", "elysia", { "src/gateway/run.ts": 'import type { Context } from "elysia";' }],
   ["only http, app and", "@elysiajs/jwt", { "src/accounts/jwt.ts": 'import { jwt } from "@elysiajs/jwt";' }],

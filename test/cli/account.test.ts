@@ -10,7 +10,7 @@ import { codeStore } from "../../src/store/access/codes.ts";
 import { identityStore } from "../../src/store/access/identities.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { sessionStore } from "../../src/store/access/sessions.ts";
-import { openStore, type Store } from "../../src/store/engine/open.ts";
+import { openStore, type SqliteStore as Store } from "../../src/store/engine/open.ts";
 import { tempDir } from "../store/support.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 

@@ -13,6 +13,7 @@ export async function spend(app: AccountsApp, daysAgo: number, more: Partial<Usa
   const tally = new UsageTally();
   tally.add(record);
   await usageStore(app.store).writeUsage({
+    id: crypto.randomUUID(),
     rows: [{ record, uid: crypto.randomUUID(), repeats: 1 }],
     sums: [...tally.values()],
   });

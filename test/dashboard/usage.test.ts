@@ -50,6 +50,7 @@ async function used(model: string, daysAgo: number, more: Partial<UsageRecord> =
   const tally = new UsageTally();
   tally.add(record);
   await usageStore(app.store).writeUsage({
+    id: crypto.randomUUID(),
     rows: [{ record, uid: crypto.randomUUID(), repeats: 1 }],
     sums: [...tally.values()],
   });

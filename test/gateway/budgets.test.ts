@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
-import { openStore, type Store } from "../../src/store/engine/open.ts";
+import { openStore, type SqliteStore as Store } from "../../src/store/engine/open.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { chatAnswer, chatChunk, type FakeUpstream, HANG, sse, startUpstream } from "../support/upstream.ts";
 

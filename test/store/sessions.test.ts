@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Account, accountStore } from "../../src/store/access/accounts.ts";
 import { type NewSession, sessionStore } from "../../src/store/access/sessions.ts";
-import type { Store } from "../../src/store/engine/open.ts";
+import type { SqliteStore as Store } from "../../src/store/engine/open.ts";
 import { freshStore } from "./support.ts";
 
 const HOUR_MS = 3_600_000;

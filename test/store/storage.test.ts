@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { MIGRATIONS } from "../../src/store/engine/migrate.ts";
-import type { Store } from "../../src/store/engine/open.ts";
+import type { SqliteStore as Store } from "../../src/store/engine/open.ts";
 import { fileStore } from "../../src/store/work/files.ts";
 import { frontierStore } from "../../src/store/work/frontier.ts";
 import { jobStore } from "../../src/store/work/jobs.ts";

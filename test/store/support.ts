@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "../../src/base/clock.ts";
-import { openStore, type Store } from "../../src/store/engine/open.ts";
+import { openStore, type SqliteStore as Store } from "../../src/store/engine/open.ts";
 
 const cleanups: (() => void)[] = [];
 

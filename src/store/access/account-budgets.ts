@@ -1,7 +1,7 @@
 // What accounts may spend, all their keys together: the operator's own word for an account, else its plan's budget.
 
 import { eq, sql } from "drizzle-orm";
-import type { Store } from "../engine/open.ts";
+import { type Store, step } from "../engine/store.ts";
 import { accountBudgets } from "../schema.ts";
 
 /** An amount, and after how long it starts again; null: never. */
@@ -40,15 +40,15 @@ function budgetById({ db }: Store) {
 
 function readingBudgets(store: Store, byId: ById) {
   const { clock } = store;
-  const open = store.sqlite.query(
+  const open = store.statement(
     `INSERT INTO account_budgets (account_id, own, period_ms, window_start) VALUES ($id, FALSE, $period, $now)
      ON CONFLICT (account_id) DO UPDATE SET period_ms = excluded.period_ms
      WHERE account_budgets.own = FALSE AND account_budgets.period_ms IS DISTINCT FROM excluded.period_ms`,
   );
 
   /** The budget that holds for an account whose plan has this one; undefined where it has none. */
-  const find = (accountId: string, plan: BudgetTerms | undefined): AccountBudget | undefined => {
-    const row = byId.get({ id: accountId });
+  const find = async (accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> => {
+    const row = await byId.get({ id: accountId });
     const terms = row?.own ? ownTerms(row) : plan;
     if (terms === undefined) return undefined;
     const { own = false, windowStartMs = clock.now(), spentMicros = 0 } = row ?? {};
@@ -70,12 +70,12 @@ function readingBudgets(store: Store, byId: ById) {
      * into the running window.
      */
     async openAccountBudget(accountId: string, plan: BudgetTerms | undefined): Promise<AccountBudget | undefined> {
-      const found = find(accountId, plan);
+      const found = await find(accountId, plan);
       if (found === undefined || found.own) return found;
-      const row = byId.get({ id: accountId });
+      const row = await byId.get({ id: accountId });
       // Written once and not for every request: a write may have to wait for another process.
       if (row === undefined || row.own || row.periodMs !== found.periodMs) {
-        open.run({ id: accountId, period: found.periodMs, now: clock.now() });
+        await open.run({ id: accountId, period: found.periodMs, now: clock.now() });
       }
       return found;
     },
@@ -84,6 +84,11 @@ function readingBudgets(store: Store, byId: ById) {
 
 function settingBudgets(store: Store, byId: ById) {
   const { db, clock } = store;
+  const tiers = store.statement<{ tier: string }>(
+    `SELECT DISTINCT tier FROM accounts WHERE id IN (
+       SELECT account_id FROM account_budgets WHERE own = TRUE AND limit_micros IS NOT NULL
+       UNION SELECT account_id FROM api_keys WHERE budget_micros IS NOT NULL AND revoked_at IS NULL)`,
+  );
   return {
     /**
      * Sets an account's own budget; null: none at all, whatever its plan says. Another amount for the same period keeps what
@@ -91,8 +96,8 @@ function settingBudgets(store: Store, byId: ById) {
      */
     async setAccountBudget(accountId: string, terms: BudgetTerms | null): Promise<void> {
       const { limitMicros, periodMs } = terms ?? { limitMicros: null, periodMs: null };
-      store.transaction(() => {
-        const row = byId.get({ id: accountId });
+      await store.transaction(function* () {
+        const row = yield* step(() => byId.get({ id: accountId }));
         const goesOn =
           row?.own === true && row.limitMicros !== null && limitMicros !== null && row.periodMs === periodMs;
         const set = {
@@ -101,28 +106,25 @@ function settingBudgets(store: Store, byId: ById) {
           periodMs,
           ...(goesOn ? {} : { windowStartMs: clock.now(), spentMicros: 0 }),
         };
-        db.insert(accountBudgets)
-          .values({ accountId, windowStartMs: clock.now(), ...set })
-          .onConflictDoUpdate({ target: accountBudgets.accountId, set })
-          .run();
+        yield* step(() =>
+          db
+            .insert(accountBudgets)
+            .values({ accountId, windowStartMs: clock.now(), ...set })
+            .onConflictDoUpdate({ target: accountBudgets.accountId, set })
+            .run(),
+        );
       });
     },
 
     /** The plans of the accounts that have a budget, their own or one of a key that is not revoked. */
     async tiersWithBudgets(): Promise<string[]> {
-      const rows = store.sqlite
-        .query<{ tier: string }, []>(
-          `SELECT DISTINCT tier FROM accounts WHERE id IN (
-             SELECT account_id FROM account_budgets WHERE own = TRUE AND limit_micros IS NOT NULL
-             UNION SELECT account_id FROM api_keys WHERE budget_micros IS NOT NULL AND revoked_at IS NULL)`,
-        )
-        .all();
+      const rows = await tiers.all();
       return rows.map(({ tier }) => tier);
     },
 
     /** Puts an account back on its plan's budget, which counts from now. */
     async clearAccountBudget(accountId: string): Promise<void> {
-      db.delete(accountBudgets).where(eq(accountBudgets.accountId, accountId)).run();
+      await db.delete(accountBudgets).where(eq(accountBudgets.accountId, accountId)).run();
     },
   };
 }

@@ -1,17 +1,16 @@
 // Accounts. User names and e-mail addresses are unique without regard to case; deleting an account takes everything of
 // its own along and leaves its token counts in the totals, unattributed.
 
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, sql } from "drizzle-orm";
 import { union } from "drizzle-orm/sqlite-core";
 import { uuid } from "../../base/ids.ts";
 import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import { type Store, step, type Work } from "../engine/store.ts";
 import { accounts, usage } from "../schema.ts";
 import { SUMS } from "../usage/sql.ts";
 import { requireStorable } from "../values.ts";
+import { uploadBytes } from "../work/upload-bytes.ts";
 import { isOpenInvite } from "./codes.ts";
 import type { Identity } from "./identities.ts";
 import { identities, invites } from "./schema.ts";
@@ -91,14 +90,18 @@ function accountParts({ db }: Store) {
   const counted = db.select({ n: count() }).from(accounts).prepare();
 
   /** Who holds the name or the address already, other than `exceptId`. */
-  const taken = (input: { username?: string; email?: string }, exceptId = ""): AccountRefused | undefined => {
-    const emailOwner = input.email === undefined ? undefined : byEmail.get({ key: foldName(input.email) });
-    const nameOwner = input.username === undefined ? undefined : byUsername.get({ key: foldName(input.username) });
+  function* taken(
+    { username, email }: { username?: string; email?: string },
+    exceptId = "",
+  ): Work<AccountRefused | undefined> {
+    const emailOwner = email === undefined ? undefined : yield* step(() => byEmail.get({ key: foldName(email) }));
+    const nameOwner =
+      username === undefined ? undefined : yield* step(() => byUsername.get({ key: foldName(username) }));
     // The name first: a taken name must not reveal whether the address is taken.
     if (nameOwner !== undefined && nameOwner.id !== exceptId) return { refused: "username_taken" };
     if (emailOwner !== undefined && emailOwner.id !== exceptId) return { refused: "email_taken" };
     return undefined;
-  };
+  }
   return { byId, byEmail, byUsername, counted, taken };
 }
 
@@ -109,16 +112,16 @@ function creatingAccounts(store: Store, parts: Parts) {
     async createAccount(input: NewAccount): Promise<Account | AccountRefused> {
       requireStorable({ username: input.username, email: input.email, tier: input.tier });
       requireStorable({ ...input.identity });
-      return store.transaction(() => {
-        if (input.identity !== undefined && isKnownIdentity(store, input.identity))
-          return { refused: "identity_taken" };
-        if (input.mustBeFirst === true && (parts.counted.get()?.n ?? 0) > 0) return { refused: "not_first" };
-        const refused = parts.taken(input);
+      return store.transaction(function* (): Work<Account | AccountRefused> {
+        const { identity } = input;
+        if (identity !== undefined && (yield* isKnownIdentity(store, identity))) return { refused: "identity_taken" };
+        if (input.mustBeFirst === true && ((yield* step(() => parts.counted.get()))?.n ?? 0) > 0)
+          return { refused: "not_first" };
+        const refused = yield* parts.taken(input);
         if (refused !== undefined) return refused;
         const invite = input.inviteHash === undefined ? undefined : isOpenInvite(input.inviteHash, clock.now());
-        if (invite !== undefined && db.select({ id: invites.id }).from(invites).where(invite).get() === undefined) {
-          return { refused: "invite_invalid" };
-        }
+        const findInvite = () => db.select({ id: invites.id }).from(invites).where(invite).get();
+        if (invite !== undefined && (yield* step(findInvite)) === undefined) return { refused: "invite_invalid" };
         const account: Account = {
           id: uuid(),
           username: input.username.trim(),
@@ -131,16 +134,20 @@ function creatingAccounts(store: Store, parts: Parts) {
           admin: input.admin ?? false,
           createdAtMs: clock.now(),
         };
-        db.insert(accounts)
-          .values({ ...account, usernameKey: foldName(account.username), emailKey: foldName(account.email) })
-          .run();
+        const keys = { usernameKey: foldName(account.username), emailKey: foldName(account.email) };
+        yield* step(() =>
+          db
+            .insert(accounts)
+            .values({ ...account, ...keys })
+            .run(),
+        );
         if (invite !== undefined) {
-          db.update(invites).set({ usedAtMs: account.createdAtMs, usedBy: account.id }).where(invite).run();
+          const used = { usedAtMs: account.createdAtMs, usedBy: account.id };
+          yield* step(() => db.update(invites).set(used).where(invite).run());
         }
-        if (input.identity !== undefined) {
-          db.insert(identities)
-            .values({ ...input.identity, accountId: account.id, createdAtMs: account.createdAtMs })
-            .run();
+        if (identity !== undefined) {
+          const row = { ...identity, accountId: account.id, createdAtMs: account.createdAtMs };
+          yield* step(() => db.insert(identities).values(row).run());
         }
         return account;
       });
@@ -163,12 +170,12 @@ function findingAccounts({ byId, byEmail, byUsername, counted }: Parts) {
     /** The account that signs in under this name: its address or its user name, ignoring case. */
     async findAccountByLogin(usernameOrEmail: string): Promise<Account | undefined> {
       const name = { key: foldName(usernameOrEmail) };
-      return byEmail.get(name) ?? byUsername.get(name);
+      return (await byEmail.get(name)) ?? (await byUsername.get(name));
     },
 
     /** How many accounts there are. */
     async countAccounts(): Promise<number> {
-      return counted.get()?.n ?? 0;
+      return (await counted.get())?.n ?? 0;
     },
   };
 }
@@ -218,46 +225,44 @@ function listingAccounts({ db }: Store) {
 
 function changingAccounts(store: Store, parts: Parts) {
   const { db } = store;
+  const uploads = uploadBytes(store);
   return {
     /** Changes columns of an account; undefined when there is no such account. */
     async updateAccount(id: string, change: AccountChange): Promise<Account | AccountRefused | undefined> {
       requireStorable({ username: change.username, email: change.email, tier: change.tier });
-      return store.transaction(() => {
-        const refused = parts.taken(change, id);
+      return store.transaction(function* (): Work<Account | AccountRefused | undefined> {
+        const refused = yield* parts.taken(change, id);
         if (refused !== undefined) return refused;
         const keys = {
           ...(change.username === undefined ? {} : { usernameKey: foldName(change.username) }),
           ...(change.email === undefined ? {} : { emailKey: foldName(change.email) }),
         };
-        if (Object.keys(change).length === 0) return parts.byId.get({ key: id });
-        return db
-          .update(accounts)
-          .set({ ...change, ...keys })
-          .where(eq(accounts.id, id))
-          .returning(COLUMNS)
-          .get();
+        if (Object.keys(change).length === 0) return yield* step(() => parts.byId.get({ key: id }));
+        const set = { ...change, ...keys };
+        return yield* step(() => db.update(accounts).set(set).where(eq(accounts.id, id)).returning(COLUMNS).get());
       });
     },
 
     /** Removes the account and everything of its own, uploads included; its tokens stay in the totals. True when it existed. */
     async deleteAccount(id: string): Promise<boolean> {
-      const existed = store.transaction(() => {
-        if (parts.byId.get({ key: id }) === undefined) return false;
-        unattribute(store, id);
-        db.delete(usage).where(eq(usage.accountId, id)).run();
+      const existed = await store.transaction(function* (): Work<boolean> {
+        if ((yield* step(() => parts.byId.get({ key: id }))) === undefined) return false;
+        yield* unattribute(store, id);
+        yield* step(() => db.delete(usage).where(eq(usage.accountId, id)).run());
         // Keys, sessions, files, jobs, threads and responses go by cascade.
-        db.delete(accounts).where(eq(accounts.id, id)).run();
+        yield* step(() => db.delete(accounts).where(eq(accounts.id, id)).run());
         return true;
       });
-      if (existed) await rm(join(store.dataDir, "uploads", id), { recursive: true, force: true });
+      if (existed) await uploads.dropAll(id);
       return existed;
     },
   };
 }
 
-function isKnownIdentity(store: Store, { provider, subject }: Identity): boolean {
+function* isKnownIdentity(store: Store, { provider, subject }: Identity): Work<boolean> {
   const same = and(eq(identities.provider, provider), eq(identities.subject, subject));
-  return store.db.select({ id: identities.accountId }).from(identities).where(same).get() !== undefined;
+  const known = yield* step(() => store.db.select({ id: identities.accountId }).from(identities).where(same).get());
+  return known !== undefined;
 }
 
 /** The roll-ups of an account by their tables: what tells their rows apart beside account and key, and what they add up. */
@@ -272,18 +277,18 @@ const ROLLUPS = [
 ] as const;
 
 /** Removes the account from its roll-ups. */
-function unattribute({ sqlite }: Store, accountId: string): void {
+function* unattribute(store: Store, accountId: string): Work<void> {
   for (const { table, by, sums } of ROLLUPS) {
     const group = by.join(", ");
-    sqlite
-      .query(
-        `INSERT INTO ${table} (account_id, key_id, ${group}, ${sums.join(", ")})
+    const add = store.statement(
+      `INSERT INTO ${table} (account_id, key_id, ${group}, ${sums.join(", ")})
          SELECT '', '', ${group}, ${sums.map((name) => `SUM(${name})`).join(", ")}
          FROM ${table} WHERE account_id = ? GROUP BY ${group}
          ON CONFLICT (account_id, key_id, ${group})
          DO UPDATE SET ${sums.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ")}`,
-      )
-      .run(accountId);
-    sqlite.query(`DELETE FROM ${table} WHERE account_id = ?`).run(accountId);
+    );
+    yield* step(() => add.run([accountId]));
+    const remove = store.statement(`DELETE FROM ${table} WHERE account_id = ?`);
+    yield* step(() => remove.run([accountId]));
   }
 }

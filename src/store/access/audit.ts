@@ -2,7 +2,7 @@
 
 import { and, desc, eq, lt } from "drizzle-orm";
 import { storable } from "../../base/storable.ts";
-import type { Store } from "../engine/open.ts";
+import type { Store } from "../engine/store.ts";
 import { auditLog } from "./schema.ts";
 
 /** An entry to write. */
@@ -25,13 +25,13 @@ const USER_AGENT_CHARS = 300;
 
 /** Builds the verbs. */
 export function auditStore(store: Store) {
-  const { db, clock, sqlite } = store;
+  const { db, clock, statement } = store;
   // Through a select: the account may be deleted while its last event is in progress.
-  const add = sqlite.query(
+  const add = statement(
     `INSERT INTO audit_log (account_id, event, address, user_agent, detail, created_at)
      SELECT id, ?, ?, ?, ?, ? FROM accounts WHERE id = ?`,
   );
-  const deleteOld = sqlite.query(
+  const deleteOld = statement(
     "DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE created_at < ? LIMIT ?)",
   );
   return {
@@ -39,7 +39,7 @@ export function auditStore(store: Store) {
     async addAudit(entry: AuditEntry): Promise<void> {
       const detail = JSON.stringify(entry.detail ?? {});
       const userAgent = storable(entry.userAgent.slice(0, USER_AGENT_CHARS));
-      add.run(entry.event, entry.address, userAgent, detail, clock.now(), entry.accountId);
+      await add.run([entry.event, entry.address, userAgent, detail, clock.now(), entry.accountId]);
     },
     /** An account's entries, newest first, older than the entry `beforeId`. */
     async listAudit(accountId: string, options: { beforeId?: number; limit?: number } = {}) {
@@ -54,7 +54,7 @@ export function auditStore(store: Store) {
     },
     /** Deletes some of the entries that are older than a year; returns how many, 0 when nothing is left. */
     async deleteOldAudit(): Promise<number> {
-      return deleteOld.run(clock.now() - KEPT_MS, DELETE_BATCH).changes;
+      return (await deleteOld.run([clock.now() - KEPT_MS, DELETE_BATCH])).changes;
     },
   };
 }

@@ -4,7 +4,7 @@
 import { and, desc, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import { type Store, step, type Work } from "../engine/store.ts";
 import { accounts } from "../schema.ts";
 import { requireStorable } from "../values.ts";
 import { invites, tickets, verificationCodes } from "./schema.ts";
@@ -48,17 +48,20 @@ function verificationVerbs(store: Store) {
       readonly expiresAtMs: number;
       readonly gapMs: number;
     }): Promise<{ readonly stored: true } | { readonly stored: false; readonly againAtMs: number }> {
-      return store.transaction(() => {
+      return store.transaction(function* (): Work<{ stored: true } | { stored: false; againAtMs: number }> {
         const nowMs = clock.now();
-        const before = codeOf.get({ id: input.accountId });
+        const before = yield* step(() => codeOf.get({ id: input.accountId }));
         if (before !== undefined && nowMs < before.sentAtMs + input.gapMs) {
           return { stored: false, againAtMs: before.sentAtMs + input.gapMs };
         }
         const row = { codeHash: input.codeHash, tries: 0, sentAtMs: nowMs, expiresAtMs: input.expiresAtMs };
-        db.insert(verificationCodes)
-          .values({ accountId: input.accountId, ...row })
-          .onConflictDoUpdate({ target: verificationCodes.accountId, set: row })
-          .run();
+        yield* step(() =>
+          db
+            .insert(verificationCodes)
+            .values({ accountId: input.accountId, ...row })
+            .onConflictDoUpdate({ target: verificationCodes.accountId, set: row })
+            .run(),
+        );
         return { stored: true };
       });
     },
@@ -69,20 +72,19 @@ function verificationVerbs(store: Store) {
       readonly codeHash: string;
       readonly triesMax: number;
     }): Promise<"verified" | "wrong" | "too_many_tries"> {
-      return store.transaction(() => {
-        const code = codeOf.get({ id: input.accountId });
+      return store.transaction(function* (): Work<"verified" | "wrong" | "too_many_tries"> {
+        const code = yield* step(() => codeOf.get({ id: input.accountId }));
         if (code === undefined || code.expiresAtMs <= clock.now()) return "wrong";
         if (code.tries >= input.triesMax) return "too_many_tries";
         const owner = eq(verificationCodes.accountId, input.accountId);
         if (code.codeHash !== input.codeHash) {
-          db.update(verificationCodes)
-            .set({ tries: code.tries + 1 })
-            .where(owner)
-            .run();
+          const tries = code.tries + 1;
+          yield* step(() => db.update(verificationCodes).set({ tries }).where(owner).run());
           return "wrong";
         }
-        db.delete(verificationCodes).where(owner).run();
-        db.update(accounts).set({ emailVerified: true }).where(eq(accounts.id, input.accountId)).run();
+        yield* step(() => db.delete(verificationCodes).where(owner).run());
+        const account = eq(accounts.id, input.accountId);
+        yield* step(() => db.update(accounts).set({ emailVerified: true }).where(account).run());
         return "verified";
       });
     },
@@ -102,19 +104,19 @@ function ticketVerbs(store: Store) {
       readonly only?: boolean;
     }): Promise<void> {
       const { kind, hash, accountId = null, payload = {}, expiresAtMs } = input;
-      store.transaction(() => {
+      await store.transaction(function* () {
         if (input.only === true && accountId !== null) {
-          db.delete(tickets)
-            .where(and(eq(tickets.accountId, accountId), eq(tickets.kind, kind)))
-            .run();
+          const before = and(eq(tickets.accountId, accountId), eq(tickets.kind, kind));
+          yield* step(() => db.delete(tickets).where(before).run());
         }
-        db.insert(tickets).values({ kind, hash, accountId, payload, createdAtMs: clock.now(), expiresAtMs }).run();
+        const row = { kind, hash, accountId, payload, createdAtMs: clock.now(), expiresAtMs };
+        yield* step(() => db.insert(tickets).values(row).run());
       });
     },
 
     /** Takes a ticket out: of any number of callers one gets it. Undefined when it is unknown, used or expired. */
     async takeTicket(kind: TicketKind, hash: string): Promise<Ticket | undefined> {
-      const row = db
+      const row = await db
         .delete(tickets)
         .where(and(eq(tickets.hash, hash), eq(tickets.kind, kind)))
         .returning()
@@ -126,7 +128,8 @@ function ticketVerbs(store: Store) {
     /** Makes every ticket of an account void, or those of some kinds. */
     async dropTickets(accountId: string, kinds?: readonly TicketKind[]): Promise<void> {
       const ofKinds = kinds === undefined ? undefined : inArray(tickets.kind, [...kinds]);
-      db.delete(tickets)
+      await db
+        .delete(tickets)
         .where(and(eq(tickets.accountId, accountId), ofKinds))
         .run();
     },
@@ -153,7 +156,8 @@ function inviteVerbs({ db, clock }: Store) {
     }): Promise<{ id: string }> {
       requireStorable({ note: input.note });
       const id = uuid();
-      db.insert(invites)
+      await db
+        .insert(invites)
         .values({
           id,
           hash: input.hash,
@@ -169,12 +173,12 @@ function inviteVerbs({ db, clock }: Store) {
     /** Would this invitation let someone in now? */
     async isInviteOpen(hash: string): Promise<boolean> {
       const open = isOpenInvite(hash, clock.now());
-      return db.select({ id: invites.id }).from(invites).where(open).get() !== undefined;
+      return (await db.select({ id: invites.id }).from(invites).where(open).get()) !== undefined;
     },
 
     /** The latest invitations, newest first. */
     async listInvites(): Promise<Invite[]> {
-      const rows = db
+      const rows = await db
         .select()
         .from(invites)
         .orderBy(desc(byBytes(invites.id)))
@@ -186,23 +190,23 @@ function inviteVerbs({ db, clock }: Store) {
     /** Takes an unused invitation back. */
     async deleteInvite(id: string): Promise<boolean> {
       const unused = and(eq(invites.id, id), isNull(invites.usedAtMs));
-      return db.delete(invites).where(unused).returning({ id: invites.id }).all().length > 0;
+      return (await db.delete(invites).where(unused).returning({ id: invites.id }).all()).length > 0;
     },
   };
 }
 
-function expiringCodes({ clock, sqlite }: Store) {
-  const deleteTickets = sqlite.query(
+function expiringCodes({ clock, statement }: Store) {
+  const deleteTickets = statement(
     "DELETE FROM tickets WHERE hash IN (SELECT hash FROM tickets WHERE expires_at < ? LIMIT ?)",
   );
-  const deleteCodes = sqlite.query(
+  const deleteCodes = statement(
     "DELETE FROM verification_codes WHERE account_id IN (SELECT account_id FROM verification_codes WHERE expires_at < ? LIMIT ?)",
   );
   return {
     /** Deletes some of what has expired; gives how much, 0 when nothing is left. */
     async deleteExpiredCodes(): Promise<number> {
-      const nowMs = clock.now();
-      return deleteTickets.run(nowMs, DELETE_BATCH).changes + deleteCodes.run(nowMs, DELETE_BATCH).changes;
+      const values = [clock.now(), DELETE_BATCH];
+      return (await deleteTickets.run(values)).changes + (await deleteCodes.run(values)).changes;
     },
   };
 }

@@ -1,9 +1,9 @@
 // Which account a person at an identity provider is here. One account has at most one identity per provider, and its last
 // way to sign in is never taken away.
 
-import { and, asc, count, eq } from "drizzle-orm";
+import { and, asc, count, eq, type SQL } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import { type Store, step, type Work } from "../engine/store.ts";
 import { accounts } from "../schema.ts";
 import { requireStorable } from "../values.ts";
 import { identities } from "./schema.ts";
@@ -29,22 +29,25 @@ export function identityStore(store: Store) {
   return {
     /** The id of the account that this person is. */
     async findAccountOfIdentity(provider: string, subject: string): Promise<string | undefined> {
-      return db
+      const found = await db
         .select({ accountId: identities.accountId })
         .from(identities)
         .where(isIdentity({ provider, subject }))
-        .get()?.accountId;
+        .get();
+      return found?.accountId;
     },
 
     /** Links a person to an account. `taken`: the person is another account's, or the account has another of this provider. */
     async linkIdentity(accountId: string, identity: Identity): Promise<"linked" | "already_linked" | "taken"> {
       requireStorable({ ...identity });
-      return store.transaction(() => {
+      return store.transaction(function* (): Work<"linked" | "already_linked" | "taken"> {
         const { provider, subject, email } = identity;
-        const owner = db.select().from(identities).where(isIdentity(identity)).get();
+        const find = (which: SQL | undefined) => db.select().from(identities).where(which).get();
+        const owner = yield* step(() => find(isIdentity(identity)));
         if (owner !== undefined) return owner.accountId === accountId ? "already_linked" : "taken";
-        if (db.select().from(identities).where(ofAccount(accountId, provider)).get() !== undefined) return "taken";
-        db.insert(identities).values({ provider, subject, accountId, email, createdAtMs: clock.now() }).run();
+        if ((yield* step(() => find(ofAccount(accountId, provider)))) !== undefined) return "taken";
+        const row = { provider, subject, accountId, email, createdAtMs: clock.now() };
+        yield* step(() => db.insert(identities).values(row).run());
         return "linked";
       });
     },
@@ -61,22 +64,21 @@ export function identityStore(store: Store) {
 
     /** Unlinks every provider. */
     async unlinkAllIdentities(accountId: string): Promise<void> {
-      db.delete(identities).where(eq(identities.accountId, accountId)).run();
+      await db.delete(identities).where(eq(identities.accountId, accountId)).run();
     },
 
     /** Unlinks a provider. `last_way_in`: there is no password and no other identity, so it stays. */
     async unlinkIdentity(accountId: string, provider: string): Promise<"unlinked" | "not_linked" | "last_way_in"> {
-      return store.transaction(() => {
-        if (db.select().from(identities).where(ofAccount(accountId, provider)).get() === undefined) return "not_linked";
-        const linked =
-          db.select({ n: count() }).from(identities).where(eq(identities.accountId, accountId)).get()?.n ?? 0;
-        const account = db
-          .select({ hash: accounts.passwordHash })
-          .from(accounts)
-          .where(eq(accounts.id, accountId))
-          .get();
-        if (linked === 1 && account?.hash == null) return "last_way_in";
-        db.delete(identities).where(ofAccount(accountId, provider)).run();
+      return store.transaction(function* (): Work<"unlinked" | "not_linked" | "last_way_in"> {
+        const own = ofAccount(accountId, provider);
+        if ((yield* step(() => db.select().from(identities).where(own).get())) === undefined) return "not_linked";
+        const all = eq(identities.accountId, accountId);
+        const linked = yield* step(() => db.select({ n: count() }).from(identities).where(all).get());
+        const account = yield* step(() =>
+          db.select({ hash: accounts.passwordHash }).from(accounts).where(eq(accounts.id, accountId)).get(),
+        );
+        if (linked?.n === 1 && account?.hash == null) return "last_way_in";
+        yield* step(() => db.delete(identities).where(own).run());
         return "unlinked";
       });
     },

@@ -5,7 +5,7 @@ import { and, asc, count, eq, inArray, isNull, ne, type SQL, sql } from "drizzle
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
 import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import type { Store } from "../engine/store.ts";
 import { accounts, apiKeys } from "../schema.ts";
 import type { SpendingWindow } from "../usage/spending.ts";
 import { requireStorable } from "../values.ts";
@@ -132,19 +132,19 @@ function keyLookups({ db, clock }: Store) {
   return {
     /** The key with this SHA-256 (lower-case hex), unless it is revoked or expired. Who remembers it must check `expiresAtMs`. */
     async findLiveKey(hash: string): Promise<LiveKey | undefined> {
-      return unexpired(live.get({ hash }));
+      return unexpired(await live.get({ hash }));
     },
 
     /**
      * The key with this id, unless it is revoked or expired: for work that continues after the request it came with.
      */
     async findLiveKeyById(id: string): Promise<LiveKey | undefined> {
-      return unexpired(liveById.get({ id }));
+      return unexpired(await liveById.get({ id }));
     },
 
     /** A key's budget and what was spent of it by the usage written so far; undefined when it has none. */
     async findKeyBudget(keyId: string): Promise<SpendingWindow | undefined> {
-      const row = budget.get({ id: keyId });
+      const row = await budget.get({ id: keyId });
       if (row === undefined || row.limitMicros === null) return undefined;
       return { ...row, limitMicros: row.limitMicros };
     },
@@ -159,7 +159,8 @@ function keyMaking({ db, clock }: Store) {
       const key = KEY_PREFIX + randomText(KEY_RANDOM_CHARS);
       const id = uuid();
       const nowMs = clock.now();
-      db.insert(apiKeys)
+      await db
+        .insert(apiKeys)
         .values({
           id,
           accountId: input.accountId,
@@ -187,7 +188,8 @@ function keyMaking({ db, clock }: Store) {
      */
     async houseKey(accountId: string, name: string): Promise<KeyInfo> {
       const id = HOUSE_KEY + accountId;
-      db.insert(apiKeys)
+      await db
+        .insert(apiKeys)
         .values({
           id,
           accountId,
@@ -199,7 +201,7 @@ function keyMaking({ db, clock }: Store) {
         })
         .onConflictDoNothing({ target: apiKeys.id })
         .run();
-      const row = db.select(INFO).from(apiKeys).where(eq(apiKeys.id, id)).get();
+      const row = await db.select(INFO).from(apiKeys).where(eq(apiKeys.id, id)).get();
       if (row === undefined) throw new Error("a key that was made is not there");
       return row;
     },
@@ -210,7 +212,7 @@ function keyListing({ db }: Store) {
   return {
     /** How many keys each of these accounts has that are not revoked; none for one without. */
     async countLiveKeys(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const rows = db
+      const rows = await db
         .select({ id: apiKeys.accountId, keys: count() })
         .from(apiKeys)
         .where(and(inArray(apiKeys.accountId, [...accountIds]), isNull(apiKeys.revokedAtMs), notHouse))
@@ -236,25 +238,25 @@ function keyEnding({ db, clock }: Store) {
     /** Ends a key for good (only the given account's, where one is given); false when there is no such live key. */
     async revokeKey(id: string, options: { accountId?: string } = {}): Promise<boolean> {
       const owner = options.accountId === undefined ? undefined : eq(apiKeys.accountId, options.accountId);
-      return (
-        db
-          .update(apiKeys)
-          .set({ revokedAtMs: clock.now() })
-          .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAtMs), owner))
-          .returning({ id: apiKeys.id })
-          .all().length > 0
-      );
+      const revoked = await db
+        .update(apiKeys)
+        .set({ revokedAtMs: clock.now() })
+        .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAtMs), owner))
+        .returning({ id: apiKeys.id })
+        .all();
+      return revoked.length > 0;
     },
 
     /** Revokes every active key of an account except the internal one; returns how many. */
     async revokeAllKeys(accountId: string): Promise<number> {
       const theirs = and(eq(apiKeys.accountId, accountId), notHouse);
-      return db
+      const revoked = await db
         .update(apiKeys)
         .set({ revokedAtMs: clock.now() })
         .where(and(theirs, isNull(apiKeys.revokedAtMs)))
         .returning({ id: apiKeys.id })
-        .all().length;
+        .all();
+      return revoked.length;
     },
   };
 }

@@ -5,7 +5,7 @@ import { and, desc, eq, gt, inArray, isNull, ne, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
 import { storable } from "../../base/storable.ts";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import { type MaybePromise, type Store, step, type Work } from "../engine/store.ts";
 import { refreshTokens, sessions } from "./schema.ts";
 
 /** A session as stored. */
@@ -94,17 +94,20 @@ function sessionParts({ db, clock }: Store) {
     token,
     owned,
     live: () => and(isNull(sessions.revokedAtMs), gt(sessions.expiresAtMs, clock.now())),
-    addToken(hash: string, sessionId: string, expiresAtMs: number): void {
-      db.insert(refreshTokens).values({ hash, sessionId, createdAtMs: clock.now(), expiresAtMs }).run();
-    },
+    addToken: (hash: string, sessionId: string, expiresAtMs: number): MaybePromise<unknown> =>
+      db.insert(refreshTokens).values({ hash, sessionId, createdAtMs: clock.now(), expiresAtMs }).run(),
     /** False when the session is revoked already or gone. */
-    revoke: (id: string): boolean =>
-      db
-        .update(sessions)
-        .set({ revokedAtMs: clock.now() })
-        .where(and(eq(sessions.id, id), isNull(sessions.revokedAtMs)))
-        .returning({ id: sessions.id })
-        .all().length > 0,
+    *revoke(id: string): Work<boolean> {
+      const revoked = yield* step(() =>
+        db
+          .update(sessions)
+          .set({ revokedAtMs: clock.now() })
+          .where(and(eq(sessions.id, id), isNull(sessions.revokedAtMs)))
+          .returning({ id: sessions.id })
+          .all(),
+      );
+      return revoked.length > 0;
+    },
   };
 }
 
@@ -134,13 +137,17 @@ function startingSessions(store: Store, { addToken }: Parts) {
         expiresAtMs: input.expiresAtMs,
         revokedAtMs: null,
       };
-      store.transaction(() => {
-        db.insert(sessions)
-          .values({ ...session, cookieHash: input.cookieHash ?? null })
-          .run();
-        if (input.refreshHash !== undefined) addToken(input.refreshHash, session.id, input.expiresAtMs);
-        const ids = surplus.all({ accountId: input.accountId }).map(({ id }) => id);
-        if (ids.length > 0) db.delete(sessions).where(inArray(sessions.id, ids)).run();
+      const { refreshHash } = input;
+      await store.transaction(function* () {
+        yield* step(() =>
+          db
+            .insert(sessions)
+            .values({ ...session, cookieHash: input.cookieHash ?? null })
+            .run(),
+        );
+        if (refreshHash !== undefined) yield* step(() => addToken(refreshHash, session.id, input.expiresAtMs));
+        const ids = (yield* step(() => surplus.all({ accountId: input.accountId }))).map(({ id }) => id);
+        if (ids.length > 0) yield* step(() => db.delete(sessions).where(inArray(sessions.id, ids)).run());
       });
       return session;
     },
@@ -155,31 +162,27 @@ function usingSessions(store: Store, { token, owned, live, addToken, revoke }: P
      * `reused`, as long as its successor is unused.
      */
     async rotateRefresh(input: RefreshInput): Promise<Rotation> {
-      return store.transaction((): Rotation => {
+      return store.transaction(function* (): Work<Rotation> {
         const nowMs = clock.now();
-        const found = token.get({ hash: input.hash });
+        const found = yield* step(() => token.get({ hash: input.hash }));
         if (found === undefined) return { kind: "unknown" };
         const { sessionId, accountId, usedAtMs, nextHash } = found;
         if (usedAtMs !== null) {
-          const next = nextHash === null ? undefined : token.get({ hash: nextHash });
+          const next = nextHash === null ? undefined : yield* step(() => token.get({ hash: nextHash }));
           const repeatable = found.revokedAtMs === null && next !== undefined && next.usedAtMs === null;
           if (nextHash !== null && repeatable && nowMs < usedAtMs + input.graceMs) {
             return { kind: "repeated", sessionId, accountId, nextHash };
           }
-          revoke(sessionId);
+          yield* revoke(sessionId);
           return { kind: "reused", sessionId, accountId };
         }
         if (found.revokedAtMs !== null) return { kind: "revoked" };
         if (found.expiresAtMs <= nowMs) return { kind: "expired" };
-        addToken(input.nextHash, sessionId, input.nextExpiresAtMs);
-        db.update(refreshTokens)
-          .set({ usedAtMs: nowMs, nextHash: input.nextHash })
-          .where(eq(refreshTokens.hash, input.hash))
-          .run();
-        db.update(sessions)
-          .set({ lastUsedAtMs: nowMs, expiresAtMs: input.nextExpiresAtMs })
-          .where(eq(sessions.id, sessionId))
-          .run();
+        yield* step(() => addToken(input.nextHash, sessionId, input.nextExpiresAtMs));
+        const spent = { usedAtMs: nowMs, nextHash: input.nextHash };
+        yield* step(() => db.update(refreshTokens).set(spent).where(eq(refreshTokens.hash, input.hash)).run());
+        const used = { lastUsedAtMs: nowMs, expiresAtMs: input.nextExpiresAtMs };
+        yield* step(() => db.update(sessions).set(used).where(eq(sessions.id, sessionId)).run());
         return { kind: "rotated", sessionId, accountId };
       });
     },
@@ -206,31 +209,33 @@ function usingSessions(store: Store, { token, owned, live, addToken, revoke }: P
 
     /** Is there such a session of this account, ended or not? */
     async hasSession(id: string, accountId: string): Promise<boolean> {
-      return owned.get({ id, accountId }) !== undefined;
+      return (await owned.get({ id, accountId })) !== undefined;
     },
   };
 }
 
 function endingSessions(store: Store, { token, owned, revoke }: Parts) {
-  const { db, clock, sqlite } = store;
-  const deleteSessions = sqlite.query(
+  const { db, clock, statement } = store;
+  const deleteSessions = statement(
     "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at < ? LIMIT ?)",
   );
-  const deleteTokens = sqlite.query(
+  const deleteTokens = statement(
     "DELETE FROM refresh_tokens WHERE hash IN (SELECT hash FROM refresh_tokens WHERE expires_at < ? LIMIT ?)",
   );
   return {
     /** Ends the session that a refresh token of this account belongs to; false when there is none to end. */
     async revokeByRefresh(hash: string, accountId: string): Promise<boolean> {
-      return store.transaction(() => {
-        const found = token.get({ hash });
-        return found !== undefined && found.accountId === accountId && revoke(found.sessionId);
+      return store.transaction(function* (): Work<boolean> {
+        const found = yield* step(() => token.get({ hash }));
+        return found !== undefined && found.accountId === accountId && (yield* revoke(found.sessionId));
       });
     },
 
     /** Ends a session of this account; false when there is none to end. */
     async revokeSession(id: string, accountId: string): Promise<boolean> {
-      return store.transaction(() => owned.get({ id, accountId }) !== undefined && revoke(id));
+      return store.transaction(function* (): Work<boolean> {
+        return (yield* step(() => owned.get({ id, accountId }))) !== undefined && (yield* revoke(id));
+      });
     },
 
     /**
@@ -238,7 +243,7 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
      * an access token of theirs can be told from one that was only signed out.
      */
     async revokeAllSessions(accountId: string, exceptId = ""): Promise<number> {
-      const gone = db
+      const gone = await db
         .delete(sessions)
         .where(and(eq(sessions.accountId, accountId), ne(sessions.id, exceptId)))
         .returning({ revokedAtMs: sessions.revokedAtMs })
@@ -249,7 +254,8 @@ function endingSessions(store: Store, { token, owned, revoke }: Parts) {
     /** Deletes some of what expired a week ago and more; gives how much, 0 when nothing is left. */
     async deleteExpiredSessions(): Promise<number> {
       const beforeMs = clock.now() - EXPIRED_KEPT_MS;
-      return deleteSessions.run(beforeMs, DELETE_BATCH).changes + deleteTokens.run(beforeMs, DELETE_BATCH).changes;
+      const values = [beforeMs, DELETE_BATCH];
+      return (await deleteSessions.run(values)).changes + (await deleteTokens.run(values)).changes;
     },
   };
 }

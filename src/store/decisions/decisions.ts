@@ -3,7 +3,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import { storable } from "../../base/storable.ts";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import { type Store, step, type Work } from "../engine/store.ts";
 import { decisionAliases, decisionSightings, decisionVersions } from "./schema.ts";
 
 /**
@@ -63,7 +63,7 @@ function versionVerbs(store: Store) {
         .values(row)
         .onConflictDoNothing({ target: decisionVersions.id })
         .returning({ id: decisionVersions.id });
-      return added.all().length > 0;
+      return (await added.all()).length > 0;
     },
     /**
      * Keeps a version that was made from another, once: two runs over the same rows make the same. Returns the id it
@@ -71,13 +71,13 @@ function versionVerbs(store: Store) {
      */
     async addSuccessor(version: Omit<StoredVersion, "createdAtMs">): Promise<string | undefined> {
       const { id, origin, hash } = decisionVersions;
-      return store.transaction(() => {
+      return store.transaction(function* (): Work<string | undefined> {
         const same = and(eq(origin, version.origin), eq(hash, version.hash));
-        const known = db.select({ id }).from(decisionVersions).where(same).get();
+        const known = yield* step(() => db.select({ id }).from(decisionVersions).where(same).get());
         if (known !== undefined) return known.id;
         const row = { ...version, createdAtMs: clock.now() };
         const added = db.insert(decisionVersions).values(row).onConflictDoNothing({ target: id }).returning({ id });
-        return added.all()[0]?.id;
+        return (yield* step(() => added.all()))[0]?.id;
       });
     },
   };
@@ -98,8 +98,8 @@ function aliasVerbs({ db, clock }: Store) {
     async setDecisionAlias(alias: string, version: string, options: { seed: boolean }): Promise<void> {
       const row = { version, updatedAtMs: clock.now() };
       const insert = db.insert(decisionAliases).values({ alias, ...row });
-      if (options.seed) insert.onConflictDoNothing({ target: decisionAliases.alias }).run();
-      else insert.onConflictDoUpdate({ target: decisionAliases.alias, set: row }).run();
+      if (options.seed) await insert.onConflictDoNothing({ target: decisionAliases.alias }).run();
+      else await insert.onConflictDoUpdate({ target: decisionAliases.alias, set: row }).run();
     },
   };
 }
@@ -116,7 +116,7 @@ function sightingVerbs({ db, clock }: Store) {
       };
       const now = clock.now();
       const { version, provider, upstreamModel, fingerprint } = decisionSightings;
-      const known = db
+      const known = await db
         .select()
         .from(decisionSightings)
         .where(and(eq(version, sighting.version), eq(provider, sighting.provider)))
@@ -125,7 +125,8 @@ function sightingVerbs({ db, clock }: Store) {
         (row) => row.upstreamModel !== sighting.upstreamModel || row.fingerprint !== sighting.fingerprint,
       );
       if (others.length < SIGHTINGS_MAX) {
-        db.insert(decisionSightings)
+        await db
+          .insert(decisionSightings)
           .values({ ...sighting, firstAtMs: now, lastAtMs: now })
           .onConflictDoUpdate({ target: [version, provider, upstreamModel, fingerprint], set: { lastAtMs: now } })
           .run();

@@ -12,8 +12,8 @@ import { pipeline } from "node:stream/promises";
 import { extract, type Header, type Pack, pack } from "tar-stream";
 import { systemClock } from "../../base/clock.ts";
 import { SECRETS_FILE } from "../secrets.ts";
-import { UPLOADS_DIR } from "../work/files.ts";
-import { DATABASE_FILE, openForUpgrade, type Store } from "./open.ts";
+import { UPLOADS_DIR } from "../work/upload-bytes.ts";
+import { DATABASE_FILE, openForUpgrade, type SqliteStore as Store } from "./open.ts";
 import { StoreError } from "./store-error.ts";
 
 /** What a backup holds. */

@@ -3,10 +3,12 @@
 
 import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { MIGRATIONS, migrate, pendingSteps } from "./migrate.ts";
+import type { DatabaseSize, Statement, Statements, Store, Values, Work } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 /** File name of the database within the data directory. */
@@ -25,31 +27,25 @@ export interface StoreOptions {
   readonly create?: boolean;
 }
 
-/** An open database. */
-export interface Store {
-  readonly dataDir: string;
-  readonly clock: Clock;
+/** An open database in a file. */
+export interface SqliteStore extends Store {
   readonly sqlite: Database;
-  readonly db: BunSQLiteDatabase;
-  /** Runs `work` in one write transaction, taken at its start so that it never fails half-way for want of the lock. */
-  transaction<T>(work: () => T): T;
-  /** Changes when another connection has committed, never by this one's own writes: a sign to drop caches. */
-  changeCounter(): number;
-  /** Throws when the database does not answer. */
-  ping(): void;
-  /** Moves the log into the database and empties it if no reader is in the way; never waits. True when it was emptied. */
-  checkpoint(): boolean;
   /** Problems that SQLite finds in the file; an empty list is a sound database. Reads everything. */
   integrityCheck(): string[];
   /** Empties the log and closes; a second call does nothing. */
   close(): void;
 }
 
+/** Whether a store is a file of SQLite's. */
+export function isSqlite(store: Store): store is SqliteStore {
+  return store.engine === "sqlite";
+}
+
 /**
  * Opens (and by default creates) the database in `dataDir`. Throws StoreError when it cannot be used, also when an older
  * version made it: `upgradeStore` comes first.
  */
-export function openStore(options: StoreOptions): Store {
+export function openStore(options: StoreOptions): SqliteStore {
   const { dataDir, clock = systemClock, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const path = join(dataDir, DATABASE_FILE);
   if (options.create === false && !existsSync(path))
@@ -73,7 +69,7 @@ export function openStore(options: StoreOptions): Store {
 
 /** A database that may be an older version's, the steps it lacks, and what applies them. */
 export interface UpgradableStore {
-  readonly store: Store;
+  readonly store: SqliteStore;
   readonly pending: readonly string[];
   /** Applies them; gives the names of those it applied. */
   migrate(): string[];
@@ -144,7 +140,7 @@ function setPragmas(sqlite: Database, busyTimeoutMs: number): void {
   sqlite.run("PRAGMA secure_delete = FAST");
 }
 
-function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create">>): Store {
+function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create">>): SqliteStore {
   const { dataDir, clock, busyTimeoutMs } = options;
   const dataVersion = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
   const one = sqlite.query("SELECT 1 FROM _migrations LIMIT 1");
@@ -160,13 +156,21 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
     }
   };
   return {
+    engine: "sqlite",
     dataDir,
     clock,
     sqlite,
-    db: drizzle(sqlite),
-    transaction: (work) => sqlite.transaction(work).immediate(),
+    // What runs at once is one of the two that verbs are ready for.
+    db: drizzle(sqlite) as unknown as Statements,
+    statement: (text) => statementOf(sqlite, text),
+    transaction: (work) => sqlite.transaction(() => runNow(work())).immediate(),
+    isFirst: () => true,
+    // There is one writer at a time.
+    takingRows: "",
+    tidy: ({ freePagesKept }) => vacuum(sqlite, freePagesKept),
+    size: () => sizeOf(sqlite, dataDir),
     changeCounter: () => dataVersion.get()?.data_version ?? 0,
-    ping: () => void one.get(),
+    ping: async () => void one.get(),
     checkpoint,
     integrityCheck: () => {
       const rows = sqlite.query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)").all();
@@ -179,4 +183,51 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
       sqlite.close();
     },
   };
+}
+
+/** Runs a transaction's steps, each to its end. */
+function runNow<T>(work: Work<T>): T {
+  let turn = work.next();
+  while (!turn.done) {
+    const { value } = turn;
+    if (typeof value === "function") turn = work.next(value());
+    else {
+      for (const run of value) run();
+      turn = work.next();
+    }
+  }
+  return turn.value;
+}
+
+function statementOf<Row>(sqlite: Database, text: string): Statement<Row> {
+  const prepared = sqlite.query<Row, (string | number)[]>(text);
+  // Named values are one argument, the others one each.
+  const bound = (values: Values = []) => (Array.isArray(values) ? values : [values]) as (string | number)[];
+  return {
+    get: (values) => prepared.get(...bound(values)),
+    all: (values) => prepared.all(...bound(values)),
+    run: (values) => prepared.run(...bound(values)),
+  };
+}
+
+/** Free pages given back per step, 4 KiB each. */
+const VACUUM_PAGES = 256;
+
+/** Gives free pages back to the file system where there are many; says how many went. */
+function vacuum(sqlite: Database, freePagesKept: number): number {
+  const free = () => sqlite.query<{ freelist_count: number }, []>("PRAGMA freelist_count").get()?.freelist_count ?? 0;
+  const before = free();
+  // Pages that are free now are the next rows' place; only a large rest is worth the writes.
+  if (before <= freePagesKept) return 0;
+  // Each row that is read gives one page back, so all of them must be.
+  sqlite.query(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`).all();
+  return before - free();
+}
+
+/** Looks now; reads a few numbers and no rows. */
+async function sizeOf(sqlite: Database, dataDir: string): Promise<DatabaseSize> {
+  const pragma = (name: string) => sqlite.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0;
+  const page = pragma("page_size");
+  const log = await stat(join(dataDir, `${DATABASE_FILE}-wal`)).catch(() => undefined);
+  return { bytes: pragma("page_count") * page, freeBytes: pragma("freelist_count") * page, logBytes: log?.size ?? 0 };
 }

@@ -1,7 +1,7 @@
 // Keeps the disk bounded while the server runs: what has expired is deleted in small steps that let requests in between,
 // freed pages go back to the file system, and the write-ahead log is emptied.
 
-import type { Store } from "./open.ts";
+import type { Store } from "./store.ts";
 
 /** One kind of row to delete: deletes some and returns how many; 0 when none is left. */
 export type Sweep = () => Promise<number>;
@@ -18,8 +18,6 @@ export interface UpkeepOptions {
 const INTERVAL_MS = 60_000;
 /** Steps per kind and round: what is left waits for the next round. */
 const STEPS_MAX = 1000;
-/** Free pages given back per step, 4 KiB each. */
-const VACUUM_PAGES = 256;
 /** 64 MiB. */
 const FREE_PAGES_KEPT = 16_384;
 
@@ -76,12 +74,6 @@ export class Upkeep {
   }
 
   async #vacuum(): Promise<number> {
-    const free = () => this.#store.sqlite.query<{ freelist_count: number }, []>("PRAGMA freelist_count").get();
-    const before = free()?.freelist_count ?? 0;
-    // Pages that are free now are the next rows' place; only a large rest is worth the writes.
-    if (before <= (this.#options.freePagesKept ?? FREE_PAGES_KEPT)) return 0;
-    // Each row that is read gives one page back, so all of them must be.
-    this.#store.sqlite.query(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`).all();
-    return before - (free()?.freelist_count ?? 0);
+    return await this.#store.tidy({ freePagesKept: this.#options.freePagesKept ?? FREE_PAGES_KEPT });
   }
 }

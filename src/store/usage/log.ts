@@ -2,7 +2,7 @@
 // reads a bounded number of rows, so that no search holds up the requests that are being served.
 
 import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, ne, or, type SQL } from "drizzle-orm";
-import type { Store } from "../engine/open.ts";
+import type { Store } from "../engine/store.ts";
 import { accounts, apiKeys, usage } from "../schema.ts";
 import { STOPPED } from "./record.ts";
 
@@ -47,7 +47,7 @@ export function requestLog({ db }: Store) {
       const most = Math.min(limit, PAGE_MAX);
       const range = and(selected(filter), beforeId === undefined ? undefined : lt(usage.id, beforeId));
       const near = db.select().from(usage).where(range).orderBy(desc(usage.id)).limit(scanMax).as("near");
-      const found = db
+      const found = await db
         .select()
         .from(near)
         .where(matches(filter, near as unknown as typeof usage))
@@ -56,7 +56,7 @@ export function requestLog({ db }: Store) {
         .all();
       const rows = found.slice(0, most);
       if (found.length > most) return { rows, nextBeforeId: rows.at(-1)?.id ?? null };
-      const end = db
+      const end = await db
         .select({ id: usage.id, createdAtMs: usage.createdAtMs })
         .from(usage)
         .where(range)
@@ -90,12 +90,12 @@ export function requestLog({ db }: Store) {
 
     /** The id of the row that was written last; 0 where there is none. */
     async lastLogId(): Promise<number> {
-      return db.select({ id: usage.id }).from(usage).orderBy(desc(usage.id)).limit(1).get()?.id ?? 0;
+      return (await db.select({ id: usage.id }).from(usage).orderBy(desc(usage.id)).limit(1).get())?.id ?? 0;
     },
 
     /** What these keys are called, and whose they are. */
     async namesOfKeys(keyIds: readonly string[]): Promise<ReadonlyMap<string, { name: string; username: string }>> {
-      const rows = db
+      const rows = await db
         .select({ id: apiKeys.id, name: apiKeys.name, username: accounts.username })
         .from(apiKeys)
         .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))

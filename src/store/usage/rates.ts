@@ -1,7 +1,7 @@
 // The rate limiter's windows as last saved, so that a restart does not refill them.
 
 import { eq, gte, lt } from "drizzle-orm";
-import type { Store } from "../engine/open.ts";
+import { type Store, steps } from "../engine/store.ts";
 import { apiKeys, rateWindows } from "../schema.ts";
 
 /** The request times of one key. */
@@ -16,22 +16,26 @@ export type RateStore = ReturnType<typeof rateStore>;
 
 /** Builds the verbs. */
 export function rateStore(store: Store) {
-  const { db, clock, sqlite } = store;
+  const { db, clock } = store;
   // Through a select: a key that was deleted meanwhile must not fail the others.
-  const save = sqlite.query(
+  const save = store.statement(
     `INSERT INTO rate_windows (key_id, times_ms, saved_at) SELECT id, ?, ? FROM api_keys WHERE id = ?
      ON CONFLICT (key_id) DO UPDATE SET times_ms = excluded.times_ms, saved_at = excluded.saved_at`,
   );
   return {
     /** Replaces the windows of these keys, in one transaction. */
     async saveRateWindows(windows: Iterable<RateWindow>): Promise<void> {
-      store.transaction(() => {
-        for (const { keyId, timesMs } of windows) save.run(JSON.stringify(timesMs), clock.now(), keyId);
-      });
+      const nowMs = clock.now();
+      const saves = [...windows].map(
+        ({ keyId, timesMs }) =>
+          () =>
+            save.run([JSON.stringify(timesMs), nowMs, keyId]),
+      );
+      await store.transaction(() => steps(saves), { sees: "row" });
     },
     /** Returns the rate windows saved at or after a time and deletes older ones. */
     async loadRateWindows(sinceMs: number): Promise<RateWindow[]> {
-      db.delete(rateWindows).where(lt(rateWindows.savedAtMs, sinceMs)).run();
+      await db.delete(rateWindows).where(lt(rateWindows.savedAtMs, sinceMs)).run();
       return db
         .select({ keyId: rateWindows.keyId, timesMs: rateWindows.timesMs })
         .from(rateWindows)

@@ -1,6 +1,6 @@
 // The statements behind a flush of usage: one row per request and the roll-ups it belongs to, prepared once.
 
-import type { Store } from "../engine/open.ts";
+import { type Store, step, steps } from "../engine/store.ts";
 import { requireStorable, requireWhole } from "../values.ts";
 import { AMOUNTS, dayOfHour, TEXT_COLUMNS, triesOf, type UsageDelta, type UsageRecord } from "./record.ts";
 
@@ -31,35 +31,59 @@ export interface UsageRow {
 
 /** Usage that is written together. */
 export interface UsageBatch {
+  /** Made here; a batch that is tried again keeps it, and is written once. */
+  readonly id: string;
+  /** Those whose `uid` other batches may have too come last, in its order. */
   readonly rows: readonly UsageRow[];
   /** Sums to add to the roll-ups, those of the rows among them. */
   readonly sums: readonly UsageDelta[];
 }
 
+/** A statement of a batch: what it writes to, so that all batches write in one order and none waits for another in a circle. */
+interface Write {
+  readonly table: number;
+  readonly row: string;
+  readonly run: () => unknown;
+}
+
 /** Builds the verb. */
 export function writingUsage(store: Store) {
-  const statements = usageStatements(store);
+  const accountExists = store.statement("SELECT 1 FROM accounts WHERE id = ?");
+  const write = {
+    row: rowStatement(store),
+    rollups: rollupStatements(store),
+    totals: totalStatements(store),
+    spending: spendStatements(store),
+  };
   return {
     /**
      * Writes a batch, all of it or nothing. Usage of an account that is gone has no rows and is counted without an
      * account.
      */
-    async writeUsage({ rows, sums }: UsageBatch): Promise<void> {
-      const known = new Map<string, boolean>();
-      const isKnown = (accountId: string): boolean => {
-        let answer = known.get(accountId);
-        if (answer === undefined) {
-          answer = accountId !== "" && statements.accountExists(accountId);
-          known.set(accountId, answer);
-        }
-        return answer;
-      };
+    async writeUsage({ id, rows, sums }: UsageBatch): Promise<void> {
       for (const { record } of rows) requireKeepable(record);
       for (const { lastAtMs, firstAtMs, costMicros } of sums) [lastAtMs, firstAtMs, costMicros].forEach(requireWhole);
-      store.transaction(() => {
-        for (const row of rows) if (isKnown(row.record.accountId)) statements.insertRow(row);
-        for (const delta of sums) statements.addSums(delta, isKnown(delta.accountId));
-      });
+      const named = new Set([...rows.map(({ record }) => record.accountId), ...sums.map(({ accountId }) => accountId)]);
+      named.delete("");
+      await store.transaction(
+        function* () {
+          if (!(yield* step(() => store.isFirst(id)))) return;
+          const known = new Set<string>();
+          for (const accountId of named)
+            if ((yield* step(() => accountExists.get([accountId]))) !== null) known.add(accountId);
+          const writes: Write[] = [];
+          for (const row of rows) if (known.has(row.record.accountId)) writes.push(write.row(row));
+          for (const delta of sums) {
+            const attributed = known.has(delta.accountId);
+            const amounts = amountsOf(delta);
+            const whose = attributed ? [delta.accountId, delta.keyId, delta.model] : ["", "", delta.model];
+            writes.push(...write.rollups(delta, whose, amounts), ...write.totals(delta, attributed, amounts));
+            if (attributed) writes.push(...write.spending(delta));
+          }
+          yield* steps(writes.sort(inOrder).map(({ run }) => run));
+        },
+        { sees: "row" },
+      );
     },
   };
 }
@@ -70,39 +94,27 @@ function requireKeepable(record: UsageRecord): void {
   requireStorable(Object.fromEntries(TEXT_COLUMNS.map((name) => [name, record[name]])));
 }
 
-/** Writes usage. Call within one transaction. */
-function usageStatements(store: Store) {
-  const accountExists = store.sqlite.query("SELECT 1 FROM accounts WHERE id = ?");
-  const addToRollups = rollupStatements(store);
-  const addToTotals = totalStatements(store);
-  const spend = spendStatements(store);
-  return {
-    /** Whether the account is still there; usage of a deleted one is counted without an account. */
-    accountExists: (id: string): boolean => accountExists.get(id) !== null,
-
-    insertRow: rowStatement(store),
-
-    /** Adds sums to every roll-up they belong to; `attributed` false counts them without an account. */
-    addSums(d: UsageDelta, attributed: boolean): void {
-      const sums = [
-        d.requests,
-        d.errors,
-        d.inputTokens,
-        d.outputTokens,
-        d.cachedTokens,
-        d.cacheWriteTokens,
-        d.reasoningTokens,
-        d.costMicros,
-      ];
-      addToRollups(d, attributed ? [d.accountId, d.keyId, d.model] : ["", "", d.model], sums);
-      addToTotals(d, attributed, sums);
-      if (attributed) spend(d);
-    },
-  };
+function inOrder(a: Write, b: Write): number {
+  if (a.table !== b.table) return a.table - b.table;
+  if (a.row === b.row) return 0;
+  return a.row < b.row ? -1 : 1;
 }
 
-function rowStatement({ sqlite }: Store) {
-  const row = sqlite.query(
+function amountsOf(d: UsageDelta): number[] {
+  return [
+    d.requests,
+    d.errors,
+    d.inputTokens,
+    d.outputTokens,
+    d.cachedTokens,
+    d.cacheWriteTokens,
+    d.reasoningTokens,
+    d.costMicros,
+  ];
+}
+
+function rowStatement({ statement }: Store) {
+  const row = statement(
     `INSERT INTO usage (request_id, account_id, key_id, model, provider, upstream_model, endpoint, status, error_code,
        input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost_micros,
        latency_ms, ttfb_ms, stream, created_at, uid, attempts, repeats)
@@ -110,9 +122,9 @@ function rowStatement({ sqlite }: Store) {
      ON CONFLICT (uid) DO UPDATE SET repeats = usage.repeats + excluded.repeats`,
   );
   /** A row; one whose id is there already adds its repeats to it. */
-  return ({ record: r, uid, repeats }: UsageRow): void => {
+  return ({ record: r, uid, repeats }: UsageRow): Write => {
     const tries = triesOf(r);
-    row.run(
+    const values = [
       r.requestId.slice(0, REQUEST_ID_CHARS),
       r.accountId,
       r.keyId,
@@ -136,59 +148,71 @@ function rowStatement({ sqlite }: Store) {
       uid,
       tries === undefined ? null : JSON.stringify(tries),
       repeats,
-    );
+    ];
+    // They stay as they came: their place is their number.
+    return { table: 0, row: "", run: () => row.run(values) };
   };
 }
 
-function rollupStatements({ sqlite }: Store) {
-  const daily = sqlite.query(
+function rollupStatements({ statement }: Store) {
+  const daily = statement(
     `INSERT INTO usage_daily (day, account_id, key_id, model, ${SUMS.join(", ")}) VALUES (?, ?, ?, ?, ${MARKS})
      ON CONFLICT (day, account_id, key_id, model) DO UPDATE SET ${adds("usage_daily")}`,
   );
-  const hourly = sqlite.query(
+  const hourly = statement(
     `INSERT INTO usage_hourly (hour, account_id, key_id, model, ${SUMS.join(", ")}) VALUES (?, ?, ?, ?, ${MARKS})
      ON CONFLICT (hour, account_id, key_id, model) DO UPDATE SET ${adds("usage_hourly")}`,
   );
-  const latency = sqlite.query(
+  const latency = statement(
     `INSERT INTO usage_latency (unit, start, account_id, key_id, model, status_class, bucket, requests, first_bytes)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (unit, start, account_id, key_id, model, status_class, bucket)
      DO UPDATE SET requests = usage_latency.requests + excluded.requests,
        first_bytes = usage_latency.first_bytes + excluded.first_bytes`,
   );
-  return (d: UsageDelta, whose: readonly string[], sums: readonly number[]): void => {
+  return (d: UsageDelta, whose: readonly string[], sums: readonly number[]): Write[] => {
     const day = dayOfHour(d.hour);
-    daily.run(day, ...whose, ...sums);
-    hourly.run(d.hour, ...whose, ...sums);
-    for (const { statusClass, bucket, requests, firstBytes } of d.latency.values()) {
-      latency.run("hour", d.hour, ...whose, statusClass, bucket, requests, firstBytes);
-      latency.run("day", day, ...whose, statusClass, bucket, requests, firstBytes);
-    }
+    const group = whose.join("\n");
+    const buckets = [...d.latency.values()].flatMap(({ statusClass, bucket, requests, firstBytes }) =>
+      [["hour", d.hour] as const, ["day", day] as const].map(([unit, start]) => ({
+        table: 3,
+        row: `${unit} ${start}\n${group}\n${statusClass} ${bucket}`,
+        run: () => latency.run([unit, start, ...whose, statusClass, bucket, requests, firstBytes]),
+      })),
+    );
+    return [
+      { table: 1, row: `${day}\n${group}`, run: () => daily.run([day, ...whose, ...sums]) },
+      { table: 2, row: `${d.hour}\n${group}`, run: () => hourly.run([d.hour, ...whose, ...sums]) },
+      ...buckets,
+    ];
   };
 }
 
-function totalStatements({ sqlite }: Store) {
-  const model = sqlite.query(
+function totalStatements({ statement }: Store) {
+  const model = statement(
     `INSERT INTO usage_models (model, first_at, last_at, ${SUMS.join(", ")}) VALUES (?, ?, ?, ${MARKS})
      ON CONFLICT (model) DO UPDATE SET ${adds("usage_models")},
        first_at = CASE WHEN excluded.first_at < usage_models.first_at THEN excluded.first_at ELSE usage_models.first_at END,
        last_at = CASE WHEN excluded.last_at > usage_models.last_at THEN excluded.last_at ELSE usage_models.last_at END`,
   );
-  const account = sqlite.query(
+  const account = statement(
     `INSERT INTO usage_accounts (account_id, ${SUMS.join(", ")}) VALUES (?, ${MARKS}) ON CONFLICT (account_id) DO UPDATE SET ${adds("usage_accounts")}`,
   );
-  return (d: UsageDelta, attributed: boolean, sums: readonly number[]): void => {
+  return (d: UsageDelta, attributed: boolean, sums: readonly number[]): Write[] => {
+    const writes: Write[] = [];
     // Public statistics are about models; web tools and requests that named none are not part of them.
-    if (d.model !== "") model.run(d.model, d.firstAtMs, d.lastAtMs, ...sums);
-    if (attributed) account.run(d.accountId, ...sums);
+    if (d.model !== "")
+      writes.push({ table: 4, row: d.model, run: () => model.run([d.model, d.firstAtMs, d.lastAtMs, ...sums]) });
+    if (attributed) writes.push({ table: 5, row: d.accountId, run: () => account.run([d.accountId, ...sums]) });
+    return writes;
   };
 }
 
-function spendStatements({ sqlite }: Store) {
+function spendStatements({ statement }: Store) {
   // Budget windows are fixed spans counted from when the budget was set; the window a request falls in is brought up to date
   // with the first request after the last one's end. `SET` reads the old values of every column. The cast makes the division
   // one of whole numbers: a number of JavaScript is bound as a double.
-  const key = sqlite.query(
+  const key = statement(
     `UPDATE api_keys SET
        last_used_at = CASE WHEN last_used_at > $at THEN last_used_at ELSE $at END,
        spent_micros = CASE WHEN $at >= budget_window_start + budget_period_ms THEN $cost ELSE spent_micros + $cost END,
@@ -198,7 +222,7 @@ function spendStatements({ sqlite }: Store) {
          ELSE budget_window_start END
      WHERE id = $id`,
   );
-  const accountBudget = sqlite.query(
+  const accountBudget = statement(
     `UPDATE account_budgets SET
        spent_micros = CASE WHEN $at >= window_start + period_ms THEN $cost ELSE spent_micros + $cost END,
        window_start = CASE WHEN $at >= window_start + period_ms
@@ -206,8 +230,9 @@ function spendStatements({ sqlite }: Store) {
          ELSE window_start END
      WHERE account_id = $id`,
   );
-  return (d: UsageDelta): void => {
-    key.run({ id: d.keyId, at: d.lastAtMs, cost: d.costMicros });
-    if (d.costMicros > 0) accountBudget.run({ id: d.accountId, at: d.lastAtMs, cost: d.costMicros });
+  return ({ keyId, accountId, lastAtMs: at, costMicros: cost }: UsageDelta): Write[] => {
+    const writes: Write[] = [{ table: 6, row: keyId, run: () => key.run({ id: keyId, at, cost }) }];
+    if (cost > 0) writes.push({ table: 7, row: accountId, run: () => accountBudget.run({ id: accountId, at, cost }) });
+    return writes;
   };
 }

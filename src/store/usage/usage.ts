@@ -3,7 +3,7 @@
 
 import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import type { Store } from "../engine/store.ts";
 import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
 import { requestLog } from "./log.ts";
 import type { UsageSums } from "./record.ts";
@@ -72,8 +72,8 @@ export function usageStore(store: Store) {
   };
 }
 
-function totalsOfAllTime({ db, sqlite }: Store) {
-  const totals = sqlite.query<{ requests: number; input: number; output: number; since: number; last: number }, []>(
+function totalsOfAllTime({ db, statement }: Store) {
+  const totals = statement<{ requests: number; input: number; output: number; since: number; last: number }>(
     `SELECT SUM(requests) AS requests, SUM(input_tokens) AS input, SUM(output_tokens) AS output,
        MIN(first_at) AS since, MAX(last_at) AS last FROM usage_models`,
   );
@@ -82,7 +82,7 @@ function totalsOfAllTime({ db, sqlite }: Store) {
   return {
     /** Tokens over all time, deleted accounts' included. */
     async tokenTotals(): Promise<TokenTotals> {
-      const row = totals.get();
+      const row = await totals.get();
       return {
         requests: row?.requests ?? 0,
         inputTokens: row?.input ?? 0,
@@ -114,7 +114,7 @@ function totalsOfAllTime({ db, sqlite }: Store) {
 
     /** The tokens of these accounts over all time; none for one without. */
     async tokensOf(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const rows = db
+      const rows = await db
         .select({ id: usageAccounts.accountId, tokens: accountTokens })
         .from(usageAccounts)
         .where(inArray(usageAccounts.accountId, [...accountIds]))
@@ -243,26 +243,26 @@ function requestRows({ db }: Store) {
   };
 }
 
-function deletingUsage({ sqlite }: Store) {
-  const deleteHourly = sqlite.query("DELETE FROM usage_hourly WHERE hour < ?");
-  const deleteLatencyHours = sqlite.query("DELETE FROM usage_latency WHERE unit = 'hour' AND start < ?");
-  const deleteLatencyDays = sqlite.query("DELETE FROM usage_latency WHERE unit = 'day' AND start < ?");
-  const deleteOld = sqlite.query("DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE created_at < ? LIMIT ?)");
+function deletingUsage({ statement }: Store) {
+  const deleteHourly = statement("DELETE FROM usage_hourly WHERE hour < ?");
+  const deleteLatencyHours = statement("DELETE FROM usage_latency WHERE unit = 'hour' AND start < ?");
+  const deleteLatencyDays = statement("DELETE FROM usage_latency WHERE unit = 'day' AND start < ?");
+  const deleteOld = statement("DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE created_at < ? LIMIT ?)");
 
   return {
     /** Deletes hourly sums and histograms of before that hour; returns how many went. */
     async deleteHourlyBefore(hour: number): Promise<number> {
-      return deleteHourly.run(hour).changes + deleteLatencyHours.run(hour).changes;
+      return (await deleteHourly.run([hour])).changes + (await deleteLatencyHours.run([hour])).changes;
     },
 
     /** Deletes daily histograms of before that day; returns how many went. */
     async deleteLatencyBefore(day: number): Promise<number> {
-      return deleteLatencyDays.run(day).changes;
+      return (await deleteLatencyDays.run([day])).changes;
     },
 
     /** Deletes up to `limit` rows made before a time; returns how many went. Their sums stay in the roll-ups. */
     async deleteRowsBefore(timeMs: number, limit = DELETE_BATCH): Promise<number> {
-      return deleteOld.run(timeMs, limit).changes;
+      return (await deleteOld.run([timeMs, limit])).changes;
     },
   };
 }

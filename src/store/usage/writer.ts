@@ -182,9 +182,9 @@ export class UsageWriter {
   async #writeBatch(): Promise<boolean> {
     if (!this.#waits) return true;
     this.#flight ??= this.#nextFlight();
-    const { queued, rows, sums, spent } = this.#flight;
+    const { id, queued, rows, sums, spent } = this.#flight;
     try {
-      await this.#store.writeUsage({ rows, sums });
+      await this.#store.writeUsage({ id, rows, sums });
     } catch (error) {
       this.#failures += 1;
       this.#onError(error);
@@ -202,11 +202,13 @@ export class UsageWriter {
     const tally = new UsageTally();
     for (const record of queued) tally.add(record);
     const own = queued.map((record) => ({ record, uid: uuid(), repeats: 1 }));
-    const shared = [...this.#shared].map(([uid, { record, repeats }]) => ({ record, uid, repeats }));
+    const shared = [...this.#shared]
+      .map(([uid, { record, repeats }]) => ({ record, uid, repeats }))
+      .sort((a, b) => (a.uid < b.uid ? -1 : 1));
     const sums = [...tally.values(), ...this.#overflow.values()];
     this.#overflow = new UsageTally();
     this.#shared = new Map();
-    return { queued: queued.length, rows: [...own, ...shared], sums, spent: sums.flatMap(spentIn) };
+    return { id: uuid(), queued: queued.length, rows: [...own, ...shared], sums, spent: sums.flatMap(spentIn) };
   }
 
   #addPendingCost({ keyId, accountId, costMicros }: UsageRecord, sign: 1 | -1): void {

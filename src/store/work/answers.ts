@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { and, asc, eq } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import type { Store } from "../engine/store.ts";
 import { jobAnswers } from "./schema.ts";
 
 /** An answer, and the address it answers. */
@@ -31,9 +31,9 @@ const decompress = promisify(zstdDecompress);
 
 /** Builds the verbs. */
 export function answerStore(store: Store) {
-  const { db, sqlite } = store;
+  const { db, statement } = store;
   // Not for a job that has ended meanwhile: it would never be deleted.
-  const keep = sqlite.query(
+  const keep = statement(
     `INSERT INTO job_answers (job_id, url_key, asked, url, status, headers, body)
      SELECT id, $urlKey, $asked, $url, $status, $headers, $body FROM jobs WHERE id = $jobId AND state = 'running'
      ON CONFLICT (job_id, url_key, asked) DO NOTHING`,
@@ -45,13 +45,13 @@ export function answerStore(store: Store) {
       const body = await compress(answer.body, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
       if (body.byteLength > BYTES_MAX) return false;
       const headers = JSON.stringify([...answer.headers]);
-      return keep.run({ jobId, urlKey, asked, url, status, headers, body }).changes > 0;
+      return (await keep.run({ jobId, urlKey, asked, url, status, headers, body })).changes > 0;
     },
 
     /** The answers for a page of the frontier. */
     async listAnswers(jobId: string, urlKey: string): Promise<JobAnswer[]> {
       const own = and(eq(jobAnswers.jobId, jobId), eq(jobAnswers.urlKey, urlKey));
-      const rows = db
+      const rows = await db
         .select()
         .from(jobAnswers)
         .where(own)

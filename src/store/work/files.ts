@@ -1,13 +1,11 @@
-// Uploaded files: a row each, and the bytes under uploads/ACCOUNT/ID in the data directory, private to the owner of the
-// process. A row appears only when its bytes are whole on disk.
+// Uploaded files: a row each, and their bytes. A row appears only when its bytes are whole.
 
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { and, desc, eq, lt } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import type { Store } from "../engine/store.ts";
 import { requireStorable } from "../values.ts";
 import { files } from "./schema.ts";
+import { uploadBytes } from "./upload-bytes.ts";
 
 /** An uploaded file's facts. */
 export type StoredFile = typeof files.$inferSelect;
@@ -15,36 +13,22 @@ export type StoredFile = typeof files.$inferSelect;
 /** Verbs over uploaded files. */
 export type FileStore = ReturnType<typeof fileStore>;
 
-/** Name of the folder of uploads within the data directory. */
-export const UPLOADS_DIR = "uploads";
-
 const PAGE_MAX = 10_000;
 
 /** Builds the verbs. */
 export function fileStore(store: Store) {
   const { db, clock } = store;
   const own = (accountId: string, id: string) => and(eq(files.id, id), eq(files.accountId, accountId));
-  const directoryOf = (accountId: string) => join(store.dataDir, UPLOADS_DIR, accountId);
-  const find = (accountId: string, id: string) => db.select().from(files).where(own(accountId, id)).get();
+  const bytes = uploadBytes(store);
+  const find = async (accountId: string, id: string) => db.select().from(files).where(own(accountId, id)).get();
 
   return {
     /** Stores a file. `id` is ours, never the client's: it becomes a file name. */
     async createFile(file: Omit<StoredFile, "bytes" | "createdAtMs">, content: Uint8Array): Promise<StoredFile> {
       requireStorable({ filename: file.filename, purpose: file.purpose, mediaType: file.mediaType });
       if (!/^[0-9A-Za-z_-]+$/.test(file.id)) throw new Error(`Not a file id: ${file.id}`);
-      const directory = directoryOf(file.accountId);
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      const path = join(directory, file.id);
       const row: StoredFile = { ...file, bytes: content.byteLength, createdAtMs: clock.now() };
-      try {
-        await writeFile(`${path}.part`, content, { mode: 0o600 });
-        await rename(`${path}.part`, path);
-        db.insert(files).values(row).run();
-      } catch (error) {
-        await rm(`${path}.part`, { force: true });
-        await rm(path, { force: true });
-        throw error;
-      }
+      await bytes.add(row, content, () => db.insert(files).values(row).run());
       return row;
     },
 
@@ -55,9 +39,7 @@ export function fileStore(store: Store) {
 
     /** The bytes of an account's file. */
     async readFile(accountId: string, id: string): Promise<Uint8Array | undefined> {
-      if (find(accountId, id) === undefined) return undefined;
-      const file = Bun.file(join(directoryOf(accountId), id));
-      return (await file.exists()) ? file.bytes() : undefined;
+      return (await find(accountId, id)) === undefined ? undefined : bytes.read({ accountId, id });
     },
 
     /** An account's files, newest first, older than the file `beforeId`. */
@@ -75,9 +57,10 @@ export function fileStore(store: Store) {
 
     /** Deletes an account's file; false when there is none. */
     async deleteFile(accountId: string, id: string): Promise<boolean> {
-      const deleted = db.delete(files).where(own(accountId, id)).returning({ id: files.id }).all().length > 0;
-      if (deleted) await rm(join(directoryOf(accountId), id), { force: true });
-      return deleted;
+      const deleted = await db.delete(files).where(own(accountId, id)).returning({ id: files.id }).all();
+      if (deleted.length === 0) return false;
+      await bytes.drop({ accountId, id });
+      return true;
     },
   };
 }

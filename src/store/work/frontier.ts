@@ -3,7 +3,7 @@
 
 import { and, asc, count, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
-import type { Store } from "../engine/open.ts";
+import { type Store, step, steps, type Work } from "../engine/store.ts";
 import { jobFrontier, jobPages, jobs } from "./schema.ts";
 
 /** A page to visit. */
@@ -72,8 +72,8 @@ interface Adding {
 
 type AddAll = ReturnType<typeof frontierAdder>;
 
-function frontierAdder({ db, sqlite }: Store) {
-  const add = sqlite.query(
+function frontierAdder({ db, statement }: Store) {
+  const add = statement(
     `INSERT INTO job_frontier (job_id, url_key, url, depth, seq, state) VALUES ($jobId, $urlKey, $url, $depth, $seq, $state)
      ON CONFLICT (job_id, url_key) DO NOTHING`,
   );
@@ -87,19 +87,21 @@ function frontierAdder({ db, sqlite }: Store) {
    * Adds entries up to `max` in all; returns how many were new. A job that was deleted takes none. Call within a
    * transaction.
    */
-  return (jobId: string, entries: Iterable<FrontierEntry>, how: Adding): number => {
-    const before = size.get({ jobId })?.n ?? how.max;
+  return function* addAll(jobId: string, entries: Iterable<FrontierEntry>, how: Adding): Work<number> {
+    const before = (yield* step(() => size.get({ jobId })))?.n ?? how.max;
     let seq = before;
     let bytes = 0;
     for (const { urlKey, url, depth } of entries) {
       if (seq >= how.max) break;
-      if (add.run({ jobId, urlKey, url, depth, seq, state: how.state }).changes === 0) continue;
+      const row = { jobId, urlKey, url, depth, seq, state: how.state };
+      if ((yield* step(() => add.run(row))).changes === 0) continue;
       seq++;
       bytes += Buffer.byteLength(urlKey) + Buffer.byteLength(url);
     }
     // Once for all of them: a trigger would write the job again for every link of a page.
     const heldBytes = sql`${jobs.heldBytes} + ${bytes}`;
-    if (seq > before) db.update(jobs).set({ frontierSize: seq, heldBytes }).where(eq(jobs.id, jobId)).run();
+    const set = { frontierSize: seq, heldBytes };
+    if (seq > before) yield* step(() => db.update(jobs).set(set).where(eq(jobs.id, jobId)).run());
     return seq - before;
   };
 }
@@ -127,33 +129,34 @@ function takingFrontier(store: Store, addAll: AddAll) {
 
     /** Takes up to `limit` pages to visit: breadth first, and in the order they were found. */
     async takeFrontier(jobId: string, limit: number): Promise<FrontierEntry[]> {
-      return take
-        .all({ jobId, limit })
+      const taken = await take.all({ jobId, limit });
+      return taken
         .sort((a, b) => a.depth - b.depth || a.seq - b.seq)
         .map((entry) => ({ urlKey: entry.urlKey, url: entry.url, depth: entry.depth }));
     },
 
     /** After a restart: what was taken and not finished is to be visited again; returns how many. */
     async resetFrontier(jobId: string): Promise<number> {
-      return db
+      const taken = await db
         .update(jobFrontier)
         .set({ state: "waiting" })
         .where(and(eq(jobFrontier.jobId, jobId), eq(jobFrontier.state, "taken")))
         .returning({ seq: jobFrontier.seq })
-        .all().length;
+        .all();
+      return taken.length;
     },
   };
 }
 
 function visiting(store: Store, addAll: AddAll) {
-  const { db, sqlite } = store;
-  const page = sqlite.query(
+  const { db, statement } = store;
+  const page = statement(
     `INSERT INTO job_pages (job_id, seq, url, failed, body)
      SELECT id, (SELECT COALESCE(MAX(seq), -1) + 1 FROM job_pages WHERE job_id = $jobId), $url, $failed, $body
      FROM jobs WHERE id = $jobId`,
   );
-  const forget = sqlite.query("DELETE FROM job_answers WHERE job_id = ? AND url_key = ?");
-  const done = sqlite.query("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
+  const forget = statement("DELETE FROM job_answers WHERE job_id = ? AND url_key = ?");
+  const done = statement("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
   return {
     /**
      * Notes that a page was visited, in one transaction: what it gave (nothing, when it is not to be returned), further
@@ -161,19 +164,19 @@ function visiting(store: Store, addAll: AddAll) {
      * not needed any more. Gives how many links were new.
      */
     async saveVisit(jobId: string, visit: FrontierVisit): Promise<number> {
-      return store.transaction(() => {
-        done.run(jobId, visit.urlKey);
-        forget.run(jobId, visit.urlKey);
+      return store.transaction(function* (): Work<number> {
+        yield* steps([() => done.run([jobId, visit.urlKey]), () => forget.run([jobId, visit.urlKey])]);
         const aliases = visit.aliases ?? [];
-        addAll(jobId, aliases, { max: Number.MAX_SAFE_INTEGER, state: "done" });
-        for (const { urlKey } of aliases) done.run(jobId, urlKey);
+        yield* addAll(jobId, aliases, { max: Number.MAX_SAFE_INTEGER, state: "done" });
+        for (const { urlKey } of aliases) yield* step(() => done.run([jobId, urlKey]));
         if (visit.page !== undefined) {
           const { url, failed, body } = visit.page;
-          page.run({ jobId, url, failed, body: JSON.stringify(body) });
+          yield* step(() => page.run({ jobId, url, failed, body: JSON.stringify(body) }));
         }
-        if (visit.progress !== undefined)
-          db.update(jobs).set({ progress: visit.progress }).where(eq(jobs.id, jobId)).run();
-        return addAll(jobId, visit.links ?? [], { max: visit.frontierMax, state: "waiting" });
+        const { progress } = visit;
+        if (progress !== undefined)
+          yield* step(() => db.update(jobs).set({ progress }).where(eq(jobs.id, jobId)).run());
+        return yield* addAll(jobId, visit.links ?? [], { max: visit.frontierMax, state: "waiting" });
       });
     },
   };
@@ -183,7 +186,7 @@ function countingPages({ db }: Store) {
   return {
     /** How many pages of a job's frontier are in each state. */
     async countFrontier(jobId: string): Promise<{ waiting: number; taken: number; done: number }> {
-      const rows = db
+      const rows = await db
         .select({ state: jobFrontier.state, n: count() })
         .from(jobFrontier)
         .where(eq(jobFrontier.jobId, jobId))
@@ -196,7 +199,7 @@ function countingPages({ db }: Store) {
     /** How many pages a job has, and how many of them failed. */
     async countPages(jobId: string): Promise<{ pages: number; failed: number }> {
       const failed = sql<number>`COUNT(CASE WHEN ${jobPages.failed} THEN 1 END)`;
-      const row = db.select({ pages: count(), failed }).from(jobPages).where(eq(jobPages.jobId, jobId)).get();
+      const row = await db.select({ pages: count(), failed }).from(jobPages).where(eq(jobPages.jobId, jobId)).get();
       return { pages: row?.pages ?? 0, failed: row?.failed ?? 0 };
     },
   };
@@ -217,7 +220,7 @@ function readingPages({ db }: Store) {
       const { failed, offset = 0, limit = PAGE_MAX, bytesMax = Number.POSITIVE_INFINITY } = options;
       const kind = failed === undefined ? undefined : eq(jobPages.failed, failed);
       const own = and(eq(jobPages.jobId, jobId), kind);
-      const sizes = db
+      const sizes = await db
         .select({ seq: jobPages.seq, bytes: sql<number>`octet_length(${jobPages.body})` })
         .from(jobPages)
         .where(own)
@@ -256,12 +259,12 @@ function readingPages({ db }: Store) {
     /** What each returned page of a job says under `keys`, without its content. Lets others run meanwhile. */
     async listPageKeys(jobId: string): Promise<string[]> {
       const own = and(eq(jobPages.jobId, jobId), eq(jobPages.failed, false));
-      const seqs = db.select({ seq: jobPages.seq }).from(jobPages).where(own).orderBy(asc(jobPages.seq)).all();
+      const seqs = await db.select({ seq: jobPages.seq }).from(jobPages).where(own).orderBy(asc(jobPages.seq)).all();
       const turn = createTurns();
       const found: string[] = [];
       for (const { seq } of seqs) {
         await turn();
-        const { keys } = page.get({ jobId, seq })?.body ?? {};
+        const { keys } = (await page.get({ jobId, seq }))?.body ?? {};
         if (Array.isArray(keys)) found.push(...(keys as string[]));
       }
       return found;

@@ -3,7 +3,7 @@
 
 import { and, count, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import type { Store } from "../engine/store.ts";
 import { accounts } from "../schema.ts";
 import { OPEN_STATES } from "./job-states.ts";
 import { jobPages, jobs } from "./schema.ts";

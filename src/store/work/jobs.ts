@@ -4,7 +4,7 @@
 import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import { type Store, step, type Work } from "../engine/store.ts";
 import { jobLists } from "./job-lists.ts";
 import { OPEN_STATES } from "./job-states.ts";
 import { jobAnswers, jobs } from "./schema.ts";
@@ -51,8 +51,8 @@ function jobParts({ db, clock }: Store) {
     isOpen: () => inArray(jobs.state, [...OPEN_STATES]),
     /** Not past its time to live. */
     exists: () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now())),
-    change: (where: SQL | undefined, set: Partial<Job>): boolean =>
-      db.update(jobs).set(set).where(where).returning({ id: jobs.id }).all().length > 0,
+    change: (where: SQL | undefined, set: Partial<Job>) =>
+      db.update(jobs).set(set).where(where).returning({ id: jobs.id }).all(),
   };
 }
 
@@ -81,13 +81,13 @@ function openJobs(store: Store, { isOpen, exists }: Parts) {
 
     /** How many jobs no one has taken up yet. */
     async countQueued(): Promise<number> {
-      return db.select({ n: count() }).from(jobs).where(eq(jobs.state, "queued")).get()?.n ?? 0;
+      return (await db.select({ n: count() }).from(jobs).where(eq(jobs.state, "queued")).get())?.n ?? 0;
     },
   };
 }
 
 function leasingJobs(store: Store, { change }: Parts) {
-  const { db, clock } = store;
+  const { db, clock, takingRows } = store;
   const others = alias(jobs, "others");
   const runningOfAccount = db
     .select({ n: count() })
@@ -99,72 +99,71 @@ function leasingJobs(store: Store, { change }: Parts) {
      * that has the fewest running, so that no account's many jobs keep another's few from beginning.
      */
     async claimJob(input: { owner: string; leaseMs: number; kinds: readonly string[] }): Promise<Job | undefined> {
-      return store.transaction(() => {
-        const nowMs = clock.now();
-        const free = or(eq(jobs.state, "queued"), and(eq(jobs.state, "running"), lte(jobs.leaseUntilMs, nowMs)));
-        const next = db
-          .select({ id: jobs.id })
-          .from(jobs)
-          .where(and(inArray(jobs.kind, [...input.kinds]), free))
-          .orderBy(asc(sql`(${runningOfAccount})`), asc(jobs.createdAtMs), asc(byBytes(jobs.id)))
-          .limit(1)
-          .get();
-        if (next === undefined) return undefined;
-        return db
-          .update(jobs)
-          .set({ state: "running", owner: input.owner, leaseUntilMs: nowMs + input.leaseMs })
-          .where(eq(jobs.id, next.id))
-          .returning()
-          .get();
-      });
+      const nowMs = clock.now();
+      const free = or(eq(jobs.state, "queued"), and(eq(jobs.state, "running"), lte(jobs.leaseUntilMs, nowMs)));
+      const next = db
+        .select({ id: jobs.id })
+        .from(jobs)
+        .where(and(inArray(jobs.kind, [...input.kinds]), free))
+        .orderBy(asc(sql`(${runningOfAccount})`), asc(jobs.createdAtMs), asc(byBytes(jobs.id)))
+        .limit(1)
+        .getSQL();
+      return db
+        .update(jobs)
+        .set({ state: "running", owner: input.owner, leaseUntilMs: nowMs + input.leaseMs })
+        .where(eq(jobs.id, sql`(${next}${sql.raw(takingRows)})`))
+        .returning()
+        .get();
     },
 
     /** Keeps a job one is working on; false when it is someone else's now, has ended or is gone: then stop. */
     async renewJob(id: string, owner: string, leaseMs: number): Promise<boolean> {
       const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
-      return change(mine, { leaseUntilMs: clock.now() + leaseMs });
+      return (await change(mine, { leaseUntilMs: clock.now() + leaseMs })).length > 0;
     },
 
     /** Gives back all jobs of an owner that stops, for another to continue with; returns how many. */
     async releaseJobs(owner: string): Promise<number> {
-      return db
-        .update(jobs)
-        .set({ state: "queued", owner: null, leaseUntilMs: null })
-        .where(and(eq(jobs.owner, owner), eq(jobs.state, "running")))
-        .returning({ id: jobs.id })
-        .all().length;
+      const released = await change(and(eq(jobs.owner, owner), eq(jobs.state, "running")), {
+        state: "queued",
+        owner: null,
+        leaseUntilMs: null,
+      });
+      return released.length;
     },
 
     /** Stores how far a running job is; false when it is not running (any more). */
     async saveProgress(id: string, owner: string, progress: Readonly<Record<string, unknown>>): Promise<boolean> {
-      return change(and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running")), { progress });
+      const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
+      return (await change(mine, { progress })).length > 0;
     },
   };
 }
 
 function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
-  const { db, clock, sqlite } = store;
+  const { db, clock, statement } = store;
   const forgetAnswers = (id: string) => db.delete(jobAnswers).where(eq(jobAnswers.jobId, id)).run();
-  const deleteOld = sqlite.query("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
+  const deleteOld = statement("DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE expires_at <= ? LIMIT ?)");
 
   return {
     /** Ends a job one is working on; false when it has ended already, is someone else's or is gone. */
     async finishJob(id: string, owner: string, end: JobEnd): Promise<boolean> {
-      return store.transaction(() => {
+      return store.transaction(function* (): Work<boolean> {
         const mine = and(eq(jobs.id, id), eq(jobs.owner, owner), eq(jobs.state, "running"));
-        const isEnded = change(mine, ended(clock.now(), end));
-        if (isEnded) forgetAnswers(id);
-        return isEnded;
+        const changed = yield* step(() => change(mine, ended(clock.now(), end)));
+        if (changed.length > 0) yield* step(() => forgetAnswers(id));
+        return changed.length > 0;
       });
     },
 
     /** Cancels a job unless it has ended. Returns the job as it is then; undefined when there is none. */
     async cancelJob(job: { kind: string; accountId: string; id: string; ttlMs: number }): Promise<Job | undefined> {
-      return store.transaction(() => {
+      return store.transaction(function* (): Work<Job | undefined> {
         const own = and(eq(jobs.id, job.id), eq(jobs.kind, job.kind), eq(jobs.accountId, job.accountId));
-        if (change(and(own, isOpen()), ended(clock.now(), { state: "cancelled", ttlMs: job.ttlMs })))
-          forgetAnswers(job.id);
-        return db.select().from(jobs).where(and(own, exists())).get();
+        const cancelled = ended(clock.now(), { state: "cancelled", ttlMs: job.ttlMs });
+        const changed = yield* step(() => change(and(own, isOpen()), cancelled));
+        if (changed.length > 0) yield* step(() => forgetAnswers(job.id));
+        return yield* step(() => db.select().from(jobs).where(and(own, exists())).get());
       });
     },
 
@@ -172,7 +171,7 @@ function endingJobs(store: Store, { isOpen, exists, change }: Parts) {
      * Deletes some of the jobs past their time to live, pages and frontier too; returns how many, 0 when none is left.
      */
     async deleteExpiredJobs(): Promise<number> {
-      return deleteOld.run(clock.now(), DELETE_BATCH).changes;
+      return (await deleteOld.run([clock.now(), DELETE_BATCH])).changes;
     },
   };
 }

@@ -3,7 +3,7 @@
 import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { createTurns } from "../../base/turns.ts";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import type { Store } from "../engine/store.ts";
 import { requireStorable } from "../values.ts";
 import { responses } from "./schema.ts";
 
@@ -41,15 +41,16 @@ export function responseStore(store: Store) {
 /** The condition of an account's answer that has not expired. */
 type Own = (accountId: string, id: string) => SQL | undefined;
 
-function singleResponses({ db, clock, sqlite }: Store, own: Own) {
-  const deleteOld = sqlite.query(
+function singleResponses({ db, clock, statement }: Store, own: Own) {
+  const deleteOld = statement(
     "DELETE FROM responses WHERE id IN (SELECT id FROM responses WHERE expires_at <= ? LIMIT ?)",
   );
   return {
     /** Stores an answer. */
     async saveResponse(response: Omit<StoredResponse, "createdAtMs">): Promise<void> {
       requireStorable({ id: response.id, model: response.model, previousId: response.previousId });
-      db.insert(responses)
+      await db
+        .insert(responses)
         .values({ ...response, createdAtMs: clock.now() })
         .run();
     },
@@ -61,18 +62,19 @@ function singleResponses({ db, clock, sqlite }: Store, own: Own) {
 
     /** Deletes an account's answer; false when there is none. */
     async deleteResponse(accountId: string, id: string): Promise<boolean> {
-      return db.delete(responses).where(own(accountId, id)).returning({ id: responses.id }).all().length > 0;
+      const gone = await db.delete(responses).where(own(accountId, id)).returning({ id: responses.id }).all();
+      return gone.length > 0;
     },
 
     /** Deletes some of the expired answers; returns how many, 0 when none is left. */
     async deleteExpiredResponses(): Promise<number> {
-      return deleteOld.run(clock.now(), DELETE_BATCH).changes;
+      return (await deleteOld.run([clock.now(), DELETE_BATCH])).changes;
     },
   };
 }
 
-function responseChains({ db, sqlite }: Store, own: Own) {
-  const sizeOf = sqlite.query<{ bytes: number }, [string]>(
+function responseChains({ db, statement }: Store, own: Own) {
+  const sizeOf = statement<{ bytes: number }>(
     "SELECT length(input) + length(body) AS bytes FROM responses WHERE id = ?",
   );
   return {
@@ -88,9 +90,9 @@ function responseChains({ db, sqlite }: Store, own: Own) {
       // Each look-up is a primary key; following them here keeps a chain within one account at every step.
       while (next !== null && chain.length < CHAIN_MAX) {
         // Measured before it is read: one answer may hold megabytes of images.
-        left -= sizeOf.get(next)?.bytes ?? 0;
+        left -= (await sizeOf.get([next]))?.bytes ?? 0;
         if (left < 0) break;
-        const found: StoredResponse | undefined = db.select().from(responses).where(own(accountId, next)).get();
+        const found: StoredResponse | undefined = await db.select().from(responses).where(own(accountId, next)).get();
         if (found === undefined) break;
         chain.push(found);
         next = found.previousId;
@@ -123,10 +125,10 @@ function responseItems({ db, clock }: Store) {
       if (wanted.size === 0) return [];
       const turn = createTurns();
       const found: Item[] = [];
-      for (const { id } of latest.all({ accountId, now: clock.now() })) {
+      for (const { id } of await latest.all({ accountId, now: clock.now() })) {
         await turn();
         // Read one by one: an answer may hold megabytes of images.
-        const output = bodyOf.get({ id })?.body["output"];
+        const output = (await bodyOf.get({ id }))?.body["output"];
         for (const item of Array.isArray(output) ? (output as (Item | null)[]) : []) {
           if (item !== null && wanted.delete(item["id"])) found.push(item);
         }

@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { and, asc, eq, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import { type MaybePromise, type Store, step } from "../engine/store.ts";
 import { accountStorage, responses, threads } from "./schema.ts";
 import { THREAD_BYTES } from "./thread-size.ts";
 
@@ -16,33 +16,36 @@ const BATCH = 50;
 
 /** Builds the verbs, once for a program: what is claimed is known to the one that gave it. */
 export function storageStore(store: Store, limitBytes: () => number) {
-  const { db, sqlite } = store;
+  const { db, statement } = store;
   const sum = db
     .select({ bytes: accountStorage.bytes })
     .from(accountStorage)
     .where(eq(accountStorage.accountId, sql.placeholder("accountId")))
     .prepare();
-  const lasting = sqlite.query<{ bytes: number }, [string, string]>(
+  const lasting = statement<{ bytes: number }>(
     `SELECT (SELECT COALESCE(SUM(bytes), 0) FROM files WHERE account_id = ?)
        + (SELECT COALESCE(SUM(octet_length(input) + octet_length(progress) + COALESCE(octet_length(result), 0)
             + COALESCE(octet_length(error), 0) + held_bytes), 0) FROM jobs WHERE account_id = ?) AS bytes`,
   );
   const oldest = oldestTexts(store);
   const claimed = new Map<string, number>();
-  const used = (accountId: string) => (sum.get({ accountId })?.bytes ?? 0) + (claimed.get(accountId) ?? 0);
+  const usedBytes = async (accountId: string) => (await sum.get({ accountId }))?.bytes ?? 0;
+  const used = async (accountId: string) => (await usedBytes(accountId)) + (claimed.get(accountId) ?? 0);
+  const inTurn = turnsByName();
 
   /** Deletes old texts until `bytes` more have room; false when nothing is left to delete and they have none. */
   const makeRoom = async (accountId: string, bytes: number): Promise<boolean> => {
     for (;;) {
-      let excess = used(accountId) + bytes - limitBytes();
+      const excess = (await used(accountId)) + bytes - limitBytes();
       if (excess <= 0) return true;
-      const old = oldest(accountId);
+      const old = await oldest(accountId);
       if (old.length === 0) return false;
-      store.transaction(() => {
+      await store.transaction(function* () {
+        let left = excess;
         for (const text of old) {
-          if (excess <= 0) break;
-          text.drop();
-          excess -= text.bytes;
+          if (left <= 0) break;
+          yield* step(() => text.drop());
+          left -= text.bytes;
         }
       });
       await nextTurn();
@@ -52,7 +55,7 @@ export function storageStore(store: Store, limitBytes: () => number) {
   return {
     /** What an account keeps, and how much it may. */
     async storageOf(accountId: string): Promise<{ readonly usedBytes: number; readonly limitBytes: number }> {
-      return { usedBytes: sum.get({ accountId })?.bytes ?? 0, limitBytes: limitBytes() };
+      return { usedBytes: await usedBytes(accountId), limitBytes: limitBytes() };
     },
 
     makeRoom,
@@ -62,18 +65,21 @@ export function storageStore(store: Store, limitBytes: () => number) {
      * the claim, for when the row is written or will not be; undefined when there is no room.
      */
     async claim(accountId: string, bytes: number): Promise<(() => void) | undefined> {
-      // Looked at again after each wait: others may have taken the room that was made.
-      while (used(accountId) + bytes > limitBytes()) {
-        const stays = (lasting.get(accountId, accountId)?.bytes ?? 0) + (claimed.get(accountId) ?? 0);
-        // Where it would not fit without the texts either, none of them has to go for it.
-        if (stays + bytes > limitBytes() || !(await makeRoom(accountId, bytes))) return undefined;
-      }
-      claimed.set(accountId, (claimed.get(accountId) ?? 0) + bytes);
-      return () => {
-        const left = (claimed.get(accountId) ?? 0) - bytes;
-        if (left > 0) claimed.set(accountId, left);
-        else claimed.delete(accountId);
-      };
+      // One at a time: between the look and the claim no other may claim.
+      return inTurn(accountId, async () => {
+        while ((await used(accountId)) + bytes > limitBytes()) {
+          const kept = (await lasting.get([accountId, accountId]))?.bytes ?? 0;
+          const stays = kept + (claimed.get(accountId) ?? 0);
+          // Where it would not fit without the texts either, none of them has to go for it.
+          if (stays + bytes > limitBytes() || !(await makeRoom(accountId, bytes))) return undefined;
+        }
+        claimed.set(accountId, (claimed.get(accountId) ?? 0) + bytes);
+        return () => {
+          const left = (claimed.get(accountId) ?? 0) - bytes;
+          if (left > 0) claimed.set(accountId, left);
+          else claimed.delete(accountId);
+        };
+      });
     },
   };
 }
@@ -82,11 +88,23 @@ export function storageStore(store: Store, limitBytes: () => number) {
 interface OldText {
   readonly atMs: number;
   readonly bytes: number;
-  drop(): void;
+  drop(): MaybePromise<unknown>;
+}
+
+/** Runs works of one name after each other, in the order they came. */
+function turnsByName(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return (name, work) => {
+    const mine = (last.get(name) ?? Promise.resolve()).then(work);
+    const ended = mine.catch(() => undefined);
+    last.set(name, ended);
+    void ended.then(() => last.get(name) === ended && last.delete(name));
+    return mine;
+  };
 }
 
 /** Finds the responses and threads of an account that were written longest ago, oldest first. */
-function oldestTexts({ db }: Store): (accountId: string) => OldText[] {
+function oldestTexts({ db }: Store): (accountId: string) => Promise<OldText[]> {
   const accountId = sql.placeholder("accountId");
   const oldResponses = db
     .select({
@@ -112,21 +130,21 @@ function oldestTexts({ db }: Store): (accountId: string) => OldText[] {
     .orderBy(asc(threads.updatedAtMs), asc(byBytes(threads.threadId)))
     .limit(BATCH)
     .prepare();
-  return (owner) => {
+  return async (owner) => {
     const texts: OldText[] = [
-      ...oldResponses.all({ accountId: owner }).map(({ id, atMs, bytes }) => ({
+      ...(await oldResponses.all({ accountId: owner })).map(({ id, atMs, bytes }) => ({
         atMs,
         bytes,
-        drop: () => void db.delete(responses).where(eq(responses.id, id)).run(),
+        drop: () => db.delete(responses).where(eq(responses.id, id)).run(),
       })),
-      ...oldThreads.all({ accountId: owner }).map(({ kind, threadId, atMs, bytes }) => ({
+      ...(await oldThreads.all({ accountId: owner })).map(({ kind, threadId, atMs, bytes }) => ({
         atMs,
         bytes,
-        drop() {
-          db.delete(threads)
+        drop: () =>
+          db
+            .delete(threads)
             .where(and(eq(threads.accountId, owner), eq(threads.kind, kind), eq(threads.threadId, threadId)))
-            .run();
-        },
+            .run(),
       })),
     ];
     return texts.sort((a, b) => a.atMs - b.atMs).slice(0, BATCH);

@@ -2,7 +2,7 @@
 // of two at once neither is lost and none stands between the items of the other.
 
 import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
-import type { Store } from "../engine/open.ts";
+import { type MaybePromise, type Store, step, type Work } from "../engine/store.ts";
 import { requireStorable } from "../values.ts";
 import { threadItems, threads } from "./schema.ts";
 import type { ThreadName } from "./thread-name.ts";
@@ -44,7 +44,7 @@ function ofThread({ accountId, kind, threadId }: ThreadName): SQL | undefined {
 }
 
 function itemFinder({ db }: Store) {
-  return (name: ThreadName, id: string): ThreadItem | undefined =>
+  return (name: ThreadName, id: string): MaybePromise<ThreadItem | undefined> =>
     db
       .select(COLUMNS)
       .from(threadItems)
@@ -63,45 +63,45 @@ function itemWriting(store: Store) {
       change: { expiresAtMs: number; model?: string; tokens?: number },
     ): Promise<string[] | undefined> {
       for (const { id, otherId } of items) requireStorable({ id, otherId });
-      return store.transaction(() => {
-        const [found] = db
-          .update(threads)
-          .set({ ...change, messages: sql`${threads.messages} + ${items.length}`, updatedAtMs: clock.now() })
-          .where(and(ownThread(name), gt(threads.expiresAtMs, clock.now())))
-          .returning({ id: threads.threadId })
-          .all();
+      return store.transaction(function* (): Work<string[] | undefined> {
+        const [found] = yield* step(() =>
+          db
+            .update(threads)
+            .set({ ...change, messages: sql`${threads.messages} + ${items.length}`, updatedAtMs: clock.now() })
+            .where(and(ownThread(name), gt(threads.expiresAtMs, clock.now())))
+            .returning({ id: threads.threadId })
+            .all(),
+        );
         if (found === undefined) return undefined;
-        const last = db
-          .select({ seq: threadItems.seq })
-          .from(threadItems)
-          .where(ofThread(name))
-          .orderBy(desc(threadItems.seq))
-          .limit(1)
-          .get();
+        const last = yield* step(() =>
+          db
+            .select({ seq: threadItems.seq })
+            .from(threadItems)
+            .where(ofThread(name))
+            .orderBy(desc(threadItems.seq))
+            .limit(1)
+            .get(),
+        );
         let seq = (last?.seq ?? -1) + 1;
-        return items.map(({ id: wanted, otherId, bytes, state }) => {
-          const id = find(name, wanted) === undefined ? wanted : otherId;
-          db.insert(threadItems)
-            .values({ ...name, seq: seq++, id, bytes, state })
-            .run();
-          return id;
-        });
+        const ids: string[] = [];
+        for (const { id: wanted, otherId, bytes, state } of items) {
+          const id = (yield* step(() => find(name, wanted))) === undefined ? wanted : otherId;
+          const row = { ...name, seq: seq++, id, bytes, state };
+          yield* step(() => db.insert(threadItems).values(row).run());
+          ids.push(id);
+        }
+        return ids;
       });
     },
 
     /** Deletes an item of a thread; false when there is none. */
     async deleteItem(name: ThreadName, id: string): Promise<boolean> {
-      return store.transaction(() => {
-        const gone = db
-          .delete(threadItems)
-          .where(and(ofThread(name), eq(threadItems.id, id)))
-          .returning({ id: threadItems.id })
-          .all();
+      return store.transaction(function* (): Work<boolean> {
+        const item = and(ofThread(name), eq(threadItems.id, id));
+        const gone = yield* step(() => db.delete(threadItems).where(item).returning({ id: threadItems.id }).all());
         if (gone.length === 0) return false;
-        db.update(threads)
-          .set({ messages: sql`${threads.messages} - 1`, updatedAtMs: clock.now() })
-          .where(ownThread(name))
-          .run();
+        const set = { messages: sql`${threads.messages} - 1`, updatedAtMs: clock.now() };
+        yield* step(() => db.update(threads).set(set).where(ownThread(name)).run());
         return true;
       });
     },
@@ -117,11 +117,11 @@ function itemReading(store: Store) {
       name: ThreadName,
       { order, after, limit, bytesMax }: ItemList,
     ): Promise<{ items: ThreadItem[]; hasMore: boolean } | undefined> {
-      const from = after === undefined ? undefined : find(name, after);
+      const from = after === undefined ? undefined : await find(name, after);
       if (after !== undefined && from === undefined) return undefined;
       const towards = order === "asc" ? asc(threadItems.seq) : desc(threadItems.seq);
       const beyond = from && (order === "asc" ? gt(threadItems.seq, from.seq) : lt(threadItems.seq, from.seq));
-      const sizes = db
+      const sizes = await db
         .select({ seq: threadItems.seq, bytes: threadItems.bytes })
         .from(threadItems)
         .where(and(ofThread(name), beyond))
@@ -136,7 +136,7 @@ function itemReading(store: Store) {
       const [first, last] = [listed[0], listed.at(-1)];
       if (first === undefined || last === undefined) return { items: [], hasMore: false };
       const within = between(threadItems.seq, Math.min(first.seq, last.seq), Math.max(first.seq, last.seq));
-      const items = db
+      const items = await db
         .select(COLUMNS)
         .from(threadItems)
         .where(and(ofThread(name), within))
@@ -147,7 +147,7 @@ function itemReading(store: Store) {
 
     /** All of a thread's items in their order; undefined when they are more bytes to read. */
     async itemsOf(name: ThreadName, { bytesMax }: { bytesMax: number }): Promise<ThreadItem[] | undefined> {
-      const sum = db
+      const sum = await db
         .select({ bytes: sql<number>`COALESCE(SUM(${threadItems.bytes}), 0)` })
         .from(threadItems)
         .where(ofThread(name))

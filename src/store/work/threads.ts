@@ -3,7 +3,7 @@
 
 import { and, asc, desc, eq, gt } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
-import type { Store } from "../engine/open.ts";
+import { type Store, step } from "../engine/store.ts";
 import { requireStorable } from "../values.ts";
 import { threadSummaries, threads } from "./schema.ts";
 import { threadItemVerbs } from "./thread-items.ts";
@@ -29,8 +29,8 @@ export function threadStore(store: Store) {
   return { ...threadVerbs(store), ...summaryVerbs(store), ...threadItemVerbs(store) };
 }
 
-function threadVerbs({ db, clock, sqlite }: Store) {
-  const deleteOld = sqlite.query(
+function threadVerbs({ db, clock, statement }: Store) {
+  const deleteOld = statement(
     `DELETE FROM threads WHERE (account_id, kind, thread_id) IN
        (SELECT account_id, kind, thread_id FROM threads WHERE expires_at <= ? LIMIT ?)`,
   );
@@ -42,7 +42,8 @@ function threadVerbs({ db, clock, sqlite }: Store) {
       requireStorable({ threadId: thread.threadId, model: thread.model });
       const nowMs = clock.now();
       const row = { ...thread, updatedAtMs: nowMs };
-      db.insert(threads)
+      await db
+        .insert(threads)
         .values({ ...row, createdAtMs: nowMs })
         .onConflictDoUpdate({ target: [threads.accountId, threads.kind, threads.threadId], set: row })
         .run();
@@ -50,7 +51,7 @@ function threadVerbs({ db, clock, sqlite }: Store) {
 
     /** Stores other words in a thread, whose items stay; false when there is none. */
     async changeThread(name: ThreadName, change: Pick<Thread, "state" | "expiresAtMs">): Promise<boolean> {
-      const changed = db
+      const changed = await db
         .update(threads)
         .set({ ...change, updatedAtMs: clock.now() })
         .where(and(own(name), gt(threads.expiresAtMs, clock.now())))
@@ -89,12 +90,12 @@ function threadVerbs({ db, clock, sqlite }: Store) {
 
     /** Deletes a thread with its summaries; false when there is none. */
     async deleteThread(name: ThreadName): Promise<boolean> {
-      return db.delete(threads).where(own(name)).returning({ id: threads.threadId }).all().length > 0;
+      return (await db.delete(threads).where(own(name)).returning({ id: threads.threadId }).all()).length > 0;
     },
 
     /** Deletes some of the expired threads; returns how many, 0 when none is left. */
     async deleteExpiredThreads(): Promise<number> {
-      return deleteOld.run(clock.now(), DELETE_BATCH).changes;
+      return (await deleteOld.run([clock.now(), DELETE_BATCH])).changes;
     },
   };
 }
@@ -110,33 +111,38 @@ function summaryVerbs(store: Store) {
   return {
     /** Stores a summary of a thread that is stored, or one that has changed; of many the oldest goes. */
     async saveSummary(summary: ThreadSummary): Promise<void> {
-      store.transaction(() => {
-        db.insert(threadSummaries)
-          .values(summary)
-          .onConflictDoUpdate({
-            target: [threadSummaries.accountId, threadSummaries.kind, threadSummaries.threadId, threadSummaries.id],
-            set: { tokens: summary.tokens, state: summary.state },
-          })
-          .run();
-        const old = db
-          .select({ id: threadSummaries.id })
-          .from(threadSummaries)
-          .where(summaryOf(summary))
-          .orderBy(desc(threadSummaries.createdAtMs), desc(byBytes(threadSummaries.id)))
-          .offset(SUMMARIES_MAX)
-          .limit(DELETE_BATCH)
-          .all();
+      await store.transaction(function* () {
+        yield* step(() =>
+          db
+            .insert(threadSummaries)
+            .values(summary)
+            .onConflictDoUpdate({
+              target: [threadSummaries.accountId, threadSummaries.kind, threadSummaries.threadId, threadSummaries.id],
+              set: { tokens: summary.tokens, state: summary.state },
+            })
+            .run(),
+        );
+        const old = yield* step(() =>
+          db
+            .select({ id: threadSummaries.id })
+            .from(threadSummaries)
+            .where(summaryOf(summary))
+            .orderBy(desc(threadSummaries.createdAtMs), desc(byBytes(threadSummaries.id)))
+            .offset(SUMMARIES_MAX)
+            .limit(DELETE_BATCH)
+            .all(),
+        );
         for (const { id } of old) {
-          db.delete(threadSummaries)
-            .where(and(summaryOf(summary), eq(threadSummaries.id, id)))
-            .run();
+          const one = and(summaryOf(summary), eq(threadSummaries.id, id));
+          yield* step(() => db.delete(threadSummaries).where(one).run());
         }
       });
     },
 
     /** Deletes a thread's summaries; returns how many. */
     async deleteSummaries(name: ThreadName): Promise<number> {
-      return db.delete(threadSummaries).where(summaryOf(name)).returning({ id: threadSummaries.id }).all().length;
+      const gone = await db.delete(threadSummaries).where(summaryOf(name)).returning({ id: threadSummaries.id }).all();
+      return gone.length;
     },
 
     /** A thread's summaries, oldest first. */

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "../../../src/base/clock.ts";
-import { openStore, type Store } from "../../../src/store/engine/open.ts";
+import { openStore, type SqliteStore as Store } from "../../../src/store/engine/open.ts";
 import { type Verbs, verbsOf } from "../../../src/store/verbs.ts";
 
 /** A database that no one else uses. */

@@ -11,7 +11,7 @@ type LogVerbs = Pick<Contract<"usage">, "listLog" | "followLog" | "findLogRow" |
 
 async function write(verbs: Verbs, changes: readonly Partial<UsageRecord>[]): Promise<void> {
   const rows = changes.map((change) => ({ record: usageRecord(change), uid: crypto.randomUUID(), repeats: 1 }));
-  await verbs.usage.writeUsage({ rows, sums: [] });
+  await verbs.usage.writeUsage({ id: crypto.randomUUID(), rows, sums: [] });
 }
 
 const ids = (rows: readonly LogRow[]) => rows.map(({ requestId }) => requestId);

@@ -15,7 +15,7 @@ async function write(verbs: Verbs, changes: readonly Partial<UsageRecord>[]): Pr
   const tally = new UsageTally();
   const rows = changes.map((change) => ({ record: usageRecord(change), uid: crypto.randomUUID(), repeats: 1 }));
   for (const { record } of rows) tally.add(record);
-  await verbs.usage.writeUsage({ rows, sums: [...tally.values()] });
+  await verbs.usage.writeUsage({ id: crypto.randomUUID(), rows, sums: [...tally.values()] });
 }
 
 /** One request of each model, in no order. */
@@ -38,12 +38,13 @@ const usage: Contract<"usage"> = {
       const row = { record, uid: "u", repeats: 1 };
       await expect(
         verbs.usage.writeUsage({
+          id: crypto.randomUUID(),
           rows: [row, { ...row, uid: "v", record: { ...record, status: null as never } }],
           sums: [],
         }),
       ).rejects.toThrow();
       expect(await verbs.usage.listRequests(accountId)).toEqual([]);
-      await verbs.usage.writeUsage({ rows: [row, { ...row, repeats: 2 }], sums: [] });
+      await verbs.usage.writeUsage({ id: crypto.randomUUID(), rows: [row, { ...row, repeats: 2 }], sums: [] });
       expect(await verbs.usage.listRequests(accountId)).toMatchObject([
         { requestId: "req-1", repeats: 3, estimated: false },
       ]);
