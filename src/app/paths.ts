@@ -3,10 +3,11 @@
 
 import { edgeTraits } from "../gateway/endpoints.ts";
 import type { PathRules } from "../http/edge.ts";
+import { FIRECRAWL_TRAITS } from "../web/firecrawl/failure.ts";
 import { aliasOf } from "./aliases.ts";
 
 /** What maintenance closes: the API, and the models behind the dashboard's playground. */
-const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/mcp$|^\/searxng\/|^\/dashboard\/api\/playground(?:\/|$)/;
+const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/v2\/|^\/mcp$|^\/searxng\/|^\/dashboard\/api\/playground(?:\/|$)/;
 
 /** Paths that answer under maintenance too; moderations always answer that there are none. */
 const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|$)/;
@@ -15,9 +16,13 @@ const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|
 export const PATHS: PathRules = {
   alias: aliasOf,
   isApi: (path) =>
-    path.startsWith("/v1/") || path.startsWith("/api/v1/") || path.startsWith("/typesafe/") || path === "/openapi.json",
+    path.startsWith("/v1/") ||
+    path.startsWith("/v2/") ||
+    path.startsWith("/api/v1/") ||
+    path.startsWith("/typesafe/") ||
+    path === "/openapi.json",
   isClosable: (path) => CLOSABLE.test(path) && !ALWAYS_OPEN.test(path),
-  traits: edgeTraits,
+  traits: (path) => (path.startsWith("/v2/") ? FIRECRAWL_TRAITS : edgeTraits(path)),
   // Our own response headers.
   exposedHeaders: [
     "X-Request-ID",

@@ -47,6 +47,14 @@ export const WebSection = section("Scrape, crawl, map, extract and llms.txt.", {
     }),
     max_pages: integer("Concurrent open pages.", 4, { minimum: 1, maximum: 100 }),
   }),
+  actions_script: flag(
+    "Lets callers of /v2 run scripts of their own in the pages that they have shown in the browser.",
+    false,
+  ),
+  cache: section("Pages that were read for /v2 and may serve the same account again.", {
+    max_age: duration("How old a page may be. 0ms: nothing is kept.", "0ms", 0),
+    size: size("Memory for all of them.", "64MiB", { least: 0, most: 1024 ** 4 }),
+  }),
   model: text(
     "Chat model of extract and llmstxt. none: they use no model. Empty: the cheapest listed one with known prices and a context of 32k at least that the caller may use; never the demo.",
   ),

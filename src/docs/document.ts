@@ -3,7 +3,7 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
-import type { Access, ApiEndpoint, ApiParameter, GoodAnswer, Group } from "../http/endpoint.ts";
+import type { Access, ApiEndpoint, ApiParameter, ErrorShape, GoodAnswer, Group } from "../http/endpoint.ts";
 import { ERROR, errorExamples, errorsOf } from "./errors.ts";
 import { type Json, Schemas } from "./schemas.ts";
 
@@ -27,6 +27,7 @@ const GROUPS: Readonly<Record<Group, string>> = {
   Decisions: "Typed questions, answered with calibrated probabilities.",
   Web: "Search, single pages, whole sites.",
   "Search for other programs": "Search and pages in the shapes that other programs expect.",
+  "For Firecrawl's clients": "Pages, sites and search in the shapes of Firecrawl's v2 API.",
   Accounts: "Signing in, sessions, passwords. Accounts and keys are made in the dashboard.",
   Status: "Health, statistics, metrics.",
 };
@@ -197,7 +198,7 @@ function responses(endpoint: ApiEndpoint, context: Context): Json {
   const { instead } = answer;
   if (instead !== undefined)
     out[200] = { description: instead.description, headers: refs(headers), ...content(instead, context) };
-  for (const [code, codes] of errors) out[code] = failure(code, codes, context);
+  for (const [code, codes] of errors) out[code] = failure(code, codes, { ...context, shape: endpoint.errorShape });
   return out;
 }
 
@@ -214,16 +215,21 @@ function content(answer: Omit<GoodAnswer, "instead">, { schemas }: Context): Jso
   return Object.keys(types).length === 0 ? {} : { content: types };
 }
 
-function failure(status: number, codes: readonly ErrorCode[], { error }: Context): Json {
+function failure(
+  status: number,
+  codes: readonly ErrorCode[],
+  { error, schemas, shape }: Context & { shape: ErrorShape | undefined },
+): Json {
   const waits = status === 429 || status === 503;
+  const usual = {
+    schema: error,
+    examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+  };
   return {
     description: codes.map((code) => `\`${code}\``).join(", "),
     headers: refs(waits ? ["X-Request-ID", "Retry-After"] : ["X-Request-ID"]),
     content: {
-      "application/json": {
-        schema: error,
-        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
-      },
+      "application/json": shape === undefined ? usual : { schema: schemas.place(shape.schema) },
     },
   };
 }

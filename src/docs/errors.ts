@@ -44,7 +44,7 @@ export function errorsOf(endpoint: ApiEndpoint, closable: boolean): Map<number, 
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of CODES) {
     if (!codes.has(code)) continue;
-    const { status } = ERRORS[code];
+    const status = endpoint.errorShape?.statusOf(code) ?? ERRORS[code].status;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return byStatus;

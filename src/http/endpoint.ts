@@ -23,6 +23,7 @@ export type Group =
   | "Decisions"
   | "Web"
   | "Search for other programs"
+  | "For Firecrawl's clients"
   | "Accounts"
   | "Status";
 
@@ -67,6 +68,13 @@ export interface GoodAnswer {
   readonly events?: { readonly description: string; readonly schema: TSchema };
 }
 
+/** How errors are written where that is not the usual way. */
+export interface ErrorShape {
+  readonly schema: TSchema;
+  /** The status of a code there. */
+  statusOf(code: ErrorCode): number;
+}
+
 /** An endpoint. */
 export interface ApiEndpoint {
   readonly method: "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
@@ -84,6 +92,7 @@ export interface ApiEndpoint {
   readonly answer: GoodAnswer;
   /** Codes beside those that follow from `access` and `body`. */
   readonly errors?: readonly ErrorCode[];
+  readonly errorShape?: ErrorShape;
 }
 
 /** The schema, or null. */

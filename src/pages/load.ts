@@ -4,11 +4,12 @@
 import { pause } from "../base/retry.ts";
 import { FetchError, type Fetched, type GuardedFetch } from "../net/fetch.ts";
 import { PoolFull, TaskTimeout } from "../workers/pool.ts";
+import type { Acted, Browsing } from "./browser/browsing.ts";
 import type { Rendered, Renderer } from "./browser/render.ts";
 import { isChallenge } from "./challenge.ts";
 import type { Converter } from "./convert/convert.ts";
 import { type DocumentKind, documentKindOf } from "./convert/documents.ts";
-import type { Extracted } from "./convert/extract.ts";
+import type { Extracted, PagePicks } from "./convert/extract.ts";
 import { PageError } from "./page-error.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
 import type { Robots } from "./robots/robots.ts";
@@ -32,6 +33,14 @@ export interface LoadRequest {
   readonly explain?: boolean | undefined;
   /** PDF, text, JSON, XML and feeds become Markdown instead of a failure. */
   readonly documents: boolean;
+  /** False: PDFs are a failure all the same. */
+  readonly pdf?: boolean | undefined;
+  /** Further request headers; credentials among them stay with the origin they were given for. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** What the caller chooses of the page by itself. */
+  readonly picks?: PagePicks | undefined;
+  /** What the caller wants done in the browser. */
+  readonly browsing?: Browsing | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** In place of the loader's own, for callers that keep what was answered. */
@@ -49,6 +58,10 @@ export interface LoadedPage extends Extracted {
   readonly status: number;
   readonly screenshot?: Uint8Array;
   readonly rendered: boolean;
+  /** As its server says it. */
+  readonly contentType?: string | undefined;
+  /** What the caller's steps in the browser gave. */
+  readonly acted?: Acted;
 }
 
 /** Loads pages. */
@@ -78,6 +91,8 @@ const TRIES_MAX = 3;
 const REFRESHES_MAX = 3;
 /** Conversion of one page; the slowest real ones take a second. */
 const CONVERT_TIMEOUT_MS = 20_000;
+/** With selectors of the caller's, which may take as long as they like. */
+const PICKED_TIMEOUT_MS = 8000;
 /** A page is not rendered for fewer milliseconds than this. */
 const RENDER_TIME_MIN_MS = 500;
 
@@ -120,7 +135,8 @@ async function load(at: Load): Promise<LoadedPage> {
     if (answer.status >= 500)
       throw new PageError("upstream", `The server answered ${answer.status}.`, { status: answer.status });
     if (kind !== "html") return readDocument(at, answer, kind);
-    if (at.request.screenshot !== "none") return orAsSent(at, answer, await renderPage(at, answer));
+    if (at.request.screenshot !== "none" || at.request.browsing?.mustShow === true)
+      return orAsSent(at, answer, await renderPage(at, answer));
     if (settings.render === "always") return orAsSent(at, answer, await renderUnlessLost(at, answer));
     const page = await convert(at, answer);
     if (page.refreshUrl !== undefined && hop < REFRESHES_MAX) {
@@ -150,9 +166,10 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
       // Where redirects lead may be forbidden too.
       onRedirect: (next) => obeyRobots(at, next),
       headers: {
-        "user-agent": userAgent,
+        "user-agent": userAgentOf(userAgent, at.request),
         accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
         "accept-language": "en-US,en;q=0.9,*;q=0.5",
+        ...at.request.headers,
       },
     });
     if (attempt >= TRIES_MAX || !RETRIED_STATUSES.has(answer.status)) return answer;
@@ -165,8 +182,9 @@ async function fetchPolitely(at: Load, url: string): Promise<Fetched> {
 }
 
 async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | undefined): Promise<LoadedPage> {
-  if (kind === undefined || !at.request.documents) {
-    const hint = kind === undefined ? "" : " (documents: true reads it)";
+  const isUnwanted = kind === "pdf" && at.request.pdf === false;
+  if (kind === undefined || !at.request.documents || isUnwanted) {
+    const hint = kind === undefined || isUnwanted ? "" : " (documents: true reads it)";
     const text = `The address holds ${nameOf(answer, kind)}, not an HTML page${hint}.`;
     throw new PageError("not_html", text, { status: answer.status });
   }
@@ -206,7 +224,8 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
       timeoutMs: at.leftMs(),
       signal: at.signal,
       screenshot: at.request.screenshot,
-      userAgent: at.deps.settings().userAgent,
+      userAgent: userAgentOf(at.deps.settings().userAgent, at.request),
+      browsing: browsingAt(at, answer.url),
       bytesMax: at.deps.settings().pageBytesMax,
       onRedirect: (next) => obeyRobots(at, next),
     });
@@ -240,9 +259,23 @@ async function orAsSent(at: Load, answer: Fetched, shown: LoadedPage | undefined
   if (shown === undefined) return finish(answer, await convert(at, answer));
   const text = shown.markdown ?? shown.html?.replace(/<[^<>]*>/g, "");
   if (text === undefined || text.trim() !== "") return shown;
-  const { url, status, rendered, screenshot } = shown;
+  const { url, status, rendered, screenshot, acted } = shown;
   const page = { ...(await convert(at, answer)), url, status, rendered };
-  return screenshot === undefined ? page : { ...page, screenshot };
+  return { ...page, ...(screenshot === undefined ? {} : { screenshot }), ...(acted === undefined ? {} : { acted }) };
+}
+
+/** As telephones introduce themselves, with the operator's own words behind it. */
+const MOBILE_AGENT =
+  "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Mobile Safari/537.36";
+
+function userAgentOf(own: string, { browsing, headers }: LoadRequest): string {
+  return headers?.["user-agent"] ?? (browsing?.isMobile === true ? `${MOBILE_AGENT} ${own}` : own);
+}
+
+/** A page that was sent on to another origin is no place for headers that were given for the first. */
+function browsingAt({ request: { url, browsing } }: Load, now: string): Browsing | undefined {
+  if (browsing === undefined || new URL(url).origin === new URL(now).origin) return browsing;
+  return { ...browsing, headers: {} };
 }
 
 /** Renders a page that looked empty. Undefined when that gave no more than there was. */
@@ -272,12 +305,15 @@ async function finishRendered(at: Load, rendered: Rendered, status: number): Pro
     url: rendered.url,
     status: rendered.status ?? status,
     rendered: true,
+    contentType: "text/html",
     ...(rendered.screenshot === undefined ? {} : { screenshot: rendered.screenshot }),
+    ...(rendered.acted === undefined ? {} : { acted: rendered.acted }),
   };
 }
 
 function finish(answer: Fetched, page: Extracted): LoadedPage {
-  return { ...page, url: answer.url, status: answer.status, rendered: false };
+  const contentType = answer.headers.get("content-type") ?? undefined;
+  return { ...page, url: answer.url, status: answer.status, rendered: false, contentType };
 }
 
 function source(answer: Fetched): { bytes: Uint8Array; contentType: string | null } {
@@ -286,11 +322,15 @@ function source(answer: Fetched): { bytes: Uint8Array; contentType: string | nul
 
 function extractOptions({ request }: Load, url: string) {
   const { markdown, html, links, navigation = false, onlyMainContent, structured = false, explain = false } = request;
-  return { url, markdown, html, links, navigation, onlyMainContent, structured, trace: explain };
+  const { picks } = request;
+  return { url, markdown, html, links, navigation, onlyMainContent, structured, trace: explain, picks };
 }
 
 function convertOptions(at: Load) {
-  return { timeoutMs: Math.min(CONVERT_TIMEOUT_MS, at.leftMs()), signal: at.signal, later: at.request.later };
+  const { picks } = at.request;
+  const selectors = picks === undefined ? 0 : picks.include.length + picks.exclude.length + picks.attributes.length;
+  const most = selectors === 0 ? CONVERT_TIMEOUT_MS : PICKED_TIMEOUT_MS;
+  return { timeoutMs: Math.min(most, at.leftMs()), signal: at.signal, later: at.request.later };
 }
 
 function isRefusal(status: number): boolean {

@@ -13,6 +13,8 @@ export type PageFault =
   | "too_large"
   /** robots.txt says no. */
   | "robots"
+  /** A step that the caller wants done in the browser cannot be done on this page. */
+  | "action"
   /** A browser is needed and there is none. */
   | "no_browser"
   /** Conversion failed. */

@@ -19,6 +19,8 @@ import { createAnonymous } from "./anonymous.ts";
 import { crawlKind } from "./crawl.ts";
 import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
+import { firecrawlPages } from "./firecrawl/assemble.ts";
+import { firecrawlRoutes } from "./firecrawl/routes.ts";
 import { llmstxtKind } from "./llmstxt/kind.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
 import { type KeyHolder, type WebCaller, webRoutes } from "./routes.ts";
@@ -90,14 +92,10 @@ export function createWeb(deps: WebDeps) {
   const health = keepEngineHealth(search.health, deps.settings, (error) =>
     deps.warn("the health of the search engines could not be kept", { error }),
   );
-  const anonymous = createAnonymous({
-    clock: deps.clock,
-    allowed: () => deps.config().search.compat.anonymous,
-    rpm: deps.anonymousRpm,
-    rejected: deps.metrics.rateLimited,
-  });
+  const anonymous = anonymousOf(deps);
   const endpoints = routesDeps(deps, { tools, search, store, runner, anonymous, extract });
-  const routes = webRoutes(endpoints);
+  const pages = firecrawlPages({ ...deps, tools, validator: extract.validator });
+  const routes = webRoutes(endpoints).use(firecrawlRoutes({ ...endpoints, pages }));
   let queued = 0;
   return {
     routes,
@@ -139,6 +137,15 @@ export function createWeb(deps: WebDeps) {
   };
 }
 
+function anonymousOf({ clock, config, anonymousRpm, metrics }: WebDeps) {
+  return createAnonymous({
+    clock,
+    allowed: () => config().search.compat.anonymous,
+    rpm: anonymousRpm,
+    rejected: metrics.rateLimited,
+  });
+}
+
 function routesDeps(
   deps: WebDeps,
   parts: {
@@ -169,7 +176,7 @@ function routesDeps(
     pages: tools,
     search: { search, pages: tools },
     map: { ...tools, userAgent: () => deps.config().web.userAgent },
-    publicUrl: (request) => deps.config().server.publicUrl || new URL(request.url).origin,
+    publicUrl: (request) => deps.config().server.publicUrl || originOf(request),
     jobStarted: (request, id) => {
       exchangeOf(request).log["job_id"] = id;
     },
@@ -183,4 +190,10 @@ function routesDeps(
     requestId: (request) => exchangeOf(request).requestId,
     llmstxts: jobs,
   };
+}
+
+/** As the client wrote it: where a proxy that is trusted took HTTPS off, the address is still that of HTTPS. */
+function originOf(request: Request): string {
+  const { host, origin } = new URL(request.url);
+  return exchangeOf(request).secure ? `https://${host}` : origin;
 }

@@ -62,7 +62,8 @@ export async function visitPage<T>(
     const shown = known.get(asked);
     if (shown !== undefined) return asRendered(shown);
     const rendered = await render();
-    await keep(asAnswer(asked, rendered));
+    // Steps of the caller's are done again after a restart: what they gave may be many times the page.
+    if (rendered.acted === undefined) await keep(asAnswer(asked, rendered));
     return rendered;
   };
   try {

@@ -3,6 +3,7 @@
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, oneOf, orNull, pathId } from "../http/endpoint.ts";
 import { CRAWL_LIMIT, CRAWL_LIMIT_MAX } from "./crawl-jobs.ts";
+import { FIRECRAWL_ENDPOINTS } from "./firecrawl/openapi.ts";
 import { SEARCH_FOR_OTHERS } from "./openapi-compat.ts";
 import { JOB_ENDPOINTS } from "./openapi-jobs.ts";
 import { post } from "./openapi-post.ts";
@@ -279,4 +280,5 @@ export const WEB_ENDPOINTS: readonly ApiEndpoint[] = [
   moved("/v1/fetch", "fetchMoved"),
   moved("/fetch", "fetchMovedShort"),
   ...SEARCH_FOR_OTHERS,
+  ...FIRECRAWL_ENDPOINTS,
 ];

@@ -16,9 +16,7 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
     ...(has("screenshot") && page.screenshot !== undefined
       ? { screenshot: Buffer.from(page.screenshot).toString("base64") }
       : {}),
-    ...(isUndrawn(page)
-      ? { warning: "This page draws its text by script, and what it draws could not be had without a browser." }
-      : {}),
+    ...(isUndrawn(page) ? { warning: UNDRAWN } : {}),
     ...(page.parts === undefined ? {} : { explanation: { parts: page.parts, removals: page.removals ?? [] } }),
     metadata: { ...page.metadata, sourceURL: page.url, statusCode: page.status },
   };
@@ -27,8 +25,11 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
 /** Less text than this beside scripts is no page yet. */
 const TEXT_CHARS_MIN = 200;
 
+/** What its reader is told. */
+export const UNDRAWN = "This page draws its text by script, and what it draws could not be had without a browser.";
+
 /** The shell of an application that no browser has filled. */
-function isUndrawn({ rendered, needsScript, markdown, html, textChars }: LoadedPage): boolean {
+export function isUndrawn({ rendered, needsScript, markdown, html, textChars }: LoadedPage): boolean {
   return !rendered && needsScript !== undefined && ((markdown ?? html)?.length ?? textChars ?? 0) < TEXT_CHARS_MIN;
 }
 

@@ -54,6 +54,11 @@ export interface DocumentedGateway {
   stop(): Promise<void>;
 }
 
+/** An error, in whichever shape it comes; undefined where there is none. */
+export function errorOf({ error, code, param }: Json): Json | undefined {
+  return typeof error === "string" ? { message: error, code, param } : ((error ?? undefined) as Json | undefined);
+}
+
 /** Starts it. */
 export async function startDocumentedGateway(): Promise<DocumentedGateway> {
   const site = startSearchSite({

@@ -7,7 +7,7 @@ import { PATHS } from "../../src/app/paths.ts";
 import type { ErrorCode } from "../../src/base/errors.ts";
 import { errorsOf } from "../../src/docs/errors.ts";
 import type { ApiEndpoint } from "../../src/http/endpoint.ts";
-import { type DocumentedGateway, type Json, startDocumentedGateway } from "./gateway.ts";
+import { type DocumentedGateway, errorOf, type Json, startDocumentedGateway } from "./gateway.ts";
 
 let gateway: DocumentedGateway;
 
@@ -62,7 +62,7 @@ function boundsOf(endpoint: ApiEndpoint, member: string, schema: Json): Bound[] 
   return out;
 }
 
-/** A list of that length whose items are right: those of the example where they are objects. */
+/** A list of that length whose items are right: those of the schema's examples, or those of the example where they are objects. */
 function filled(
   schema: Json,
   member: string,
@@ -72,6 +72,7 @@ function filled(
   const [example] = Object.values(endpoint.body?.examples ?? {}) as Json[];
   const shown = example?.[member];
   const one = () => {
+    if (Array.isArray(items["examples"])) return items["examples"][0] as unknown;
     if (Array.isArray(items["enum"])) return items["enum"][0] as unknown;
     if (items["type"] === "array") return [1];
     if (items["type"] === "integer") return 1;
@@ -113,7 +114,7 @@ test("what lies beyond a bound is refused as documented, and what lies on it is 
       return gateway.ask(endpoint, { body });
     };
     const refused = await send(beyond);
-    const error = refused.json["error"] as Json | undefined;
+    const error = errorOf(refused.json);
     const code = error?.["code"] as ErrorCode;
     const documented = errorsOf(endpoint, PATHS.isClosable(endpoint.path)).get(refused.status) ?? [];
     if (refused.status < 400 || !documented.includes(code))
@@ -121,7 +122,7 @@ test("what lies beyond a bound is refused as documented, and what lies on it is 
     else if (!names(error?.["param"], member)) complaints.push(`${what}: names ${error?.["param"]}`);
     if (within === undefined || what === ONLY_SOME) continue;
     const taken = await send(within);
-    const again = (taken.json["error"] ?? undefined) as Json | undefined;
+    const again = errorOf(taken.json);
     if (again !== undefined && OF_THE_REQUEST.has(again["code"]) && names(again["param"], member))
       complaints.push(`${what}: ${JSON.stringify(within).slice(0, 60)} is refused: ${again["message"]}`);
   }
@@ -142,7 +143,7 @@ test("the same for parameters of the query", async () => {
         const query = `${prepared.query === undefined ? "?" : `${prepared.query}&`}${beside}${name}=${value}`;
         const { status, json } = await gateway.ask(endpoint, { ...prepared, query });
         looked++;
-        const error = json["error"] as Json | undefined;
+        const error = errorOf(json);
         if (status !== 400 || error?.["param"] !== name)
           complaints.push(`${endpoint.path} ${name}=${value}: ${status} ${JSON.stringify(error)}`);
       }

@@ -9,12 +9,20 @@ import { ERRORS, type ErrorCode } from "../../src/base/errors.ts";
 import { errorsOf } from "../../src/docs/errors.ts";
 import { NOT_OFFERED_PATHS } from "../../src/gateway/not-offered.ts";
 import type { ApiEndpoint } from "../../src/http/endpoint.ts";
+import { HOSTED_ADDRESSES, HOSTED_PATHS } from "../../src/web/firecrawl/hosted.ts";
 import { CHAT } from "../gateway/parameters/chat.ts";
 import { COMPLETIONS } from "../gateway/parameters/completions.ts";
 import { MESSAGES } from "../gateway/parameters/messages.ts";
 import { RESPONSES } from "../gateway/parameters/responses.ts";
 import type { Row } from "../gateway/parameters/row.ts";
-import { type DocumentedGateway, endpointOf, type Json, type Reply, startDocumentedGateway } from "./gateway.ts";
+import {
+  type DocumentedGateway,
+  endpointOf,
+  errorOf,
+  type Json,
+  type Reply,
+  startDocumentedGateway,
+} from "./gateway.ts";
 import { type Check, checker, operationOf } from "./schema.ts";
 
 let gateway: DocumentedGateway;
@@ -28,7 +36,9 @@ afterAll(() => gateway.stop());
 
 /** Not described: the dashboard's own API is for the dashboard alone, and some addresses are there to say no. */
 const isLeftOut = (path: string) =>
-  /^\/dashboard(?:\/|$)/.test(path) || NOT_OFFERED_PATHS.some((refused) => path === refused || path === `${refused}/*`);
+  /^\/dashboard(?:\/|$)/.test(path) ||
+  HOSTED_ADDRESSES.includes(path) ||
+  [...NOT_OFFERED_PATHS, ...HOSTED_PATHS].some((refused) => path === refused || path === `${refused}/*`);
 
 test("every route is described, and nothing else is", () => {
   const routes = gateway.app
@@ -181,7 +191,7 @@ test("without a credential, and without a body, endpoints fail as they say", asy
     const path = endpoint.path.replace(/:\w+|\*/g, "x");
     const refused = await gateway.ask({ ...endpoint, access: "open" }, { path });
     const documented = errorsOf(endpoint, PATHS.isClosable(endpoint.path));
-    const code = (refused.json["error"] as Json | undefined)?.["code"] as ErrorCode;
+    const code = errorOf(refused.json)?.["code"] as ErrorCode;
     expect([endpoint.id, refused.status, documented.get(refused.status)]).toEqual([
       endpoint.id,
       401,

@@ -4,6 +4,7 @@ import type { BrowserContext, Frame, Page, Request, Response, Route } from "play
 import { type AddressGuard, BlockedAddress } from "../../net/address-guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
 import { PageError } from "../page-error.ts";
+import { isAdvertising } from "./advertising.ts";
 
 /** What restraining needs. */
 export interface TamingOptions {
@@ -12,6 +13,10 @@ export interface TamingOptions {
   readonly way: PageWay | undefined;
   /** Pictures, sounds and fonts are not loaded. */
   readonly isTextOnly: boolean;
+  /** Requests to the common advertising networks are not made. */
+  readonly blocksAds: boolean;
+  /** Sent along to the origin that was asked for, and to no other. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Awaited before the main document goes elsewhere; a throw refuses the page. Servers' redirects cannot be held up. */
   readonly onRedirect: (url: string) => Promise<void>;
 }
@@ -81,6 +86,8 @@ class Restraints {
   #places = 0;
   #refusal: unknown;
   #isRefused = false;
+  /** Of what was asked for first. */
+  #origin: string | undefined;
 
   constructor(page: Page, options: TamingOptions) {
     this.#page = page;
@@ -91,7 +98,8 @@ class Restraints {
   async decide(route: Route): Promise<void> {
     const request = route.request();
     if (!(await this.#mayGo(request))) return route.abort();
-    if (!(await this.#leadsNowhere(request)) && (await this.#mayGoOn(request))) return route.continue();
+    if (!(await this.#leadsNowhere(request)) && (await this.#mayGoOn(request)))
+      return route.continue(this.#headersOf(request));
     await route.abort("aborted");
     this.stayed.resolve();
   }
@@ -150,6 +158,7 @@ class Restraints {
     if (++this.#requests > REQUESTS_MAX || !/^https?:/.test(request.url())) return false;
     const isMainDocument = this.#isMain(request);
     if (!isMainDocument && isTextOnly && HEAVY.has(request.resourceType())) return false;
+    if (!isMainDocument && this.#options.blocksAds && isAdvertising(request.url())) return false;
     if (way !== undefined) return true;
     return guard.check(request.url(), { purpose: isMainDocument ? "navigation" : "subresource" }).then(
       () => true,
@@ -158,6 +167,15 @@ class Restraints {
         return !(error instanceof BlockedAddress);
       },
     );
+  }
+
+  /** The caller's headers, where they may go. */
+  #headersOf(request: Request): { headers?: Record<string, string> } {
+    const { headers } = this.#options;
+    const { origin } = new URL(request.url());
+    this.#origin ??= origin;
+    if (Object.keys(headers).length === 0 || origin !== this.#origin) return {};
+    return { headers: { ...request.headers(), ...headers } };
   }
 
   /**

@@ -23,7 +23,7 @@ const OPEN_TIMEOUT_MS = 30_000;
 
 /** Opens one whose pages can be photographed. */
 export async function openSeen(browser: Browser, options: BrowserContextOptions): Promise<OpenContext> {
-  const context = await browser.newContext({ ...options, viewport: VIEWPORT });
+  const context = await browser.newContext({ viewport: VIEWPORT, ...options });
   return { context, newPage: () => context.newPage() };
 }
 

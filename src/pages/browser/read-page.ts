@@ -151,13 +151,28 @@ function isBlank(frame: Frame): boolean {
   return frame.url() === "" || frame.url() === "about:blank";
 }
 
-/** A PNG. Throws `PageError` `too_large`. */
-export async function photograph(page: Page, { leftMs }: ReadLimits, extent: "viewport" | "full"): Promise<Uint8Array> {
+/** How a picture is taken. */
+export interface PictureOptions {
+  /** A JPEG of this quality; absent: a PNG. */
+  readonly quality?: number | undefined;
+  /** The window's size for it. */
+  readonly viewport?: { readonly width: number; readonly height: number } | undefined;
+}
+
+/** A PNG, or a JPEG where a quality is asked for. Throws `PageError` `too_large`. */
+export async function photograph(
+  page: Page,
+  { leftMs }: Pick<ReadLimits, "leftMs">,
+  extent: "viewport" | "full",
+  { quality, viewport }: PictureOptions = {},
+): Promise<Uint8Array> {
   const timeout = leftMs();
+  if (viewport !== undefined) await within(timeout, page.setViewportSize(viewport));
+  const width = page.viewportSize()?.width ?? VIEWPORT.width;
   const height = Number(await page.evaluate<unknown>(call(PAGE_HEIGHT, null)).catch(() => 0)) || VIEWPORT.height;
-  const whole = { x: 0, y: 0, width: VIEWPORT.width, height: Math.min(SCREENSHOT_HEIGHT_MAX, Math.max(1, height)) };
+  const whole = { x: 0, y: 0, width, height: Math.min(SCREENSHOT_HEIGHT_MAX, Math.max(1, height)) };
   const picture = await page.screenshot({
-    type: "png",
+    ...(quality === undefined ? { type: "png" } : { type: "jpeg", quality }),
     timeout,
     ...(extent === "full" ? { fullPage: true, clip: whole } : {}),
   });

@@ -1,18 +1,19 @@
 // Shows a page in the shared browser, in a context of its own, and gives back what a reader would see. Everything the page
 // asks for passes the filtering proxy; pop-ups, dialogs, downloads, service workers and pages without end are tamed.
 
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { AddressGuard } from "../../net/address-guard.ts";
 import type { PageWay } from "../../net/page-egress-policy.ts";
 import { PageError } from "../page-error.ts";
 import { createSlots } from "../slots.ts";
 import { watchActivity } from "./activity.ts";
 import type { SharedBrowser } from "./browser.ts";
+import { type Acted, act, type Browsing } from "./browsing.ts";
 import type { BrowserEgress, ProxyTicket } from "./egress.ts";
 import { FOREIGN_BROWSER } from "./in-page.ts";
-import { tame } from "./navigation-guard.ts";
+import { type Tamed, tame } from "./navigation-guard.ts";
 import { openSeen, openUnseen } from "./open-page.ts";
-import { photograph, READING_MS, readHtml, settle, wholeDocument, within } from "./read-page.ts";
+import { photograph, READING_MS, type ReadLimits, readHtml, settle, wholeDocument, within } from "./read-page.ts";
 
 /** What to render. */
 export interface RenderRequest {
@@ -27,6 +28,8 @@ export interface RenderRequest {
   readonly bytesMax: number;
   /** Awaited before the page goes elsewhere, or while it does where a server sends it; what it throws is the outcome. */
   readonly onRedirect?: ((url: string, signal: AbortSignal) => Promise<void>) | undefined;
+  /** What the caller wants done with the page. */
+  readonly browsing?: Browsing | undefined;
 }
 
 /** What came of it. */
@@ -37,6 +40,8 @@ export interface Rendered {
   readonly status: number | undefined;
   readonly html: string;
   readonly screenshot?: Uint8Array;
+  /** What the caller's steps gave. */
+  readonly acted?: Acted;
 }
 
 /** Renders pages. */
@@ -60,6 +65,8 @@ export interface RendererDeps {
 /** A page that waits for something that never comes is read as it stands. */
 const LOADING_MS_MAX = 20_000;
 const CLOSE_TIMEOUT_MS = 5000;
+/** A telephone's. */
+const MOBILE_VIEWPORT = { width: 390, height: 844 };
 /** A browser that opens no page in this time hangs. */
 const OPEN_TIMEOUT_MS = 15_000;
 
@@ -120,12 +127,14 @@ interface Showing {
 
 async function renderIn(browser: Browser, request: RenderRequest, showing: Showing): Promise<Rendered> {
   const endsMs = performance.now() + request.timeoutMs;
-  // Windows of other people's browsers are theirs; what is photographed has to be painted.
-  const open = request.screenshot === "none" && showing.deps.egress?.isRemote === false ? openUnseen : openSeen;
+  // Windows of other people's browsers are theirs; what is photographed or clicked on has to be painted.
+  const isUnseen = request.screenshot === "none" && !isHandled(request) && showing.deps.egress?.isRemote === false;
+  const open = isUnseen ? openUnseen : openSeen;
   const opening = open(browser, {
     userAgent: request.userAgent,
     acceptDownloads: false,
     serviceWorkers: "block",
+    ...lookOf(request.browsing),
     ...(showing.ticket === undefined ? {} : { proxy: { ...showing.ticket, bypass: "<-loopback>" } }),
   });
   const openTimeoutMs = showing.deps.openTimeoutMs ?? OPEN_TIMEOUT_MS;
@@ -152,6 +161,23 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
   }
 }
 
+/** Someone does something with the page, or has it shown in a window of their own. */
+function isHandled({ browsing }: RenderRequest): boolean {
+  return browsing !== undefined && (browsing.actions.length > 0 || browsing.isMobile || browsing.locale !== undefined);
+}
+
+/** The window and its language, where the caller has a wish. */
+function lookOf(browsing: Browsing | undefined): BrowserContextOptions {
+  if (browsing === undefined) return {};
+  const { isMobile, locale, picture } = browsing;
+  const viewport = picture.viewport ?? (isMobile ? MOBILE_VIEWPORT : undefined);
+  return {
+    ...(viewport === undefined ? {} : { viewport }),
+    ...(isMobile ? { isMobile: true, hasTouch: true } : {}),
+    ...(locale === undefined ? {} : { locale }),
+  };
+}
+
 function asHanging(error: unknown): unknown {
   return error instanceof PageError ? new BrowserGone({ cause: error }) : error;
 }
@@ -161,12 +187,16 @@ async function showPage(
   page: Page,
   { deps, way, request, leftMs }: Showing & { readonly request: RenderRequest; readonly leftMs: () => number },
 ): Promise<Rendered> {
-  const { isOn, throwIfRefused, judged, stayed, status, answered } = tame(context, page, {
+  const { browsing } = request;
+  const tamed = tame(context, page, {
     guard: deps.guard,
     way,
-    isTextOnly: request.screenshot === "none",
+    isTextOnly: request.screenshot === "none" && !isHandled(request),
+    blocksAds: browsing?.blocksAds === true,
+    headers: browsing === undefined ? {} : browsing.headers,
     onRedirect: async (url) => request.onRedirect?.(url, request.signal),
   });
+  const { isOn, throwIfRefused, stayed } = tamed;
   const reading = { leftMs, signal: request.signal, activity: watchActivity(page) };
   const arrived = new AbortController();
   try {
@@ -188,14 +218,32 @@ async function showPage(
     arrived.abort();
   }
   throwIfRefused();
+  return readShown(page, request, { tamed, reading });
+}
+
+/** The page as it stands once it has settled and the caller's steps are done. */
+async function readShown(
+  page: Page,
+  request: RenderRequest,
+  { tamed, reading }: { tamed: Tamed; reading: ReadLimits },
+): Promise<Rendered> {
+  const { throwIfRefused, judged, status, answered } = tamed;
+  const { browsing, screenshot: extent } = request;
+  const { leftMs } = reading;
   try {
-    await settle(page, reading, request.screenshot !== "none");
+    await settle(page, reading, extent !== "none");
+    if (browsing !== undefined && browsing.waitMs > 0)
+      await within(leftMs(), page.waitForTimeout(Math.min(browsing.waitMs, Math.max(1, leftMs() - READING_MS))));
+    const steps = browsing?.actions ?? [];
+    const acting = { ...reading, bytesMax: request.bytesMax, check: throwIfRefused };
+    const acted = steps.length === 0 ? undefined : await act(page, steps, acting);
     const html = await readHtml(page, reading, request.bytesMax);
-    const screenshot = request.screenshot === "none" ? undefined : await photograph(page, reading, request.screenshot);
+    const screenshot = extent === "none" ? undefined : await photograph(page, reading, extent, browsing?.picture);
     await within(leftMs(), judged());
     throwIfRefused();
-    if (page.url().startsWith("chrome-error:")) return emptyPage(answered(), screenshot);
-    return { url: page.url(), status: status(), html, ...(screenshot === undefined ? {} : { screenshot }) };
+    const more = { ...(screenshot === undefined ? {} : { screenshot }), ...(acted === undefined ? {} : { acted }) };
+    if (page.url().startsWith("chrome-error:")) return { ...emptyPage(answered(), screenshot), ...more };
+    return { url: page.url(), status: status(), html, ...more };
   } catch (error) {
     throwIfRefused();
     request.signal.throwIfAborted();

@@ -36,14 +36,19 @@ const SCRIPT_NOTICE_CHARS_MAX = 600;
 const WEB_SCHEMES = /^(?:https?|mailto|tel):/i;
 
 /** Tidies in place. `url` is the address of the page; <base> is honoured. */
-export function tidy(document: PageDocument, url: string, trace: Trace): void {
+export function tidy(
+  document: PageDocument,
+  url: string,
+  trace: Trace,
+  { keepsDataImages = false }: { readonly keepsDataImages?: boolean } = {},
+): void {
   const base = baseOf(document, url);
   for (const element of elementsOf(document.body)) {
     if (element.parentNode === null) continue;
     if (element.tag === "template" && element.attributes["shadowrootmode"] !== undefined) element.unwrap();
     else if (element.tag === "noscript") tidyNoscript(element, base);
     else if (NO_CONTENT.has(element.tag)) trace.remove(element, "not-content");
-    else if (element.tag === "img") tidyImage(element, base);
+    else if (element.tag === "img") tidyImage(element, base, keepsDataImages);
     else if (element.tag === "a") tidyLink(element, base, url);
     else if (/^h[1-6]$/.test(element.tag)) closeHeading(element);
     else if (element.tag === "picture" || element.tag === "video" || element.tag === "audio") tidyMedia(element, base);
@@ -180,8 +185,11 @@ const SPACER =
 /** Pictures that go with words, where the page says that they tell nothing. */
 const ICON = /\.svg(?:[?#]|$)|[/_-]icons?[/_.-]/i;
 
+/** A picture that is written into the page. */
+const DATA_IMAGE = /^\s*data:image\/[\w.+-]+;base64,[\w+/=\s]+$/i;
+
 /** The best address an image has: lazy loaders keep it away from `src`. */
-function tidyImage(image: PageElement, base: string): void {
+function tidyImage(image: PageElement, base: string, keepsData: boolean): void {
   const { attributes } = image;
   const own = attributes["src"] ?? "";
   const isPlaceholder =
@@ -191,7 +199,7 @@ function tidyImage(image: PageElement, base: string): void {
   );
   const set = LAZY_SETS.map((name) => attributes[name]).find((value) => value !== undefined);
   const best = isPlaceholder ? (lazy ?? largestOf(set) ?? own) : own;
-  const resolved = absolute(best, base);
+  const resolved = keepsData && DATA_IMAGE.test(best) ? best.trim() : absolute(best, base);
   const isIcon = attributes["alt"] === "" && resolved !== undefined && ICON.test(resolved);
   if (resolved === undefined || isIcon || isTiny(attributes) || SPACER.test(resolved)) image.remove();
   else attributes["src"] = resolved;

@@ -2,10 +2,18 @@
 
 import { fillFromState } from "../content/embedded.ts";
 import { keepMainContent } from "../content/main-content.ts";
+import {
+  type AttributeValues,
+  type AttributeWish,
+  keepOnly,
+  leaveOut,
+  readAttributes,
+  readImages,
+} from "../content/picks.ts";
 import { tidy } from "../content/tidy.ts";
 import { createTrace, type Removal, type TracedPart } from "../content/trace.ts";
 import { loadWeights } from "../content/weights.ts";
-import { parsePage } from "../dom/parse.ts";
+import { type PageDocument, parsePage } from "../dom/parse.ts";
 import { serialize } from "../dom/serialize.ts";
 import { toMarkdown } from "../markdown/markdown.ts";
 import { type StructuredData, structuredData } from "../structured/structured.ts";
@@ -30,6 +38,22 @@ export interface ExtractOptions {
   readonly structured?: boolean;
   /** Remember what was removed and kept, and why; costs time. */
   readonly trace?: boolean;
+  /** What the caller chooses by itself. */
+  readonly picks?: PagePicks | undefined;
+}
+
+/** What a caller chooses of a page by itself. */
+export interface PagePicks {
+  /** Selectors of the parts that are kept alone; none: the page's own content. */
+  readonly include: readonly string[];
+  /** Selectors of parts that are left out. */
+  readonly exclude: readonly string[];
+  readonly attributes: readonly AttributeWish[];
+  readonly images: boolean;
+  /** The page as it came. */
+  readonly rawHtml: boolean;
+  /** Pictures that are written into the page stay in it. */
+  readonly keepsDataImages: boolean;
 }
 
 /** What was asked for, and what is always worth knowing. */
@@ -53,6 +77,10 @@ export interface Extracted {
   readonly removals?: readonly Removal[];
   /** What was chosen from, when only the main content is wanted. */
   readonly parts?: readonly TracedPart[];
+  readonly rawHtml?: string;
+  /** Addresses of the whole page's pictures. */
+  readonly images?: readonly string[];
+  readonly attributes?: readonly AttributeValues[];
 }
 
 /** Extracts a page. */
@@ -66,10 +94,12 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const textChars = script === undefined ? undefined : visibleChars(document.body);
   const refreshUrl = refreshTarget(document, options.url, options.refresh);
   const allLinks = readLinks(document, options.url, { withoutFrame: false });
-  const links = options.onlyMainContent ? readLinks(document, options.url, { withoutFrame: true }) : allLinks;
   const navigation = options.navigation === true ? readNavigation(document, options.url) : undefined;
-  tidy(document, options.url, trace);
-  if (options.onlyMainContent) keepMainContent(document, { url: options.url, weights: loadWeights(), trace });
+  const picked = options.picks === undefined ? undefined : pick(document, options.picks, options.url);
+  const links = linksOf(document, options, allLinks);
+  tidy(document, options.url, trace, options.picks);
+  if (options.onlyMainContent && picked?.isChosen !== true)
+    keepMainContent(document, { url: options.url, weights: loadWeights(), trace });
   const cleaned = options.html ? serialize(document.body) : undefined;
   return {
     ...(options.markdown ? { markdown: toMarkdown(document.body) } : {}),
@@ -83,5 +113,25 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
     ...(textChars === undefined ? {} : { textChars }),
     ...(refreshUrl === undefined ? {} : { refreshUrl }),
     ...(options.trace === true ? { removals: trace.removals, parts: trace.parts } : {}),
+    ...picked?.found,
+    ...(options.picks?.rawHtml === true ? { rawHtml: html } : {}),
   };
+}
+
+/** The links that are wanted: of the parts that the caller chose, of all but the frame, or all. */
+function linksOf(document: PageDocument, { onlyMainContent, picks, url }: ExtractOptions, all: string[]): string[] {
+  if (picks !== undefined && picks.include.length > 0) return readLinks(document, url, { withoutFrame: false });
+  if (!onlyMainContent && (picks?.exclude.length ?? 0) === 0) return all;
+  return readLinks(document, url, { withoutFrame: onlyMainContent });
+}
+
+/** Reads what is asked for of the whole page, then takes out what is not wanted. */
+function pick(document: PageDocument, picks: PagePicks, url: string) {
+  const found = {
+    ...(picks.attributes.length === 0 ? {} : { attributes: readAttributes(document, picks.attributes) }),
+    ...(picks.images ? { images: readImages(document, url) } : {}),
+  };
+  leaveOut(document, picks.exclude);
+  if (picks.include.length > 0) keepOnly(document, picks.include);
+  return { found, isChosen: picks.include.length > 0 };
 }

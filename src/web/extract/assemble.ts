@@ -18,6 +18,7 @@ export function createExtractService(deps: ExtractServiceDeps) {
   const kind: JobKind = extractKind({ ...deps, validator });
   return {
     kind,
+    validator,
     jobs: (waited: WaitedJobsDeps & Pick<ExtractJobsDeps, "guard">): ExtractJobsDeps => ({
       ...waited,
       validator,

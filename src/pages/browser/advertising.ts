@@ -1,0 +1,44 @@
+// The hosts of the most common advertising networks. What comes from them is never what a page says.
+
+/** Domains, with all below them. */
+const DOMAINS: ReadonlySet<string> = new Set([
+  "2mdn.net",
+  "adform.net",
+  "adnxs.com",
+  "adroll.com",
+  "ads-twitter.com",
+  "adsafeprotected.com",
+  "adsrvr.org",
+  "advertising.com",
+  "amazon-adsystem.com",
+  "bidswitch.net",
+  "casalemedia.com",
+  "criteo.com",
+  "criteo.net",
+  "doubleclick.net",
+  "googleadservices.com",
+  "googlesyndication.com",
+  "googletagservices.com",
+  "media.net",
+  "mgid.com",
+  "moatads.com",
+  "openx.net",
+  "outbrain.com",
+  "pubmatic.com",
+  "rubiconproject.com",
+  "scorecardresearch.com",
+  "sharethrough.com",
+  "smartadserver.com",
+  "taboola.com",
+  "teads.tv",
+  "yieldmo.com",
+  "zedo.com",
+]);
+
+/** Whether an address belongs to one of them. */
+export function isAdvertising(address: string): boolean {
+  const { hostname } = new URL(address);
+  for (let host = hostname; host.includes("."); host = host.slice(host.indexOf(".") + 1))
+    if (DOMAINS.has(host)) return true;
+  return false;
+}

@@ -1,0 +1,66 @@
+// One page on request, in Firecrawl's own shape.
+
+import { uuid } from "../../base/ids.ts";
+import type { LoadedPage } from "../../pages/load.ts";
+import { type Body, readUrl } from "../params.ts";
+import { loadSingle, type SinglePageDeps } from "../single-page.ts";
+import type { ActionRules } from "./actions.ts";
+import { documentOf, type FirecrawlDocument, loadingOf } from "./document.ts";
+import { readOptions, type ScrapeWish } from "./options.ts";
+import type { CacheAsk, PageCache } from "./page-cache.ts";
+import { needsReading, type ReadingDeps, readPage } from "./reading.ts";
+
+/** What scraping needs. */
+export interface FirecrawlPageDeps {
+  readonly pages: SinglePageDeps;
+  readonly cache: PageCache;
+  readonly reading: ReadingDeps;
+  rules(): ActionRules;
+}
+
+/** Who asks, with which key and by which request. */
+export interface FirecrawlAsker {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+}
+
+const ENDPOINT = "/v2/scrape";
+
+/** `POST /v2/scrape`. Throws `ApiError` and what loading throws. */
+export async function scrapeForFirecrawl(
+  body: Body,
+  deps: FirecrawlPageDeps,
+  from: FirecrawlAsker,
+): Promise<Record<string, unknown>> {
+  const url = readUrl(body);
+  return { success: true, data: await documentFor(url, readOptions(body, deps.rules()), deps, from) };
+}
+
+/** The document of one page, loaded or from the cache. */
+export async function documentFor(
+  url: string,
+  read: ScrapeWish,
+  deps: FirecrawlPageDeps,
+  from: FirecrawlAsker,
+): Promise<FirecrawlDocument> {
+  const { accountId, signal, keyId, requestId } = from;
+  const { options } = read;
+  const ask: CacheAsk = { accountId, url, ...read };
+  const known = deps.cache.find(ask);
+  const page: LoadedPage = known?.page ?? (await loadSingle(loadingOf(url, read, { signal, accountId }), deps.pages));
+  if (known === undefined) deps.cache.keep(ask, page);
+  const payer = { keyId, requestId, endpoint: ENDPOINT };
+  const reading = needsReading(options.formats)
+    ? await readPage(page, options.formats, { payer, signal }, deps.reading)
+    : undefined;
+  return documentOf(page, {
+    url,
+    options,
+    scrapeId: uuid(),
+    cachedAtMs: known?.keptAtMs,
+    cacheState: deps.cache.serves(ask) ? (known === undefined ? "miss" : "hit") : undefined,
+    reading,
+  });
+}
