@@ -54,7 +54,7 @@ export function judge({ xml, exitCode, files, strict, again = [] }: ReportInput)
   failed += unseen.length;
 
   const missed = strict ? skips.filter((one) => !/\boptional\b/.test(one.name)).length : 0;
-  if (missed > 0) notes.push(`failed: ${missed} tests were skipped; is chromium installed?`);
+  if (missed > 0) notes.push(`failed: ${missed} tests were skipped; are chromium and postgresql installed?`);
   failed += missed;
 
   const excused = settled.flatMap((one) => one.excused);

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "../../../src/base/clock.ts";
 import { openStore, type SqliteStore as Store } from "../../../src/store/engine/open.ts";
+import { openPostgres, type PostgresStore } from "../../../src/store/engine/postgres/open.ts";
 import { type Verbs, verbsOf } from "../../../src/store/verbs.ts";
+import { HAS_POSTGRES, type TestDatabase, testPostgres } from "../../support/postgres.ts";
 
 /** A database that no one else uses. */
 export interface Opened {
@@ -51,5 +53,48 @@ const sqlite: Engine = {
   },
 };
 
+/** Two connections are what a contention needs; a test opens several stores. */
+const CONNECTIONS = 3;
+
+/** Databases that are empty again. */
+const spare: TestDatabase[] = [];
+
+const postgres: Engine = {
+  name: "PostgreSQL",
+  async available() {
+    if (!HAS_POSTGRES) return false;
+    // Here, and not within a test, which has less time.
+    spare.push(await database());
+    return true;
+  },
+  async open() {
+    const dir = mkdtempSync(join(tmpdir(), "sallyport-contract-"));
+    const own = spare.pop() ?? (await database());
+    const clock = new FakeClock();
+    const stores: PostgresStore[] = [];
+    const connect = async () => {
+      const store = await openPostgres({ url: own.url, dataDir: dir, clock, connections: CONNECTIONS });
+      stores.push(store);
+      return verbsOf(store, () => STORAGE_BYTES);
+    };
+    return {
+      verbs: await connect(),
+      clock,
+      again: connect,
+      async close() {
+        await Promise.all(stores.map((store) => store.close()));
+        await own.clear();
+        spare.push(own);
+        rmSync(dir, { recursive: true, force: true });
+      },
+    };
+  },
+};
+
+async function database(): Promise<TestDatabase> {
+  const server = await testPostgres();
+  return server.copyOf("contract", async (url) => (await openPostgres({ url, dataDir: tmpdir() })).close());
+}
+
 /** Every engine. */
-export const ENGINES: readonly Engine[] = [sqlite];
+export const ENGINES: readonly Engine[] = [sqlite, postgres];

@@ -1,0 +1,184 @@
+// The store on PostgreSQL: the same verbs and the same tables, run by a few connections to a database that several programs
+// may share.
+
+import { BaseSQLiteDatabase, SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
+import { SQLiteRemoteSession } from "drizzle-orm/sqlite-proxy";
+import { type Clock, systemClock } from "../../../base/clock.ts";
+import type { Bound, Statement, Statements, Step, Store, TransactionOptions, Values, Work } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { migratePostgres } from "./migrate.ts";
+import { openPool, type Pool, type Query, type Rows } from "./pool.ts";
+import { translated } from "./sql.ts";
+
+/** How a store on PostgreSQL is opened. */
+export interface PostgresOptions {
+  readonly url: string;
+  /** Where what a node keeps for itself is. */
+  readonly dataDir: string;
+  readonly clock?: Clock;
+  /** What this program is called among those that share the database. */
+  readonly node?: string;
+  readonly connections?: number;
+  readonly waitMs?: number;
+  /** False: throws where the database has none of our tables yet. */
+  readonly create?: boolean;
+}
+
+/** A store on PostgreSQL. */
+export interface PostgresStore extends Store {
+  readonly pool: Pool;
+  close(): Promise<void>;
+}
+
+/** Changes to accounts and keys are told on it, by triggers. */
+const CHANGES = "sallyport_changes";
+/** Batches that are tried again are so within minutes. */
+const BATCH_KEPT_MS = 3_600_000;
+
+/** Opens the database at `url`, and brings its tables to this program's. Throws StoreError where it cannot be used. */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+  const { url, dataDir, clock = systemClock, node = `sallyport ${crypto.randomUUID()}` } = options;
+  const pool = openPool({ ...options, url, name: node });
+  try {
+    await migratePostgres(pool, { nowMs: clock.now(), create: options.create !== false });
+    // What others change is told; what may have been missed while nobody listened counts as a change.
+    let changes = 0;
+    await pool.listen(
+      CHANGES,
+      (by) => {
+        if (by !== node) changes++;
+      },
+      () => changes++,
+    );
+    const shared = clock === systemClock ? await sharedClock(pool) : clock;
+    return storeOf(pool, { dataDir, clock: shared, changes: () => changes });
+  } catch (error) {
+    await pool.close();
+    throw unusable(error);
+  }
+}
+
+/** The server's time: nodes whose own clocks differ agree on when a lease ends. */
+async function sharedClock({ query }: Pool): Promise<Clock> {
+  const askedMs = systemClock.now();
+  const { values } = await query("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", []);
+  const aheadMs = Math.round(Number(values[0]?.[0]) - (askedMs + systemClock.now()) / 2);
+  return { ...systemClock, now: () => systemClock.now() + aheadMs };
+}
+
+function unusable(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError(`The database of database.url cannot be used: ${(error as Error).message}`, { cause: error });
+}
+
+interface Parts {
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly changes: () => number;
+}
+
+function storeOf(pool: Pool, { dataDir, clock, changes }: Parts): PostgresStore {
+  /** Whose connection the statement that is being begun runs on; only while a step of a transaction is called. */
+  let own: Query | undefined;
+  const query: Query = (text, values) => (own ?? pool.query)(text, values);
+  const statement = <Row>(text: string) => statementOf<Row>(query, text);
+  const first = statement("INSERT INTO done_batches (id, done_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING");
+  const forget = statement("DELETE FROM done_batches WHERE done_at < ?");
+
+  /** Calls a step so that its statements run on the transaction's connection. */
+  const call = (on: Query, run: () => unknown): unknown => {
+    own = on;
+    try {
+      return run();
+    } finally {
+      own = undefined;
+    }
+  };
+  const runAll = async <T>(on: Query, work: Work<T>): Promise<T> => {
+    let turn = work.next();
+    while (!turn.done) turn = work.next(await answerOf(turn.value, (run) => call(on, run)));
+    return turn.value;
+  };
+
+  return {
+    engine: "postgres",
+    dataDir,
+    clock,
+    pool,
+    db: statementsOver(query),
+    statement,
+    transaction: (work, { sees = "alone" }: TransactionOptions = {}) =>
+      pool.transaction(sees === "alone" ? "serializable" : "read committed", (on) => runAll(on, work())),
+    isFirst: async (id) => (await first.run([id, clock.now()])).changes > 0,
+    takingRows: " FOR UPDATE SKIP LOCKED",
+    changeCounter: changes,
+    ping: async () => void (await pool.query("SELECT 1 FROM _migrations LIMIT 1", [])),
+    tidy: async () => {
+      await forget.run([clock.now() - BATCH_KEPT_MS]);
+      return 0;
+    },
+    // The server does so by itself.
+    checkpoint: () => true,
+    async size() {
+      const { values } = await pool.query("SELECT pg_database_size(current_database())", []);
+      return { bytes: Number(values[0]?.[0] ?? 0), freeBytes: 0, logBytes: 0 };
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** Runs one step, or several at once: the server reads them one after the other without our waiting in between. */
+async function answerOf(step: Step, call: (run: () => unknown) => unknown): Promise<unknown> {
+  if (typeof step === "function") return call(step);
+  const ends = await Promise.allSettled(step.map((run) => call(run)));
+  // The first failure is the cause; those after it say only that there was one.
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+  return undefined;
+}
+
+/** What drizzle builds and maps for SQLite, run by `query`. */
+function statementsOver(query: Query): Statements {
+  const client = async (text: string, values: Bound[], method: "run" | "all" | "values" | "get") => {
+    const { values: rows } = await query(translated(text).text, values);
+    return { rows: method === "get" ? (rows[0] as unknown[]) : (rows as unknown[][]) };
+  };
+  const dialect = new SQLiteAsyncDialect();
+  const session = new PlainSession(client as never, dialect, undefined, undefined, {});
+  return new BaseSQLiteDatabase("async", dialect, session as never, undefined) as unknown as Statements;
+}
+
+/** Without the wrapper around errors that quotes the statement's values. */
+class PlainSession extends SQLiteRemoteSession<Record<string, unknown>, never> {
+  override prepareQuery(...given: Parameters<SQLiteRemoteSession<Record<string, unknown>, never>["prepareQuery"]>) {
+    const prepared = super.prepareQuery(...given);
+    const run = (_text: string, _values: unknown[], ask: () => Promise<unknown>) => ask();
+    return Object.assign(prepared, { queryWithCache: run });
+  }
+}
+
+function statementOf<Row>(query: Query, statement: string): Statement<Row> {
+  const { text, names } = translated(statement);
+  const run = (values: Values = []) => query(text, boundIn(values, names));
+  return {
+    get: async (values) => rowsOf<Row>(await run(values))[0] ?? null,
+    all: async (values) => rowsOf<Row>(await run(values)),
+    run: async (values) => ({ changes: (await run(values)).changes }),
+  };
+}
+
+function boundIn(values: Values, names: readonly string[] | undefined): readonly Bound[] {
+  if (isList(values)) return values;
+  return (names ?? []).map((name) => {
+    const value = values[name];
+    if (value === undefined) throw new TypeError(`The statement has no value for $${name}.`);
+    return value;
+  });
+}
+
+function isList(values: Values): values is readonly Bound[] {
+  return Array.isArray(values);
+}
+
+function rowsOf<Row>({ columns, values }: Rows): Row[] {
+  return values.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]])) as Row);
+}

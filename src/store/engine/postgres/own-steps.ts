@@ -1,0 +1,47 @@
+// Steps of the tables that only PostgreSQL has: what SQLite keeps in files of the data directory, or has no need of.
+
+import type { Migration } from "../migrate.ts";
+
+/** In order, after those that both engines share. Append only: a step that has shipped is never edited. */
+export const OWN_STEPS: readonly Migration[] = [
+  {
+    name: "pg_0000_nodes",
+    sql: `CREATE TABLE secrets (name TEXT COLLATE "C" PRIMARY KEY, value TEXT COLLATE "C" NOT NULL)
+--> statement-breakpoint
+CREATE TABLE file_chunks (
+  file_id TEXT COLLATE "C" NOT NULL REFERENCES files (id) ON DELETE CASCADE,
+  seq BIGINT NOT NULL,
+  content BYTEA NOT NULL,
+  PRIMARY KEY (file_id, seq)
+)
+--> statement-breakpoint
+CREATE TABLE done_batches (id TEXT COLLATE "C" PRIMARY KEY, done_at BIGINT NOT NULL)
+--> statement-breakpoint
+CREATE TABLE nodes (
+  name TEXT COLLATE "C" PRIMARY KEY,
+  version TEXT COLLATE "C" NOT NULL,
+  url TEXT COLLATE "C" NOT NULL,
+  started_at BIGINT NOT NULL,
+  seen_at BIGINT NOT NULL
+)
+--> statement-breakpoint
+CREATE FUNCTION tell_change() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN PERFORM pg_notify('sallyport_changes', current_setting('application_name')); RETURN NULL; END $body$
+--> statement-breakpoint
+CREATE TRIGGER accounts_told AFTER INSERT OR UPDATE OR DELETE ON accounts
+FOR EACH STATEMENT EXECUTE FUNCTION tell_change()
+--> statement-breakpoint
+CREATE TRIGGER api_keys_told AFTER INSERT OR DELETE
+OR UPDATE OF rpm, budget_micros, budget_period_ms, expires_at, revoked_at, no_store ON api_keys
+FOR EACH STATEMENT EXECUTE FUNCTION tell_change()
+--> statement-breakpoint
+CREATE TRIGGER account_budgets_told AFTER INSERT OR DELETE OR UPDATE OF own, limit_micros, period_ms ON account_budgets
+FOR EACH STATEMENT EXECUTE FUNCTION tell_change()
+--> statement-breakpoint
+CREATE TRIGGER decision_versions_told AFTER INSERT OR UPDATE OR DELETE ON decision_versions
+FOR EACH STATEMENT EXECUTE FUNCTION tell_change()
+--> statement-breakpoint
+CREATE TRIGGER decision_aliases_told AFTER INSERT OR UPDATE OR DELETE ON decision_aliases
+FOR EACH STATEMENT EXECUTE FUNCTION tell_change()`,
+  },
+];
