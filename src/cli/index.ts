@@ -23,6 +23,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./doctor.ts")).doctorCommand,
   },
   {
+    name: "config",
+    summary: "print the configuration as loaded, with the source of each value",
+    load: async () => (await import("./config.ts")).configCommand,
+  },
+  {
     name: "serve",
     summary: "run the gateway",
     load: async () => (await import("./serve.ts")).serveCommand,

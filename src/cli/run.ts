@@ -141,9 +141,9 @@ function configOf({ surroundings, io }: Program, flags: Flags): Pick<Context, "s
     survey: () => surveyConfig(options),
     config: () => load({}).config,
     liveConfig: (overrides = {}) => {
-      const { config, warnings } = load(overrides);
-      for (const warning of warnings) io.err(`sallyport: ${warning}\n`);
-      return new LiveConfig(config, () => loadConfig({ ...options, ...overrides }));
+      const loaded = load(overrides);
+      for (const warning of loaded.warnings) io.err(`sallyport: ${warning}\n`);
+      return new LiveConfig(loaded, () => loadConfig({ ...options, ...overrides }));
     },
   };
 }

@@ -1,7 +1,11 @@
 // The configuration of a running program. A reload replaces it as a whole or not at all.
 
-import type { LoadResult } from "./load.ts";
+import { type LoadResult, secretsOf } from "./load.ts";
+import { type ConfigValue, describeConfig, type Origin } from "./origin.ts";
 import type { Config } from "./schema.ts";
+
+/** A configuration that was read without a problem. */
+type Loaded = Pick<Extract<LoadResult, { ok: true }>, "config" | "origin">;
 
 /** What a reload came to. */
 export type ReloadResult =
@@ -15,11 +19,13 @@ export type ReloadResult =
 /** Holds the present configuration. */
 export class LiveConfig {
   #config: Config;
+  #origin: Origin;
   readonly #load: () => LoadResult;
 
   /** `load` gives the next configuration; it is called at each reload. */
-  constructor(config: Config, load: () => LoadResult) {
+  constructor({ config, origin }: Loaded, load: () => LoadResult) {
     this.#config = config;
+    this.#origin = origin;
     this.#load = load;
   }
 
@@ -41,12 +47,21 @@ export class LiveConfig {
     };
   }
 
+  /** Each value with where it comes from, secrets hidden. Worked out at each call. */
+  describe(): { readonly file: string | undefined; readonly values: readonly ConfigValue[] } {
+    return {
+      file: this.#origin.file,
+      values: describeConfig(this.#origin, this.#config, secretsOf(this.#config)),
+    };
+  }
+
   /** Takes the new configuration if it has no problems. */
   reload(): ReloadResult {
     const result = this.#load();
     if (!result.ok) return { ok: false, problems: result.problems };
     const before = this.#config;
     this.#config = result.config;
+    this.#origin = result.origin;
     return { ok: true, needRestart: changedFixtures(before, result.config) };
   }
 }

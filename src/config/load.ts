@@ -6,6 +6,7 @@ import { dirname, resolve } from "node:path";
 import { crossCheck } from "./check.ts";
 import type { KnownNames } from "./fields.ts";
 import { childOf, withEnvironment, withoutKey, withValue } from "./overrides.ts";
+import type { Origin } from "./origin.ts";
 import { EMBEDDED_PRESETS, type PresetName, presetsOf } from "./presets.ts";
 import { resolveProviders } from "./providers.ts";
 import { ExternalText, type Problem, Reader } from "./read.ts";
@@ -41,6 +42,7 @@ export type LoadResult =
       readonly ok: true;
       readonly config: Config;
       readonly file: string | undefined;
+      readonly origin: Origin;
       readonly warnings: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -56,7 +58,7 @@ export function loadConfig(options: LoadOptions = {}): LoadResult {
   const cwd = options.cwd ?? process.cwd();
   const file = findFile(options, env, cwd);
   const label = file ?? "environment";
-  const parsed = file === undefined ? { value: undefined } : readFileForm(resolve(cwd, file));
+  const parsed = file === undefined ? { value: undefined, text: "" } : readFileForm(resolve(cwd, file));
   if ("problem" in parsed) return { ok: false, problems: [`${label}: ${parsed.problem}`] };
   const base = file === undefined ? cwd : dirname(resolve(cwd, file));
   const readText = (path: string) => readBounded(resolve(base, path), SECRET_BYTES_MAX);
@@ -68,7 +70,9 @@ export function loadConfig(options: LoadOptions = {}): LoadResult {
   // A problem at a key would make its neighbours look wrong too.
   if (problems.length === 0) problems.push(...crossCheck(read));
   if (problems.length > 0) return { ok: false, problems: problems.map((problem) => line(label, problem)) };
-  return { ok: true, config: finish(read, providers, { cwd, base }), file, warnings };
+  const path = file === undefined ? undefined : resolve(cwd, file);
+  const origin: Origin = { file: path, text: parsed.text, written: parsed.value, raw, env };
+  return { ok: true, config: finish(read, providers, { cwd, base }), file, origin, warnings };
 }
 
 /** What there is to configure from: for making a first file. */
@@ -96,14 +100,15 @@ function findFile({ file }: LoadOptions, env: NonNullable<LoadOptions["env"]>, c
   return found === undefined ? undefined : DEFAULT_FILE;
 }
 
-function readFileForm(path: string): { value: unknown } | { problem: string } {
+function readFileForm(path: string): { value: unknown; text: string } | { problem: string } {
   let text: string;
   try {
     text = readBounded(path, FILE_BYTES_MAX);
   } catch (error) {
     return { problem: `cannot be read (${error instanceof Error ? error.message : String(error)})` };
   }
-  return parseYaml(text);
+  const parsed = parseYaml(text);
+  return "problem" in parsed ? parsed : { ...parsed, text };
 }
 
 function readBounded(path: string, most: number): string {

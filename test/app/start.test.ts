@@ -16,7 +16,7 @@ test("a start that fails at the last service gives everything back", async () =>
     const loaded = load();
     if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
     const log = createLogger({ level: "error", format: "json", clock: systemClock, secrets: [], write() {} });
-    return startApp(new LiveConfig(loaded.config, load), log);
+    return startApp(new LiveConfig(loaded, load), log);
   };
   try {
     await expect(start(taken.port)).rejects.toMatchObject({ code: "EADDRINUSE" });

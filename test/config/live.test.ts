@@ -14,7 +14,7 @@ function live(text: string) {
   const load = () => loadConfig({ env: {}, cwd, host: "127.0.0.9" });
   const first = load();
   if (!first.ok) throw new Error(first.problems.join());
-  return { config: new LiveConfig(first.config, load), write };
+  return { config: new LiveConfig(first, load), write };
 }
 
 test("a reload takes the whole new configuration", () => {

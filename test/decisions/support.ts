@@ -50,7 +50,7 @@ export async function startGateway(config: Record<string, unknown>, dir = tempDi
     clock: systemClock,
     secrets: [],
   });
-  const live = new LiveConfig(loaded.config, load);
+  const live = new LiveConfig(loaded, load);
   const app = await startApp(live, log);
   const store = openStore({ dataDir: loaded.config.dataDir });
   let accounts = 0;

@@ -77,7 +77,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const start = async () => {
     const loaded = load();
     if (!loaded.ok) throw new Error(loaded.problems.join("\n"));
-    const live = new LiveConfig(loaded.config, load);
+    const live = new LiveConfig(loaded, load);
     const { clock = systemClock, peekMs } = options;
     return { live, app: await startApp(live, log, { clock, peekMs, ...hasher }) };
   };

@@ -1,0 +1,157 @@
+// On which line of a YAML text each key stands, for telling people where a value comes from. The parser of the runtime gives no
+// positions; this reads the indentation, the lists and the braces, and nothing of what the values mean. What it does not
+// understand (anchors, merged keys) has no line of its own: the nearest key above it has.
+
+/** A place in a parsed text: keys of groups and indexes of lists. */
+export type Path = readonly (string | number)[];
+
+/** The line of a place, counted from 1; the nearest group's where the place itself has none, undefined where none has. */
+export type LineOf = (path: Path) => number | undefined;
+
+/** Reads the lines of a text once. */
+export function linesOf(text: string): LineOf {
+  const found = new LineReader().read(text);
+  return (path) => {
+    for (let length = path.length; length > 0; length--) {
+      const line = found.get(keyOf(path.slice(0, length)));
+      if (line !== undefined) return line;
+    }
+    return undefined;
+  };
+}
+
+const keyOf = (path: Path) => JSON.stringify(path);
+
+/** A group or list that is open. */
+interface Frame {
+  /** Column of its keys or dashes; -1 within braces. */
+  readonly column: number;
+  readonly kind: "group" | "list";
+  readonly path: Path;
+  /** The key or index that was read last. */
+  last: string | number;
+}
+
+const KEY = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#"'[\]{},&*!|>%@`-][^#]*?|-[^\s#][^#]*?)\s*:(?=\s|$)/;
+
+class LineReader {
+  readonly #found = new Map<string, number>();
+  #frames: Frame[] = [];
+  /** Lines indented further than this belong to a text of several lines. */
+  #textAbove: number | undefined;
+  #quote: string | undefined;
+  #braces: Frame[] = [];
+  #line = 0;
+
+  read(text: string): ReadonlyMap<string, number> {
+    for (const line of text.replace(/^\uFEFF/, "").split(/\r?\n/)) {
+      this.#line++;
+      this.#readLine(line);
+    }
+    return this.#found;
+  }
+
+  #readLine(line: string): void {
+    if (this.#braces.length > 0 || this.#quote !== undefined) {
+      this.#readInside(line);
+      return;
+    }
+    let column = line.length - line.trimStart().length;
+    let rest = line.slice(column);
+    if (rest === "") return;
+    if (this.#textAbove !== undefined && column > this.#textAbove) return;
+    this.#textAbove = undefined;
+    if (rest.startsWith("#") || /^(?:---|\.\.\.)(?:\s|$)/.test(rest) || rest.startsWith("%")) return;
+    for (let dash = /^-(?:\s+|$)/.exec(rest); dash !== null; dash = /^-(?:\s+|$)/.exec(rest)) {
+      this.#item(column);
+      column += dash[0].length;
+      rest = rest.slice(dash[0].length);
+    }
+    const key = KEY.exec(rest);
+    if (key !== null) this.#key(unquoted(key[1] ?? ""), column);
+    this.#value(key === null ? rest : rest.slice(key[0].length), key === null ? column - 1 : column);
+  }
+
+  #item(column: number): void {
+    this.#close((frame) => frame.column > column);
+    const top = this.#frames.at(-1);
+    if (top?.kind === "list" && top.column === column) top.last = Number(top.last) + 1;
+    else this.#frames.push({ column, kind: "list", path: inside(top), last: 0 });
+    this.#note(this.#frames.at(-1));
+  }
+
+  #key(name: string, column: number): void {
+    // A list may stand in the column of the key that it belongs to.
+    this.#close((frame) => frame.column > column || (frame.column === column && frame.kind === "list"));
+    const top = this.#frames.at(-1);
+    if (top?.kind === "group" && top.column === column) top.last = name;
+    else this.#frames.push({ column, kind: "group", path: inside(top), last: name });
+    this.#note(this.#frames.at(-1));
+  }
+
+  #close(isOver: (frame: Frame) => boolean): void {
+    for (let top = this.#frames.at(-1); top !== undefined && isOver(top); top = this.#frames.at(-1)) this.#frames.pop();
+  }
+
+  #note(frame: Frame | undefined): void {
+    if (frame === undefined) return;
+    const key = keyOf(inside(frame));
+    if (!this.#found.has(key)) this.#found.set(key, this.#line);
+  }
+
+  /** What stands behind a key or a dash. */
+  #value(text: string, column: number): void {
+    const value = text.trimStart().replace(/^(?:[&!]\S*\s+)+/, "");
+    if (/^[|>][-+0-9]*\s*(?:#.*)?$/.test(value)) this.#textAbove = column;
+    else if (/^[[{"']/.test(value)) this.#readInside(value);
+  }
+
+  /** Within braces or quotes, where indentation means nothing. */
+  #readInside(text: string): void {
+    for (let at = 0; at < text.length; at++) {
+      const char = text[at] ?? "";
+      if (this.#quote !== undefined) {
+        if (char === "\\" && this.#quote === '"') at++;
+        else if (char === this.#quote) this.#quote = undefined;
+        continue;
+      }
+      const top = this.#braces.at(-1);
+      if (top === undefined && at > 0) return;
+      if (char === "{" || char === "[") {
+        const path = inside(top ?? this.#frames.at(-1));
+        this.#braces.push({ column: -1, kind: char === "{" ? "group" : "list", path, last: 0 });
+        if (char === "[") this.#note(this.#braces.at(-1));
+      } else if (char === "}" || char === "]") {
+        this.#braces.pop();
+      } else if (char === "," && top?.kind === "list") {
+        top.last = Number(top.last) + 1;
+        this.#note(top);
+      } else if (char === "#" && /\s/.test(text[at - 1] ?? " ")) {
+        return;
+      } else if (top?.kind === "group" && /[^\s,:]/.test(char) && /(?:^|[{,])\s*$/.test(text.slice(0, at))) {
+        const key = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,:{}[\]][^,:{}[\]]*?)\s*:/.exec(text.slice(at));
+        if (key === null) continue;
+        top.last = unquoted(key[1] ?? "");
+        this.#note(top);
+        at += key[0].length - 1;
+      } else if (char === '"' || char === "'") {
+        this.#quote = char;
+      }
+    }
+  }
+}
+
+function inside(frame: Frame | undefined): Path {
+  return frame === undefined ? [] : [...frame.path, frame.last];
+}
+
+function unquoted(key: string): string {
+  if (key.startsWith('"')) {
+    try {
+      return String(JSON.parse(key));
+    } catch {
+      return key;
+    }
+  }
+  return key.startsWith("'") ? key.slice(1, -1).replaceAll("''", "'") : key;
+}
