@@ -1,12 +1,15 @@
 // Hands the dashboard what it needs of the rest of the program. Wiring only, beside app/start.ts.
 
 import type { Accounts } from "../accounts/accounts.ts";
+import { deviceOf } from "../accounts/sessions/session-list.ts";
 import type { Clock } from "../base/clock.ts";
 import { VERSION } from "../base/version.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import { isTierId, type TierGrant } from "../catalog/tiers.ts";
 import { unpricedModels } from "../catalog/unpriced.ts";
+import type { LiveConfig } from "../config/live.ts";
 import type { Config, TierId } from "../config/schema.ts";
+import type { RetentionRow } from "../dashboard/contract-admin.ts";
 import { LiveViews } from "../dashboard/server/log-live.ts";
 import { type DashboardDeps, dashboardRoutes } from "../dashboard/server/routes.ts";
 import type { createDecisions } from "../decisions/assemble.ts";
@@ -16,7 +19,11 @@ import type { Fleet } from "../gateway/providers.ts";
 import type { OwnedThreads } from "../gateway/threads/owned-threads.ts";
 import { checkSubsystems } from "../status/health.ts";
 import { untrustedProxy } from "../status/untrusted-proxy.ts";
+import { AUDIT_KEPT_MS } from "../store/access/audit.ts";
+import { filesBeside } from "../store/engine/files-beside.ts";
 import type { Store } from "../store/engine/store.ts";
+import type { Upkeep } from "../store/engine/upkeep.ts";
+import { HOURLY_KEPT_MS, LATENCY_KEPT_MS } from "../store/sweeps.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { createWeb } from "../web/assemble.ts";
 import type { createWatch } from "./health-watch.ts";
@@ -24,15 +31,17 @@ import type { Observer } from "./observe.ts";
 
 /** The parts of the program that the dashboard shows or works with. */
 export interface DashboardServiceDeps {
-  readonly store: Pick<Store, "size">;
+  readonly store: Pick<Store, "size" | "dataDir">;
   readonly verbs: Verbs;
   readonly clock: Clock;
   readonly accounts: Accounts;
-  readonly fleet: Pick<Fleet, "catalog" | "breakers">;
+  readonly live: Pick<LiveConfig, "describe">;
+  readonly upkeep: Pick<Upkeep, "last">;
+  readonly fleet: Pick<Fleet, "catalog" | "breakers" | "listing">;
   readonly decisions: Pick<ReturnType<typeof createDecisions>, "overview" | "promote" | "choices">;
   readonly watch: Pick<ReturnType<typeof createWatch>, "subsystems" | "modelHealth">;
-  readonly observer: Pick<Observer, "lastFaults">;
-  readonly web: Pick<ReturnType<typeof createWeb>, "figures" | "count" | "ownJobs">;
+  readonly observer: Pick<Observer, "lastFaults" | "recovered">;
+  readonly web: Pick<ReturnType<typeof createWeb>, "figures" | "count" | "ownJobs" | "engines" | "probeEngine">;
   uptimeSeconds(): number;
   config(): Config;
   grants(): Readonly<Record<TierId, TierGrant>>;
@@ -83,6 +92,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
         return more.web.figures();
       },
     },
+    ...operatorsDeps({ store, verbs, fleet, config, ...more }),
     clock,
     version: VERSION,
     grants: more.grants,
@@ -110,4 +120,52 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     models: () => fleet.catalog().models.filter(({ visibility, kind }) => visibility === "list" && kind === "chat"),
     isPriced: (id) => resolveModel(fleet.catalog(), id)?.model.prices !== undefined,
   } satisfies Omit<DashboardDeps, "liveViews">;
+}
+
+/** What only operators see and do. */
+function operatorsDeps({ store, verbs, fleet, config, ...more }: OperatorsParts) {
+  return {
+    operations: {
+      providers: () => config().providers,
+      listing: fleet.listing,
+      resetBreaker(name) {
+        const breaker = fleet.breakers.get(name);
+        breaker?.reset();
+        return breaker !== undefined;
+      },
+      recovered: more.observer.recovered,
+      engines: more.web.engines,
+      probeEngine: more.web.probeEngine,
+    },
+    housekeeping: {
+      dataDir: store.dataDir,
+      others: () => filesBeside(store),
+      topStorage: verbs.storage.topStorage,
+      storageLimitBytes: () => config().limits.storagePerAccountBytes,
+      retention: () => retentionOf(config()),
+      lastSweep: () => more.upkeep.last,
+      searchAudit: verbs.audit.searchAudit,
+      device: deviceOf,
+      config: () => more.live.describe(),
+    },
+  } satisfies Pick<DashboardDeps, "operations" | "housekeeping">;
+}
+
+type OperatorsParts = Pick<
+  DashboardServiceDeps,
+  "store" | "verbs" | "fleet" | "config" | "observer" | "web" | "upkeep" | "live"
+>;
+
+/** What is kept for how long. */
+function retentionOf({ usage, responses, compaction, web, auth }: Config): RetentionRow[] {
+  return [
+    { what: "Requests, one row each (totals by day stay)", kept_ms: usage.rollupAfterMs, key: "usage.rollup_after" },
+    { what: "Usage by the hour", kept_ms: HOURLY_KEPT_MS, key: null },
+    { what: "Latency percentiles", kept_ms: LATENCY_KEPT_MS, key: null },
+    { what: "Stored responses", kept_ms: responses.retentionMs, key: "responses.retention" },
+    { what: "Threads", kept_ms: compaction.retentionMs, key: "compaction.retention" },
+    { what: "Finished jobs and their pages", kept_ms: web.jobTtlMs, key: "web.job_ttl" },
+    { what: "Sessions after their last use", kept_ms: auth.refreshTokenTtlMs, key: "auth.refresh_token_ttl" },
+    { what: "Audit log", kept_ms: AUDIT_KEPT_MS, key: null },
+  ];
 }

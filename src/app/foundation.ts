@@ -51,12 +51,12 @@ export async function addFoundation({ lifecycle, live, log, clock = systemClock 
   });
   const verbs = verbsOf(store, () => config().limits.storagePerAccountBytes);
   const ground = { add, live, config, log, clock, store, verbs };
-  const { writer, observer } = addUsage({ ...ground, ...programMetrics });
+  const { writer, observer, upkeep } = addUsage({ ...ground, ...programMetrics });
   const grants = live.derive(tierGrants);
   const callers = addCallers({ ...ground, ...programMetrics, writer, grants });
   return {
     ...ground,
-    ...{ tracer, writer, observer, callers, grants, listener, nameModels },
+    ...{ tracer, writer, observer, upkeep, callers, grants, listener, nameModels },
     uptimeSeconds: () => Math.floor((clock.now() - startedMs) / 1000),
     warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, fields),
     bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes, valuesMax: config().server.maxBodyValues }),
@@ -101,7 +101,7 @@ function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Grou
       if (!(await writer.close())) log.error("usage could not be written");
     },
   });
-  add(
+  const upkeep = add(
     "upkeep",
     new Upkeep(store, {
       sweeps: storeSweeps(store, () => config().usage.rollupAfterMs),
@@ -115,7 +115,7 @@ function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Grou
     mayQuote: () => config().log.prompts,
     record: (row) => writer.record(row),
   });
-  return { writer, observer };
+  return { writer, observer, upkeep };
 }
 
 /** Adds who may call, and the memory of how often they did. */

@@ -37,6 +37,8 @@ export interface LastFault {
   /** HTTP status; 0 where there was none. */
   readonly status: number;
   readonly atMs: number;
+  /** Whether a call to it has gone well since. */
+  over: boolean;
 }
 
 /** Providers whose last failure is kept: more than anybody configures. */
@@ -73,13 +75,24 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
   const lastFaults = new Map<string, LastFault>();
   const keepFault = (provider: string, kind: string, status: number) => {
     if (lastFaults.size >= FAULTS_MAX && !lastFaults.has(provider)) lastFaults.clear();
-    lastFaults.set(provider, { kind, status, atMs: clock.now() });
+    lastFaults.set(provider, { kind, status, atMs: clock.now(), over: false });
+  };
+  const recovered = (provider: string) => {
+    const last = lastFaults.get(provider);
+    if (last !== undefined) last.over = true;
   };
   return {
     /** How each provider failed last, since the program was started. */
     lastFaults: lastFaults as ReadonlyMap<string, LastFault>,
     metrics,
     outcomes,
+    /** A provider answered as it should. */
+    recovered,
+    /** A call to a provider has ended. */
+    called(provider: string, outcome: string, seconds: number): void {
+      metrics.upstream(provider, outcome, seconds);
+      if (outcome === "ok") recovered(provider);
+    },
     /** A finished request: its log line, its metrics, its span, and what it says about its model. */
     finished(exchange: Exchange, status: number): void {
       const tookMs = performance.now() - exchange.startedMs;
@@ -103,7 +116,8 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
     },
     /** A provider's model list could not be fetched; its previous models are kept. */
     discoveryFailed(provider: string, cause: unknown, kept: number): void {
-      keepFault(provider, "model_list", 0);
+      const { status = 0 } = cause as { readonly status?: number };
+      keepFault(provider, status === 401 || status === 403 ? "auth" : "model_list", status);
       log.warn("a provider's model list could not be fetched", { provider, kept, error: reasonOf(cause) });
     },
     /** What one upstream call cost. */

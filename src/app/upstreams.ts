@@ -83,7 +83,7 @@ function upstreamCalls(base: Foundation, fleet: ReturnType<typeof createFleet>):
     random: Math.random,
     scrub: (text) => redact()(text),
     failed: observer.failed,
-    called: observer.metrics.upstream,
+    called: observer.called,
     retried: observer.metrics.retried,
   };
 }

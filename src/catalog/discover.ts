@@ -29,7 +29,16 @@ export interface Discovery {
    * time, undefined when it was not fetched yet or never is.
    */
   offers(provider: string, model: string): boolean | undefined;
+  /** How the last listing of a provider went; undefined when it was not asked yet or never is. */
+  listing(provider: string): ModelListing | undefined;
   stop(): void;
+}
+
+/** How a provider's last listing went. */
+export interface ModelListing {
+  readonly ok: boolean;
+  /** Models that it offers, by its last good list. */
+  readonly models: number;
 }
 
 /** The catalog is live: provider lists are fetched again after this time. */
@@ -110,6 +119,10 @@ export function createDiscovery<P extends DiscoverySource>(
     offers(provider, model) {
       if (!answers.has(provider)) return undefined;
       return answers.get(provider)?.has(model.toLowerCase()) === true;
+    },
+    listing(provider) {
+      if (!answers.has(provider)) return undefined;
+      return { ok: answers.get(provider) !== undefined, models: lists.get(provider)?.length ?? 0 };
     },
     stop() {
       stopped = true;

@@ -69,7 +69,12 @@ export function describeConfig(origin: Origin, config: Config, secrets: readonly
     const { text: whole, through, secret } = textOf(preset?.value ?? found.value, origin);
     const text = withoutPassword(whole);
     const hidden =
-      text !== "" && (secret || node.secret === true || isSecretList(node) || SECRET_NAME.test(String(path.at(-1))) || isSecretText(text));
+      text !== "" &&
+      (secret ||
+        node.secret === true ||
+        isSecretList(node) ||
+        SECRET_NAME.test(String(path.at(-1))) ||
+        isSecretText(text));
     return {
       key,
       value: hidden ? null : text,
@@ -113,7 +118,7 @@ function walk(node: Node, raw: unknown, { path, values, description = node.descr
     if (keys.length > 0) return;
   }
   if (node.items?.["type"] === "object" && Array.isArray(raw) && raw.length > 0) {
-    raw.forEach((element, index) => below(node.items as Node, element, index));
+    for (const [index, element] of raw.entries()) below(node.items as Node, element, index);
     return;
   }
   const empty = node.patternProperties !== undefined ? {} : "";
@@ -152,7 +157,13 @@ function sourceOf(
     return { kind: "file", name: file, line: lineOf(path) ?? null, through };
   if (here === undefined || here === null || isGroup(here)) return DEFAULT;
   // Of a group that a variable gave whole, as JSON.
-  const names = path.map((_, at) => `SALLYPORT_${path.slice(0, path.length - at).map(asVariable).join("_")}`);
+  const names = path.map(
+    (_, at) =>
+      `SALLYPORT_${path
+        .slice(0, path.length - at)
+        .map(asVariable)
+        .join("_")}`,
+  );
   return { ...DEFAULT, kind: "variable", name: names.find((name) => env[name] !== undefined) ?? null, through };
 }
 

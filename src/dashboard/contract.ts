@@ -1,6 +1,8 @@
 // What the dashboard's pages and its API say to each other: the only file that both sides import. Types, and the few
 // plain values both must agree on.
 
+import type { ProviderView } from "./contract-admin.ts";
+
 /** Where the dashboard lives. */
 export const BASE = "/dashboard";
 
@@ -271,8 +273,7 @@ export interface GatewayView {
       readonly failures: number;
       readonly opened_at: string | null;
     } | null;
-    /** Since the program was started. */
-    readonly last_error: { readonly kind: string; readonly status: number; readonly at: string } | null;
+    readonly last_error: ProviderView["last_error"];
   }[];
   readonly models: readonly {
     readonly id: string;

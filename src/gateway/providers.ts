@@ -2,7 +2,7 @@
 // providers list changes, swapped as a whole so that a request sees one state.
 
 import type { Clock } from "../base/clock.ts";
-import { createDiscovery, type Discovery } from "../catalog/discover.ts";
+import { createDiscovery, type Discovery, type ModelListing } from "../catalog/discover.ts";
 import { catalogProviders, configuredModels, discoveredProviders } from "../catalog/from-config.ts";
 import { loadMetadata, type MetadataLookup } from "../catalog/metadata.ts";
 import { buildCatalog, type Catalog, type ModelFacts } from "../catalog/models.ts";
@@ -33,6 +33,8 @@ export interface Fleet {
   known(provider: string, model: string): ModelFacts | undefined;
   /** What a provider's last listing says; false when it failed, undefined when it is not asked. */
   listed(provider: string, model: string): boolean | undefined;
+  /** How a provider's last model list came; undefined when it is not asked for one. */
+  listing(provider: string): ModelListing | undefined;
   /** Takes a new configuration. */
   reconfigure(): void;
   /** Loads the metadata of well-known models and begins discovery; resolves after the first round. */
@@ -102,6 +104,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     breakers,
     known,
     listed: (provider, model) => discovery.offers(provider, model),
+    listing: (provider) => discovery.listing(provider),
     reconfigure() {
       reconfigure();
       deps.catalogChanged?.();

@@ -12,9 +12,9 @@ import { responseStore } from "./work/responses.ts";
 import { threadStore } from "./work/threads.ts";
 
 /** Spans of up to a week are drawn by the hour. */
-const HOURLY_KEPT_MS = 8 * 86_400_000;
+export const HOURLY_KEPT_MS = 8 * 86_400_000;
 /** Percentiles of a year, and of the one before it for some days. */
-const LATENCY_KEPT_MS = 400 * 86_400_000;
+export const LATENCY_KEPT_MS = 400 * 86_400_000;
 
 /** The sweeps of every table. `rollupAfterMs`: how long a request keeps a row of its own (config `usage.rollup_after`). */
 export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] {

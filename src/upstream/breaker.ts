@@ -82,6 +82,13 @@ export class Breaker {
     return cooled > 0 ? cooled : this.#probeRuns() ? this.settings.cooldownMs : 0;
   }
 
+  /** Closes it and forgets what failed: an operator knows that the provider is well. */
+  reset(): void {
+    if (this.#openedAtMs === undefined) this.#failedAtMs = [];
+    else this.#close();
+    this.#probe = undefined;
+  }
+
   snapshot(): BreakerSnapshot {
     if (this.#openedAtMs === undefined) this.#forgetOld();
     return { state: this.state, failures: this.#failedAtMs.length, openedAtMs: this.#openedAtMs ?? null };

@@ -105,6 +105,8 @@ export function createWeb(deps: WebDeps) {
     ownJobs: createOwnedJobs({ ...endpoints, lists: store, pages: store }),
     /** Every search engine: whether it runs, how it does, whether it is left alone. */
     engines: () => search.engines(),
+    /** Asks one engine now, past suspensions; undefined when there is none of that name. */
+    probeEngine: (name: string, signal: AbortSignal) => search.probe(name, signal),
     start: () => {
       const isLocal = deps.config().web.browser.endpoint === "";
       if (isLocal && tools.browserHealth().status !== "disabled" && !hasSandbox()) deps.warn(NO_SANDBOX);

@@ -16,7 +16,7 @@ test.each<readonly [text: string, lines: Readonly<Record<string, number>>]>([
   ["a:\n  - id: x\n    t: 1\n  - id: y\n", { "a.0": 2, "a.0.id": 2, "a.0.t": 3, "a.1.id": 4 }],
   ["a:\n  - r:\n      - p: 1\n        q: 2\n      - p: 3\n", { "a.0.r.0.q": 4, "a.0.r.1.p": 5 }],
   ["a: { b: 1, c: [x,\n  y], d: { e: 2 } }\nf: 1\n", { "a.b": 1, "a.c.0": 1, "a.c.1": 1, "a.d.e": 2, f: 3 }],
-  ["a:\n  # b: 9\n  'b': \"x: y # z\"\n\n  \"c\": 1 # d: 2\n", { "a.b": 3, "a.c": 5 }],
+  ['a:\n  # b: 9\n  \'b\': "x: y # z"\n\n  "c": 1 # d: 2\n', { "a.b": 3, "a.c": 5 }],
   ["a: |\n  b: 1\n  c: 2\nd: >-\n  e\nf: 1\n", { a: 1, d: 4, f: 6 }],
   ['a: "one\n  b: 2"\nc: 3\n', { a: 1, c: 3 }],
   ['{\n  "a": {\n    "b": [1,\n      { "c": 2 }]\n  },\n  "d": 1\n}', { a: 2, "a.b": 3, "a.b.1.c": 4, d: 6 }],

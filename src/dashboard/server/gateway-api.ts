@@ -25,7 +25,16 @@ export interface GatewayFigures {
   /** As configured. */
   providers(): readonly { readonly name: string; readonly kind: string }[];
   breakers(): ReadonlyMap<string, BreakerSnapshot>;
-  lastFaults(): ReadonlyMap<string, { readonly kind: string; readonly status: number; readonly atMs: number }>;
+  lastFaults(): ReadonlyMap<
+    string,
+    {
+      readonly kind: string;
+      readonly status: number;
+      readonly atMs: number;
+      /** A call has gone well since. */
+      readonly over: boolean;
+    }
+  >;
   catalog(): readonly CatalogModel[];
   modelHealth(): {
     readonly models: readonly {
@@ -139,7 +148,9 @@ async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<Gatewa
             ? null
             : { state: breaker.state, failures: breaker.failures, opened_at: isoTime(breaker.openedAtMs) },
         last_error:
-          fault === undefined ? null : { kind: fault.kind, status: fault.status, at: isoTime(fault.atMs) ?? "" },
+          fault === undefined
+            ? null
+            : { kind: fault.kind, status: fault.status, at: isoTime(fault.atMs) ?? "", over: fault.over },
       };
     }),
     models: gateway.modelHealth().models.map((model) => ({

@@ -24,7 +24,8 @@ type NotedEvent =
   | "account_key_revoked"
   | "job_cancelled"
   | "invite_created"
-  | "invite_withdrawn";
+  | "invite_withdrawn"
+  | "breaker_reset";
 
 export interface KeysApiDeps {
   readonly keys: Pick<KeyStore, "createKey" | "listKeys" | "revokeKey">;

@@ -20,10 +20,12 @@ import { type DecisionsApiDeps, decisionsApi } from "./decisions-api.ts";
 import { type DashboardRequest, type Endpoint, member } from "./endpoint.ts";
 import { type GatewayApiDeps, gatewayApi } from "./gateway-api.ts";
 import { hasSessionCookie, refuseForeignOrigin, visitorOf } from "./guard.ts";
+import { type HousekeepingApiDeps, housekeepingApi } from "./housekeeping-api.ts";
 import { type JobsApiDeps, jobsApi } from "./jobs-api.ts";
 import { budgetView, type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { type LogApiDeps, logApi } from "./log-api.ts";
 import { modelsApi } from "./models-api.ts";
+import { type OperationsApiDeps, operationsApi } from "./operations-api.ts";
 import { assetFile, htmlPage, safeHeaders } from "./page.ts";
 import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
 import { type PlaygroundApiDeps, playgroundApi } from "./playground-api.ts";
@@ -39,10 +41,13 @@ export interface DashboardDeps
     Pick<LogApiDeps, "liveViews" | "isPriced">,
     JobsApiDeps,
     Pick<GatewayApiDeps, "gateway">,
-    Pick<PeopleApiDeps, "people" | "invites">,
+    Pick<OperationsApiDeps, "operations">,
+    Pick<HousekeepingApiDeps, "housekeeping">,
+    Pick<PeopleApiDeps, "invites">,
     Omit<SignInApiDeps, "profile" | "boot"> {
   readonly version: string;
   readonly usage: UsageApiDeps["usage"] & LogApiDeps["usage"] & GatewayApiDeps["usage"] & PeopleApiDeps["usage"];
+  readonly people: PeopleApiDeps["people"] & HousekeepingApiDeps["people"];
   readonly keys: KeysApiDeps["keys"] & PlaygroundApiDeps["keys"] & PeopleApiDeps["keys"];
   /** What an account keeps here, and how much it may. */
   storageOf(accountId: string): Promise<{ readonly usedBytes: number; readonly limitBytes: number }>;
@@ -84,6 +89,8 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...gatewayApi(deps),
     ...modelsApi(deps),
     ...peopleApi(deps),
+    ...operationsApi(deps),
+    ...housekeepingApi(deps),
     member("GET", "/models", async ({ who }) => ({ data: deps.models().map((model) => choice(model, who.account)) })),
   ];
 

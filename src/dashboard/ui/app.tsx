@@ -105,6 +105,36 @@ const ROUTES: readonly Route[] = [
     page: lazy(() => import("./pages/admin/decision-version.tsx"), "DecisionVersionPage"),
     as: "admin",
   },
+  {
+    path: /^\/admin\/providers$/,
+    page: lazy(() => import("./pages/admin/providers.tsx"), "ProvidersPage"),
+    as: "admin",
+    nav: ["Providers", "cloud", "/admin/providers"],
+  },
+  {
+    path: /^\/admin\/engines$/,
+    page: lazy(() => import("./pages/admin/engines.tsx"), "EnginesPage"),
+    as: "admin",
+    nav: ["Search engines", "search", "/admin/engines"],
+  },
+  {
+    path: /^\/admin\/storage$/,
+    page: lazy(() => import("./pages/admin/storage.tsx"), "StoragePage"),
+    as: "admin",
+    nav: ["Storage", "disk", "/admin/storage"],
+  },
+  {
+    path: /^\/admin\/audit$/,
+    page: lazy(() => import("./pages/admin/audit.tsx"), "AuditPage"),
+    as: "admin",
+    nav: ["Audit log", "shield", "/admin/audit"],
+  },
+  {
+    path: /^\/admin\/config$/,
+    page: lazy(() => import("./pages/admin/config.tsx"), "ConfigPage"),
+    as: "admin",
+    nav: ["Configuration", "sliders", "/admin/config"],
+  },
   { path: /^\/login$/, page: LoginPage, as: "guest" },
   // Signing up goes on, with the verification code, when the account is there.
   { path: /^\/signup$/, page: SignupPage, as: "anyone" },

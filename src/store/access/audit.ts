@@ -1,8 +1,9 @@
 // The audit log: what happened to an account's security. Kept for a year.
 
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, lt } from "drizzle-orm";
 import { storable } from "../../base/storable.ts";
 import type { Store } from "../engine/store.ts";
+import { accounts } from "../schema.ts";
 import { auditLog } from "./schema.ts";
 
 /** An entry to write. */
@@ -18,7 +19,8 @@ export interface AuditEntry {
 /** Verbs over the audit log. */
 export type AuditStore = ReturnType<typeof auditStore>;
 
-const KEPT_MS = 365 * 86_400_000;
+/** How long an entry is kept. */
+export const AUDIT_KEPT_MS = 365 * 86_400_000;
 const DELETE_BATCH = 500;
 const PAGE_MAX = 200;
 const USER_AGENT_CHARS = 300;
@@ -52,9 +54,27 @@ export function auditStore(store: Store) {
         .limit(Math.min(options.limit ?? 50, PAGE_MAX))
         .all();
     },
+    /** Entries of all accounts, or of one or of one kind, newest first, older than the entry `beforeId`. */
+    async searchAudit(options: { accountId?: string; event?: string; beforeId?: number; limit?: number } = {}) {
+      const { accountId, event, beforeId, limit = 50 } = options;
+      return db
+        .select({ ...getTableColumns(auditLog), username: accounts.username })
+        .from(auditLog)
+        .innerJoin(accounts, eq(accounts.id, auditLog.accountId))
+        .where(
+          and(
+            accountId === undefined ? undefined : eq(auditLog.accountId, accountId),
+            event === undefined ? undefined : eq(auditLog.event, event),
+            beforeId === undefined ? undefined : lt(auditLog.id, beforeId),
+          ),
+        )
+        .orderBy(desc(auditLog.id))
+        .limit(Math.min(limit, PAGE_MAX))
+        .all();
+    },
     /** Deletes some of the entries that are older than a year; returns how many, 0 when nothing is left. */
     async deleteOldAudit(): Promise<number> {
-      return (await deleteOld.run([clock.now() - KEPT_MS, DELETE_BATCH])).changes;
+      return (await deleteOld.run([clock.now() - AUDIT_KEPT_MS, DELETE_BATCH])).changes;
     },
   };
 }

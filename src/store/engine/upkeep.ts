@@ -15,6 +15,14 @@ export interface UpkeepOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** What a round came to. */
+export interface UpkeepRound {
+  readonly endedAtMs: number;
+  readonly deleted: number;
+  /** Steps that failed; the log says why. */
+  readonly failed: number;
+}
+
 const INTERVAL_MS = 60_000;
 /** Steps per kind and round: what is left waits for the next round. */
 const STEPS_MAX = 1000;
@@ -28,6 +36,7 @@ export class Upkeep {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #round: Promise<void> | undefined;
   #stopped = false;
+  #last: UpkeepRound | undefined;
 
   constructor(store: Store, options: UpkeepOptions) {
     this.#store = store;
@@ -54,23 +63,35 @@ export class Upkeep {
     await this.#round;
   }
 
+  /** The last whole round; undefined before the first. */
+  get last(): UpkeepRound | undefined {
+    return this.#last;
+  }
+
   /** One round. A sweep that fails is reported and does not keep the others from running. */
   async run(): Promise<void> {
+    let deleted = 0;
+    let failed = 0;
     for (const sweep of [...this.#options.sweeps, () => this.#vacuum()]) {
       try {
         for (let step = 0; step < STEPS_MAX && !this.#stopped; step++) {
-          if ((await sweep()) === 0) break;
+          const count = await sweep();
+          if (count === 0) break;
+          if (this.#options.sweeps.includes(sweep)) deleted += count;
           await new Promise((resolve) => setImmediate(resolve));
         }
       } catch (error) {
+        failed++;
         this.#options.onError?.(error);
       }
     }
     try {
       if (!this.#stopped) this.#store.checkpoint();
     } catch (error) {
+      failed++;
       this.#options.onError?.(error);
     }
+    if (!this.#stopped) this.#last = { endedAtMs: this.#store.clock.now(), deleted, failed };
   }
 
   async #vacuum(): Promise<number> {

@@ -2,9 +2,10 @@
 // limit: of responses and threads the oldest go, and what a client asks to keep is refused when that makes no room.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import { type MaybePromise, type Store, step } from "../engine/store.ts";
+import { accounts } from "../schema.ts";
 import { accountStorage, responses, threads } from "./schema.ts";
 import { THREAD_BYTES } from "./thread-size.ts";
 
@@ -56,6 +57,18 @@ export function storageStore(store: Store, limitBytes: () => number) {
     /** What an account keeps, and how much it may. */
     async storageOf(accountId: string): Promise<{ readonly usedBytes: number; readonly limitBytes: number }> {
       return { usedBytes: await usedBytes(accountId), limitBytes: limitBytes() };
+    },
+
+    /** The accounts that keep the most, most first. */
+    async topStorage(limit: number) {
+      return db
+        .select({ accountId: accountStorage.accountId, username: accounts.username, bytes: accountStorage.bytes })
+        .from(accountStorage)
+        .innerJoin(accounts, eq(accounts.id, accountStorage.accountId))
+        .where(gt(accountStorage.bytes, 0))
+        .orderBy(desc(accountStorage.bytes), asc(byBytes(accountStorage.accountId)))
+        .limit(limit)
+        .all();
     },
 
     makeRoom,

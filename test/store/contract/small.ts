@@ -35,6 +35,28 @@ const audit: Contract<"audit"> = {
       expect(listed.map(({ detail }) => detail["event"])).toEqual(TEXTS);
     },
   },
+  searchAudit: {
+    "order: the newest of all accounts first, with their names; or of one account, or of one kind": async (world) => {
+      const { verbs, clock } = world;
+      const [a, b] = [await world.account("a"), await world.account("b")];
+      const add = async (accountId: string, event: string) => {
+        clock.advance(1);
+        await verbs.audit.addAudit({ accountId, event, address: "", userAgent: "" });
+      };
+      for (const event of ["login", "logout"]) for (const accountId of [a, b]) await add(accountId, event);
+      const found = async (options?: Parameters<typeof verbs.audit.searchAudit>[0]) =>
+        (await verbs.audit.searchAudit(options)).map(({ accountId, event, username }) => {
+          expect(username).not.toBe("");
+          return `${accountId === a ? "a" : "b"} ${event}`;
+        });
+      expect(await found()).toEqual(["b logout", "a logout", "b login", "a login"]);
+      expect(await found({ accountId: a })).toEqual(["a logout", "a login"]);
+      expect(await found({ event: "login" })).toEqual(["b login", "a login"]);
+      expect(await found({ accountId: "nobody" })).toEqual([]);
+      const [, second] = await verbs.audit.searchAudit({ limit: 2 });
+      expect(await found({ beforeId: second!.id, limit: 1 })).toEqual(["b login"]);
+    },
+  },
   listAudit: {
     "order: the newest first": async ({ verbs, account }) => {
       const accountId = await account();

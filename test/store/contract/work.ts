@@ -339,6 +339,22 @@ const storage: Contract<"storage"> = {
       expect((await world.verbs.storage.storageOf(accountId)).usedBytes).toBe(100);
     },
   },
+  topStorage: {
+    "order: those that keep the most first, and none that keep nothing": async (world) => {
+      const { verbs } = world;
+      const [a, b] = [await world.account("a"), await world.account("b")];
+      await world.account("c");
+      await verbs.files.createFile(file(a, "f"), new Uint8Array(10));
+      await verbs.files.createFile(file(b, "g"), new Uint8Array(30));
+      const found = async (limit: number) =>
+        (await verbs.storage.topStorage(limit)).map(({ accountId, bytes }) => [accountId, bytes]);
+      expect(await found(9)).toEqual([
+        [b, 30],
+        [a, 10],
+      ]);
+      expect(await found(1)).toEqual([[b, 30]]);
+    },
+  },
   makeRoom: {
     "order: the oldest goes first, equals by bytes": async (world) => {
       const accountId = await world.account();

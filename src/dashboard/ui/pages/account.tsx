@@ -8,6 +8,7 @@ import { useLoad } from "../load.ts";
 import { beginConnect } from "../oauth-sign-in.ts";
 import { BudgetText } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
+import { EVENTS } from "../parts/events.ts";
 import { Field, Submit, useForm } from "../parts/form.tsx";
 import { Badge, Notice, say } from "../parts/notice.tsx";
 import { dayText, formatBytes, When } from "../parts/time.tsx";
@@ -216,33 +217,6 @@ function Sessions() {
     </section>
   );
 }
-
-const EVENTS: Readonly<Record<string, string>> = {
-  signup: "Account made",
-  login: "Signed in",
-  login_failed: "Wrong password at sign-in",
-  logout: "Signed out",
-  session_ended: "A device was signed out",
-  sessions_ended: "Devices were signed out",
-  password_changed: "Password changed",
-  password_change_failed: "Wrong password when changing it",
-  password_reset_requested: "A password reset link was requested",
-  password_reset: "Password set by a mailed link",
-  email_verified: "E-mail address verified",
-  identity_linked: "Provider linked",
-  identity_unlinked: "Provider unlinked",
-  refresh_reused: "A used token was presented again: its session was ended",
-  plan_set: "Plan of an account set",
-  job_cancelled: "Job of an account cancelled",
-  account_removed: "Account deleted by you",
-  account_key_revoked: "Key of an account revoked",
-  invite_created: "Invitation made",
-  invite_withdrawn: "Invitation withdrawn",
-  decision_promoted: "Decision alias moved",
-  decision_promotion_refused: "Decision alias not moved",
-  key_created: "Key made",
-  key_revoked: "Key revoked",
-};
 
 function Events() {
   const events = useLoad<Listing<EventView>>("/events");

@@ -19,6 +19,8 @@ const TYPING_MS = 250;
 export function AccountsPage() {
   const typed = useSignal("");
   const asked = useSignal("");
+  // What stands below a list waits for it, or it would be pushed down.
+  const came = useSignal(false);
   useEffect(() => {
     const timer = setTimeout(() => (asked.value = typed.value), TYPING_MS);
     return () => clearTimeout(timer);
@@ -37,18 +39,22 @@ export function AccountsPage() {
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
       </div>
-      <Found key={asked.value} begins={asked.value} />
-      <Invites />
+      <Found key={asked.value} begins={asked.value} came={() => (came.value = true)} />
+      {came.value && <Invites />}
     </>
   );
 }
 
-function Found({ begins }: { begins: string }) {
+function Found({ begins, came }: { begins: string; came: () => void }) {
   const path = `/admin/accounts?q=${encodeURIComponent(begins)}`;
   const { value, problem } = useLoad<Listing<AccountRow>>(path);
   const older = useSignal<readonly AccountRow[]>([]);
   const lastPage = useSignal(PER_PAGE);
   const first = value.value?.data;
+  const isThere = first !== undefined || problem.value !== undefined;
+  useEffect(() => {
+    if (isThere) came();
+  }, [isThere]);
   const list = [...(first ?? []), ...older.value];
   const more = async () => {
     try {

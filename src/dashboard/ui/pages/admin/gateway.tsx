@@ -8,7 +8,9 @@ import { useLoad } from "../../load.ts";
 import { Badge, Empty, Notice } from "../../parts/notice.tsx";
 import { formatBytes, lasting, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
+import { hrefOf } from "../../router.ts";
 import { ByDay, daysShown, NO_MODEL, Spans, Sums, UsageTotals } from "../usage.tsx";
+import { FAULT_WORDS } from "./fault-words.ts";
 
 /** What is shown of the present is never older than this. */
 const REFRESH_MS = 15_000;
@@ -23,18 +25,6 @@ const STATES = {
   open: "danger",
   disabled: undefined,
 } as const;
-
-const WORDS: Readonly<Record<string, string>> = {
-  half_open: "Half open",
-  auth: "refused our credentials",
-  bad_request: "refused a request",
-  context_length: "input too long",
-  model_missing: "has no such model",
-  rate_limited: "rate limited",
-  unavailable: "unavailable",
-  timeout: "timed out",
-  model_list: "returned no model list",
-};
 
 /** The page. */
 export function GatewayPage() {
@@ -65,11 +55,20 @@ export function GatewayPage() {
           . If it is your proxy, name it there: until then all of its clients count as one address.
         </Notice>
       )}
+      {/* In the order of the page: what comes later pushes nothing down. */}
       {gateway !== undefined && <Parts gateway={gateway} />}
-      <UsageTotals report={report} />
-      <ByDay report={report} />
-      {gateway !== undefined && <Providers providers={gateway.providers} />}
-      {gateway !== undefined && <Models models={gateway.models} />}
+      {(gateway !== undefined || problem !== undefined) && (
+        <>
+          <UsageTotals report={report} />
+          <ByDay report={report} />
+        </>
+      )}
+      {gateway !== undefined && (report !== undefined || problem !== undefined) && (
+        <>
+          <Providers providers={gateway.providers} />
+          <Models models={gateway.models} />
+        </>
+      )}
       {report !== undefined && report.models.length > 0 && (
         <Sums
           title="Usage by model"
@@ -114,7 +113,9 @@ function Parts({ gateway }: { gateway: GatewayView }) {
 function Providers({ providers }: { providers: GatewayView["providers"] }) {
   return (
     <section class="stack" aria-labelledby="providers">
-      <h2 id="providers">Providers</h2>
+      <h2 id="providers">
+        <a href={hrefOf("/admin/providers")}>Providers</a>
+      </h2>
       {providers.length === 0 ? (
         <Empty>No provider is configured.</Empty>
       ) : (
@@ -143,7 +144,11 @@ function Providers({ providers }: { providers: GatewayView["providers"] }) {
                     ) : (
                       <span class="badges">
                         <Badge kind={isRefused(breaker, last) ? "danger" : STATES[breaker.state]}>
-                          {isRefused(breaker, last) ? "key refused" : (WORDS[breaker.state] ?? breaker.state)}
+                          {isRefused(breaker, last)
+                            ? "key refused"
+                            : breaker.state === "half_open"
+                              ? "half open"
+                              : breaker.state}
                         </Badge>
                         {breaker.opened_at !== null && <When iso={breaker.opened_at} />}
                       </span>
@@ -157,7 +162,7 @@ function Providers({ providers }: { providers: GatewayView["providers"] }) {
                       "None"
                     ) : (
                       <span>
-                        {WORDS[last.kind] ?? last.kind}
+                        {FAULT_WORDS[last.kind] ?? last.kind}
                         {last.status > 0 && ` (${last.status})`}, <When iso={last.at} />
                       </span>
                     )}
@@ -179,7 +184,7 @@ type ProviderRow = GatewayView["providers"][number];
 
 /** A refused key opens no breaker, and yet nothing gets through: what failed last says so. */
 function isRefused(breaker: NonNullable<ProviderRow["breaker"]>, last: ProviderRow["last_error"]): boolean {
-  return breaker.state === "closed" && last?.kind === "auth";
+  return breaker.state === "closed" && last?.kind === "auth" && !last.over;
 }
 
 /** Models that fare badly come first, and of many healthy ones only some are shown at once. */

@@ -1,0 +1,186 @@
+// What the gateway calls: providers and search engines, each with how it does, a test that asks it now, and a reset.
+
+import { ApiError } from "../../base/errors.ts";
+import type { CatalogModel } from "../../catalog/models.ts";
+import { findPreset } from "../../config/presets.ts";
+import type { ProviderConfig } from "../../config/schema.ts";
+import type { EngineProbe, EngineState } from "../../search/run.ts";
+import { type ProviderProbe, probeModelList } from "../../upstream/probe.ts";
+import { isEmbedded } from "../../vendors/protocols.ts";
+import type { Listing } from "../contract.ts";
+import type { EngineTest, EngineView, ProviderTest, ProviderView, TestStatus } from "../contract-admin.ts";
+import { admin, type Endpoint } from "./endpoint.ts";
+import type { GatewayFigures } from "./gateway-api.ts";
+import type { KeysApiDeps } from "./keys-api.ts";
+
+/** What the pages of providers and engines work with. */
+export interface Operations {
+  /** As configured. */
+  providers(): readonly ProviderConfig[];
+  /** How a provider's model list came last; undefined when it was not asked. */
+  listing(provider: string): { readonly ok: boolean; readonly models: number } | undefined;
+  /** Closes a provider's breaker; false when there is none. */
+  resetBreaker(provider: string): boolean;
+  /** A test of a provider went well: what failed before is over. */
+  recovered(provider: string): void;
+  engines(): readonly EngineState[];
+  /** Asks a search engine now; undefined when there is none of that name. */
+  probeEngine(name: string, signal: AbortSignal): Promise<EngineProbe | undefined>;
+}
+
+export interface OperationsApiDeps extends Pick<KeysApiDeps, "note" | "clock"> {
+  readonly operations: Operations;
+  readonly gateway: Pick<GatewayFigures, "breakers" | "lastFaults" | "catalog" | "modelHealth">;
+}
+
+/** Of more keys than these the first are tested. */
+const KEYS_TESTED_MAX = 20;
+
+/** The endpoints. */
+export function operationsApi(deps: OperationsApiDeps): Endpoint[] {
+  const { operations, clock, note } = deps;
+  const running = new Map<string, Promise<ProviderTest>>();
+  const at = () => new Date(clock.now()).toISOString();
+
+  const find = (name: string | undefined): ProviderConfig => {
+    const provider = operations.providers().find((one) => one.name === name);
+    if (provider === undefined) throw new ApiError("route_not_found", "There is no such provider.");
+    return provider;
+  };
+  /** One test of a thing at a time: who presses again gets the same answer. */
+  const once = <T extends ProviderTest>(key: string, run: () => Promise<T>): Promise<T> => {
+    const test = (running.get(key) as Promise<T> | undefined) ?? run().finally(() => running.delete(key));
+    running.set(key, test);
+    return test;
+  };
+
+  return [
+    admin("GET", "/admin/providers", async (): Promise<Listing<ProviderView>> => ({ data: providerViews(deps) })),
+
+    admin("POST", "/admin/providers/:name/test", async ({ params }): Promise<ProviderTest> => {
+      const provider = find(params["name"]);
+      return once(`provider ${provider.name}`, async () => {
+        const startedMs = performance.now();
+        const { status, message } = await probeAll(provider);
+        if (status === "ok") operations.recovered(provider.name);
+        return { status, message, ms: Math.round(performance.now() - startedMs), at: at() };
+      });
+    }),
+
+    admin("POST", "/admin/providers/:name/reset", async (visit) => {
+      const { name } = find(visit.params["name"]);
+      if (!operations.resetBreaker(name)) throw new ApiError("route_not_found", "This provider has no breaker.");
+      await note("breaker_reset", visit, { provider: name });
+      return { success: true };
+    }),
+
+    admin(
+      "GET",
+      "/admin/engines",
+      async (): Promise<Listing<EngineView>> => ({ data: operations.engines().map(engineView) }),
+    ),
+
+    admin("POST", "/admin/engines/:name/test", async ({ params, request }): Promise<EngineTest> => {
+      const name = params["name"] ?? "";
+      return once(`engine ${name}`, async () => {
+        const probe = await operations.probeEngine(name, request.signal);
+        if (probe === undefined) throw new ApiError("route_not_found", "There is no such search engine.");
+        const { hits, ms, error } = probe;
+        const status: TestStatus = error !== undefined ? "failed" : hits === 0 ? "warning" : "ok";
+        const message = error === undefined ? hitsText(hits) : `${error.kind}: ${error.message}`;
+        return { status, hits, message, ms: Math.round(ms), at: at() };
+      });
+    }),
+  ];
+}
+
+/** Each of its keys is asked with; the worst answer is the answer. */
+async function probeAll(provider: ProviderConfig): Promise<ProviderProbe> {
+  const keys = provider.apiKeys.slice(0, KEYS_TESTED_MAX);
+  if (keys.length <= 1) return probeModelList(provider);
+  const probes = await Promise.all(keys.map((key) => probeModelList({ ...provider, apiKeys: [key] })));
+  const worst = (["failed", "warning", "ok"] as const).find((status) =>
+    probes.some((probe) => probe.status === status),
+  );
+  const at = probes.findIndex(({ status }) => status === worst);
+  const { status, message } = probes[at]!;
+  const good = probes.filter((probe) => probe.status === "ok").length;
+  if (status === "ok") return { status, message: `${message}, with each of ${keys.length} keys` };
+  return { status, message: `${message} (key ${at + 1} of ${keys.length}; ${good} of them are accepted)` };
+}
+
+function providerViews({ operations, gateway }: OperationsApiDeps): ProviderView[] {
+  const [breakers, faults, catalog] = [gateway.breakers(), gateway.lastFaults(), gateway.catalog()];
+  const states = new Map(gateway.modelHealth().models.map(({ id, status }) => [id, status]));
+  return operations.providers().map((provider) => {
+    const { name, kind, preset, baseUrl, apiKeys } = provider;
+    const [breaker, fault] = [breakers.get(name), faults.get(name)];
+    const models = catalog.filter(({ routes }) => routes.some((route) => route.provider === name));
+    const health = { healthy: 0, degraded: 0, unavailable: 0 };
+    for (const { id } of models) {
+      const state = states.get(id);
+      if (state !== undefined) health[state]++;
+    }
+    return {
+      name,
+      kind,
+      preset: preset ?? null,
+      base_url: isEmbedded(provider) ? "" : baseUrl.replace(/\/\/[^/@]*@/, "//***@"),
+      credentials: apiKeys.length,
+      variable: (preset === undefined ? undefined : findPreset(preset)?.variable) ?? null,
+      list: listOf(provider, operations, models),
+      models: models.length,
+      health,
+      breaker:
+        breaker === undefined
+          ? null
+          : {
+              state: breaker.state,
+              failures: breaker.failures,
+              failures_max: provider.breaker.failures,
+              opened_at: isoTime(breaker.openedAtMs),
+            },
+      last_error:
+        fault === undefined
+          ? null
+          : { kind: fault.kind, status: fault.status, at: isoTime(fault.atMs) ?? "", over: fault.over },
+    };
+  });
+}
+
+function listOf(
+  provider: ProviderConfig,
+  operations: Operations,
+  models: readonly CatalogModel[],
+): ProviderView["list"] {
+  if (isEmbedded(provider)) return { state: "built_in", models: models.length };
+  if (!provider.discover) return { state: "off", models: 0 };
+  const listing = operations.listing(provider.name);
+  if (listing === undefined) return { state: "waiting", models: 0 };
+  return { state: listing.ok ? "ok" : "failed", models: listing.models };
+}
+
+function engineView({ name, categories, whyOff, suspended, ...health }: EngineState): EngineView {
+  const { lastError } = health;
+  return {
+    name,
+    categories,
+    off: whyOff ?? null,
+    suspended: suspended === undefined ? null : { kind: suspended.kind, until: isoTime(suspended.untilMs) ?? "" },
+    last_ok_at: isoTime(health.lastOkAtMs ?? null),
+    failing_since: isoTime(health.failingSinceMs ?? null),
+    last_error:
+      lastError === undefined
+        ? null
+        : { kind: lastError.kind, message: lastError.message, at: isoTime(lastError.atMs) ?? "" },
+  };
+}
+
+function hitsText(hits: number): string {
+  if (hits === 0) return "It answered without a hit.";
+  return `It answered with ${hits} ${hits === 1 ? "hit" : "hits"}.`;
+}
+
+function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

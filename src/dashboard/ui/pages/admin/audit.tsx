@@ -1,0 +1,134 @@
+// What happened to all accounts, the newest first, by account and by kind. What is chosen stands in the address.
+
+import { useSignal } from "@preact/signals";
+import type { Listing } from "../../../contract.ts";
+import type { AuditView } from "../../../contract-admin.ts";
+import { call } from "../../api.ts";
+import { useLoad } from "../../load.ts";
+import { EVENTS } from "../../parts/events.ts";
+import { Choice, Field, Submit, useForm } from "../../parts/form.tsx";
+import { Empty, Notice, say } from "../../parts/notice.tsx";
+import { When } from "../../parts/time.tsx";
+import { Title } from "../../parts/title.tsx";
+import { hrefOf, navigate, query } from "../../router.ts";
+
+const PER_PAGE = 50;
+
+/** The page. */
+export function AuditPage() {
+  const account = query.value.get("account") ?? "";
+  const event = query.value.get("event") ?? "";
+  const form = useForm(async (wanted) => {
+    const chosen = Object.entries(wanted).filter(([, value]) => value.trim() !== "");
+    navigate(`/admin/audit?${new URLSearchParams(chosen)}`);
+  });
+  return (
+    <>
+      <Title>Audit log</Title>
+      <form class="card" onSubmit={form.onSubmit} noValidate aria-label="Filter" key={`${account} ${event}`}>
+        <div class="inline">
+          <Field
+            form={form}
+            name="account"
+            label="Username, e-mail or account id"
+            value={account}
+            autoComplete="off"
+            maxLength={200}
+          />
+          <Choice
+            name="event"
+            label="What happened"
+            value={event}
+            options={[["", "Anything"], ...Object.entries(EVENTS)]}
+          />
+          <Submit form={form}>Show</Submit>
+        </div>
+      </form>
+      <Entries key={`${account} ${event}`} account={account} event={event} />
+    </>
+  );
+}
+
+function Entries({ account, event }: { account: string; event: string }) {
+  const path = `/admin/audit?${new URLSearchParams({ account, event })}`;
+  const { value, problem } = useLoad<Listing<AuditView>>(path);
+  const older = useSignal<readonly AuditView[]>([]);
+  const lastPage = useSignal(PER_PAGE);
+  const first = value.value?.data;
+  const list = [...(first ?? []), ...older.value];
+  const more = async () => {
+    try {
+      const { data } = await call<Listing<AuditView>>("GET", `${path}&before=${list.at(-1)?.id}`);
+      older.value = [...older.value, ...data];
+      lastPage.value = data.length;
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error), "danger");
+    }
+  };
+  return (
+    <>
+      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      {first?.length === 0 &&
+        (account === "" && event === "" ? (
+          <Empty>Nothing happened yet.</Empty>
+        ) : (
+          <Empty>
+            No entry matches. <a href={hrefOf("/admin/audit")}>Show all</a>
+          </Empty>
+        ))}
+      {list.length > 0 && (
+        <div class="table-card">
+          <table class="stacks">
+            <thead>
+              <tr>
+                <th>What</th>
+                <th>Account</th>
+                <th>From</th>
+                <th>Details</th>
+                <th>When</th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.map((entry) => (
+                <Entry key={entry.id} entry={entry} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {list.length >= PER_PAGE && lastPage.value === PER_PAGE && (
+        <div class="row">
+          <button type="button" onClick={() => void more()}>
+            Show more
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Entry({ entry: { event, account, device, address, detail, created_at: at } }: { entry: AuditView }) {
+  const details = Object.entries(detail).filter(([, value]) => value !== null && value !== "");
+  return (
+    <tr>
+      <th scope="row">{EVENTS[event] ?? event}</th>
+      <td data-label="Account" class="long">
+        <a href={hrefOf(`/admin/accounts/${account.id}`)}>{account.username}</a>
+      </td>
+      <td data-label="From" class="long">
+        {device}
+        {address !== "" && `, ${address}`}
+      </td>
+      <td data-label="Details" class="long">
+        {details.length === 0 ? "–" : details.map(([name, value]) => `${name}: ${textOf(value)}`).join(", ")}
+      </td>
+      <td data-label="When">
+        <When iso={at} />
+      </td>
+    </tr>
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,146 @@
+// The configuration as loaded: each value with where it comes from. Nothing can be changed here: the file and the environment
+// have the word, so that there is one place to look.
+
+import { useSignal } from "@preact/signals";
+import type { ConfigRow, ConfigView } from "../../../contract-admin.ts";
+import { useLoad } from "../../load.ts";
+import { Badge, Empty, Notice } from "../../parts/notice.tsx";
+import { Title } from "../../parts/title.tsx";
+import { navigate, query } from "../../router.ts";
+
+/** Of many values so many are shown at once. */
+const SHOWN = 100;
+
+/** The page. */
+export function ConfigPage() {
+  const { value, problem } = useLoad<ConfigView>("/admin/config");
+  const config = value.value;
+  const typed = useSignal(query.value.get("q") ?? "");
+  const all = query.value.get("all") === "1";
+  const show = (wanted: { all: boolean }) => {
+    const chosen = new URLSearchParams({
+      ...(typed.value === "" ? {} : { q: typed.value }),
+      ...(wanted.all ? { all: "1" } : {}),
+    });
+    navigate(`/admin/config?${chosen}`, { replace: true });
+  };
+  const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const matches = config?.values.filter((row) => words.every((word) => textOf(row).includes(word))) ?? [];
+  const isWhole = useSignal(false);
+  // Who searches wants to find.
+  const shown = all || words.length > 0 ? matches : matches.filter(({ source }) => source.kind !== "default");
+  return (
+    <>
+      <Title>Configuration</Title>
+      <p class="hint">
+        {config?.file == null ? (
+          "There is no file: the environment and the defaults are used."
+        ) : (
+          <>
+            Read from <code>{config.file}</code>.
+          </>
+        )}{" "}
+        Change it there, then send the process SIGHUP. <code>sallyport config</code> prints the same.
+      </p>
+      {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
+      <div class="inline config-filter">
+        <div class="field">
+          <label for="search">Search</label>
+          <input
+            id="search"
+            type="search"
+            placeholder="Key, value, source or description"
+            autoComplete="off"
+            spellcheck={false}
+            value={typed.value}
+            onInput={(event) => {
+              typed.value = event.currentTarget.value;
+              show({ all });
+            }}
+          />
+        </div>
+        <label class="check">
+          <input type="checkbox" checked={all} onChange={(event) => show({ all: event.currentTarget.checked })} />
+          Defaults too
+        </label>
+      </div>
+      {config !== undefined && shown.length === 0 && (
+        <Empty>{words.length > 0 ? "No value matches." : "Every value is a default."}</Empty>
+      )}
+      {shown.length > 0 && (
+        <div class="table-card">
+          <table class="stacks">
+            <thead>
+              <tr>
+                <th>Key</th>
+                <th>Value</th>
+                <th>Source</th>
+              </tr>
+            </thead>
+            <tbody>
+              {(isWhole.value ? shown : shown.slice(0, SHOWN)).map((row) => (
+                <Row key={row.key} row={row} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {!isWhole.value && shown.length > SHOWN && (
+        <div class="row">
+          <button type="button" onClick={() => (isWhole.value = true)}>
+            Show all {shown.length}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Row({ row: { key, value, source, description } }: { row: ConfigRow }) {
+  return (
+    <tr>
+      <th scope="row" class="long">
+        <code>{key}</code>
+        {description !== null && <p class="hint">{description}</p>}
+      </th>
+      <td data-label="Value" class="long">
+        {value === null ? (
+          <Badge>Hidden</Badge>
+        ) : value === "" ? (
+          <span class="hint">Not set</span>
+        ) : (
+          <code>{value}</code>
+        )}
+      </td>
+      <td data-label="Source" class="source">
+        <Source of={source} />
+      </td>
+    </tr>
+  );
+}
+
+function Source({ of: { kind, name, line, through } }: { of: ConfigRow["source"] }) {
+  const place = name === null ? "" : kind === "file" && line !== null ? `${fileName(name)}:${line}` : name;
+  return (
+    <span>
+      {kind === "default" ? "Default" : kind === "preset" ? "Preset " : ""}
+      {place !== "" && <code>{place}</code>}
+      {through.map((one) => (
+        <span key={one}>
+          {", "}
+          <code>{one}</code>
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** The whole path stands above the table. */
+function fileName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+}
+
+function textOf({ key, value, source, description }: ConfigRow): string {
+  const words = [key, value, source.kind, source.name, ...source.through, description];
+  return words.filter(Boolean).join(" ").toLowerCase();
+}

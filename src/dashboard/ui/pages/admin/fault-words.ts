@@ -1,0 +1,13 @@
+// What the kinds of failures of a provider are called.
+
+/** Kind → words. */
+export const FAULT_WORDS: Readonly<Record<string, string>> = {
+  auth: "refused our credentials",
+  bad_request: "refused a request",
+  context_length: "input too long",
+  model_missing: "has no such model",
+  rate_limited: "rate limited",
+  unavailable: "unavailable",
+  timeout: "timed out",
+  model_list: "returned no model list",
+};

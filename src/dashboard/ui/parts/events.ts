@@ -1,0 +1,30 @@
+// What the kinds of entries in the audit log are called.
+
+/** Kind → words. */
+export const EVENTS: Readonly<Record<string, string>> = {
+  signup: "Account made",
+  login: "Signed in",
+  login_failed: "Wrong password at sign-in",
+  logout: "Signed out",
+  session_ended: "A device was signed out",
+  sessions_ended: "Devices were signed out",
+  password_changed: "Password changed",
+  password_change_failed: "Wrong password when changing it",
+  password_reset_requested: "A password reset link was requested",
+  password_reset: "Password set by a mailed link",
+  email_verified: "E-mail address verified",
+  identity_linked: "Provider linked",
+  identity_unlinked: "Provider unlinked",
+  refresh_reused: "A used token was presented again: its session was ended",
+  plan_set: "Plan of an account set",
+  account_removed: "Account deleted by you",
+  account_key_revoked: "Key of an account revoked",
+  invite_created: "Invitation made",
+  invite_withdrawn: "Invitation withdrawn",
+  decision_promoted: "Decision alias moved",
+  decision_promotion_refused: "Decision alias not moved",
+  key_created: "Key made",
+  key_revoked: "Key revoked",
+  breaker_reset: "Breaker reset",
+  job_cancelled: "Job of an account cancelled",
+};

@@ -1,0 +1,67 @@
+// A button that tests something now, and what came of it.
+
+import { useSignal } from "@preact/signals";
+import type { ProviderTest, TestStatus } from "../../contract-admin.ts";
+import { call } from "../api.ts";
+import { Badge } from "./notice.tsx";
+import { When } from "./time.tsx";
+
+const KINDS = { ok: "ok", warning: "warn", failed: "danger" } as const;
+const WORDS: Readonly<Record<TestStatus, string>> = { ok: "Works", warning: "Unclear", failed: "Failed" };
+
+/** What is known of the tests of a page. */
+export interface Tests {
+  readonly running: boolean;
+  readonly result: ProviderTest | undefined;
+  run(): Promise<void>;
+}
+
+/** A test at an address of the API; `done` is called with its result. */
+export function useTest(path: string, done: () => void = () => {}): Tests {
+  const running = useSignal(false);
+  const result = useSignal<ProviderTest | undefined>(undefined);
+  return {
+    running: running.value,
+    result: result.value,
+    async run() {
+      if (running.value) return;
+      running.value = true;
+      try {
+        result.value = await call<ProviderTest>("POST", path);
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        result.value = { status: "failed", ms: 0, message, at: new Date().toISOString() };
+      } finally {
+        running.value = false;
+      }
+      done();
+    },
+  };
+}
+
+/** The button. */
+export function TestButton({ test, of }: { test: Tests; of: string }) {
+  return (
+    <button type="button" aria-busy={test.running} onClick={() => void test.run()}>
+      {test.running ? "Testing…" : "Test"}
+      <span class="off-screen"> {of}</span>
+    </button>
+  );
+}
+
+/** The result; read out when it comes. */
+export function TestResult({ test: { result } }: { test: Tests }) {
+  return (
+    <div class="tested" role="status">
+      {result !== undefined && (
+        <>
+          <Badge kind={KINDS[result.status]}>{WORDS[result.status]}</Badge>{" "}
+          <span>
+            {result.message}
+            {result.ms > 0 && ` · ${result.ms} ms`} · <When iso={result.at} />
+          </span>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+// Asks a provider for its list of models: the cheapest question that shows address and key to be right.
+
+import { findPreset } from "../config/presets.ts";
+import type { ProviderConfig } from "../config/schema.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
+import { readBounded } from "./call.ts";
+import { configureProvider } from "./configure.ts";
+import { decisionCard } from "./providers/index.ts";
+
+/** What became of the question. */
+export interface ProviderProbe {
+  /** `warning`: it may work, and this could not show it. */
+  readonly status: "ok" | "warning" | "failed";
+  readonly message: string;
+  /** How many models it listed; undefined where it gave no list. */
+  readonly models?: number;
+}
+
+/** A provider that needs longer for a list is as good as gone. */
+const ANSWER_TIMEOUT_MS = 10_000;
+/** A list larger than this is not one. */
+const LIST_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Asks once. Never throws and never shows a key. */
+export async function probeModelList(provider: ProviderConfig): Promise<ProviderProbe> {
+  if (isEmbedded(provider)) return { status: "ok", message: "built in" };
+  const url = `${provider.baseUrl}/models`;
+  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  try {
+    const response = await fetch(url, {
+      headers: { accept: "application/json", ...credentials(provider), ...provider.headers },
+      signal,
+      // The key must not follow a redirect to somewhere else.
+      redirect: "manual",
+    });
+    const limits = { bytesMax: LIST_BYTES_MAX, idleMs: ANSWER_TIMEOUT_MS, signal };
+    const body = await readBounded(response, limits).catch(() => "");
+    return judge(provider, shown(url), response.status, body);
+  } catch (error) {
+    const timedOut = error instanceof Error && error.name === "TimeoutError";
+    const what = timedOut ? `no answer within ${ANSWER_TIMEOUT_MS / 1000} s` : "cannot be reached";
+    return { status: "failed", message: `${shown(url)} ${what}: is it running, and is base_url correct?` };
+  }
+}
+
+function judge({ name, preset, apiKeys }: ProviderConfig, url: string, status: number, body: string): ProviderProbe {
+  if (status === 401 || status === 403) {
+    const variable = preset === undefined ? undefined : findPreset(preset)?.variable;
+    const key = `providers.${name}.api_key${variable === undefined ? "" : ` or ${variable}`}`;
+    const what = apiKeys.length === 0 ? `needs a key: set ${key}` : `refused the key: check ${key}`;
+    return { status: "failed", message: `${url} ${what} (${status})` };
+  }
+  // Some speak well and list nothing.
+  if (status === 404 || status === 405) {
+    return {
+      status: "warning",
+      message: `${url} answers ${status}: no model list, or base_url lacks its version segment`,
+    };
+  }
+  if (status !== 200) return { status: "failed", message: `${url} answers ${status}` };
+  const count = countModels(body);
+  if (count === undefined) return { status: "failed", message: `${url} returns no model list: is base_url correct?` };
+  return { status: "ok", message: `${url} lists ${count} model${count === 1 ? "" : "s"}`, models: count };
+}
+
+/** As the provider's card has it. */
+function credentials(provider: ProviderConfig): Record<string, string> {
+  const card = configureProvider(provider)?.card ?? decisionCard(provider.preset ?? provider.kind, "openai-chat");
+  return card.headers(provider.apiKeys[0] ?? "");
+}
+
+function countModels(body: string): number | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (Array.isArray(parsed)) return parsed.length;
+    if (typeof parsed !== "object" || parsed === null) return undefined;
+    const { data, models } = parsed as { data?: unknown; models?: unknown };
+    return Array.isArray(data) ? data.length : Array.isArray(models) ? models.length : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without the password that an address may hold. */
+function shown(url: string): string {
+  return url.replace(/\/\/[^/@]*@/, "//***@");
+}

@@ -1,0 +1,275 @@
+// Every page of the dashboard in a real browser, by being listed in ui/app.tsx: no fault that axe knows, nothing wider than the
+// window, a heading that names it, reachable by the keyboard, nothing that moves while it loads. A page that is added there and
+// has no example address here fails the first test.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Page, Request } from "playwright-core";
+import { bundle } from "../../src/dashboard/server/bundle.ts";
+import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { faults } from "../support/axe.ts";
+import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { DECISION_CONFIG, seedVersions } from "./decision-versions.ts";
+import { spend } from "./spent.ts";
+
+const SLOW_MS = 120_000;
+const UI = join(import.meta.dir, "../../src/dashboard/ui");
+
+/** An address for each pattern that names no single one; `ID` is an account's. */
+const EXAMPLES = ["/admin/accounts/ID", "/admin/decisions/judge-1.2.0"];
+/** Pages for guests send members on to where they wanted to go. */
+const GUEST = ["/login", "/signup", "/forgot"];
+
+const HEIGHT = 844;
+/** Frames without a request in progress after which a page is there. */
+const QUIET_FRAMES = 4;
+/** What is taken for steady: https://web.dev/articles/cls */
+const SHIFT_MAX = 0.1;
+
+/** The patterns of `ROUTES`, as written. */
+async function patterns(): Promise<RegExp[]> {
+  const source = await Bun.file(join(UI, "app.tsx")).text();
+  return [...source.matchAll(/path: \/(\^.*?\$)\/,/g)].map(([, pattern]) => new RegExp(pattern ?? "", ""));
+}
+
+/** An address for each page. */
+async function addresses(): Promise<string[]> {
+  return (await patterns()).map((pattern) => {
+    const plain = pattern.source.slice(1, -1).replaceAll("\\/", "/");
+    if (/^[/\w-]*$/.test(plain)) return plain;
+    const example = EXAMPLES.find((one) => pattern.test(one));
+    if (example === undefined) throw new Error(`${pattern}: add an address of this page to EXAMPLES`);
+    return example;
+  });
+}
+
+test("the pages are read from the list in app.tsx", async () => {
+  const found = await addresses();
+  expect(found.length).toBeGreaterThan(15);
+  expect(found).toContain("/admin/providers");
+  expect(new Set(found).size).toBe(found.length);
+});
+
+test("the first page has at most 150 KB, compressed, and what is opened later is loaded later", async () => {
+  const { script, style, files } = await bundle();
+  const first = new Set([script, style]);
+  const text = async (name: string) =>
+    Buffer.from(Bun.gunzipSync((await files.get(name)!.bytes()) as Uint8Array<ArrayBuffer>)).toString();
+  for (const name of first) {
+    if (!name.endsWith(".js")) continue;
+    for (const [, chunk] of (await text(name)).matchAll(/(?:^|[;}])import[^(;]*?"[^"]*\/([\w.-]+\.js)"/g))
+      first.add(chunk ?? "");
+  }
+  let bytes = 0;
+  for (const name of first) bytes += (await files.get(name)!.bytes()).byteLength;
+  expect(bytes).toBeLessThanOrEqual(150_000);
+  // Each lazy page is a file of its own.
+  const source = await Bun.file(join(UI, "app.tsx")).text();
+  const lazy = [...source.matchAll(/lazy\(\(\) => import\("([^"]+)"\)/g)];
+  expect(lazy.length).toBeGreaterThan(8);
+  expect([...files.keys()].filter((name) => name.endsWith(".js") && !first.has(name)).length).toBeGreaterThanOrEqual(
+    lazy.length,
+  );
+  // Pages for operators are not part of what everybody loads.
+  expect(source).not.toMatch(/^import .*pages\/admin\//m);
+});
+
+describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
+  let app: AccountsApp;
+  let browser: TestBrowser;
+  let accountId: string;
+
+  beforeAll(async () => {
+    [app, browser] = await Promise.all([startAccountsApp({ config: DECISION_CONFIG }), startBrowser()]);
+    await seedVersions(app.store);
+    accountId = (await app.addAccount("a-member-with-a-name-of-some-length-that-must-fit", { admin: true })).id;
+    await spend(app, 1, { accountId, model: "some-model" });
+  }, SLOW_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await app?.stop();
+  });
+
+  async function open(options: { width: number; dark: boolean }) {
+    const visitor = await browser.visitor({ ...options, address: freshAddress() });
+    const { page } = visitor;
+    const under = new Set<Request>();
+    page.on("request", (request) => void under.add(request));
+    page.on("requestfinished", (request) => void under.delete(request));
+    page.on("requestfailed", (request) => void under.delete(request));
+    const go = async (path: string) => {
+      await page.goto(`${app.app.url}/dashboard${path.replace("ID", accountId)}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      // What an answer brings may ask for more.
+      for (let quiet = 0; quiet < QUIET_FRAMES; quiet = under.size > 0 ? 0 : quiet + 1)
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+    };
+    const signIn = async () => {
+      await go("/login");
+      await page.getByLabel("Username").fill("a-member-with-a-name-of-some-length-that-must-fit");
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+    };
+    return { ...visitor, go, signIn };
+  }
+
+  test.each([
+    { width: 1440, dark: false, others: [1100, 768] },
+    { width: 390, dark: true, others: [360, 320] },
+  ])(
+    "at $width px, dark: $dark: every page fits, has its heading, does not jump, and axe knows no fault",
+    async ({ width, dark, others }) => {
+      const { page, complaints, context, go, signIn } = await open({ width, dark });
+      const all = await addresses();
+      const found: Record<string, string[]> = {};
+      const look = async (path: string) => {
+        await page.setViewportSize({ width, height: HEIGHT });
+        await go(path);
+        found[path] = [...(await jumps(page)), ...(await faults(page)), ...(await wrongIn(page))];
+        await page.emulateMedia({ colorScheme: dark ? "light" : "dark" });
+        for (const other of others) {
+          await page.setViewportSize({ width: other, height: HEIGHT });
+          found[path].push(...(await wrongIn(page)).map((wrong) => `${wrong} at ${other} px`));
+        }
+        await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
+      };
+      for (const path of all.filter((one) => GUEST.includes(one))) await look(path);
+      await signIn();
+      for (const path of all.filter((one) => !GUEST.includes(one))) await look(path);
+      expect(Object.fromEntries(Object.entries(found).filter(([, wrong]) => wrong.length > 0))).toEqual({});
+      expect(Object.keys(found)).toHaveLength(all.length);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "every control of every page is reached with the Tab key, and shows that it has the focus",
+    async () => {
+      const { page, context, go, signIn } = await open({ width: 1440, dark: false });
+      await signIn();
+      const unreached: Record<string, string[]> = {};
+      for (const path of (await addresses()).filter((one) => !GUEST.includes(one))) {
+        await go(path);
+        const missing = await unreachedBy(page);
+        if (missing.length > 0) unreached[path] = missing;
+      }
+      expect(unreached).toEqual({});
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "with reduced motion nothing moves, and with forced colours what is chosen still stands out",
+    async () => {
+      const { page, context, go, signIn } = await open({ width: 1440, dark: false });
+      await page.emulateMedia({ reducedMotion: "reduce", forcedColors: "active" });
+      await signIn();
+      const moving: string[] = [];
+      for (const path of (await addresses()).filter((one) => !GUEST.includes(one))) {
+        await go(path);
+        const animations = await page.evaluate(() => document.getAnimations().length);
+        if (animations > 0) moving.push(path);
+        const chosen = await page.evaluate(() => {
+          const entry = document.querySelector('nav [aria-current="page"]');
+          const other = document.querySelector('nav a:not([aria-current="page"])');
+          if (entry === null || other === null) return true;
+          const look = (element: Element) => {
+            const { backgroundColor, borderColor, outlineStyle, color } = getComputedStyle(element);
+            return [backgroundColor, borderColor, outlineStyle, color].join();
+          };
+          return look(entry) !== look(other);
+        });
+        if (!chosen) moving.push(`${path}: the menu's entry looks like the others`);
+      }
+      expect(moving).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+});
+
+/** What no page may have: a part that is wider than the window, other than one heading of the first level. */
+function wrongIn(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const wrong: string[] = [];
+    if (document.documentElement.scrollWidth > innerWidth) {
+      const wide = [...document.querySelectorAll("main *")].find(
+        (one) => one.getBoundingClientRect().right > innerWidth + 1,
+      );
+      wrong.push(`wider than the window: ${wide?.tagName} ${wide?.className}`);
+    }
+    const headings = document.querySelectorAll("h1");
+    if (headings.length !== 1 || headings[0]?.textContent === "") wrong.push(`${headings.length} headings`);
+    if (!document.title.includes("·")) wrong.push(`title ${document.title}`);
+    return wrong;
+  });
+}
+
+/** How far a page moved while it was loaded, where that is more than a reader overlooks. */
+async function jumps(page: Page): Promise<string[]> {
+  const sum = await page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const observer = new PerformanceObserver((list) => {
+          const shifts = list.getEntries() as unknown as { value: number; hadRecentInput: boolean }[];
+          resolve(shifts.reduce((all, { value, hadRecentInput }) => all + (hadRecentInput ? 0 : value), 0));
+          observer.disconnect();
+        });
+        observer.observe({ type: "layout-shift", buffered: true });
+        // Without a shift there is no call.
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(0)));
+      }),
+  );
+  return sum > SHIFT_MAX ? [`jumps by ${sum.toFixed(2)}`] : [];
+}
+
+/** Controls of a page that Tab does not come to, or that look the same with the focus. */
+async function unreachedBy(page: Page): Promise<string[]> {
+  const count = await page.evaluate(() => {
+    const controls = [...document.querySelectorAll("a[href], button, input, select, textarea, summary")].filter(
+      (one) =>
+        one instanceof HTMLElement &&
+        one.checkVisibility({ visibilityProperty: true }) &&
+        !(one as HTMLButtonElement).disabled &&
+        one.tabIndex >= 0 &&
+        // Of a group of choices only one is a stop.
+        !(one instanceof HTMLInputElement && one.type === "radio"),
+    );
+    for (const [index, one] of controls.entries()) (one as HTMLElement).dataset["stop"] = String(index);
+    document.body.tabIndex = -1;
+    document.body.focus();
+    return controls.length;
+  });
+  const reached = new Set<string>();
+  const plain: string[] = [];
+  for (let press = 0; press < count * 2 + 10 && reached.size < count; press++) {
+    await page.keyboard.press("Tab");
+    const at = await page.evaluate(() => {
+      const focused = document.activeElement;
+      if (!(focused instanceof HTMLElement)) return undefined;
+      const { outlineStyle, boxShadow, borderColor } = getComputedStyle(focused);
+      const name = `${focused.tagName} ${focused.textContent?.trim().slice(0, 30)}`;
+      return {
+        stop: focused.dataset["stop"],
+        name,
+        shows: outlineStyle !== "none" || boxShadow !== "none",
+        borderColor,
+      };
+    });
+    if (at?.stop === undefined) continue;
+    if (!reached.has(at.stop) && !at.shows) plain.push(`no focus to see: ${at.name}`);
+    reached.add(at.stop);
+  }
+  const missed = await page.evaluate(
+    (stops) =>
+      [...document.querySelectorAll<HTMLElement>("[data-stop]")]
+        .filter((one) => !stops.includes(one.dataset["stop"] ?? ""))
+        .map((one) => `not reached: ${one.tagName} ${one.textContent?.trim().slice(0, 30)}`),
+    [...reached],
+  );
+  return [...plain, ...missed];
+}
