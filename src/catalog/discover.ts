@@ -116,10 +116,8 @@ export function createDiscovery<P extends DiscoverySource>(
       return refresh();
     },
     refresh,
-    offers(provider, model) {
-      if (!answers.has(provider)) return undefined;
-      return answers.get(provider)?.has(model.toLowerCase()) === true;
-    },
+    offers: (provider, model) =>
+      answers.has(provider) ? answers.get(provider)?.has(model.toLowerCase()) === true : undefined,
     listing(provider) {
       if (!answers.has(provider)) return undefined;
       return { ok: answers.get(provider) !== undefined, models: lists.get(provider)?.length ?? 0 };

@@ -1,5 +1,6 @@
 // Where each value of a loaded configuration comes from, as pages and commands show it: the file and its line, a variable, an
 // option of the command line, a preset, or the default. Worked out when somebody asks; secrets are never among it.
+
 import type { TSchema } from "@sinclair/typebox";
 import type { Annotations } from "./fields.ts";
 import { variableName } from "./overrides.ts";

@@ -1,4 +1,5 @@
 // Where each value comes from, and that no secret is shown.
+
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
 // Lines of keys in YAML: what stands where is known by the parser's own reading of the same text.
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { linesOf, type Path } from "../../src/config/yaml-lines.ts";

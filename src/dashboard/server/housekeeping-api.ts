@@ -3,7 +3,6 @@
 import type { LiveConfig } from "../../config/live.ts";
 import type { AccountStore } from "../../store/access/accounts.ts";
 import type { AuditStore } from "../../store/access/audit.ts";
-import type { UpkeepRound } from "../../store/engine/upkeep.ts";
 import type { StorageStore } from "../../store/work/storage.ts";
 import type { Listing } from "../contract.ts";
 import type { AuditView, ConfigView, RetentionRow, StorageView } from "../contract-admin.ts";
@@ -19,7 +18,8 @@ export interface HousekeepingApiDeps {
     topStorage: StorageStore["topStorage"];
     storageLimitBytes(): number;
     retention(): readonly RetentionRow[];
-    lastSweep(): UpkeepRound | undefined;
+    /** When what had expired was last deleted. */
+    lastSweep(): { readonly endedAtMs: number; readonly deleted: number; readonly failed: number } | undefined;
     searchAudit: AuditStore["searchAudit"];
     /** The device that a browser's name for itself means. */
     device(userAgent: string): string;

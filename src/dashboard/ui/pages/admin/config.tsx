@@ -32,16 +32,7 @@ export function ConfigPage() {
   return (
     <>
       <Title>Configuration</Title>
-      <p class="hint">
-        {config?.file == null ? (
-          "There is no file: the environment and the defaults are used."
-        ) : (
-          <>
-            Read from <code>{config.file}</code>.
-          </>
-        )}{" "}
-        Change it there, then send the process SIGHUP. <code>sallyport config</code> prints the same.
-      </p>
+      <Where config={config} />
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       <div class="inline config-filter">
         <div class="field">
@@ -93,6 +84,21 @@ export function ConfigPage() {
         </div>
       )}
     </>
+  );
+}
+
+function Where({ config }: { config: ConfigView | undefined }) {
+  return (
+    <p class="hint">
+      {config?.file == null ? (
+        "There is no file: the environment and the defaults are used."
+      ) : (
+        <>
+          Read from <code>{config.file}</code>.
+        </>
+      )}{" "}
+      Change it there, then send the process SIGHUP. <code>sallyport config</code> prints the same.
+    </p>
   );
 }
 
